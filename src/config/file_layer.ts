@@ -6,7 +6,7 @@ import { parseJsonc } from "./jsonc.ts";
 import { type ConfigFile, type ConfigLayer, type ProjectFile, SettingsSections, valueAt } from "./layers.ts";
 import { type Config, ConfigSchema } from "./schema.ts";
 
-/** Settings of earlier versions. A file that has one of them still loads. */
+/** Settings of earlier versions. A file with one of them still loads. */
 const RETIRED = ["title", "autoForget"];
 
 /** Reads the settings of a file. Throws `SettingError` that names the file and the key, for an invalid value and for a
@@ -34,8 +34,8 @@ export async function fileLayer(
   return { layer, values: said, where: () => file.path, ignored };
 }
 
-/** Throws `SettingError` for what not even a trusted workspace may set: exceptions from the secrets, and whether
- * commands run without a question. */
+/** Throws `SettingError` for settings that not even a trusted workspace may set: exceptions from the secrets, and
+ * whether commands run without approval. */
 export function refuseAlways(values: unknown, source: string, sections: SettingsSections): void {
   const exception = Object(values).secrets?.find((pattern: string) => pattern.startsWith("!"));
   const key = exception === undefined
@@ -80,7 +80,7 @@ interface Node {
   readonly items?: Node;
 }
 
-/** The error for an unknown key: suggests the closest one, otherwise lists the existing keys. */
+/** Returns the error for an unknown key: it suggests the closest one, otherwise lists the existing keys. */
 function unknownKey(key: string, path: readonly PropertyKey[], schema: z.ZodType): string {
   let node: Node | undefined = z.toJSONSchema(schema, { io: "input" }) as Node;
   for (const step of path) node = typeof step === "number" ? node?.items : node?.properties?.[String(step)];
@@ -113,14 +113,14 @@ export function checkConfig(
   throw refused(issue?.path.join(".") || "the file", issue?.message ?? "is wrong");
 }
 
-/** `$schema` tells an editor what the file is; it is not a setting. */
+/** Removes `$schema`, which tells an editor the type of the file and is not a setting. */
 function withoutSchema(values: unknown): unknown {
   if (typeof values !== "object" || values === null || Array.isArray(values)) return values;
   const { $schema: _forEditors, ...rest } = { $schema: undefined, ...values };
   return rest;
 }
 
-/** The full keys in a project's file that it must not set, with their values. */
+/** Returns the full keys in a project's file that it must not set, with their values. */
 export function refusedKeys(values: unknown, allowed: readonly string[]): readonly Refused[] {
   return refusedBelow(values, { path: "", allowed });
 }

@@ -22,11 +22,11 @@ function stripComments(text: string): string {
 interface Place {
   readonly text: string;
   readonly node: JsoncNode;
-  /** Indentation of the line that the node begins in. */
+  /** The indentation of the line in which the node begins. */
   readonly indent: string;
 }
 
-/** Sets the value at a path and keeps everything else: comments, order, commas. The text must be one that `parseJsonc`
+/** Sets the value at a path and keeps all else: comments, order, commas. The text must be one that `parseJsonc`
  * accepts, or blank. Throws `RangeError` if the path leads into a value that is not an object or past the end of a
  * list. */
 export function setInJsonc(
@@ -46,7 +46,7 @@ export function setInJsonc(
   return insert(place, { key, value: nested(below, value) });
 }
 
-/** Removes what is at a path; returns the same text if nothing is there. A comment on the same line is removed with
+/** Removes the value at a path; returns the same text if there is none. A comment on the same line is removed with
  * it. */
 export function removeFromJsonc(text: string, path: readonly string[]): string {
   if (text.trim() === "" || path.length === 0) return text;
@@ -93,7 +93,7 @@ function insert(
   return last.comma === null ? splice(added, { start: last.value.end, end: last.value.end, with: "," }) : added;
 }
 
-/** Also cuts its comma, or the one before it if it was the last and has no trailing comma. */
+/** Cuts a node with its comma, or with the comma before it if it was the last and has no trailing comma. */
 function cutOut(
   { text, node }: Place,
   { member, before }: { readonly member: JsoncMember; readonly before: JsoncMember | undefined },
@@ -112,7 +112,7 @@ function cutOut(
   return splice(cut, { start: before.comma, end: before.comma + 1, with: "" });
 }
 
-/** The position after blanks and comments that end on the same line. */
+/** Returns the position after blanks and comments that end on the same line. */
 function lineRest(text: string, from: number): number {
   const rest = /[^\S\n]*(?:\/\*[^\n]*?\*\/[^\S\n]*)*(?:\/\/[^\n]*)?/y;
   rest.lastIndex = from;
@@ -129,7 +129,7 @@ function nested(path: readonly string[], value: unknown): unknown {
   return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
 }
 
-/** Formats JSON as people write it: short lists on one line, everything else on separate lines. */
+/** Formats JSON as people write it: short lists on one line, all other values on separate lines. */
 function written(value: unknown, indent: string): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const deeper = `${indent}  `;
@@ -150,19 +150,19 @@ function splice(text: string, { start, end, with: put }: { start: number; end: n
 /** A value in JSON with comments, with its position. */
 interface JsoncNode {
   readonly start: number;
-  /** Position after its last character. */
+  /** The position after its last character. */
   readonly end: number;
   readonly kind: "object" | "array" | "scalar";
   readonly members: readonly JsoncMember[];
 }
 
 interface JsoncMember {
-  /** Name in an object, index in an array. */
+  /** The name in an object, or the index in an array. */
   readonly key: string;
-  /** Position of its name; in an array, of its value. */
+  /** The position of its name; in an array, of its value. */
   readonly start: number;
   readonly value: JsoncNode;
-  /** Position of the comma after it; null if there is none. */
+  /** The position of the comma after it; null if there is none. */
   readonly comma: number | null;
 }
 
@@ -176,7 +176,7 @@ function jsoncTree(text: string): JsoncNode {
   return reader.value();
 }
 
-/** The position after blanks and comments. */
+/** Returns the position after blanks and comments. */
 function afterBlanks(text: string, from: number): number {
   BLANK.lastIndex = from;
   BLANK.exec(text);
@@ -217,7 +217,7 @@ class TreeReader {
     return { start, end: this.#at, kind, members };
   }
 
-  /** Skips blanks, and the character if it comes next. */
+  /** Skips blanks, and the character if it comes next; returns whether it did. */
   #takes(char: string): boolean {
     this.#at = afterBlanks(this.#text, this.#at);
     if (this.#text[this.#at] !== char) return false;

@@ -10,30 +10,30 @@ export interface ConfigFile {
   readonly text: string;
 }
 
-/** The file of a workspace. Blocks can write to it. */
+/** The settings file of a workspace, to which blocks can write. */
 export interface ProjectFile extends ConfigFile {
   /** Whether the user allowed this exact text to set any key; called only if it sets a key that needs it. */
   readonly trusted: () => Promise<boolean>;
-  /** The user's own file, where the key belongs; null if the machine has no home folder. */
+  /** The user's own file, in which the key belongs; null if the machine has no home folder. */
   readonly userPath: string | null;
 }
 
-/** The layers in ascending order: each overrides those before it. */
+/** The layers in ascending order: each overrides the ones before it. */
 type LayerName = "default" | "user" | "project" | "environment" | "flags";
 
 /** The settings of one layer. */
 export interface ConfigLayer {
   readonly layer: LayerName;
-  /** Shaped like `Config`, with only the keys that are set. */
+  /** The values in the shape of `Config`, with only the keys that are set. */
   readonly values: Readonly<Record<string, unknown>>;
   /** Returns the source of a key: a path, a variable or a flag. */
   readonly where: (key: string) => string;
-  /** A sentence for each key of a file that was a setting of an earlier version; it has no effect. */
+  /** A sentence for each key of a file that was a setting of an earlier version and has no effect. */
   readonly ignored?: readonly string[];
 }
 
-/** Merges all layers: objects are merged, other values are replaced. For the lists that `united` names, each layer only
- * adds entries, so that none can undo what another forbids. */
+/** Merges all layers: objects are merged, other values are replaced. For the lists in `united`, each layer only adds
+ * entries, so that no layer can undo another's denials. */
 function mergeLayers(
   layers: readonly ConfigLayer[],
   united: readonly string[] = [],
@@ -63,7 +63,7 @@ function joined(
   return Object.fromEntries(merged);
 }
 
-/** The value at a path; undefined if there is none. */
+/** Returns the value at a path; undefined if there is none. */
 export function valueAt(values: unknown, path: readonly string[]): unknown {
   let value = values;
   for (const step of path) value = new Map(entriesOf(value)).get(step);
@@ -82,7 +82,7 @@ function isObject(value: unknown): boolean {
 const PLACE = "extensions.config";
 
 /** The settings that shipped extensions own. All are in `extensions.config` by namespace; some also have a name at the
- * top level of the configuration, their original place. */
+ * top level of the settings, their original place. */
 export class SettingsSections {
   readonly all: readonly SettingsSection[];
 
@@ -102,7 +102,7 @@ export class SettingsSections {
     );
   }
 
-  /** The segments of a dotted key. A namespace is one segment: the longest of those known. */
+  /** Returns the segments of a dotted key. A namespace is one segment, the longest known one. */
   path(key: string): readonly string[] {
     const [own] = this.all.filter(({ namespace }) => isAtOrBelow(key, `${PLACE}.${namespace}`))
       .toSorted((a, b) => b.namespace.length - a.namespace.length);
@@ -111,7 +111,7 @@ export class SettingsSections {
     return [...PLACE.split("."), own.namespace, ...key === place ? [] : key.slice(place.length + 1).split(".")];
   }
 
-  /** Throws `ConfigError` if the section of an extension that has this key is not what the extension takes. */
+  /** Throws `ConfigError` if the section with this key does not have the form that its extension requires. */
   async check(key: string, { values }: Pick<ConfigLayer, "values">): Promise<void> {
     const [, , namespace = ""] = this.path(key);
     const own = this.all.find((one) => one.namespace === namespace);
@@ -123,7 +123,7 @@ export class SettingsSections {
     throw new ConfigError(where === "" ? issue.message : `${where}: ${issue.message}`);
   }
 
-  /** The keys under which a setting may be written, the shortest first. */
+  /** Returns the keys under which a setting may be written, the shortest first. */
   spellings(key: string): readonly string[] {
     for (const { name, namespace } of this.#named) {
       const pair = [name, `${PLACE}.${namespace}`];
@@ -139,15 +139,15 @@ export class SettingsSections {
     return mergeLayers(layers.flatMap((layer) => this.#placed(layer)), united);
   }
 
-  /** The sections at the top level, by their names there. */
+  /** Returns the sections at the top level, by their names there. */
   async atTop(): Promise<Readonly<Record<string, z.ZodType>>> {
     return Object.fromEntries(await Promise.all(this.#named.map(async ({ name, schema }) => [name, await schema()])));
   }
 
-  /** The defaults of every section. */
+  /** Returns the defaults of every section. */
   async defaults(): Promise<ConfigLayer> {
     const found = this.all.map(async ({ namespace, schema }) => {
-      const { data } = (await schema()).safeParse({}); // none where a setting must be given
+      const { data } = (await schema()).safeParse({}); // there are none if a setting is required
       return data === undefined ? [] : [[namespace, data]];
     });
     const config = Object.fromEntries((await Promise.all(found)).flat());

@@ -6,9 +6,9 @@ import type { Config } from "./schema.ts";
 /** Settings from files, environment and flags; undefined or null if not set. Flags override the environment, which
  * overrides the project's file, which overrides the user's. */
 export interface ConfigSources {
-  /** `$VIS_HOME/config.jsonc` */
+  /** The user's file, `$VIS_HOME/config.jsonc`. */
   readonly file: ConfigFile | null;
-  /** `.vis/config.jsonc` of the workspace. */
+  /** The workspace's file, `.vis/config.jsonc`. */
   readonly project?: ProjectFile | null;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly flags: ConfigFlags;
@@ -20,11 +20,11 @@ export interface ConfigFlags {
   readonly model?: string | undefined;
   readonly provider?: string | undefined;
   readonly maxIterations?: number | undefined;
-  /** Cost limit of a query in US dollars. */
+  /** The cost limit of a query in US dollars. */
   readonly maxCostUsd?: number | undefined;
-  /** Time limit of a query. */
+  /** The time limit of a query. */
   readonly timeoutMs?: number | undefined;
-  /** Extensions to leave out, in addition to those that the configuration denies. */
+  /** Extensions to exclude, in addition to the ones that the settings deny. */
   readonly noExtension?: readonly string[] | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface LoadedConfig {
   /** The sections of shipped extensions; none without a file. */
   readonly sections: SettingsSections;
   readonly apiKey: string | null;
-  /** Reads an environment variable, where keys have their usual names; null if it is empty or not set. */
+  /** Reads an environment variable, which may hold a key; null if it is empty or not set. */
   readonly variable: (name: string) => string | null;
 }
 
@@ -50,7 +50,7 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
     environmentLayer(variable),
     flagsLayer(flags),
   ];
-  // Only files can contain errors: without them the schema, which takes 20 ms at startup, is not needed.
+  // Only files can contain errors, so without them the schema, which takes 20 ms at startup, is not needed.
   const config = layers.length === 3
     ? sections.merged(layers) as Config
     : (await import("./file_layer.ts")).checkConfig(sections.merged(layers), "the configuration");

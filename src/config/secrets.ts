@@ -1,16 +1,16 @@
 const MASK = "••••";
-/** The format of known services' keys: a prefix and a long run of letters and digits, which names of models do not
- * have. */
+/** Matches keys of known services: a prefix and a long run of letters and digits, which names of models do not have. */
 const KEY = /^(?:sk|rk|pk|gsk|hf|xai|nvapi|glpat|xox[abp]|gh[oprsu]|github_pat)[-_](?=.*[A-Za-z0-9]{16})[\w-]+$/;
 const CLOUD_KEY = /^(?:AKIA[0-9A-Z]{16}|AIza[\w-]{30,})$/;
-/** Login headers, and tokens of web logins. */
+/** Matches login headers, and tokens of web logins. */
 const LOGIN = /^(?:(?:Bearer|Basic)\s+\S{8,}|eyJ[\w-]+\.[\w-]+\.[\w-]*)$/i;
 const SECRET_NAME = /(?:(?<!public)key|token|secret|password|passwd|authorization|cookie|credentials?)$/i;
 
-/** A value that is kept elsewhere, such as `${auth:github}`, with the word that headers have before it. */
+/** Matches a reference to a value that is kept elsewhere, such as `${auth:github}`, with the preceding word in
+ * headers. */
 const REFERENCE = /(?:\b(?:Bearer|Basic|token)\s+)?\$\{[^{}]+\}/gi;
 
-/** Whether a text, or a value of this name, must not be in a settings file. References to secrets may be. */
+/** Whether a text, or a value of this name, must not be in a settings file. References to secrets are permitted. */
 export function isSecret(name: string, value: unknown): boolean {
   if (typeof value === "string") {
     const literal = value.replace(REFERENCE, "").trim();
@@ -22,7 +22,7 @@ export function isSecret(name: string, value: unknown): boolean {
   return Object.entries(value).some(([key, one]) => isSecret(key, one));
 }
 
-/** The value for display: possible secrets become dots, including all headers, whatever their names. */
+/** Returns the value for display: possible secrets become dots, including all headers, whatever their names. */
 export function maskSecrets(name: string, value: unknown): unknown {
   if (typeof value === "string") {
     if (isSecret(name, value)) return hasLogin(value) ? withoutLogin(value) : MASK;

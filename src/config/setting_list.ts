@@ -3,21 +3,21 @@ import { SETTING_MARKS } from "../domain/settings.ts";
 import type { SettingsSections } from "./layers.ts";
 import { ConfigSchema } from "./schema.ts";
 
-/** A configuration key as its schema describes it. */
+/** A key of the settings, as its schema describes it. */
 export interface ConfigSetting {
-  /** Dotted; `[]` stands for the index in a list if the key occurs in each entry. */
+  /** The dotted key; `[]` stands for the index in a list if the key occurs in each entry. */
   readonly key: string;
-  /** The type reads as in a sentence: "integer or null", "list of string". */
+  /** The type as in a sentence: "integer or null", "list of string". */
   readonly type: string;
   readonly doc: string;
-  /** Undefined if it has none. */
+  /** The default; undefined if there is none. */
   readonly default: unknown;
   /** The allowed words; [] if other values are allowed as well. */
   readonly choices: readonly unknown[];
   readonly isList: boolean;
 }
 
-/** The parts of a setting's JSON Schema used here. */
+/** The used parts of a setting's JSON Schema. */
 interface Node {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
@@ -30,7 +30,7 @@ interface Node {
   readonly default?: unknown;
 }
 
-/** Every key of `configJsonSchema` with a description, in its order. */
+/** Returns every key of `configJsonSchema` with a description, in its order. */
 export function settingList(schema: object): readonly ConfigSetting[] {
   return [...leaves(schema as Node, "")];
 }
@@ -55,7 +55,7 @@ function childOf(node: Node | undefined, step: string): Node | undefined {
   return node.additionalProperties === true || Object.keys(node).length === 0 ? {} : undefined;
 }
 
-/** The JSON Schema of configuration files, including the extensions' sections. */
+/** Returns the JSON Schema of settings files, including the extensions' sections. */
 export async function configJsonSchema({ all }: SettingsSections): Promise<object> {
   const root = jsonOf(ConfigSchema);
   const config = root.properties?.["extensions"]?.properties?.["config"];
@@ -68,7 +68,7 @@ export async function configJsonSchema({ all }: SettingsSections): Promise<objec
   return { ...root, properties: top };
 }
 
-/** Without the marks that only Vis uses. */
+/** Removes the marks that only Vis uses. */
 function jsonOf(schema: z.ZodType): Node {
   const override = ({ jsonSchema }: { readonly jsonSchema: Record<string, unknown> }): void => {
     for (const mark of [...SETTING_MARKS, "env"]) delete jsonSchema[mark];

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const positive = z.int().positive();
 
-/** The setting `context` limits how much of each thing a model is shown. */
+/** The setting `context`, which limits how much of each part a model is shown. */
 export const ShownLimits = z.strictObject({
   journalChars: positive.default(24_000).describe(
     "Most characters of the journal. At the limit, the longest code, results and output are shortened; of more than 100 blocks, the middle ones are left out",

@@ -38,18 +38,18 @@ import {
   requestSettings,
 } from "./send_options.ts";
 
-/** One branch of a conversation, as channels refer to it. */
+/** A branch of a conversation, as channels refer to it. */
 export type Conversation = Branch;
 
 export type BranchOfConversation = BranchNode;
 
-/** The caller owns all parts that conversations are built from. */
+/** The parts from which conversations are built. The caller owns them. */
 export interface ConversationParts extends RunnerParts {
-  /** Makes this process one of several nodes; it runs queries with `runner`. */
+  /** Makes this process one of several nodes, which runs queries with `runner`. */
   readonly shared?: (runner: QueryRunner) => SharedQueries;
 }
 
-/** Channels read these methods straight from the store, as its caller sees it. */
+/** The methods of the store that channels use directly, as its caller sees it. */
 export type StoredView = Pick<
   Store,
   | "search"
@@ -63,14 +63,14 @@ export type StoredView = Pick<
   | "exportConversation"
 >;
 
-/** A view shows the conversations of its tenant, or those of every tenant. */
+/** A view of the conversations of its tenant, or of every tenant. */
 interface ConversationView {
   /** The tenant of new conversations. */
   readonly tenant: string;
   readonly all: boolean;
 }
 
-/** All views of a process share these parts, and the store in which one makes conversations. */
+/** The parts that all views of a process share, with the store for new conversations. */
 interface Common {
   readonly runner: QueryRunner;
   readonly shared: SharedQueries | null;
@@ -81,19 +81,19 @@ interface Common {
 /** The single entry point for channels: every live conversation of this process. Owns their environments; `closeAll`
  * ends them. Does not close the store. */
 export class Conversations {
-  /** Lists and facts as the store has them. */
+  /** The lists and facts of the store. */
   readonly stored: StoredView;
   /** Operations that need no model. */
   readonly records: Records;
-  /** If several nodes share the database: their queries; null otherwise. */
+  /** The queries of all nodes that share the database; null if there is only one process. */
   readonly shared: SharedQueries | null;
-  /** Conversations as files. */
+  /** Exports of conversations as files. */
   readonly exports: Exports;
   readonly #parts: ConversationParts;
   readonly #runner: QueryRunner;
   readonly #own: Store;
 
-  /** Sees what the store shows. `common` is given for another view. */
+  /** Shows the conversations that the store shows. `common` is given for another view. */
   constructor(parts: ConversationParts, common?: Common) {
     this.#parts = parts;
     this.#own = common?.own ?? parts.store;
@@ -118,7 +118,7 @@ export class Conversations {
     return this.#parts.store;
   }
 
-  /** The same as another caller sees it. */
+  /** Returns the conversations as another caller sees them. */
   of({ tenant, all }: ConversationView): Conversations {
     const own = this.#runner.storeOf({ tenant });
     const common = { runner: this.#runner, shared: this.shared, own, exports: this.exports };
@@ -136,7 +136,7 @@ export class Conversations {
     return branch;
   }
 
-  /** The conversation of a workspace with the newest query; null if there is none. */
+  /** Returns the conversation of a workspace with the newest query; null if there is none. */
   async latest(workspace: string): Promise<Branch | null> {
     return await this.#store.latestConversation(workspace);
   }
@@ -150,13 +150,13 @@ export class Conversations {
     return await this.#store.iterations(queryId, range);
   }
 
-  /** Everything that the branch's queries did. */
+  /** Returns everything that the branch's queries did. */
   async recording(branch: Branch): Promise<Recording> {
     const { readRecording } = await import("./read_recording.ts");
     return await readRecording(this.#store, branch);
   }
 
-  /** The same, read as it is needed. */
+  /** Returns everything that the branch's queries did, read as it is needed. */
   async paged(branch: Branch): Promise<PagedRecording> {
     const { pagedRecording } = await import("./read_recording.ts");
     return await pagedRecording(this.#store, branch);
@@ -179,10 +179,10 @@ export class Conversations {
   }
 
   /** Runs a request to its end. Rejects with `UsageError` for an empty or oversized request, an invalid schema,
-   * images that cannot be sent, variables that cannot be read and a limited cost of a model with an unknown price, and
-   * with `Cancelled` if something would have to be created after the signal aborted; in these cases nothing is created
-   * or stored. Also rejects with `BusyError` (`TakenOverError` if another process took over later), `ConfigError` and
-   * `StoreError`; every other end is a result. */
+   * unusable images or variables, and a cost limit for a model with an unknown price. Rejects with `Cancelled` if
+   * something would have to be created after the signal aborted. In these cases nothing is created or stored. Also
+   * rejects with `BusyError` (`TakenOverError` if another process took over later), `ConfigError` and `StoreError`;
+   * every other end is a result. */
   async ask(target: AskTarget, request: string, options: AskOptions): Promise<QueryResult> {
     checkRequest(request);
     this.#checkPrice(options);
@@ -201,7 +201,7 @@ export class Conversations {
     return await this.#store.fork(at);
   }
 
-  /** All branches of a conversation, oldest first. */
+  /** Returns all branches of a conversation, oldest first. */
   async branches(conversationId: string): Promise<readonly BranchNode[]> {
     return await this.#store.branches(conversationId);
   }
@@ -227,8 +227,8 @@ export class Conversations {
     return await this.#runIn(branch, query.text, { ...again, extras, refuseWhenBusy: true, retryOf: queryId });
   }
 
-  /** Continues the newest query of a branch, which stopped at its step limit, for ten more steps: a new query with
-   * the images, instructions and schema of that one. Rejects like `ask`, and with `UsageError` if it ended
+  /** Continues the newest query of a branch, which stopped at its step limit, for ten more steps. This is a new query
+   * with the images, instructions and schema of the old one. Rejects like `ask`, and with `UsageError` if it ended
    * otherwise. */
   async more(branch: Branch, options: AskOptions): Promise<QueryResult> {
     const last = (await this.#store.queries(branch.branchId, { newest: 1 })).at(-1);
@@ -243,9 +243,9 @@ export class Conversations {
     return await this.ask(branch, moreRequest(last.text), { ...before, ...options, maxIterations: MORE_STEPS });
   }
 
-  /** Sends a message to the running query of a branch, which its next call shows. Resolves with true once it does.
-   * Resolves with false if no query runs, if it ended first, or if the signal withdrew the message; `ask` it then if it
-   * is still wanted. */
+  /** Sends a message to the running query of a branch. Resolves with true once the query's next call shows it. Resolves
+   * with false if no query runs, if it ended first, or if the signal withdrew the message; the caller may then `ask`
+   * it. */
   async steer(
     { branchId }: Branch,
     text: string,
@@ -259,8 +259,8 @@ export class Conversations {
     return this.#runner.programs(branchId);
   }
 
-  /** The messages of the first call that a request would make now: in a conversation, or in a new one of a workspace.
-   * Nothing is stored or sent. Rejects like `ask`. */
+  /** Returns the messages of the first call that a request would make now: in a conversation, or in a new one of a
+   * workspace. Stores and sends nothing. Rejects like `ask`. */
   async preview(
     request: string,
     where: { readonly branch: Branch } | { readonly workspace: string },
@@ -276,12 +276,12 @@ export class Conversations {
     return await previewCall(request, { parts: { ...this.#parts, environment }, extras });
   }
 
-  /** The messages that were sent for an iteration (0-based); null if there are none. */
+  /** Returns the messages that were sent for an iteration (0-based); null if there are none. */
   async sentMessages(queryId: string, position: number): Promise<readonly SentMessage[] | null> {
     return await this.#store.sentMessages(queryId, position);
   }
 
-  /** Throws `UsageError` if `ask` would refuse a request or what comes with it; nothing is stored. */
+  /** Throws `UsageError` if `ask` would refuse the request or its extras; stores nothing. */
   async check(
     { request, ...given }: Pick<AskOptions, "images" | "responseSchema" | "model" | "limits"> & {
       readonly request?: string;
@@ -322,7 +322,7 @@ export class Conversations {
 
 type Before = Pick<AskOptions, "images" | "given" | "instructions" | "responseSchema">;
 
-/** The input of a query, for another run of it. */
+/** Returns the input of a query, for another run of it. */
 async function asBefore(queryId: string, store: Store): Promise<Before> {
   const [{ images, answerSchema, instructions }, given] = await Promise.all([
     store.queryExtras(queryId),
@@ -332,13 +332,13 @@ async function asBefore(queryId: string, store: Store): Promise<Before> {
   return { images, given, instructions, responseSchema };
 }
 
-/** Newest conversations to search for the prefix; ids made in the same minute begin alike. */
+/** The number of newest conversations to search for the prefix, since ids made in the same minute begin alike. */
 const NEWEST = 200;
 
-/** Fewest characters of a prefix. */
+/** The minimum length of a prefix. */
 const FEWEST = 8;
 
-/** Enough characters to distinguish conversations that were not made in the same millisecond. */
+/** This many characters distinguish conversations that were not made in the same millisecond. */
 const SHOWN = 13;
 
 /** Explains why no conversation matches an id or a prefix. */
@@ -357,46 +357,47 @@ async function notFound(id: string, store: Pick<ConversationStore, "listConversa
 /** A query that a node has accepted, wherever it runs. */
 export interface SharedRun {
   readonly branchId: string;
-  /** Numbers of the oldest and the newest event that are kept; `oldest` is larger if there are none. */
+  /** The numbers of the oldest and the newest kept event; `oldest` is larger if there are none. */
   readonly oldest: number;
   readonly newest: number;
   readonly running: boolean;
-  /** The events after a number until the end, as soon as each happens. */
+  /** Yields the events after a number until the end, each as soon as it happens. */
   events(after: number): AsyncGenerator<{ readonly number: number; readonly event: QueryEvent }>;
 }
 
-/** Another node needs these parts of a request to run it. */
+/** The parts of a request that another node needs to run it. */
 interface SharedRequest extends Pick<RunnerOptions, "retryOf"> {
   readonly read: readonly InputVariable[];
 }
 
 /** The queries of a database that several nodes share. Every node accepts requests, runs some, and follows any. */
 export interface SharedQueries {
-  /** Like `Conversations.ask`, for a request that is valid. */
+  /** Runs a valid request like `Conversations.ask`. */
   ask(branch: Branch, request: string, options: AskOptions & SharedRequest): Promise<QueryResult>;
-  /** Like `Conversations.steer`. */
+  /** Sends a message like `Conversations.steer`. */
   steer(branchId: string, text: string, signal?: AbortSignal): Promise<boolean>;
-  /** Cancels what runs or waits in a conversation. Returns how many queries. */
+  /** Cancels the running and waiting queries of a conversation. Returns their number. */
   cancel(conversationId: string): Promise<number>;
-  /** The questions of a conversation that wait for an answer. */
+  /** Returns the approvals of a conversation that wait for an answer. */
   questions(conversationId: string): Promise<readonly ApprovalQuestion[]>;
-  /** False if no such question waits. */
+  /** Returns false if this approval does not wait. */
   answer(conversationId: string, questionId: string, answer: ApprovalAnswer): Promise<boolean>;
-  /** Whether anything runs or waits in a conversation. */
+  /** Whether any query runs or waits in a conversation. */
   isBusy(conversationId: string): Promise<boolean>;
-  /** Null for a query that has ended and whose events are no longer kept. The signal ends them. */
+  /** Returns null for a query that has ended and whose events are no longer kept. The signal ends the events. */
   follow(queryId: string, signal: AbortSignal): Promise<SharedRun | null>;
-  /** The requests that wait, and how often this node took over a query of a lost one. */
+  /** Returns the number of waiting requests, and of queries that this node took over from lost nodes. */
   load(): Promise<{ readonly depth: number; readonly oldestMs: number; readonly takeovers: number }>;
-  /** Takes nothing more and leaves what runs here to other nodes: each query before its next iteration, or at once when
-   * the time is up. `ask` goes on waiting; an abort of its signal then ends only the wait. */
+  /** Takes nothing more and leaves running queries to other nodes: each before its next iteration, or at once when the
+   * time is up. `ask` continues to wait; an abort of its signal then ends only the wait. */
   drain(graceMs: number): Promise<void>;
 }
 
-/** Conversations in which a folder that was moved is looked for. */
+/** The number of conversations in which a moved folder is looked for. */
 const LOOKED_AT = 50;
 
-/** Says that a workspace has no conversation to continue, and how to continue that of a folder that is gone. */
+/** Reports that a workspace has no conversation to continue, and how to continue a conversation of a folder that is
+ * gone. */
 export async function nothingToContinue(
   { conversations, workspace }: { readonly conversations: Conversations; readonly workspace: string },
 ): Promise<string> {

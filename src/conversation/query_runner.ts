@@ -1,5 +1,5 @@
-/** Runs queries in this process: `QueryRunner`. Below it, what it keeps: leases, environments between queries, and the
- * processes of their sandboxes. */
+/** Runs queries in this process (`QueryRunner`), with the resources that it keeps: leases, environments between
+ * queries, and sandbox processes. */
 import { HandedOver, TakenOverError } from "../domain/errors.ts";
 import { Semaphore, unrefTimer } from "../domain/kit/concurrency.ts";
 import type { Emit } from "../domain/query/query_event.ts";
@@ -21,8 +21,8 @@ export type RunnerParts =
   & Omit<EnvironmentParts, "branch">
   & Omit<QueryParts, "environment" | "store" | "log" | "now" | "steering" | "between">
   & {
-    /** Wraps every query once it has its branch, and may listen to its events. What it passes as `between` is asked
-     * before each model call. */
+    /** Wraps every query once it has its branch, and may listen to its events. Its `between` is called before each
+     * model call. */
     readonly around?: (
       emit: Emit,
       run: (emit: Emit, between?: QueryParts["between"]) => Promise<QueryResult>,
@@ -38,9 +38,9 @@ export interface RunnerOptions extends AskOptions {
   readonly retryOf?: string | undefined;
   /** The id under which the request was accepted; a new one if omitted. */
   readonly queryId?: string;
-  /** The query continues from this state if another process began it; `queryId` is its id. */
+  /** The state from which the query continues if another process began it; `queryId` is its id. */
   readonly left?: QueryLeft;
-  /** Once it aborts, the query is left to another process before its next iteration: rejects with `HandedOver`. */
+  /** Once it aborts, another process takes the query before its next iteration: it rejects with `HandedOver`. */
   readonly leaving?: AbortSignal;
 }
 
@@ -69,7 +69,7 @@ export class QueryRunner {
     this.#leases = new LeaseKeeper(() => parts.store.renewLeases(parts.owner));
   }
 
-  /** The store of a tenant: what runs in its conversations sees nothing else, whoever began it. */
+  /** Returns the store of a tenant: code in its conversations sees nothing else, whoever began it. */
   storeOf({ tenant }: Pick<Branch, "tenant">): Store {
     const { store } = this.#parts;
     return tenant === store.tenant ? store : store.of(tenant);
@@ -85,7 +85,7 @@ export class QueryRunner {
       this.#run(branch, request, { ...options, emit }, between);
     const { around } = this.#parts;
     const whenFree = (): Promise<QueryResult> => around ? around(options.emit, run) : run(options.emit);
-    // The end of a query that begins at once or continues is stored, also if it is cancelled already.
+    // A query that begins at once or continues is stored with its end, even if it is cancelled already.
     const signal = options.left || !this.isBusy(branch.branchId) ? undefined : options.signal;
     return await this.#live.lockOf(branch).run(whenFree, signal);
   }
@@ -95,12 +95,12 @@ export class QueryRunner {
     return this.#running.has(branchId);
   }
 
-  /** Like `Conversations.programs`. */
+  /** Returns programs like `Conversations.programs`. */
   programs(branchId: string): readonly BackgroundProgram[] {
     return this.#live.opened(branchId)?.programs.background ?? [];
   }
 
-  /** Like `Conversations.steer`, for a query that runs here. */
+  /** Sends a message like `Conversations.steer`, to a query that runs here. */
   async steer(branchId: string, text: string, signal?: AbortSignal): Promise<boolean> {
     return await this.#running.get(branchId)?.steering.add(text, signal) ?? false;
   }
@@ -147,7 +147,7 @@ export class QueryRunner {
     }
   }
 
-  /** The query must be stored as running: from then on no other process changes the branch. */
+  /** Returns the environment. The query must be stored as running: from then on no other process changes the branch. */
   async #environmentFor(
     branch: Branch,
     queryId: string,
@@ -190,7 +190,7 @@ const EVERY_MS = 30_000;
 export class LeaseKeeper {
   readonly #renew: () => Promise<readonly string[]>;
   readonly #everyMs: number;
-  /** Each function is called when the lease of its branch is gone. */
+  /** The functions to call when the lease of a branch is lost. */
   readonly #running = new Map<string, () => void>();
   #timer: ReturnType<typeof setInterval> | null = null;
 
@@ -203,7 +203,7 @@ export class LeaseKeeper {
     this.#everyMs = everyMs;
   }
 
-  /** A query runs on a branch that this process holds. */
+  /** Registers a query on a branch that this process holds. */
   begin(branchId: string, lost: () => void): void {
     this.#running.set(branchId, lost);
     this.#timer ??= setInterval(() => void this.#beat().catch(() => {}), this.#everyMs);
@@ -224,11 +224,11 @@ export class LeaseKeeper {
   }
 }
 
-/** A branch keeps this environment between its queries. */
+/** The environment that a branch keeps between its queries. */
 interface LiveEnvironment {
   /** Whether its child is running. */
   readonly alive: boolean;
-  /** Whether it matches what is stored, without anything else. */
+  /** Whether it matches the stored state exactly. */
   readonly sound: boolean;
   readonly programs: { readonly running: boolean };
   close(): Promise<void>;
@@ -236,7 +236,7 @@ interface LiveEnvironment {
 
 interface LiveEnvironmentsOptions<E extends LiveEnvironment, B> {
   readonly open: (branch: B) => Promise<E>;
-  /** Maximum number kept. Those with a running child or query are not closed to reach it. */
+  /** The limit for kept ones. Environments with a running child or query are not closed to reach it. */
   readonly kept: number;
   /** Called when one is closed: the least recently used, or any by `close`. */
   readonly onClose: (branchId: string) => void;
@@ -252,20 +252,20 @@ export interface WantedFor {
 }
 
 interface Entry<E extends LiveEnvironment> {
-  /** Held by the caller that runs a query. */
+  /** The lock of the caller that runs a query. */
   readonly lock: Semaphore;
   environment: Promise<E> | null;
-  /** Null until it is open. */
+  /** The environment; null until it is open. */
   opened: E | null;
-  /** The run that used it last: it contains what was stored until then. */
+  /** The run that used it last: it contains the state up to the end of that run. */
   run: string | null;
 }
 
-/** The environments of this process, one for each branch that was used. They are opened on first use, and again after
- * they were closed or another process has used the branch. Closing an idle one loses nothing that is stored. */
+/** The environments of this process, one for each used branch. They are opened on first use, and again after they were
+ * closed or another process has used the branch. Closing an idle one loses no stored state. */
 export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly branchId: string }> {
   readonly #options: LiveEnvironmentsOptions<E, B>;
-  /** Least recently used first. */
+  /** The entries, least recently used first. */
   readonly #entries = new Map<string, Entry<E>>();
 
   constructor(options: LiveEnvironmentsOptions<E, B>) {
@@ -277,7 +277,7 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     return this.#entryOf(branchId).lock;
   }
 
-  /** The environment of a branch; null if it is not open. */
+  /** Returns the environment of a branch; null if it is not open. */
   opened(branchId: string): E | null {
     return this.#entries.get(branchId)?.opened ?? null;
   }
@@ -286,8 +286,8 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     return (this.#entries.get(branchId)?.lock.open ?? 0) > 0;
   }
 
-  /** The environment of a branch for a run that is stored as running; the caller holds its lock. It is as the previous
-   * run left it, or opened again if that run belonged to another process. */
+  /** Returns the environment of a branch for a run that is stored as running; the caller holds its lock. It has the
+   * state after the previous run, and is opened again if that run belonged to another process. */
   async use(branch: B, { run, after, reopen }: WantedFor): Promise<E> {
     const entry = this.#entryOf(branch.branchId);
     const { opened } = entry;
@@ -305,7 +305,7 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     }
   }
 
-  /** Another process continued the run that used this environment last: the next run opens it again. */
+  /** Another process continued the last run of this environment, so the next run opens it again. */
   outdate(branchId: string): void {
     const entry = this.#entries.get(branchId);
     if (entry) entry.run = null;
@@ -353,8 +353,8 @@ export interface PooledChild {
 }
 
 interface ChildPoolOptions {
-  /** Maximum number of children, counted from before they start until they are reaped. Only simultaneous queries can
-   * exceed it. */
+  /** The limit for children, counted from before they start until they are reaped. Only simultaneous queries can exceed
+   * it. */
   readonly live: number;
   /** A child stays alive this long without a query. */
   readonly idleMs: number;
@@ -369,15 +369,15 @@ interface Resting {
   cancel(): void;
 }
 
-/** Counts all children and limits those that wait for their conversation's next query: by number, least recently used
- * first, and by time. A child with a running query is never stopped. */
+/** Counts all children and limits the ones that wait for their conversation's next query: by number, least recently
+ * used first, and by time. A child with a running query is never stopped. */
 export class ChildPool {
   readonly #options: ChildPoolOptions;
-  /** Children that are starting, running or ending. */
+  /** The number of children that are starting, running or ending. */
   #children = 0;
-  /** Starts that wait for room. */
+  /** The number of starts that wait for room. */
   #waiting = 0;
-  /** Least recently used first. */
+  /** The resting children, least recently used first. */
   readonly #resting = new Map<string, Resting>();
   readonly #stopping = new Set<Promise<void>>();
 
@@ -385,12 +385,12 @@ export class ChildPool {
     this.#options = options;
   }
 
-  /** Children that are waited for, starting, running or ending. */
+  /** The number of children that are waited for, starting, running or ending. */
   get count(): number {
     return this.#children + this.#waiting;
   }
 
-  /** Number of conversations whose child waits for their next query. */
+  /** The number of conversations whose child waits for their next query. */
   get resting(): number {
     return this.#resting.size;
   }
@@ -401,7 +401,7 @@ export class ChildPool {
     return this.count - alive.length - this.#stopping.size < this.#options.live;
   }
 
-  /** Opens a child as soon as there is room for it, or nothing left that could be stopped. */
+  /** Opens a child as soon as there is room for it, or no other child could be stopped. */
   async start<C extends { readonly gone: Promise<unknown> }>(open: () => Promise<C>): Promise<C> {
     this.#waiting++;
     await this.#shrink(this.#options.live - 1);
@@ -418,7 +418,7 @@ export class ChildPool {
     }
   }
 
-  /** Call when a query has ended. Its child waits for the next query if it has run a block, and is stopped otherwise.
+  /** Called when a query has ended. Its child waits for the next query if it has run a block, and is stopped otherwise.
    * Only a child that needs the room waits for that stop. */
   rest(id: string, resident: PooledChild): void {
     this.forget(id);
@@ -431,7 +431,7 @@ export class ChildPool {
     void this.#shrink(this.#options.live);
   }
 
-  /** Call when a query begins, or when the child is closed elsewhere. */
+  /** Called when a query begins, or when the child is closed elsewhere. */
   forget(id: string): void {
     this.#resting.get(id)?.cancel();
     this.#resting.delete(id);
@@ -446,7 +446,7 @@ export class ChildPool {
     }
   }
 
-  /** Children being stopped may already make enough room; if none is, one has to be stopped in any case. */
+  /** Children being stopped may already make enough room; without any, one has to be stopped. */
   #stopSurplus(): void {
     const surplus = this.count - this.#options.live - this.#stopping.size;
     const needed = this.#stopping.size === 0 ? Math.max(1, surplus) : surplus;
@@ -464,7 +464,7 @@ export class ChildPool {
   }
 }
 
-/** Does not keep the process alive. */
+/** Calls later without keeping the process alive. */
 function afterRealTime(ms: number, f: () => void): () => void {
   const timer = setTimeout(f, ms);
   unrefTimer(timer);

@@ -16,7 +16,7 @@ import { ReplyStream } from "../prompt/reply/stream_reply.ts";
 
 const ITERATIONS_AT_ONCE = 8;
 
-/** A conversation with everything that its queries did; child queries are below the iterations that ran them. */
+/** Returns a conversation with everything that its queries did; sub-queries are below the iterations that ran them. */
 export async function readRecording(store: Store, branch: Branch): Promise<Recording> {
   const { conversationId, title, workspace, createdAt, queries } = await pagedRecording(store, branch);
   const whole: RecordedQuery[] = [];
@@ -26,7 +26,7 @@ export async function readRecording(store: Store, branch: Branch): Promise<Recor
   return { conversationId, title, workspace, createdAt, queries: whole };
 }
 
-/** The same, read as it is needed. */
+/** Returns a conversation that is read as it is needed. */
 export async function pagedRecording(store: Store, branch: Branch): Promise<PagedRecording> {
   const { conversationId, title, workspace, createdAt } = branch;
   const shown = new Map((await store.turns(branch.branchId)).map((turn) => [turn.queryId, turn.iterations]));
@@ -44,7 +44,7 @@ export async function pagedRecording(store: Store, branch: Branch): Promise<Page
   return { conversationId, title, workspace, createdAt, queries };
 }
 
-/** The `context` that a query received. */
+/** Returns the `context` that a query received. */
 async function givenContext(store: Store, queryId: string): Promise<RecordedContext | null> {
   const image = (await store.givenImages(queryId)).find(({ name }) => name === "context");
   if (!image) return null;
@@ -78,7 +78,7 @@ async function queryFacts(store: Store, query: StoredQuery): Promise<Omit<Record
   };
 }
 
-/** `shown`: how many of its iterations a fork has; all by default. */
+/** Yields the iterations of a query. `shown` is the number of iterations that a fork has; all by default. */
 async function* iterationsOf(store: Store, queryId: string, shown = Infinity): AsyncGenerator<RecordedIteration> {
   for (let after = -1, given = 0; given < shown;) {
     const some = await store.iterations(queryId, { after, limit: Math.min(ITERATIONS_AT_ONCE, shown - given) });
@@ -113,14 +113,14 @@ async function readIteration(store: Store, iteration: StoredIteration): Promise<
   };
 }
 
-/** Thinking that was sent separately and is not part of the reply. */
+/** Returns thinking that was sent separately and is not part of the reply. */
 function besideReply(thinking: string, response: string): string {
   if (thinking === "" || response === "") return thinking;
   const parsed = parseReply(response);
   return parsed.ok && parsed.reply.thinking === thinking ? "" : thinking;
 }
 
-/** The same for a partial reply, which is read as it arrived. */
+/** Returns thinking that was sent separately from a partial reply, which is read as it arrived. */
 function besidePart(thinking: string, response: string): string {
   return new ReplyStream().push(response).thinking === thinking ? "" : thinking;
 }

@@ -20,10 +20,10 @@ const MAX_SHOWN_BYTES = 16 * 1024 * 1024;
 /** A stored version of a variable with its value. */
 export interface ShownVersion {
   readonly name: string;
-  /** 1-based. */
+  /** The number of the version, 1-based. */
   readonly version: number;
   readonly kind: VariableImage["kind"];
-  /** One line about the value. */
+  /** A line about the value. */
   readonly shape: string;
   /** Why its value is missing; "" if it is not. */
   readonly reason: string;
@@ -39,52 +39,52 @@ export class Records {
   readonly #store: Store;
   readonly #own: Store;
 
-  /** `own`: the store in which conversations are made. */
+  /** `own` is the store for new conversations. */
   constructor(store: Store, own: Store) {
     this.#store = store;
     this.#own = own;
   }
 
-  /** Storage for channels, under namespaces that no extension can have: they contain a slash. */
+  /** The storage of channels. Their namespaces contain a slash, so no extension can have one of them. */
   get states(): StateStore {
     return this.#own.states;
   }
 
-  /** A moment of a conversation, parsed like in `findPoint`. */
+  /** Returns a moment of a conversation, parsed like in `findPoint`. */
   async point(id: string, at: string | null = null): Promise<FoundPoint> {
     return await findPoint(this.#store, id, at);
   }
 
-  /** The user's query that runs in a conversation, in any process; null if none does. */
+  /** Returns the user's query that runs in a conversation, in any process; null if none does. */
   async running(conversationId: string): Promise<string | null> {
     const read = () => this.#store.runningQuery(conversationId);
     return await readSettled(this.#store, read, (found) => found !== null);
   }
 
-  /** One run of a query, whether or not its branch shows it; null if it does not exist. */
+  /** Returns a run of a query, whether or not its branch shows it; null if it does not exist. */
   async query(queryId: string): ReturnType<Store["query"]> {
     const read = () => this.#store.query(queryId);
     return await readSettled(this.#store, read, (found) => found?.running ?? false);
   }
 
-  /** The id of a query, from itself or from a prefix that only it has. Throws `UsageError`. */
+  /** Returns the id of a query, from itself or from a unique prefix. Throws `UsageError`. */
   async queryId(id: string): Promise<string> {
     const found = await this.#store.findQuery(id);
     if (found === null) throw new UsageError(`Cannot find request ${id}: none, or more than one, has an id like that`);
     return found;
   }
 
-  /** Returns the request as the protocol of a client put it; null if it was not kept. */
+  /** Returns the request as the protocol of a client expressed it; null if it was not kept. */
   async askedAs(queryId: string): Promise<Asked | null> {
     return (await this.#store.queryExtras(queryId)).askedAs;
   }
 
-  /** The conversation of a chat; created if there is none. */
+  /** Returns the conversation of a chat, which is created if it is missing. */
   async ensure(facts: NewConversation & ExternalChat): Promise<Branch> {
     return await this.#own.ensureConversation({ ...facts, title: oneLine(facts.title, 100) });
   }
 
-  /** The conversation of a chat; null if there is none. */
+  /** Returns the conversation of a chat; null if there is none. */
   async find(chat: ExternalChat): Promise<Branch | null> {
     return await this.#own.findExternal(chat);
   }
@@ -96,7 +96,8 @@ export class Records {
     return short;
   }
 
-  /** The newest versions of a variable, oldest first. Throws `UsageError` if there is no variable of that name. */
+  /** Returns the newest versions of a variable, oldest first. Throws `UsageError` if there is no variable of that
+   * name. */
   async versions(
     branch: Branch,
     { name, newest, at }: { readonly name: string; readonly newest: number; readonly at?: BranchPoint | undefined },
@@ -112,7 +113,7 @@ export class Records {
     });
   }
 
-  /** The difference of two versions, like `varDiff` in a block. */
+  /** Returns the difference of two versions, like `varDiff` in a block. */
   async diff(
     branch: Branch,
     { name, from, to }: { readonly name: string; readonly from: number; readonly to: number },
@@ -126,8 +127,9 @@ export class Records {
   }
 
   /** Imports the conversation of an archive into this workspace under new ids. Throws `UsageError` for an invalid or
-   * inconsistent archive, and then stores nothing. Nothing in it is run; a query that continues the conversation
-   * evaluates its functions and classes, so `trust` is asked first if there are any, and rejects to import nothing. */
+   * inconsistent archive, and then stores nothing. No code in it runs now, but a query that continues the conversation
+   * evaluates its functions and classes. If there are any, `trust` is called first, and rejects to prevent the
+   * import. */
   async import(
     file: AsyncIterable<Uint8Array> | string,
     { workspace, trust }: { readonly workspace: string; readonly trust: (code: ArchiveCode) => Promise<void> },
@@ -144,15 +146,15 @@ export class Records {
 const PLACE = /^(\d{1,9})(?:\.(\d{1,9}))?$/;
 
 interface FoundPoint {
-  /** The branch by which it was named. */
+  /** The branch that the id named. */
   readonly branch: Branch;
   readonly point: BranchPoint;
 }
 
-/** A moment named by people. `id`: of a conversation, a branch or a query, or a prefix of one. `at`, for a conversation
- * or branch: N is after iteration N of all that it shows, counted from 1, and Q.I is after iteration I of query Q; 0 is
- * before the first iteration. For a query: N is after iteration N of it. Without `at` it is the end. Throws
- * `UsageError`. */
+/** Returns a moment that people name. `id` names a conversation, a branch or a query, in full or by a prefix. `at`, for
+ * a conversation or branch: N is after iteration N of all that it shows, counted from 1, and Q.I is after iteration I
+ * of query Q; 0 is before the first iteration. For a query, N is after its iteration N. Without `at` it is the end.
+ * Throws `UsageError`. */
 export async function findPoint(store: Store, id: string, at: string | null): Promise<FoundPoint> {
   const place = at === null ? null : PLACE.exec(at);
   if (at !== null && !place) {
@@ -216,8 +218,7 @@ export async function readSettled<T>(
   return await store.sweepLost().catch(() => 0) > 0 ? await read() : found;
 }
 
-/** The value of a version as readable text, of which at most so many characters are built; if it has none, the
- * reason. */
+/** Returns the value of a version as readable text, limited in characters; without a value, the reason. */
 export function versionText({ shown, shape, kind, reason }: ShownVersion, limit: number): string {
   if (kind === "lost" || kind === "pending") return `${kind}${reason === "" ? "" : `: ${reason}`}`;
   return shown === null ? `${shape} (too large to be shown)` : readableHead(shown.value, limit);

@@ -1,4 +1,4 @@
-/** A request may bring these options besides its text. They are checked before anything is created. */
+/** The options of a request besides its text. They are checked before anything is created. */
 import { fileFault, UsageError } from "../domain/errors.ts";
 import { checkImages, type Image, MAX_IMAGE_BYTES, readImage } from "../domain/images.ts";
 import { abortable } from "../domain/kit/concurrency.ts";
@@ -28,7 +28,7 @@ import {
   withBudget,
 } from "../query/query_parts.ts";
 
-/** A request goes to a branch, to a new one from a point of another, or to a new conversation, whose title is the
+/** The target of a request: a branch, a new branch from a point of another, or a new conversation, whose title is the
  * request. New ones are created once the request is validated. */
 export type AskTarget = Branch | NewFork | Pick<NewConversation, "channel" | "workspace">;
 
@@ -36,43 +36,44 @@ export type AskTarget = Branch | NewFork | Pick<NewConversation, "channel" | "wo
 export interface AskOptions extends KeyedRequest {
   readonly signal: AbortSignal;
   readonly emit: Emit;
-  /** Called with the branch that the query runs in, before it begins. */
+  /** Called with the branch of the query before it begins. */
   readonly onBranch?: (branch: Branch) => Promise<void> | void;
-  /** Asks the user what extensions request; without it nobody can be asked, and the answer is no. */
+  /** Asks the user about requests of extensions; without it no user can be asked, and every request is refused. */
   readonly approve?: Approve | undefined;
-  /** Reject with `BusyError` instead of waiting when a query runs in this conversation. */
+  /** Whether to reject with `BusyError` instead of waiting when a query runs in this conversation. */
   readonly refuseWhenBusy?: boolean;
   readonly label?: string | undefined;
-  /** Images of the request; at most 20 of 5 MB each. */
+  /** The images of the request; at most 20 of 5 MB each. */
   readonly images?: readonly Image[] | undefined;
-  /** Becomes the variable `context`: the model sees its type, its size and its beginning. */
+  /** The value of the variable `context`: the model sees its type, its size and its beginning. */
   readonly context?: VariableSource | undefined;
   /** Further variables by name, shown to the model in the same way. */
   readonly variables?: Readonly<Record<string, VariableSource>> | undefined;
   /** The input of another run of the same query. */
   readonly given?: readonly VariableImage[];
-  /** Instructions for every answer of this query; the configured ones if omitted. */
+  /** The instructions for every answer of this query; by default the configured ones. */
   readonly instructions?: string | undefined;
-  /** Makes a plan or a review, or answers beside the work: calls that could change something are refused. */
+  /** The purpose of a request that changes nothing: a plan, a review, or an answer beside the work. Calls that could
+   * change something are refused. */
   readonly only?: ReadingMode | undefined;
   /** A JSON Schema as data: the answer must satisfy it, and is then also available in `value` of the result. */
   readonly responseSchema?: unknown;
   readonly askedAs?: Asked | undefined;
-  /** Iterations the query may use before it asks for more, and which it does not exceed by itself; if omitted, the
-   * configured number, which extends itself. */
+  /** The number of iterations that the query may use before it asks for more; it never exceeds this automatically. If
+   * omitted, the configured number applies, which extends itself. */
   readonly maxIterations?: number | undefined;
-  /** The model thinks this thoroughly in every step; if omitted, the configured level or the model's own choice
+  /** The effort of the model's thinking in every step; if omitted, the configured level or the model's own choice
    * applies. */
   readonly reasoning?: ReasoningLevel | undefined;
-  /** `maxIterations` extends itself up to this number. */
+  /** The number up to which `maxIterations` extends itself. */
   readonly extendsTo?: number | undefined;
   /** The model that serves it, such as "anthropic/claude-sonnet-5"; the configured one if omitted. */
   readonly model?: string | undefined;
-  /** Lower than the configured limits; higher ones have no effect. */
+  /** Limits lower than the configured ones; higher ones have no effect. */
   readonly limits?: Pick<QueryLimits, "costUsd" | "wallMs" | "priced"> | undefined;
 }
 
-/** Longest request in characters; longer text belongs in a file or the variable `context`. */
+/** The limit for the characters of a request; longer text belongs in a file or the variable `context`. */
 export const MAX_REQUEST_CHARS = 4_000_000;
 
 /** Throws `UsageError` for an empty or oversized request. */
@@ -96,7 +97,7 @@ export function checkPrice(
   throw new UsageError(`Cannot use ${refused.model} with ${limit}: ${unpricedText(refused)}`);
 }
 
-/** Validates what comes with a request besides its text. Throws `UsageError` for images that cannot be sent or that no
+/** Validates the parts of a request besides its text. Throws `UsageError` for images that cannot be sent or that no
  * model accepts, and for an invalid schema. */
 export async function checkedExtras(
   { images: given = [], responseSchema }: {
@@ -117,7 +118,7 @@ export async function checkedExtras(
   return { images, answerSchema: new AnswerSchema(responseSchema) };
 }
 
-/** The settings of one request: the configured ones, changed by what it brings. */
+/** Returns the settings of one request: the configured ones, changed by its options. */
 export function requestSettings(
   configured: QuerySettings,
   { maxIterations, extendsTo, limits, only, instructions, reasoning }: Pick<
@@ -144,8 +145,8 @@ function lower(configured: number | null, wanted: number | null = null): number 
   return configured === null || wanted === null ? configured ?? wanted : Math.min(configured, wanted);
 }
 
-/** The variables that a query begins with; those from another run of it come first. Throws `UsageError` for values that
- * cannot be read. */
+/** Returns the variables with which a query begins; the variables of another run of it come first. Throws `UsageError`
+ * for values that cannot be read. */
 export async function allInputVariables(
   { given = [], context, variables }: Pick<AskOptions, "given" | "context" | "variables">,
   store: Store,
@@ -178,11 +179,11 @@ async function bytesOf(path: string, name: string): Promise<Uint8Array<ArrayBuff
   }
 }
 
-/** The questions of one query that wait for a client's answer. */
+/** The approvals of one query that wait for a client's answer. */
 export class WaitingQuestions {
   readonly #waiting = new Map<string, { readonly question: ApprovalQuestion; answer(given: ApprovalAnswer): void }>();
 
-  /** Waits for any client that may begin queries, also after the one that began this query has left. */
+  /** Waits for any client that may begin queries, even after the one that began this query has left. */
   readonly approve: Approve = async (question, signal) => {
     const { promise, resolve } = Promise.withResolvers<ApprovalAnswer>();
     this.#waiting.set(question.id, { question, answer: resolve });
@@ -197,7 +198,7 @@ export class WaitingQuestions {
     return Array.from(this.#waiting.values(), ({ question }) => question);
   }
 
-  /** False if no such question waits. */
+  /** Returns false if this approval does not wait. */
   answer(id: string, given: ApprovalAnswer): boolean {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);

@@ -5,8 +5,8 @@ import type { QueryEvent, QueryResult } from "../domain/query/query_schemas.ts";
 import type { EndedQuery, StoredQuery } from "../domain/query/stored_query.ts";
 import type { StoredIteration } from "../persistence/store.ts";
 
-/** Events rebuilt from a query's rows: whole texts instead of deltas, finished iterations, and the end if there is one.
- * The first event is `started`. */
+/** Yields events rebuilt from a query's rows: whole texts instead of deltas, finished iterations, and the end if there
+ * is one. The first event is `started`. */
 export function storedEvents(
   query: StoredQuery,
   { iterations, model }: { readonly iterations: readonly StoredIteration[]; readonly model: string },
@@ -25,7 +25,7 @@ export function storedEvents(
   return events;
 }
 
-/** The last event of a query that has ended. */
+/** Returns the last event of a query that has ended. */
 export function endEvent(
   query: EndedQuery,
 ): { readonly type: "final" | "cancelled" | "failed"; readonly result: QueryResult } {

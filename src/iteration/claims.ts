@@ -1,6 +1,6 @@
 import type { BlockCall } from "../domain/query/query_schemas.ts";
 
-/** The commands of these calls that failed and did not succeed later, each with how it ended. */
+/** Returns the commands of these calls that failed and did not succeed later, each with its end. */
 export function failedCommands(calls: readonly BlockCall[]): readonly string[] {
   const failed = new Map<string, string>();
   for (const { ok, exitCode, outcome = "", action } of calls) {
@@ -14,23 +14,23 @@ export function failedCommands(calls: readonly BlockCall[]): readonly string[] {
   return [...failed.values()];
 }
 
-/* Whether an answer says that work was done. It is asked only about conversations that did nothing, and words alone
- * decide nothing: an answer that informs must never be taken for a claim, so what is unclear is none. A claim is in the
- * first person and about files, code or tests, without a negation, a condition or a source in its clause. */
+/* Detects whether an answer claims work. It is used only for conversations that did nothing, and must never take an
+ * informing answer for a claim, so unclear answers are not claims. A claim is in the first person and about files,
+ * code or tests, without a negation, a condition or a source in its clause. */
 
-/** Whole words in any script: `\b` knows only ASCII. */
+/** Matches whole words in any script, since `\b` supports only ASCII. */
 function words(pattern: string): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}_])(?:${pattern})(?![\\p{L}\\p{N}_])`, "iu");
 }
 
 interface Language {
-  /** Up to the verb of a change in the first person: "I have fixed". */
+  /** Matches text up to a verb of change in the first person: "I have fixed". */
   readonly changed: RegExp;
-  /** The same for making something new, such as a function, which a block may have made for itself. */
+  /** Matches a verb of making something new, such as a function, which a block may have made for itself. */
   readonly made?: RegExp;
-  /** The same for running something. */
+  /** Matches a verb of running something. */
   readonly ran: RegExp;
-  /** An answer that begins with it claims the same without a person: "Fixed". */
+  /** Matches the beginning of an answer with the same claim but no person: "Fixed". */
   readonly bare?: RegExp;
 }
 
@@ -129,7 +129,7 @@ const LANGUAGES: readonly Language[] = [
     bare: /已(?:经)?(?:成功)?(?:修复|修正|修改|更新|添加|创建|删除|重命名)/u,
   },
   {
-    // The person is not said: only as the beginning of an answer to a request for work.
+    // A claim without a person counts only at the beginning of an answer to a request for work.
     changed: /(?!)/,
     ran: /(?!)/,
     bare:
@@ -137,7 +137,7 @@ const LANGUAGES: readonly Language[] = [
   },
 ];
 
-/** This matches the object of a request for work. */
+/** Matches the object of a request for work. */
 const ASKS = new RegExp(
   words(
     "fix|repair|correct|change|modify|edit|update|rename|refactor|rewrite|implement|add|create|write|remove|delete|replace|move|install|make|upgrade|bump|resolve|" +
@@ -154,7 +154,7 @@ const ASKS = new RegExp(
   "iu",
 );
 
-/** This matches a request for information or for a text. */
+/** Matches a request for information or for a text. */
 const ASKS_FOR_TEXT = new RegExp(
   words(
     "summar\\p{L}*|explain|describe|list|tell|show|review|" +
@@ -165,7 +165,7 @@ const ASKS_FOR_TEXT = new RegExp(
   "iu",
 );
 
-/** Texts that a request may ask for, and later ones may be about. */
+/** Matches texts that a request may ask for, and later requests may be about. */
 const COMPOSED = new RegExp(
   words(
     "haiku|poem|story|essay|song|joke|letter|blog|gedicht|geschichte|brief|poème|histoire|poema|cuento|poesia|racconto|história|" +
@@ -174,7 +174,7 @@ const COMPOSED = new RegExp(
   "iu",
 );
 
-/** Parts of a program, and paths. */
+/** Matches parts of a program, and paths. */
 const CODE = new RegExp(
   words(
     "(?:unit |failing )?tests?|files?|functions?|methods?|class(?:es)?|modules?|docstrings?|imports?|dependenc(?:y|ies)|bugs?|code|changes|script|config(?:uration)?|build|typo|readme|changelog|branch|" +
@@ -189,7 +189,7 @@ const CODE = new RegExp(
   "iu",
 );
 
-/** This matches the subject of a claim that something was run. */
+/** Matches the subject of a claim that something was run. */
 const RUNS = new RegExp(
   words(
     "tests?|test suite|npm|pnpm|yarn|pytest|cargo|go test|deno|make|tox|jest|vitest|build|lint(?:er)?|type ?check(?:er)?|" +
@@ -198,7 +198,7 @@ const RUNS = new RegExp(
   "iu",
 );
 
-/** An object that only the request names. */
+/** Matches an object that only the request names. */
 const PRONOUN = words("it|this|that|them|everything|es|das|alles|lo|la|los|le|ça|o|isso|het|dit|to|его|её|это|все");
 
 const NEGATED = new RegExp(
@@ -209,7 +209,7 @@ const NEGATED = new RegExp(
   "iu",
 );
 
-/** Conditions, plans, and sources that tell of another's work. */
+/** Matches conditions, plans, and sources that report another's work. */
 const HEDGED = new RegExp(
   words(
     "if|would|could|should|might|unless|once|before|earlier|previous(?:ly)?|yesterday|ago|last|already|logs?|changelog|histor(?:y|ies)|report|author|mind|" +
@@ -217,7 +217,7 @@ const HEDGED = new RegExp(
   ).source + "|如果|若|以前|之前|もし|たら|既に|すでに|(?:者|チーム|氏|さん|人)[はが]",
   "iu",
 );
-/** Work on the answer itself, or on what a block computed. */
+/** Matches work on the answer itself, or on results of a block. */
 const TEXTUAL = new RegExp(
   words(
     "lists?|tables?|summar(?:y|ies)|overview|plans?|report|descriptions?|explanation|comparison|answer|text|sentences?|paragraphs?|wording|grammar|spelling|translation|email|count|total|search|results?|output|listing|(?:added|adds?) up|in code|bullet points|pattern|regex|query|approach|filter|variables?|sandbox|snippet|example|draft|my|" +
@@ -229,13 +229,13 @@ const TEXTUAL = new RegExp(
 const FENCE = /^ {0,3}(?:```|~~~)[^]*?^ {0,3}(?:```|~~~)/gmu;
 const QUOTED =
   /"[^"\n]{0,2000}"|“[^”\n]{0,2000}”|„[^“”\n]{0,2000}[“”]|«[^»\n]{0,2000}»|「[^」\n]{0,2000}」|『[^』\n]{0,2000}』|^\s*>.*$/gmu;
-/** More of an answer is not read. */
+/** Characters beyond this number are not read. */
 const MOST_CHARS = 20_000;
-/** A request with more lines brings the text that it is about. */
+/** A request with more lines contains the text that it is about. */
 const MOST_LINES = 4, MOST_REQUEST = 1_500;
 
-/** The clause of an answer that claims work in the first person; null if there is none. `given`: the request brought
- * something that the answer may be about. */
+/** Returns the clause of an answer that claims work in the first person; null if there is none. `given` means that the
+ * request brought something that the answer may be about. */
 export function claimOf(
   answer: string,
   { request, given = false }: { readonly request: string; readonly given?: boolean },
@@ -274,7 +274,7 @@ function asksForWork(request: string): boolean {
     !bringsText(request) && !ASKS_FOR_TEXT.test(request) && !COMPOSED.test(request);
 }
 
-/** Whether a request and its answer leave a text that answers to later requests may be about. */
+/** Whether a request and its answer leave a text that later requests may be about. */
 export function leavesText(answer: string, request: string): boolean {
   return bringsText(request) || COMPOSED.test(request) || TEXTUAL.test(request) || answer.search(FENCE) >= 0;
 }

@@ -24,7 +24,7 @@ import type { ModelPreference } from "../providers/router/routes.ts";
  * ends, and stores it: a row before anything runs, the rest in one transaction at the end. The loop in `query/` stores
  * the end while the next call is made, and decides what the iteration means for the query. */
 
-/** These values stay the same in all iterations of a query. */
+/** The values that stay the same in all iterations of a query. */
 export interface IterationFrame extends CallPrefix {
   readonly environment: Environment;
   readonly router: Pick<Router, "ask" | "current">;
@@ -38,28 +38,28 @@ export interface IterationFrame extends CallPrefix {
 
 /** The input of one iteration. */
 export interface IterationInput {
-  /** 0-based position in the query. */
+  /** The position in the query, 0-based. */
   readonly position: number;
   readonly context: ContextParts;
-  /** The context shows these messages, which the user sent while the query ran. */
+  /** Messages that the user sent while the query ran and that the context shows. */
   readonly steered: readonly string[];
   readonly reasoning: ReasoningLevel;
-  /** The last reply requested that this one of the configured models serves. */
+  /** The last reply's request for one of the configured models to serve this one. */
   readonly prefer?: ModelPreference | null;
-  /** True for the one call after the budget: it accepts only an answer and runs no block. */
+  /** Whether it is the one call after the budget, which accepts only an answer and runs no block. */
   readonly last: boolean;
-  /** The reason why the last final was refused; null if it was not. */
+  /** Why the last final was refused; null if it was not. */
   readonly refusedBefore: string | null;
   /** Whether a block of the query has succeeded before. */
   readonly supported: boolean;
-  /** An earlier answer of the query was refused for these doubts, though it could have been accepted. */
+  /** The doubts for which an earlier answer of the query was refused, although it could have been accepted. */
   readonly doubted: readonly Doubt[];
-  /** A claim in the model's words that nothing the query did supports; null if there is none. */
+  /** Returns a claim in the model's words without support by the query's work; null if there is none. */
   readonly unsupportedClaim: (text: string) => string | null;
-  /** Set by `answer(value)` in a block of this iteration. */
+  /** Returns the answer that `answer(value)` in a block of this iteration offered. */
   readonly offered: () => OfferedAnswer | null;
   readonly diffs: readonly BlockDiff[];
-  /** Child queries of this iteration that have ended. */
+  /** The sub-queries of this iteration that have ended. */
   readonly children: readonly StepChild[];
   /** Returns the spend so far of the query and its sub-queries, and the number of its iterations plus `more`. */
   readonly totals: (more: 0 | 1) => {
@@ -67,10 +67,10 @@ export interface IterationInput {
     readonly usage: Usage;
     readonly costUsd: number | null;
   };
-  /** Resolves once the iteration before is stored and reported. The model is called meanwhile; nothing is shown or run
-   * until then. If it rejects, the frame's signal ends the call. */
+  /** Resolves once the previous iteration is stored and reported. The model is called meanwhile; nothing is shown or
+   * run until then. If it rejects, the frame's signal ends the call. */
   readonly stored: Promise<void>;
-  /** System variables to store with this iteration besides `$reasoning` and `$answer`. */
+  /** The system variables to store with this iteration besides `$reasoning` and `$answer`. */
   readonly system: readonly { readonly name: string; readonly text: string }[];
 }
 
@@ -78,9 +78,9 @@ export interface OfferedAnswer {
   readonly text: string;
   readonly type: AnswerType;
   readonly confidence: Confidence;
-  /** 0-based index of the block that offered it. */
+  /** The 0-based index of the block that offered it. */
   readonly block: number;
-  /** The value that the text was made from. */
+  /** The value from which the text was made. */
   readonly value: unknown;
 }
 
@@ -89,12 +89,12 @@ export interface AcceptedFinal {
   readonly answerType: AnswerType;
   readonly confidence: Confidence;
   readonly notes: readonly string[];
-  /** If the query has an answer schema: the data that satisfies it. */
+  /** The data that satisfies the query's answer schema, if there is one. */
   readonly value?: JsonValue;
 }
 
-/** Why an answer is refused once in a query: the output of a command that failed beside it was not seen yet, or the
- * request did nothing of what it claims. */
+/** Why an answer is refused once in a query: the output of a failed command was not seen yet, or the request did none
+ * of the claimed work. */
 export const DOUBTS = ["output", "claim"] as const;
 export type Doubt = typeof DOUBTS[number];
 
@@ -102,12 +102,12 @@ export type Doubt = typeof DOUBTS[number];
 export interface Executed {
   readonly entries: readonly JournalEntry[];
   readonly blocks: readonly StoredBlock[];
-  /** Stray errors and rejections, for the next context. */
+  /** The stray errors and rejections, for the next context. */
   readonly notes: readonly string[];
 }
 
-/** Why a reply was unusable: what is wrong with it, that it had neither code nor final, that it broke off after part of
- * it was shown, or that the call returned none. */
+/** Why a reply was unusable: its own fault, neither code nor final, broken off after part of it was shown, or no reply
+ * from the call. */
 export type IterationFault = ReplyFault | "idle" | "broken" | "call";
 
 interface Common {
@@ -123,7 +123,7 @@ interface Common {
   readonly doubt: Doubt | null;
 }
 
-/** `query/` decides what to do next from this result. */
+/** The result from which `query/` decides the next step. */
 export type IterationResult =
   | (Common & { readonly kind: "final"; readonly final: AcceptedFinal })
   | (Common & { readonly kind: "executed" })
@@ -137,15 +137,15 @@ export type IterationResult =
   | (Common & {
     readonly kind: "failed";
     readonly reason: string;
-    /** A retry cannot help. */
+    /** Whether a retry cannot help. */
     readonly fatal: boolean;
-    /** A retry may succeed, because the cause may pass. */
+    /** Whether a retry may succeed, because the cause is temporary. */
     readonly temporary: boolean;
-    /** Null if every block failed. */
+    /** The fault; null if every block failed. */
     readonly fault: IterationFault | null;
-    /** Why the final that came with failed blocks was refused; null if there was none. */
+    /** Why the final beside failed blocks was refused; null if there was none. */
     readonly refused: string | null;
-    /** The answer, if it was refused twice and nothing supports it. */
+    /** The answer, if it was refused twice and has no support. */
     readonly unsupported: string | null;
     /** The reply, if it was plain text. */
     readonly prose: string | null;
@@ -155,8 +155,8 @@ export type IterationResult =
 /** An iteration that has ended. */
 export interface Iterated {
   readonly result: IterationResult;
-  /** Stores the iteration as it ended, by `write` if the end of the query is stored with it, and reports it. Call it
-   * once. Rejects with `StoreError` or a defect. */
+  /** Stores the ended iteration and reports it; called once. `write` is given if the end of the query is stored with
+   * it. Rejects with `StoreError` or a defect. */
   readonly store: (write?: WriteEnd) => Promise<void>;
 }
 
@@ -173,18 +173,18 @@ export interface ModelCallOutcome {
     readonly fault: IterationFault;
   };
   readonly thinking: string;
-  /** The reply was cut off at the model's maximum length. */
+  /** Whether the reply was cut off at the model's maximum length. */
   readonly cut: boolean;
-  /** Usage of all attempts. */
+  /** The usage of all attempts. */
   readonly usage: Usage;
   readonly costUsd: number | null;
   readonly provider: string;
   readonly model: string;
   readonly traces: readonly ModelTrace[];
   readonly ms: number;
-  /** The call failed in a way that a retry cannot fix. */
+  /** Whether the call failed in a way that a retry cannot fix. */
   readonly fatal: boolean;
-  /** The cause of the failure may pass later. */
+  /** Whether the cause of the failure is temporary. */
   readonly temporary: boolean;
 }
 
@@ -219,7 +219,7 @@ export class Recorder {
     this.#messages = messages;
   }
 
-  /** Rejects if the row cannot be stored; what `ending` returns then rejects as well. */
+  /** Rejects if the row cannot be stored; the result of `ending` then rejects as well. */
   begin(blocks: readonly ReplyBlock[]): Promise<unknown> {
     this.#begun = this.#begin(blocks);
     this.#begun.catch(() => {});
@@ -246,7 +246,7 @@ export class Recorder {
     if (thinking) this.#frame.environment.bindSystem("$reasoning", thinking);
   }
 
-  /** Takes the state at the time of the call. Returns what stores it, by `write` if given. */
+  /** Takes the state at the time of the call. Returns a function that stores it, by `write` if given. */
   ending({ status, outcome, executed, reason, final, doubt = null }: Ended): (write?: WriteEnd) => Promise<void> {
     const begun = this.#begun;
     if (begun === null) throw new Error("Cannot end an iteration that was not begun");
@@ -290,7 +290,7 @@ export class Recorder {
     }
   }
 
-  /** Records a reply that could not be read or broke off, or a missing one. */
+  /** Records a missing reply, or one that could not be read or broke off. */
   async fail(reason: string): Promise<void> {
     if (this.#asked.text !== null || this.#asked.thinking !== "") {
       this.bindThinking();
@@ -346,7 +346,7 @@ export class Recorder {
 }
 
 /** Returns the result of a stored iteration for the loop. Faults of replies are not stored, so counting unusable
- * replies begins anew. */
+ * replies begins again. */
 export function storedResult(stored: StoredIteration): Exclude<IterationResult, { readonly kind: "cancelled" }> {
   const { metadata, thinking, error } = stored;
   const { notes, doubt } = metadata;

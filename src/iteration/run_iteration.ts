@@ -23,7 +23,7 @@ import {
 } from "./iteration.ts";
 import { type Settled, settleFinal } from "./settle_final.ts";
 
-/** Everything of it is stored. */
+/** All of the iteration is stored. */
 const CANCELLED: Iterated = { result: { kind: "cancelled" }, store: async () => {} };
 const NO_NEXT: Reply["next"] = { model: null, reasoning: null };
 const NOTHING: Executed = { entries: [], blocks: [], notes: [] };
@@ -33,8 +33,8 @@ const CUT_NOTE =
   "The length limit of the model cut your last reply: only what was complete of it counted. Keep replies " +
   "shorter: fewer blocks, and answer(value) for a long answer";
 
-/** One model round trip: assemble, call, execute. Its row is stored when it returns, its end is not. Throws only
- * `ConfigError`, `StoreError` and defects, including those of `input.stored`. */
+/** Runs one model round trip: assemble, call, execute. Its row is stored when it returns, but its end is not. Throws
+ * only `ConfigError`, `StoreError` and defects, including those of `input.stored`. */
 export async function runIteration(frame: IterationFrame, input: IterationInput): Promise<Iterated> {
   const begun = performance.now();
   const { alternatingRoles } = frame.router.current().capabilities;
@@ -154,7 +154,7 @@ async function runBlocks(
   }
   const unstored = new AbortController();
   const signal = AbortSignal.any([frame.signal, unstored.signal]);
-  // This runs in a separate turn: by then the first block has been sent.
+  // The storing runs in a separate turn: by then the first block has been sent.
   const stored = nextTurn().then(() => {
     return recorder.begin(blocks);
   });
@@ -201,7 +201,7 @@ async function executeBlocks(
   return { entries, blocks: ran, notes };
 }
 
-/** The model's estimate, clamped to the operator's bounds. */
+/** Returns the model's estimate, limited to the operator's bounds. */
 export function deadline(timeMs: number | null, bounds: IterationFrame["deadlines"]): number {
   if (timeMs === null || !Number.isFinite(timeMs)) return bounds.defaultMs;
   return Math.min(bounds.maxMs, Math.max(bounds.minMs, timeMs));
@@ -248,13 +248,13 @@ function cutAnswer(settled: Settled | null): Settled | null {
 }
 
 const AFTER_REQUEST_MS = 40;
-/** Even if the router does not try them again. */
+/** Codes that are temporary even if the router does not retry them. */
 const PASSING: readonly ProviderErrorCode[] = ["rate", "network", "stall"];
 
-/** Faults of replies that may be calls of tools. */
+/** Faults of replies that may be tool calls. */
 const HABITUAL: ReadonlySet<string> = new Set(["tools", "text", "json"]);
 
-/** Calls the model once (the router retries), streaming thinking, code and the draft of an answer to the channels once
+/** Calls the model once (the router retries). Streams thinking, code and the draft of an answer to the channels once
  * `announced` resolves. Throws only `Cancelled` and defects. */
 async function askModel(
   frame: IterationFrame,
@@ -266,7 +266,7 @@ async function askModel(
   // The reply parser and its repair library load while the model thinks, not before the call.
   const loading = setTimeout(() => void import("../prompt/reply/parse_reply.ts"), AFTER_REQUEST_MS);
   const traces: ModelTrace[] = [];
-  // Held back until everything before them was reported.
+  // Events are held back until all earlier ones were reported.
   const send = (event: QueryEventBody): void => void announced.then(() => frame.emitter.send(event), () => {});
   const progress = new ReplyProgress(send);
   let shown = false;
@@ -309,7 +309,7 @@ async function askModel(
   }
 }
 
-/** The outcome of a call without a complete reply. */
+/** Returns the outcome of a call without a complete reply. */
 function failedWith(
   error: ProviderError,
   { progress, brokeOff }: { readonly progress: ReplyProgress; readonly brokeOff: boolean },
@@ -344,8 +344,9 @@ function currentOf({ router }: IterationFrame): Pick<ModelCallOutcome, "provider
   return { provider: provider.name, model };
 }
 
-/** Another call cannot help, because the router has tried every option. A request that was refused for its content
- * (400, 422, a content filter, too long) and a reply that was too long are fed back, since the next one differs. */
+/** Whether another call cannot help, because the router has tried every option. A request that was refused for its
+ * content (400, 422, a content filter, too long) and a reply that was too long are reported to the model, since the
+ * next one differs. */
 function isInfrastructure(error: ProviderError): boolean {
   if (error.code === "refused" || error.code === "context" || error.code === "reply") return false;
   return error.status !== 400 && error.status !== 422;
@@ -353,7 +354,7 @@ function isInfrastructure(error: ProviderError): boolean {
 
 type Delta = Exclude<ModelEvent, { type: "end" }>;
 
-/** One reply while it arrives: what channels see of it, and what remains if it breaks off. */
+/** A reply while it arrives: the parts that channels see, and the rest if it breaks off. */
 class ReplyProgress {
   readonly #send: (event: QueryEventBody) => void;
   #stream = new ReplyStream();
@@ -381,8 +382,8 @@ class ReplyProgress {
     return this.#reasoning.length > 0 || this.#thinking.length > 0;
   }
 
-  /** Returns true if part of it is shown that stays: code, and native reasoning, which takes precedence over the reply's
-   * own thinking. */
+  /** Handles an event. Returns true if a lasting part of it is shown: code, or native reasoning, which takes precedence
+   * over the reply's own thinking. */
   take(event: Delta): boolean {
     if (event.type === "reasoning") {
       this.#reasoning.push(event.delta);
@@ -402,7 +403,7 @@ class ReplyProgress {
     return isOwn || code.length > 0;
   }
 
-  /** The reply is requested again: what arrived so far, of which nothing but a draft was shown, is discarded. */
+  /** Discards the reply so far, of which at most a draft was shown, because it is requested again. */
   again(): void {
     if (this.#drafted) this.#send({ type: "answer_draft", delta: "", again: true });
     this.#drafted = false;

@@ -13,9 +13,9 @@ export type Settled =
   | {
     readonly kind: "refused";
     readonly reason: string;
-    /** The text of an answer that was refused twice for the same reason and that nothing supports; else null. */
+    /** The text of an answer that was refused twice for the same reason and has no support; else null. */
     readonly unsupported: string | null;
-    /** Set if an answer is refused for it once in a query. */
+    /** The doubt for which an answer is refused once in a query, if there is one. */
     readonly doubt?: Doubt;
   };
 
@@ -26,15 +26,15 @@ interface Candidate {
   readonly from: "variable" | "template" | "literal" | "value";
   readonly answerType: AcceptedFinal["answerType"];
   readonly confidence: AcceptedFinal["confidence"];
-  /** Blocks whose failure counts against the answer. */
+  /** The blocks whose failure counts against the answer. */
   readonly counted: Executed["entries"];
   readonly problem: string | null;
   /** The result of checking it against the caller's schema; null without a schema. */
   readonly judged: Judged | null;
 }
 
-/** Resolves and judges the final of a reply. An answer that a block offered takes precedence over the reply's own. Null
- * if there is neither. */
+/** Resolves and judges the final of a reply. An answer that a block offered takes precedence over the reply's own.
+ * Returns null if there is neither. */
 export async function settleFinal(
   frame: IterationFrame,
   { offered, final, executed, refusedBefore, supported, doubted, unsupportedClaim }: {
@@ -44,9 +44,9 @@ export async function settleFinal(
     readonly refusedBefore: string | null;
     /** Whether an earlier block of the query succeeded. */
     readonly supported: boolean;
-    /** The query doubted these claims before. */
+    /** The claims that the query doubted before. */
     readonly doubted: readonly Doubt[];
-    /** A claim in a text of the model that nothing supports which the conversation did; null if there is none. */
+    /** Returns a claim in a text of the model without support by the conversation's work; null if there is none. */
     readonly unsupportedClaim: (text: string) => string | null;
   },
 ): Promise<Settled | null> {
@@ -80,7 +80,7 @@ export async function settleFinal(
   return { kind: "accepted", final: { ...answer, confidence: "low", notes: [verdict.note] } };
 }
 
-/** Why an answer that could be accepted is refused the first time: the model cannot have seen what it is about. */
+/** Returns why an acceptable answer is refused the first time: the model cannot have seen the facts that it is about. */
 function doubtOf(
   { from }: Candidate,
   { entries }: Executed,
@@ -91,7 +91,8 @@ function doubtOf(
   return { doubt: "output", reason: `${shown}; you have not seen ${failed.length > 1 ? "their" : "its"} output` };
 }
 
-/** The same for an answer that claims what the request did not do. Only the model's own words can. */
+/** Returns why an answer is refused that claims work the request did not do. Only the model's own words can claim
+ * work. */
 function doubtClaim(
   { words, judged }: Candidate,
   unsupportedClaim: (text: string) => string | null,
@@ -149,8 +150,8 @@ async function fromReply(
   };
 }
 
-/** The data of a variable whose name is the whole answer: a schema checks its value, not the text that a reader would
- * get. Null if there is no such variable. */
+/** Returns the data of a variable whose name is the whole answer: a schema checks its value, not its text for a reader.
+ * Returns null if there is no such variable. */
 async function judgeNamed(
   { environment }: IterationFrame,
   { name, answerSchema }: { readonly name: string; readonly answerSchema: AnswerSchema },
@@ -179,8 +180,8 @@ const PLACEHOLDERS = new Set([
 ]);
 const MAX_FAILURES = 5, FAILURE_CHARS = 200;
 
-/** Why an answer must not end the query yet, or null. `resolved` is true if it came from a variable, a template or a
- * block; `entries` are the blocks whose failure counts against it. */
+/** Returns why an answer must not end the query yet, or null. `resolved` is true if it came from a variable, a template
+ * or a block; `entries` are the blocks whose failure counts against it. */
 export function refuseFinal(
   { answer, resolved, entries }: {
     readonly answer: string;
@@ -203,7 +204,7 @@ export function refuseFinal(
   return null;
 }
 
-/** Why an answer must not be accepted with the blocks of its reply, or null: one of them failed. */
+/** Returns why an answer must not be accepted with the blocks of its reply, or null: one of them failed. */
 function refuseForBlocks(entries: readonly JournalEntry[]): string | null {
   const failed = entries.flatMap(({ result }, at) =>
     result.ok ? [] : [`Block ${at + 1} failed: ${oneLine(whyOf(result), FAILURE_CHARS)}`]
@@ -213,8 +214,8 @@ function refuseForBlocks(entries: readonly JournalEntry[]): string | null {
   return `${failed.slice(0, MAX_FAILURES).join(". ")}${more}. Fix what failed or leave it out, then finish`;
 }
 
-/** The consequence of a refusal. If the same one occurs twice in a row, the answer is let through, so that no rule
- * repeats forever. Texts that differ only in numbers count as the same. */
+/** Returns the consequence of a refusal. If the same one occurs twice in a row, the answer is let through, so that no
+ * rule repeats forever. Texts that differ only in numbers count as the same. */
 export function settleRefusal(
   { reason, previous }: { readonly reason: string; readonly previous: string | null },
 ): { readonly letThrough: false } | { readonly letThrough: true; readonly confidence: "low"; readonly note: string } {
@@ -226,7 +227,7 @@ function whyOf({ error, outcome }: JournalEntry["result"]): string {
   return error ? `${error.name}: ${error.message}` : outcome;
 }
 
-/** Ignores case, quotes, emphasis and final punctuation. */
+/** Normalises an answer: case, quotes, emphasis and final punctuation are ignored. */
 function bare(answer: string): string {
   return answer.slice(0, 200).trim().toLowerCase().replace(/^[\s"'`*_([]+|[\s"'`*_)\].!…:]+$/g, "");
 }

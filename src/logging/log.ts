@@ -1,14 +1,14 @@
 import { unrefTimer } from "../domain/kit/concurrency.ts";
 import { LOG_LEVELS, type LogEntry } from "../domain/records/history.ts";
 
-/** The engine's log: an event name that machines can match, and data. Never contains a key or a user's message text.
- * Goes nowhere until `startLogging` or `startLogTable` is called. */
+/** The engine's log: an event name that machines can match, and data. It never contains a key or a user's message text.
+ * Records are dropped until `startLogging` or `startLogTable` is called. */
 export interface Log {
   debug(event: string, data?: Record<string, unknown>): void;
   info(event: string, data?: Record<string, unknown>): void;
   warn(event: string, data?: Record<string, unknown>): void;
   error(event: string, data?: Record<string, unknown>): void;
-  /** For the log table only, and faster than a record: a block may make hundreds of calls. */
+  /** Records a call in the log table only, faster than a record: a block may make hundreds of calls. */
   call?(call: FinishedCall): void;
 }
 
@@ -20,7 +20,7 @@ export function createLog(name: string): Log {
       if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(sink.level)) continue;
       try {
         sink.write({ level, category, event, data });
-      } catch { /* what is logged must not end because it cannot be */ }
+      } catch { /* work must not end because its record cannot be written */ }
     }
   };
   return {
@@ -50,7 +50,7 @@ interface LogRecord extends Pick<LogEntry, "level" | "event"> {
 /** Receives the records at or above its level. */
 interface LogSink {
   readonly level: LogEntry["level"];
-  /** What it throws is ignored. */
+  /** Receives a record; errors that it throws are ignored. */
   write(record: LogRecord): void;
   call?(call: FinishedCall): void;
 }
@@ -65,7 +65,7 @@ interface FinishedCall extends Pick<LogEntry, "conversationId" | "iterationId"> 
 }
 
 interface LogTable {
-  /** Stores what is waiting and receives nothing further. Never rejects. */
+  /** Stores the waiting entries and accepts no more. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -101,9 +101,9 @@ function store(queue: LogQueue, { level, category, event, data: all }: LogRecord
 interface LogQueueOptions {
   /** Stores a batch; a rejection is ignored. */
   readonly write: (entries: readonly LogEntry[]) => Promise<void>;
-  /** Maximum number of waiting entries; further ones are dropped and counted. */
+  /** The limit for waiting entries; further ones are dropped and counted. */
   readonly limit?: number;
-  /** How long the first entry of a batch waits for more. */
+  /** The time for which the first entry of a batch waits for more. */
   readonly delayMs?: number;
   readonly now?: () => number;
 }
@@ -116,7 +116,7 @@ interface Calls {
 
 const BATCH = 256;
 
-/** Queue of entries for the log table: `add` returns immediately and never throws, and a batch is stored later.
+/** The queue of entries for the log table: `add` returns immediately and never throws, and a batch is stored later.
  * Successful calls of one function in one iteration are merged into one entry with their count and time. */
 export class LogQueue {
   readonly #options: Required<LogQueueOptions>;
@@ -156,14 +156,14 @@ export class LogQueue {
     this.add({ level: "info", event: "extension.call", data, ...scope });
   }
 
-  /** Resolves when everything that was added before is stored or dropped. Never rejects. */
+  /** Resolves when every entry added before is stored or dropped. Never rejects. */
   async flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     while (this.#writing !== null || this.#waiting.length > 0) await (this.#writing ??= this.#drain());
   }
 
-  /** Stores what is waiting and accepts nothing further. */
+  /** Stores the waiting entries and accepts no more. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.flush();

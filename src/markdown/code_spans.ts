@@ -1,6 +1,6 @@
 const NAMES = ["comment", "string", "number", "value", "keyword", "call"] as const;
 
-/** A piece of code or of a diff. A `value` is a word like true or null; a `call` is the name of what is called. */
+/** A piece of code or of a diff. A `value` is a word like true or null; a `call` is the name of a called function. */
 export interface CodeSpan {
   readonly kind: typeof NAMES[number] | "added" | "removed" | "place" | "file" | "plain";
   readonly text: string;
@@ -47,7 +47,7 @@ const TAGS = pattern({
   keyword: String.raw`<[/!?]?[A-Za-z][\w:.-]*|/?>`,
 });
 
-/** Other languages have no spans of their own. */
+/** The patterns of languages; others have no spans. */
 const LANGUAGES: ReadonlyMap<string, RegExp> = new Map([
   ...named(BRACES, "c cpp cs csharp dart go java javascript js json json5 jsonc jsx kotlin kt mjs php scala swift"),
   ...named(BRACES, "ts tsx typescript"),
@@ -104,8 +104,7 @@ const PLACE = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
 /** Splits a unified diff into its lines for highlighting, each with its line end; joined, they are the same text. */
 export function diffSpans(diff: string): readonly CodeSpan[] {
   const lines = diff.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-  // Counts the lines that the last header announced: only among them, "---" and "+++" are changed lines and name no
-  // files.
+  // The header's counts of lines: only within them, "---" and "+++" are changed lines and name no files.
   let [before, after] = [0, 0];
   return lines.map((text) => {
     const place = PLACE.exec(text);

@@ -32,7 +32,7 @@ export function parseMarkdown(
   return [...parsed, { kind: "paragraph", inlines: [{ kind: "text", text: clean(whole.slice(MAX_CHARS)) }] }];
 }
 
-/** The blocks up to the end of the element they are in. */
+/** Returns the blocks up to the end of the surrounding element. */
 function blocks(reading: Reading): readonly MarkdownBlock[] {
   const found: MarkdownBlock[] = [];
   for (let token = reading.tokens[reading.at]; token !== undefined && token.nesting !== -1;) {
@@ -44,7 +44,7 @@ function blocks(reading: Reading): readonly MarkdownBlock[] {
   return found;
 }
 
-/** Reads a block and moves behind it. */
+/** Reads a block and moves after it. */
 function blockOf(token: Token, reading: Reading): MarkdownBlock | null {
   reading.at++;
   switch (token.type) {
@@ -71,7 +71,7 @@ function blockOf(token: Token, reading: Reading): MarkdownBlock | null {
   }
 }
 
-/** The content of a paragraph, heading or cell that has begun. */
+/** Returns the content of a paragraph, heading or cell that has begun. */
 function inlines(reading: Reading): readonly MarkdownInline[] {
   const token = reading.tokens[reading.at];
   reading.at += 2;
@@ -132,7 +132,7 @@ function sideOf(style: string): MarkdownTable["sides"][number] {
 
 type Clean = (text: string) => string;
 
-/** Styles that are nested more deeply are left out, their text is not. */
+/** Styles that are nested more deeply are dropped, but their text is kept. */
 const MAX_DEPTH = 20;
 const LINK = /^(?:https?:\/\/|mailto:)/i;
 const STYLES = { em: "emphasis", strong: "strong", s: "strikethrough", link: "link" } as const;
@@ -143,7 +143,7 @@ interface Open {
   readonly inlines: MarkdownInline[];
 }
 
-/** The inlines of a paragraph. Every text in them has passed `clean`. */
+/** Returns the inlines of a paragraph. Every text in them has passed `clean`. */
 function inlinesOf(tokens: readonly Token[], clean: Clean): readonly MarkdownInline[] {
   const open: Open[] = [{ token: null, inlines: [] }];
   let left = 0;
@@ -219,8 +219,8 @@ function isLink(target: string): boolean {
   return LINK.test(target) && URL.canParse(target);
 }
 
-/** Returns the target to show behind the label if it cannot be opened: a file, an anchor, or an address that would
- * run something. */
+/** Returns the target to show after the label if it cannot be opened: a file, an anchor, or an address that would run
+ * code. */
 function shownTarget(target: string, label: string): readonly MarkdownInline[] {
   if (target === "" || target === label) return [];
   return [{ kind: "text", text: label === "" ? target : ` (${target})` }];
@@ -232,12 +232,12 @@ function otherHost(href: string, label: string): readonly MarkdownInline[] {
   return /\w\.\w/.test(label) && !label.includes(host) ? [{ kind: "text", text: ` (${host})` }] : [];
 }
 
-/** Deepest quote or list that is parsed; deeper ones are shown as written. A list counts as two. */
+/** The depth of the deepest quote or list that is parsed; deeper ones are shown as written. A list counts as two. */
 const MAX_LEVEL = 40;
 
 const parser = new MarkdownIt({ html: false, linkify: true });
 
-// Every target is valid here: other targets than links are shown as text.
+// Every target is valid here: targets that are not links are shown as text.
 parser.validateLink = () => true;
 parser.linkify.add("ftp:", null).add("//", null).add("www.", {
   validate: (text, at, self) => /^[\w-]/.test(text.slice(at, at + 1)) ? hostAndPath(text, at, self) : 0,
@@ -246,7 +246,7 @@ parser.linkify.add("ftp:", null).add("//", null).add("www.", {
   },
 });
 
-/** The length of what follows "www." in an address. */
+/** Returns the length of the address after "www.". */
 function hostAndPath(text: string, at: number, self: typeof parser.linkify): number {
   // The package matches addresses with a scheme only.
   const rest = text.slice(at, at + 2_000);
@@ -270,7 +270,7 @@ parser.block.tokenize = function (state, start, end): void {
   state.push("paragraph_close", "p", -1);
 };
 
-/** The tokens of a text by CommonMark and the tables, strikethrough and bare addresses of GitHub. */
+/** Returns the tokens of a text by CommonMark and the tables, strikethrough and bare addresses of GitHub. */
 function markdownTokens(text: string): readonly Token[] {
   return parser.parse(text, {});
 }

@@ -2,12 +2,12 @@ import { leftOut } from "../domain/query/work.ts";
 
 /** The change of one file, as people read it. */
 export interface DiffFile {
-  /** "" if the diff names no file. */
+  /** The path; "" if the diff names no file. */
   readonly path: string;
-  /** The path before, if the file was moved; else null. */
+  /** The previous path, if the file was moved; else null. */
   readonly movedFrom: string | null;
   readonly state: "changed" | "new" | "deleted";
-  /** Includes lines that the diff leaves out. */
+  /** The count, including lines that the diff omits. */
   readonly added: number;
   readonly removed: number;
   readonly lines: readonly DiffLine[];
@@ -19,7 +19,7 @@ export type DiffLine =
   | { readonly kind: "gap" }
   | { readonly kind: "note"; readonly text: string };
 
-/** Part of a line; `changed` if it differs from the line that it replaces. */
+/** A part of a line; `changed` if it differs from the line that it replaces. */
 export interface DiffSpan {
   readonly text: string;
   readonly changed: boolean;
@@ -29,7 +29,7 @@ const PLACE = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 const GIT_HEAD =
   /^(?:diff |index |Index:|={9}|(?:new|deleted) file mode |(?:old|new) mode |similarity |dissimilarity )/;
 
-/** Reads a unified diff of any number of files. Lines that it does not understand are notes. */
+/** Reads a unified diff of any number of files. Unknown lines become notes. */
 export function readDiff(diff: string): readonly DiffFile[] {
   const files: FileReader[] = [];
   let current: FileReader | null = null;
@@ -55,11 +55,11 @@ class FileReader {
   readonly #notes: string[] = [];
   #added = 0;
   #removed = 0;
-  /** The next numbers, and the lines that the current place has left. */
+  /** The next numbers, and the remaining lines of the current place. */
   #at = { before: 0, after: 0 };
   #left = { before: 0, after: 0 };
 
-  /** Whether the line is one of the file. */
+  /** Whether the line belongs to the file. */
   takesLine(line: string): boolean {
     if (line.startsWith("\\ ") && this.#lines.length > 0) {
       this.#lines.push({ kind: "note", text: line.slice(2) });
@@ -89,7 +89,7 @@ class FileReader {
     return line.startsWith("--- ") ? isNamed && !(this.#git && this.#before === "") : isNamed || this.#git;
   }
 
-  /** A line that is none of the file. */
+  /** Handles a line outside of the file. */
   head(line: string): void {
     const place = PLACE.exec(line);
     if (place) {
@@ -140,7 +140,7 @@ function pathOf(line: string): string | null {
 
 type ChangedLine = Extract<DiffLine, { readonly number: number }>;
 
-/** The same with the changed words of lines that replace each other. */
+/** Marks the changed words of lines that replace each other. */
 function marked(lines: readonly DiffLine[]): readonly DiffLine[] {
   const out = [...lines];
   for (let at = 0; at < lines.length;) {
@@ -174,10 +174,10 @@ function textOf({ spans }: ChangedLine): string {
 
 const WORDS = /[\p{L}\p{N}_$]+|\s+|[^]/gu;
 const MOST_WORDS = 300;
-/** Share of the shorter line; lines that share less are different lines. */
+/** The minimum share of the shorter line; lines that share less are different lines. */
 const LEAST_SHARED = 0.4;
 
-/** Two lines with the words in which they differ; null if they have too little in common. */
+/** Returns two lines with the words in which they differ; null if they have too little in common. */
 function wordChanges(
   before: string,
   after: string,
@@ -191,7 +191,7 @@ function wordChanges(
   return { before: spansOf(a, kept.before), after: spansOf(b, kept.after) };
 }
 
-/** The places of the words that both have in the same order. */
+/** Returns the places of the words that both have in the same order. */
 function commonWords(a: readonly string[], b: readonly string[]) {
   const width = b.length + 1;
   const longest = new Uint16Array((a.length + 1) * width);
@@ -212,7 +212,7 @@ function commonWords(a: readonly string[], b: readonly string[]) {
   return { before, after };
 }
 
-/** A blank between two changed words is changed as well, so that marks do not fall apart. */
+/** A blank between two changed words counts as changed, so that marks do not fall apart. */
 function spansOf(words: readonly string[], kept: ReadonlySet<number>): readonly DiffSpan[] {
   const spans: { text: string; changed: boolean }[] = [];
   for (const [at, text] of words.entries()) {
@@ -225,12 +225,12 @@ function spansOf(words: readonly string[], kept: ReadonlySet<number>): readonly 
   return spans;
 }
 
-/** The counts of a change: "+2 −1". */
+/** Formats the counts of a change: "+2 −1". */
 export function diffCounts({ added, removed }: Pick<DiffFile, "added" | "removed">): string {
   return [added > 0 ? `+${added}` : "", removed > 0 ? `−${removed}` : ""].filter((part) => part !== "").join(" ");
 }
 
-/** A file of a diff in words, without the counts: "src/a.ts", "a.ts → b.ts", "a.ts (new)". */
+/** Describes a file of a diff in words, without the counts: "src/a.ts", "a.ts → b.ts", "a.ts (new)". */
 export function diffTitle({ path, movedFrom, state }: Pick<DiffFile, "path" | "movedFrom" | "state">): string {
   const name = movedFrom === null ? path : `${movedFrom} → ${path}`;
   return state === "changed" ? name : `${name} (${state})`;

@@ -1,4 +1,4 @@
-/** A Markdown text as a tree. It contains no markup: HTML in a text is text. */
+/** A Markdown text as a tree. It contains no markup, so HTML in a text is text. */
 export type MarkdownBlock =
   | { readonly kind: "paragraph"; readonly inlines: readonly MarkdownInline[] }
   | { readonly kind: "heading"; readonly level: number; readonly inlines: readonly MarkdownInline[] }
@@ -18,21 +18,21 @@ export interface MarkdownList {
 }
 
 export interface MarkdownItem {
-  /** Whether the task is done; null for an item that is no task. */
+  /** Whether the task is done; null for an item that is not a task. */
   readonly done: boolean | null;
   readonly blocks: readonly MarkdownBlock[];
 }
 
 export interface MarkdownTable {
   readonly kind: "table";
-  /** Each column has one entry. */
+  /** The alignment of each column. */
   readonly sides: readonly ("left" | "center" | "right" | null)[];
   readonly head: readonly (readonly MarkdownInline[])[];
-  /** Each row has as many cells as the head. */
+  /** The rows, each with as many cells as the head. */
   readonly rows: readonly (readonly (readonly MarkdownInline[])[])[];
 }
 
-/** Within a text, "\n" is a line end that means no more than a blank. */
+/** Within a text, "\n" is a line end that counts as a blank. */
 export type MarkdownInline =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "code"; readonly text: string }
@@ -49,7 +49,7 @@ export interface MarkdownLink {
   readonly inlines: readonly MarkdownInline[];
 }
 
-/** The text of inlines without their styles. */
+/** Returns the text of inlines without their styles. */
 export function inlineText(inlines: readonly MarkdownInline[]): string {
   return inlines.map((one) => {
     switch (one.kind) {

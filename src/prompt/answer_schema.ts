@@ -63,7 +63,7 @@ ${shown}
 Best: build the value in code and call answer(value). Or "answer": the name of one variable that holds it, or the JSON itself as a string. No prose, no fence around it.`;
   }
 
-  /** The answer as JSON that satisfies the schema, or why it does not. */
+  /** Returns the answer as JSON that satisfies the schema, or why it does not. */
   judge(offered: Offered): Judged {
     const judged = "text" in offered ? this.#text(offered.text) : this.#value(offered.value);
     this.#refused = judged.ok ? null : judged.reason;
@@ -101,7 +101,7 @@ Best: build the value in code and call answer(value). Or "answer": the name of o
       faults = this.#judge.judge(value, SHOWN_FAULTS);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      // The engine's own RangeError is for a stack overflow.
+      // The engine's own RangeError means a stack overflow.
       return { ok: false, reason: "The answer cannot be judged: it is nested too deep, or too much work" };
     }
     if (faults.length === 0) return { ok: true, value, text: JSON.stringify(value, null, 2) };
@@ -124,17 +124,17 @@ function isStructure(parsed: Parsed): boolean {
   return parsed.ok && typeof parsed.value === "object" && parsed.value !== null;
 }
 
-/** One schema of a document: an object with keywords, or a boolean. */
+/** A schema of a document: an object with keywords, or a boolean. */
 type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 
 /** A document in which every keyword has a form that the validator supports. */
 interface CheckedSchema {
   readonly root: JsonSchema;
-  /** The schema that a `$ref` of the document refers to. */
+  /** Returns the schema to which a `$ref` of the document refers. */
   readonly resolve: (ref: string) => JsonSchema;
   /** Tests a `pattern` of the document with an engine that takes linear time. */
   readonly matches: (pattern: string, text: string) => boolean;
-  /** Before 2019-09, keywords next to a `$ref` are ignored. */
+  /** Whether keywords next to a `$ref` are ignored, as before 2019-09. */
   readonly refAlone: boolean;
 }
 
@@ -235,7 +235,7 @@ class Walk {
     if (typeof $anchor === "string") this.#anchors.set($anchor, schema);
   }
 
-  /** Keywords whose values are not schemas. */
+  /** Reads keywords whose values are not schemas. */
   #plain(schema: Readonly<Record<string, unknown>>, path: string): void {
     const must = (key: string, { be, what }: { readonly be: (value: unknown) => boolean; readonly what: string }) => {
       if (Object.hasOwn(schema, key) && !be(schema[key])) throw unusable(`${key} must be ${what}`, path);
@@ -335,12 +335,12 @@ function isJsonObject(value: unknown): value is { readonly [key: string]: JsonVa
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** One violation of a schema by a value. */
+/** A violation of a schema by a value. */
 interface SchemaFault {
-  /** JSON pointer into the value; "" for the whole value. */
+  /** The JSON pointer into the value; "" for the whole value. */
   readonly path: string;
   readonly message: string;
-  /** No alternative fits: the faults that follow are those of the nearest one. */
+  /** Whether no alternative fits: the following faults belong to the nearest one. */
   readonly noForm?: boolean;
 }
 
@@ -350,7 +350,7 @@ interface Place {
   readonly depth: number;
 }
 
-/** This limits the steps for any value; each part of it adds `STEPS_FOR_A_PART`. */
+/** The limit for the steps for any value; each part of it adds `STEPS_FOR_A_PART`. */
 const MAX_STEPS = 2_000_000;
 const STEPS_FOR_A_PART = 50;
 const NEAREST_FAULTS = 5;
@@ -365,7 +365,7 @@ class SchemaJudge {
     this.#checked = checked;
   }
 
-  /** Returns at most `limit` faults, those of the outer parts first. */
+  /** Returns at most `limit` faults, faults of the outer parts first. */
   judge(value: JsonValue, limit: number): readonly SchemaFault[] {
     this.#left = MAX_STEPS + STEPS_FOR_A_PART * partsOf(value);
     const faults: SchemaFault[] = [];
@@ -504,8 +504,8 @@ class SchemaJudge {
     }
   }
 
-  /** If no alternative fits: that fact, and the faults of the nearest alternative. Each alternative is judged once, so
-   * that work does not double with every level of a value. */
+  /** If no alternative fits, yields that fact and the faults of the nearest alternative. Each alternative is judged
+   * once, so that work does not double with every level of a value. */
   *#forms(
     forms: readonly JsonSchema[],
     value: JsonValue,
@@ -588,7 +588,7 @@ function deeper({ path, depth }: Place): Place {
   return { path, depth: depth + 1 };
 }
 
-/** Within the rounding error of one division: 0.3 is a multiple of 0.1. */
+/** Whether a number is a multiple within the rounding error of one division: 0.3 is a multiple of 0.1. */
 function isMultiple(value: number, of: number): boolean {
   const times = value / of;
   if (!Number.isFinite(times)) return value % of === 0;
@@ -608,7 +608,7 @@ function same(one: unknown, other: JsonValue): boolean {
   return canonical(one) === canonical(other);
 }
 
-/** Equal values have equal texts: the order of properties does not matter. */
+/** Returns a text that is the same for equal values, whatever the order of properties. */
 function canonical(value: unknown): string {
   if (isList(value)) return `[${value.map(canonical).join()}]`;
   if (!isJsonObject(value)) return JSON.stringify(value) ?? "";
@@ -622,7 +622,7 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** A value as shown in a fault; always short. */
+/** Returns a value as shown in a fault, which is always short. */
 function shown(value: JsonValue): string {
   if (isList(value)) return `a list of ${value.length}`;
   if (isJsonObject(value)) return `an object with ${Object.keys(value).length} properties`;
@@ -659,7 +659,7 @@ function names(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((name) => typeof name === "string") : [];
 }
 
-/** The number of values in a value, including itself. */
+/** Returns the number of values in a value, including itself. */
 function partsOf(value: JsonValue): number {
   if (isList(value)) return value.reduce((sum: number, item) => sum + partsOf(item), 1);
   if (isJsonObject(value)) return Object.values(value).reduce((sum: number, item) => sum + partsOf(item), 1);

@@ -5,27 +5,27 @@ import type { BlockError, BlockOutcome, BlockResult } from "../domain/query/quer
 import { declaringLine } from "../domain/query/variable.ts";
 import type { EarlierTurn, EarlierTurns, VariableHead } from "../persistence/store.ts";
 
-/** One executed block as the journal shows it. */
+/** An executed block, as the journal shows it. */
 export interface JournalEntry {
   readonly code: string;
   readonly result: BlockResult;
   /** The value as codec bytes if it is kept, for nudges of extensions. */
   readonly value?: Uint8Array<ArrayBuffer> | null;
-  /** A row that repeats a newer one has the number of that row here. */
+  /** The number of the newer row that this row repeats. */
   readonly as?: string | undefined;
 }
 
 /** The caps of one context message, in characters, rows or lines. See protocol.md for the defaults. */
 export type ContextCaps = Readonly<Config["context"]>;
 
-/** Everything that goes into the context message of one iteration. */
+/** The parts of the context message of one iteration. */
 export interface ContextParts {
-  /** 1-based. */
+  /** The number of the iteration, 1-based. */
   readonly iteration: number;
   readonly budget: number;
-  /** No block runs any more. */
+  /** Whether no more blocks run. */
   readonly last: boolean;
-  /** Replies of the query without a result, if the last one had none. */
+  /** The number of the query's replies without a result, if the last one had none. */
   readonly failures: number;
   readonly notes: readonly string[];
   /** The handover in the first iteration of a later query, else null. */
@@ -37,31 +37,31 @@ export interface ContextParts {
       /** The files that the request changed, on one line, and its changes; absent if it changed none. */
       readonly changed?: string;
       readonly diff?: string;
-      /** The query ended without an answer that was accepted; `answer` is what its user read instead. */
+      /** Whether the query ended without an accepted answer; `answer` is the text that its user read instead. */
       readonly unfinished?: boolean;
     }
     | null;
   /** The thinking of the newest iteration that had any; "" if none. */
   readonly thinking: string;
-  /** This counts the iterations of the query that had thinking. */
+  /** The number of the query's iterations that had thinking. */
   readonly thoughts: number;
   readonly journal: readonly JournalEntry[];
   /** The 1-based iteration that the journal shows; null if there is none. */
   readonly journalIteration: number | null;
   /** The body of `<earlier>`, from `renderEarlier`. */
   readonly earlier: string;
-  /** Files that the query has changed, on one line; "" if none. */
+  /** The files that the query has changed, on one line; "" if none. */
   readonly changed: string;
-  /** Each earlier iteration has one line, oldest first. */
+  /** A line for each earlier iteration, oldest first. */
   readonly attempts: readonly string[];
   /** The rendered body of `<var_index>`, which the caller caches by revision. */
   readonly index: string;
-  /** Nudge lines, each starting with `[system_nudge]`. */
+  /** The nudge lines, each starting with `[system_nudge]`. */
   readonly nudges: readonly string[];
   readonly caps: ContextCaps;
 }
 
-/** `code`, the block that defined the variable, is shown for variables of kind lost. */
+/** For variables of kind lost, `code` is shown: the block that defined the variable. */
 export type IndexedVariable =
   & Pick<VariableHead, "name" | "kind" | "versions" | "scope" | "summary" | "reason">
   & Partial<Pick<VariableHead, "code">>
@@ -79,8 +79,8 @@ const MAX_NOTES = 50;
 const OLDER_THINKING = 'older: await varHistory("$reasoning")';
 const CLOSING = "Reply now with one JSON object.";
 
-/** The message that changes with each iteration: its size is bounded whatever its parts contain, and they are shown as
- * they are. Nothing in them can forge its structure: see `framed`. Empty sections are left out. */
+/** Renders the message that changes with each iteration. Its size is bounded whatever its parts contain, and they are
+ * shown unchanged. No part can forge its structure: see `framed`. Empty sections are omitted. */
 export function renderContext(parts: ContextParts): string {
   const { caps } = parts;
   const journalOf = parts.journalIteration;
@@ -145,8 +145,8 @@ function handover(
   ].join("\n");
 }
 
-/** The conversation before a query, one line for each request with its answer. It is part of the cached prefix, so it
- * has the same bytes in all calls of the query; "" if there is nothing before it. */
+/** Renders the conversation before a query, one line for each request with its answer. It is part of the cached prefix,
+ * so it has the same bytes in all calls of the query; "" if nothing came before. */
 export function renderConversation({ shown, more }: EarlierTurns): string {
   const lines = shown.map((turn, at) => turnLine(turn, { number: more + at + 1, isLast: at === shown.length - 1 }));
   const before = more === 0 ? "" : `, after ${more} that are not shown`;
@@ -155,7 +155,7 @@ export function renderConversation({ shown, more }: EarlierTurns): string {
   return framed(section("conversation", shown.length === 0 ? "" : [head, ...lines].join("\n")));
 }
 
-/** An input of the user, for the cached prefix: its description, and the whole text if it is short. */
+/** Renders an input of the user, for the cached prefix: its description, and the whole text if it is short. */
 export function renderInput({ text, whole }: { readonly text: string; readonly whole: string | null }): string {
   if (whole === null) return text;
   const { lines, escapes } = cutRaw(whole, whole.length);
@@ -176,7 +176,7 @@ function turnLine(
   return flat.map((text, at) => safeLine(text, shares[at] ?? 0)).join(" ");
 }
 
-/** The newest lines that fit, the oldest of them first. */
+/** Returns the newest lines that fit, the oldest of them first. */
 function attempts(lines: readonly string[], caps: ContextCaps): string {
   const kept: string[] = [];
   let chars = 0;
@@ -190,7 +190,7 @@ function attempts(lines: readonly string[], caps: ContextCaps): string {
   return kept.join("\n");
 }
 
-/** The index is bounded already; its lists of names come in addition to its rows, so this is the last safeguard. */
+/** The index is bounded already. Its lists of names come in addition to its rows, so this is the last safeguard. */
 function index(text: string, { indexChars }: ContextCaps): string {
   const cap = indexChars + 4_000;
   return headAndTail(shownText(headAndTail(text.trim(), { cap })), { cap });
@@ -208,25 +208,25 @@ function nudges(lines: readonly string[]): string[] {
 const CODE_CHARS = 2_000;
 const MAX_ROWS = 100;
 const SLOW_MS = 5_000;
-/** Arrows, labels, times and line feeds of one row. */
+/** The arrows, labels, times and line feeds of one row. */
 const ROW_OVERHEAD = 90;
 
 type JournalCaps = Pick<ContextCaps, "journalChars" | "previewChars" | "stdoutChars" | "stderrChars" | "errorChars">;
 
 /** A cut must save at least this many characters: a smaller one costs the reader more than it gives. */
 const LEAST_CUT = 300;
-/** Kept back if something must be cut, for pieces that would lose less than `LEAST_CUT`. */
+/** The reserve, if something must be cut, for pieces that would lose less than `LEAST_CUT`. */
 const SLACK = 1_200;
 
-/** Part of a row, safe, and whole unless it is far larger than any journal. */
+/** A part of a row that is safe to show, and whole unless it is far larger than any journal. */
 interface Piece extends RawCut {
-  /** The view shows at most this many characters. */
+  /** The limit for its characters in the view. */
   readonly cap: number;
 }
 
 interface Row {
   readonly number: string;
-  /** The number of the row that shows its result; null if it does itself. */
+  /** The number of the row that shows its result; null if this row does. */
   readonly as: string | null;
   readonly result: BlockResult;
   readonly facts: readonly string[];
@@ -235,23 +235,23 @@ interface Row {
 
 /** The blocks of an iteration before the one that the journal shows. */
 export interface EarlierIteration {
-  /** 0-based position in the query. */
+  /** The 0-based position in the query. */
   readonly position: number;
-  /** The journal used this number; other iterations may share it. */
+  /** The number in the journal, which other iterations may share. */
   readonly iteration: number;
   readonly entries: readonly JournalEntry[];
 }
 
-/** Iterations that stay in view. */
+/** The limit for iterations that stay in view. */
 export const MAX_EARLIER = 10;
-/** A journal of at most so many characters leaves room for what it displaced. */
+/** A journal of at most this length leaves room for the displaced results. */
 const BRIEF = 1_000;
-/** An iteration that does not fit is cut only if it keeps so many characters. */
+/** An iteration that does not fit is cut only if at least this many characters remain. */
 const LEAST_EARLIER = 2_000;
 
-/** The results of earlier iterations, oldest first, as far back as they fit: into `earlierChars` together with the
- * journal; into twice as many after a brief one; into `journalChars` after one with a block that failed, so that a
- * failure hides nothing. Returns also which of them are shown. */
+/** Renders the results of earlier iterations, oldest first, as far back as they fit. The limit is `earlierChars`
+ * together with the journal; twice as many after a brief one; `journalChars` after one with a failed block, so that a
+ * failure hides nothing. Also returns which of them are shown. */
 export function renderEarlier(
   earlier: readonly EarlierIteration[],
   { journal, caps }: { readonly journal: readonly JournalEntry[]; readonly caps: ContextCaps },
@@ -280,12 +280,12 @@ export function renderEarlier(
 /** A shorter result may be equal by chance. */
 const TELLING = 200;
 
-/** The rows that are shown, to which older rows with equal results refer. */
+/** The shown rows, to which older rows with equal results refer. */
 class ShownRows {
   readonly #codes = new Map<string, string>();
   readonly #results = new Map<string, string>();
 
-  /** The entry as a row with this number is to show it. */
+  /** Returns the entry for a row with this number. */
   add(entry: JournalEntry, number: string): JournalEntry {
     const { code, result } = entry;
     const { outcome, preview, stdout, stderr, error } = result;
@@ -298,7 +298,7 @@ class ShownRows {
   }
 }
 
-/** About as many characters as the rows of one iteration have. */
+/** Returns about as many characters as the rows of one iteration have. */
 function sizeOf(entries: readonly JournalEntry[], caps: JournalCaps): number {
   const sizes = entries.map(({ code, as, result: { preview, stdout, stderr, error } }) =>
     as !== undefined
@@ -309,8 +309,8 @@ function sizeOf(entries: readonly JournalEntry[], caps: JournalCaps): number {
   return Math.min(caps.journalChars, sizes.reduce((sum, size) => sum + size, 0));
 }
 
-/** The rows of one iteration, within `journalChars`. Those of an earlier one begin with its number, since `results` and
- * `printed` do not have them. */
+/** Renders the rows of one iteration, within `journalChars`. Rows of an earlier one begin with its number, since
+ * `results` and `printed` do not have them. */
 function renderJournal(entries: readonly JournalEntry[], caps: JournalCaps, earlier: number | null = null): string {
   const gap = Math.max(0, entries.length - MAX_ROWS);
   const first = gap > 0 ? MAX_ROWS / 2 : entries.length;
@@ -366,14 +366,14 @@ function rowOf(
   };
 }
 
-/** Marks of the sandbox in the text of a value. */
+/** Matches marks of the sandbox in the text of a value. */
 const CUT_IN_VALUE = /\.\.\. \d+ (?:more|characters|lines left out)\b/;
 
 function piece(text: string, { cap, all }: Pick<Piece, "cap" | "all">): Piece {
   return { ...cutRaw(text, cap), cap, all };
 }
 
-/** Everything whole if it fits into `total`; otherwise the largest pieces are cut, each once. */
+/** Returns all pieces whole if they fit into `total`; otherwise the largest pieces are cut, each once. */
 function cutPieces(pieces: readonly Piece[], total: number): string[] {
   const needs = pieces.map(({ text, cap }) => text.length - cap < LEAST_CUT ? text.length : cap);
   const fits = needs.reduce((sum, need) => sum + need, 0) <= total;
@@ -390,7 +390,7 @@ function cutPieces(pieces: readonly Piece[], total: number): string[] {
 
 function renderRow({ number, as, result, facts }: Row, texts: readonly string[]): string {
   const [code = "", outcome = "", stdout = "", stderr = ""] = texts;
-  // Code that has the arrow would end there for a reader.
+  // A reader would take the arrow in the code for its end.
   const forced = code.includes(" → ") ? FORCED : "";
   if (as !== null) {
     return `${forced}  [${number}${OWN}] ${code}${code === "" ? "" : " "}${OWN_WORD}→ as [${as}${OWN}]`;
@@ -413,7 +413,7 @@ const LABELS: Readonly<Record<BlockOutcome, string>> = {
   cancelled: "CANCELLED ",
 };
 
-/** Names of errors that the label of the row says already. */
+/** Names of errors that the label of the row already contains. */
 const LABELLED = new Set(["Refused", "Timeout", "OutOfMemory", "Cancelled"]);
 
 function labelOf({ ok, outcome, type, size, preview }: BlockResult): string {
@@ -434,14 +434,14 @@ function errorText({ error, outcome }: BlockResult, code: string): string {
   return `${name}${error.message}${where}${detail ? `\n${detail}` : ""}`;
 }
 
-/** The excerpt, without what the row of a block of one line shows already. */
+/** Returns the excerpt, without parts that the row of a block of one line already shows. */
 function detailOf({ excerpt, line, stack }: BlockError, code: string): string {
   if (excerpt === "") return line === null ? stack : "";
   const [shown = "", _caret, ...origin] = excerpt.split("\n");
   return shown.trim() === code ? origin.join("\n") : excerpt;
 }
 
-/** A block that waits for a function of Vis, such as a call of a model, is not slow itself. */
+/** A block that waits for a function of Vis, such as a model call, is not slow itself. */
 function timeOf({ ms, calls }: BlockResult): string {
   if (ms < 10) return "";
   const text = ms < 1_000 ? `${Math.round(ms)}ms` : `${(ms / 1_000).toFixed(1)}s`;
@@ -463,7 +463,7 @@ function factsOf(result: BlockResult): string[] {
 const MOST_FAILED = 3, FAILED_CHARS = 200, SEEN_CHARS = 60;
 
 /** Returns the failed commands of a block that succeeded, with the end of their output unless the row shows it. The
- * output of a command need not say how it ended. */
+ * output of a command need not mention its failure. */
 function failedCalls({ ok, calls, stdout, preview }: BlockResult): string[] {
   const failed = ok ? calls.filter((call) => !call.ok && call.outcome) : [];
   const told = failed.slice(0, MOST_FAILED).map(({ name, action, outcome = "", output = "" }) => {
@@ -492,7 +492,7 @@ const LINE_CHARS = 160;
 const TRIED_CHARS = 70, PRINTED_CHARS = 60, MAX_LINES = 100;
 
 interface Attempt {
-  /** 1-based; a reply without a result has the number of the next one. */
+  /** The number of the iteration, 1-based; a reply without a result has the number of the next one. */
   readonly iteration: number;
   readonly entries: readonly JournalEntry[];
   readonly outcome: IterationOutcome;
@@ -500,7 +500,7 @@ interface Attempt {
   readonly reason: string | null;
 }
 
-/** One line for a past iteration: what was tried, and the result. */
+/** Formats a past iteration on one line: the attempt and its result. */
 export function attemptLine(
   attempt: Attempt,
 ): string {
@@ -532,7 +532,7 @@ function cameOf({ entries, outcome, reason }: Attempt): string {
   }
 }
 
-/** The names that were defined, and the last line with a word that was printed, else the last value in short. */
+/** Returns the defined names, and the last printed line with a word, else the last value in short. */
 function valuesOf(entries: readonly JournalEntry[]): string {
   const defined = entries.flatMap(({ result }) => result.defined).slice(0, 8);
   const names = defined.length > 0 ? `defined ${defined.join(", ")}` : "";
@@ -547,11 +547,11 @@ function valuesOf(entries: readonly JournalEntry[]): string {
   return names && value ? `${names}; value ${value}` : names || value || "ok";
 }
 
-/** The lines of a query; one that repeats what the line before says is counted instead. */
+/** The attempt lines of a query; a line that repeats the previous one is counted instead. */
 export class Attempts {
   readonly #lines: { position: number; text: string; times: number }[] = [];
 
-  /** `position` distinguishes iterations that have one number. */
+  /** Adds an attempt; `position` distinguishes iterations that have the same number. */
   add(attempt: Attempt & { readonly position: number }): void {
     const text = attemptLine(attempt);
     const last = this.#lines.at(-1);
@@ -563,8 +563,8 @@ export class Attempts {
     if (this.#lines.length > MAX_LINES) this.#lines.shift();
   }
 
-  /** Returns the newest attempts without the iterations whose results are shown: the results and the notes already
-   * tell their outcome. */
+  /** Returns the newest attempts, except iterations whose results are shown: the results and the notes already contain
+   * their outcome. */
   newest(count: number, shown: ReadonlySet<number>): readonly string[] {
     const lines = this.#lines.filter(({ position, times }) => !shown.has(position) || times > 1);
     return lines.slice(-count).map(({ text, times }) => times === 1 ? text : counted(text, times));
@@ -588,9 +588,9 @@ const NAMES_CHARS = 2_000;
 const FORGOTTEN_CHARS = 1_000;
 const DECLARATIONS = new Set(["const", "let", "var", "function", "class", "enum"]);
 
-/** The body of `<var_index>`: every variable but those of the system, which the instructions name, in the given order
- * (newest first), with small values shown in full. What does not fit into `indexRows` rows and `indexChars` characters
- * is reduced to names. */
+/** Renders the body of `<var_index>`: every variable except system ones, which the instructions name, in the given
+ * order (newest first), with small values in full. Variables beyond `indexRows` rows and `indexChars` characters are
+ * reduced to names. */
 export function renderVarIndex(
   variables: readonly IndexedVariable[],
   caps: Pick<ContextCaps, "indexRows" | "indexChars" | "inlineChars">,
@@ -631,7 +631,7 @@ function row(variable: IndexedVariable, inlineChars: number): string {
     return `${kind} ${shape.startsWith(name) ? shape : name} …${commented(comment)}`;
   }
   const isInline = kind === "data" && summary.inline !== null && summary.inline.length <= inlineChars;
-  // The value as it is, blanks included, or its shape alone.
+  // The value is shown unchanged, including blanks, or only its shape.
   const inline = isInline && !summary.inline.includes("\n") ? shownText(summary.inline) : null;
   const value = inline === null ? `: ${shapeOf(variable)}` : ` = ${inline}`;
   return `${declarationOf(variable)} ${name}${value}${commented(comment)}`;
@@ -759,7 +759,7 @@ function groupOf(members: readonly IndexedVariable[]): NameGroup {
   return { newest, members, numbered: { names: runs.length > MAX_RUNS ? ends : listed, count: members.length } };
 }
 
-/** Names of the tags of Vis. */
+/** The names of Vis's own tags. */
 const TAGS = [
   "conversation",
   "notes",
@@ -773,15 +773,15 @@ const TAGS = [
   "input",
 ];
 
-/** Stand for the mark of a message while it is made. No text from outside has them: `shownText` escapes them. */
+/** Placeholders for the mark of a message while it is built. No text from outside has them: `shownText` escapes them. */
 const OWN = "\u0000", OWN_WORD = "\u0002";
-/** Makes the message have a mark; part of a text. */
+/** Part of a text that forces the message to have a mark. */
 const FORCED = "\u0001";
 
 /** Invisible characters, which must not hide a tag or the start of a line. */
 const UNSEEN = "\\u00ad\\u034f\\u180e\\u200b-\\u200f\\u2060-\\u2064\\ufeff";
-/** Text that reads as the frame and is not: a tag of Vis, or a line that begins as a header, a nudge, a row of the
- * journal or one of its parts. `[1]` as an item of a printed array is none. */
+/** Matches text that could be mistaken for the frame: a tag of Vis, or a line that begins like a header, a nudge, a row
+ * of the journal or one of its parts. `[1]` as an item of a printed array does not count. */
 const LIKE_FRAME = new RegExp(
   [
     `<[\\s${UNSEEN}]*(?:/[\\s${UNSEEN}]*)?(?:${TAGS.join("|")})\\b(?!${OWN})`,
@@ -792,8 +792,9 @@ const LIKE_FRAME = new RegExp(
   "im",
 );
 
-/** Replaces the places of the mark. Text from outside is shown unchanged, so a text that reads as the frame makes each
- * tag, row and label of this message end in a mark that the message has nowhere else; its first line says so. */
+/** Replaces the placeholders of the mark. Text from outside is shown unchanged. If such a text could be mistaken for
+ * the frame, each tag, row and label of this message ends in a mark that occurs nowhere else; its first line explains
+ * that. */
 function framed(text: string): string {
   const body = text.startsWith("[iter ") ? text.indexOf("\n") : 0;
   const isForged = text.includes(FORCED) || LIKE_FRAME.test(text.slice(body));
@@ -806,7 +807,7 @@ function framed(text: string): string {
   return said.replaceAll(FORCED, "").replaceAll(OWN, mark).replaceAll(OWN_WORD, mark === "" ? "" : `${mark} `);
 }
 
-/** The first of `~1`, `~2` … that does not occur, however it is hidden. */
+/** Returns the first of `~1`, `~2` … that does not occur, even hidden. */
 function markFor(text: string): string {
   const used = new Set<string>();
   for (const [, digits = ""] of text.replace(new RegExp(`[${UNSEEN}]`, "g"), "").matchAll(/~(\d{1,7})/g)) {
@@ -817,11 +818,11 @@ function markFor(text: string): string {
   return `~${number}`;
 }
 
-/** This matches characters that are invisible or break a line: control characters except tab and line feed, line
- * separators, direction marks, tag characters and lone surrogates. */
+/** Matches characters that are invisible or break a line: control characters except tab and line feed, line separators,
+ * direction marks, tag characters and lone surrogates. */
 const ESCAPED = /[^\P{Cc}\t\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]|\p{Surrogate}/gu;
 
-/** Text as it is, with escapes as in a string of TypeScript for what `ESCAPED` has. */
+/** Returns text with TypeScript string escapes for the characters of `ESCAPED`. */
 function shownText(text: string): string {
   return (hasReturns(text) ? text.replaceAll("\r\n", "\n") : text).replace(ESCAPED, escapeOf);
 }
@@ -837,19 +838,20 @@ function escapeOf(char: string): string {
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
 }
 
-/** A text of several lines as an item: its other lines are indented, so that none of them begins another item. */
+/** Formats a text of several lines as an item: its other lines are indented, so that none of them begins another
+ * item. */
 function hanging(text: string): string {
   return text.replaceAll("\n", "\n  ");
 }
 
-/** The same on a single line, at most `limit` characters. */
+/** Returns such a text on a single line, with at most `limit` characters. */
 function safeLine(text: string, limit: number): string {
   const raw = text.length > limit * 4 ? text.slice(0, limit * 4) : text;
   const flat = shownText(raw).replace(/\s+/g, " ").trim();
   return flat.length <= limit ? flat : `${flat.slice(0, Math.max(0, limit - 1)).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** Head and tail within `cap` characters, stating how much is left out. The cut never begins a line. */
+/** Returns head and tail within `cap` characters, with the number of omitted ones. The cut never begins a line. */
 function headAndTail(
   text: string,
   { cap, more = "" }: { readonly cap: number; readonly more?: string },
@@ -864,23 +866,23 @@ function headAndTail(
 }
 
 interface AllOfIt {
-  /** `results[0]`; "" for the row of an earlier iteration. */
+  /** The name, such as `results[0]`; "" for the row of an earlier iteration. */
   readonly name: string;
-  /** Lines that are shown before the first line of the text; null for what is no text. */
+  /** The number of lines before the first line of the text; null for a value that is not text. */
   readonly before: number | null;
 }
 
-/** Text as it is shown, whole unless it has more than four times as many characters as may be shown of it. */
+/** A text as it is shown, whole unless it has more than four times the permitted characters. */
 interface RawCut {
   readonly text: string;
-  /** Characters that `text` lacks in its middle, where a cut leaves them out anyway. */
+  /** The number of characters missing in the middle of `text`, where a cut omits them in any case. */
   readonly hidden: number;
   readonly hiddenLines: number;
-  /** The reader finds the whole text here; null if it is not kept. */
+  /** The place of the whole text for the reader; null if it is not kept. */
   readonly all: AllOfIt | null;
   /** Whether all lines end in `\r\n`, which is not shown. */
   readonly lines: boolean;
-  /** Characters that are escaped. */
+  /** The number of escaped characters. */
   readonly escapes: number;
 }
 
@@ -893,10 +895,10 @@ function cutRaw(text: string, cap: number): Omit<RawCut, "all"> {
   return { text: shown, hidden, hiddenLines, lines, escapes: rest.match(ESCAPED)?.length ?? 0 };
 }
 
-/** A mark for omitted lines has at most this many characters. */
+/** The limit for the characters of a mark for omitted lines. */
 const MARK_CHARS = 150;
 
-/** The first and last lines of a text within `cap` characters; a line that is too long for that is cut inside. */
+/** Returns the first and last lines of a text within `cap` characters; a longer line is cut inside. */
 function wholeLines({ text, hidden, hiddenLines, all }: RawCut, cap: number): string {
   if (text.length <= cap && hidden === 0) return text;
   const room = cap - (all === null ? 48 : MARK_CHARS);
@@ -918,15 +920,14 @@ function wholeLines({ text, hidden, hiddenLines, all }: RawCut, cap: number): st
   return `${head}${first === end ? "\n" : " "}… ${said} …${last === begin ? "" : " "}${tail}`;
 }
 
-/** The mark of the sandbox in a long text. */
+/** Matches the mark of the sandbox in a long text. */
 const CUT_TEXT = /^\.\.\. (\d{1,12}) (?:lines left out, (\d{1,12}) characters|characters left out) \.\.\.$/m;
 
 function linesIn(text: string): number {
   return text.split("\n").length;
 }
 
-/** Describes how much a cut leaves out and how to read it. `from` is the first omitted line, counted from 0, if
- * known. */
+/** Describes how much a cut omits and how to read it. `from` is the first omitted line, counted from 0, if known. */
 function leftOut(
   { chars, from, lines, name }: {
     readonly chars: number;
@@ -942,12 +943,12 @@ function leftOut(
   return `${which}, print(${name}.split("\\n").slice(${from}, ${from + lines}).join("\\n"))`;
 }
 
-/** Cut first, so that nothing large is built, then shown, then cut again if escapes made it longer. */
+/** Cuts first, so that nothing large is built, then escapes, then cuts again if escapes made it longer. */
 function safeCut(text: string, options: { readonly cap: number; readonly more?: string }): string {
   return headAndTail(shownText(headAndTail(text, options)), options);
 }
 
-/** Divides `total` among `needs`: none gets more than it needs, and what small ones leave goes to the large ones. */
+/** Divides `total` among `needs`: none gets more than it needs, and large ones share the rest of small ones. */
 function fairShares(needs: readonly number[], total: number): number[] {
   const shares = needs.map(() => 0);
   const order = needs.map((need, at) => ({ need, at })).toSorted((a, b) => a.need - b.need);

@@ -3,27 +3,27 @@ import { oneLine } from "../domain/kit/text.ts";
 import type { BlockResult } from "../domain/query/query_schemas.ts";
 import { createHash } from "node:crypto";
 
-/* Nudges: lines of the context that tell a model what it should know before it continues. Vis has its own, extensions
- * add theirs. */
+/* Nudges are lines of the context that tell a model facts before it continues. Vis has its own, extensions add
+ * theirs. */
 
 const PREFIX = "[system_nudge]";
 const MAX_CHARS = 200;
 
 interface NudgeFacts {
-  /** Iterations counted against the budget before the one that is being prepared. */
+  /** The number of iterations counted against the budget before the one that is being prepared. */
   readonly used: number;
   readonly budget: number;
-  /** The budget grows with something new, only if the model requests it, or not at all at its ceiling. */
+  /** Whether the budget grows with progress, only if the model requests it, or not at all at its ceiling. */
   readonly growth: "new" | "request" | "none";
-  /** Live variables of the user. */
+  /** The number of the user's live variables. */
   readonly userVariables: number;
-  /** The model keeps repeating this (`Repetition.offender`); null if it repeats nothing. */
+  /** The action that the model keeps repeating (`Repetition.offender`); null if there is none. */
   readonly offender: string | null;
-  /** Whether the last blocks only showed what was shown before (`Repetition.isStale`). */
+  /** Whether the last blocks only showed earlier results again (`Repetition.isStale`). */
   readonly stale: boolean;
-  /** Describes the repairs that were needed to read the last reply; "" if it followed the format. */
+  /** The repairs that were needed to read the last reply; "" if it followed the format. */
   readonly repaired: string;
-  /** No block runs any more: the note of this call says what can still be done. */
+  /** Whether no more blocks run; the note of this call then names the remaining options. */
   readonly last: boolean;
 }
 
@@ -37,7 +37,7 @@ const MANY_VARIABLES = 150;
 const OFFENDER_CHARS = 80;
 const REPAIRED_CHARS = 80;
 
-/** One line for each thing that the model should know before it continues, at most 200 characters each. */
+/** Returns a line for each fact that the model should know before it continues, at most 200 characters each. */
 export function builtinNudges(
   { used, budget, growth, userVariables, offender, stale, repaired, last }: NudgeFacts,
 ): string[] {
@@ -72,7 +72,8 @@ export interface NudgeWarning {
   readonly problem: string;
 }
 
-/** The nudges of the active extensions, in order. Anything but a non-blank string is dropped; long nudges are cut. */
+/** Returns the nudges of the active extensions, in order. Anything but a non-blank string is dropped; long nudges are
+ * cut. */
 export function extensionNudges(
   nudges: readonly { readonly namespace: string; readonly text: unknown }[],
   onWarn: (warning: NudgeWarning) => void,
@@ -101,13 +102,13 @@ interface Entry {
 
 const TIMES = 3;
 const MAX_KEYS = 2_000, MAX_LINES = 20_000;
-/** Characters of each part of a result, and of each line, that are looked at for new lines. */
+/** Limits for the characters of each part of a result, and of each line, that are searched for new lines. */
 const MAX_SEEN = 60_000, LINE_CHARS = 200;
-/** Text of at least so many lines may be a piece of a longer one. */
+/** A text of at least this many lines may be a piece of a longer one. */
 const EDGED = 5;
-/** The number of a line before its text, and the file of it. */
+/** Matches the number of a line before its text, and its file. */
 const PLACE = /^(?:[^\s:]{1,200}:)?\s*\d{1,7}(?:\s*[:|)\t]|\s-|-|\s)\s*/;
-/** Characters of code, result and error that are compared; their lengths are compared in full. */
+/** The limit for compared characters of code, result and error; their lengths are compared in full. */
 const MAX_COMPARED = 4_000;
 /** Shorter results are often equal by chance: `true`, `[]`, a count. */
 const TELLING_RESULT = 40;
@@ -121,8 +122,8 @@ export class Repetition {
   #news = false;
   #stale = false;
 
-  /** Whether a block of the last recorded iteration succeeded and did or found something for the first time. A block
-   * that changes nothing must show a line that no block has shown. */
+  /** Whether a block of the last recorded iteration succeeded and made progress. A block that changes nothing must show
+   * a line that no block has shown. */
   get news(): boolean {
     return this.#news;
   }
@@ -156,12 +157,12 @@ export class Repetition {
     }
   }
 
-  /** Describes what the last recorded iteration did for the third time or more, or null. */
+  /** Describes a repetition of the last recorded iteration for the third time or more, or returns null. */
   offender(): string | null {
     return this.#offender;
   }
 
-  /** Keeps the lines of a result. A brief result is taken as new: it is often equal by chance. */
+  /** Keeps the lines of a result. A brief result counts as new, since it is often equal by chance. */
   #showsNewLine({ preview, stdout, stderr, calls }: BlockResult): boolean {
     const text = [stdout, stderr, preview].map((part) => part.slice(0, MAX_SEEN)).join("\n");
     const lines = text.split("\n").map((line) => line.replace(PLACE, "").trim().slice(0, LINE_CHARS))
@@ -181,12 +182,12 @@ export class Repetition {
   }
 }
 
-/** A command may change nothing; which files it changed is known. */
+/** Whether the block may have changed something. A command may change nothing; its changes of files are known. */
 function hasChanged({ calls }: BlockResult): boolean {
   return calls.some(({ changes, exitCode }) => changes === "files" || changes !== undefined && exitCode === undefined);
 }
 
-/** Distinct keys, so that one block counts each key once; the first is of the code and its result. */
+/** Returns distinct keys, so that one block counts each key once; the first is the key of the code and its result. */
 function keysOf({ code, result }: Entry): Set<string> {
   if (result.error) return new Set([hash("error", [result.error.name, result.error.message])]);
   const outcome = [result.outcome, result.type, result.preview, result.stdout];
@@ -195,7 +196,8 @@ function keysOf({ code, result }: Entry): Set<string> {
   return keys;
 }
 
-/** The code without spacing and without the names it defines, so that `const a2 = f(1)` equals `const a = f(1)`. */
+/** Returns the code without spacing and without the names it defines, so that `const a2 = f(1)` equals `const a =
+ * f(1)`. */
 function withoutNames(code: string, defined: readonly string[]): string {
   const names = new Set(defined.slice(0, 100));
   return code.slice(0, MAX_COMPARED).replace(/[\p{ID_Start}$_][\p{ID_Continue}$]*|\s+/gu, (word) => {

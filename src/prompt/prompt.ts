@@ -15,28 +15,28 @@ import { type ContextParts, renderContext } from "./context.ts";
  * arrives. */
 
 export interface RequestExtras {
-  /** Sent with the request, in this query only. */
+  /** The images of the request, sent in this query only. */
   readonly images: readonly Image[];
-  /** The answer must satisfy this schema; null if there is no requirement. */
+  /** The schema that the answer must satisfy; null if there is none. */
   readonly answerSchema: AnswerSchema | null;
 }
 
 export const NO_EXTRAS: RequestExtras = { images: [], answerSchema: null };
 
-/** The start of every call of a query, and the requirements for its answers. Byte-identical throughout the query: the
- * provider's prefix cache depends on it. */
+/** The start of every call of a query, and the requirements for its answers. It is byte-identical throughout the query:
+ * the provider's prefix cache depends on it. */
 export interface CallPrefix {
   readonly system: string;
   readonly request: string;
-  /** `renderConversation` returns this text; it is "" or absent if nothing was before the query. */
+  /** The text from `renderConversation`; "" or absent if nothing came before the query. */
   readonly conversation?: string;
   readonly extras: RequestExtras;
   readonly example?: ReplyExample | undefined;
 }
 
-/** The messages of one call. The loop and `vis prompt` use this function, and nothing else builds messages. The first
- * three are byte-identical in all iterations of a query, so that prefix caches stay valid; only the context changes.
- * With `alternatingRoles`, the same texts form one user message. */
+/** Returns the messages of one call. The loop and `vis prompt` use this function, and no other code builds messages.
+ * The first three are byte-identical in all iterations of a query, so that prefix caches stay valid; only the context
+ * changes. With `alternatingRoles`, the same texts form one user message. */
 export function callMessages(
   { system, request, conversation = "", extras: { images, answerSchema }, example }: CallPrefix,
   { context, alternatingRoles }: { readonly context: ContextParts; readonly alternatingRoles: boolean },
@@ -56,26 +56,27 @@ export function callMessages(
   ];
 }
 
-/** The prompt describes the environment with these facts. Vis reads them once per query, so that the prompt stays
+/** The facts with which the prompt describes the environment. Vis reads them once per query, so that the prompt stays
  * byte-identical. */
 export interface PromptEnvironment {
   readonly cwd: string;
-  /** The user's; "" for a system without one. */
+  /** The user's home folder; "" for a system without one. */
   readonly home: string;
   readonly user: string;
   readonly platform: string;
   readonly shell: string;
-  /** YYYY-MM-DD. */
+  /** The date as YYYY-MM-DD. */
   readonly date: string;
 }
 
-/** The system message. The loop, the inspectors and `vis prompt` all use this function, and nothing else builds one. */
+/** Builds the system message. The loop, the inspectors and `vis prompt` all use this function, and no other code builds
+ * one. */
 export function assembleSystemPrompt(
   { environment, instructions, extensions }: {
     readonly environment: PromptEnvironment;
     /** The caller's own instructions; "" if there are none. */
     readonly instructions: string;
-    /** Rendered blocks of the active extensions, in order. */
+    /** The rendered blocks of the active extensions, in order. */
     readonly extensions: readonly { readonly block: string }[];
   },
 ): string {
@@ -137,7 +138,7 @@ requestMoreIterations(n), rarely needed: the budget grows while blocks bring som
 # Voice
 Short, factual, in the user's language. No filler, praise or emoji.`;
 
-/** Used if no extension provides an example. */
+/** The example if no extension provides one. */
 const NO_EXTENSION: ReplyExample = {
   thinking: "Count them in code.",
   code: "const words = $query.match(/\\w+/g) ?? []\nwords.length",
@@ -145,8 +146,8 @@ const NO_EXTENSION: ReplyExample = {
   answer: "{{words.length}} words",
 };
 
-/** The third message of every call: the reply's format for any text model, byte-identical throughout a query. A test
- * compares it with a schema. */
+/** Returns the third message of every call: the reply's format for any text model, byte-identical throughout a query. A
+ * test compares it with a schema. */
 export function replyFormat({ thinking, code, timeMs, answer }: ReplyExample = NO_EXTENSION): string {
   return `${FORMAT}
 To work: ${JSON.stringify({ thinking, code: [{ expr: code, timeMs }] })}

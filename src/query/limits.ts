@@ -16,13 +16,13 @@ interface Expected {
   readonly price: Price | null;
 }
 
-/** A call under way. Settle it exactly once, however it ends. */
+/** A call that is under way. It is settled exactly once, however it ends. */
 interface Reservation {
   settle(spent: Spend): void;
 }
 
-/** The ledger counts the spend of one query and its sub-queries against the limits of the whole tree. Each call is
- * reserved before it is made and settled after it, so that parallel children cannot each spend the same remainder. */
+/** Counts the spend of one query and its sub-queries against the limits of the whole tree. Each call is reserved before
+ * it is made and settled after it, so that parallel sub-queries cannot each spend the same remainder. */
 export class Ledger {
   readonly #tree: Tree;
   readonly #parent: Ledger | null;
@@ -38,7 +38,7 @@ export class Ledger {
     return new Ledger(new Tree(limits, elapsed), null);
   }
 
-  /** The ledger of a query below this one. */
+  /** Returns the ledger of a query below this one. */
   child(): Ledger {
     return new Ledger(this.#tree, this);
   }
@@ -54,7 +54,7 @@ export class Ledger {
     return needsPrice(this.#tree.limits);
   }
 
-  /** The limit of the tree that was reached, or null. */
+  /** Returns the limit of the tree that was reached, or null. */
   reached(): LimitReason | null {
     return this.#tree.reached();
   }
@@ -69,7 +69,7 @@ export class Ledger {
     });
   }
 
-  /** Counts a sub-call or a child query. Throws `HostCallError` when the tree has reached its limit. */
+  /** Counts a sub-call or a sub-query. Throws `HostCallError` when the tree has reached its limit. */
   countSubcall(symbol: string): void {
     const limit = this.#tree.limits.subcalls ?? null;
     if (limit !== null && this.#tree.subcalls >= limit) {
@@ -82,7 +82,7 @@ export class Ledger {
     this.#tree.subcalls++;
   }
 
-  /** Waits while the calls under way may use up what is left. Rejects with `ProviderError` when a limit is reached, and
+  /** Waits while the calls under way may use up the rest. Rejects with `ProviderError` when a limit is reached, and
    * with `Cancelled`. */
   async reserve(expected: Expected, signal: AbortSignal): Promise<Reservation> {
     for (;;) {
@@ -94,7 +94,7 @@ export class Ledger {
     }
   }
 
-  /** Counts sub-calls and child queries that another process made for the same query. */
+  /** Counts sub-calls and sub-queries that another process made for the same query. */
   countEarlier(subcalls: number): void {
     this.#tree.subcalls += subcalls;
   }
@@ -129,7 +129,7 @@ interface Held {
   readonly costUsd: number;
 }
 
-/** State shared by all queries of one tree. */
+/** The state that all queries of one tree share. */
 class Tree {
   readonly limits: QueryLimits;
   readonly elapsed: () => number;
@@ -137,7 +137,7 @@ class Tree {
   readonly #waiting = new Set<() => void>();
   subcalls = 0;
   usage: Usage = NO_USAGE;
-  /** Cost of the calls whose price is known. */
+  /** The cost of the calls whose price is known. */
   costUsd = 0;
 
   constructor(limits: QueryLimits, elapsed: () => number) {
@@ -149,7 +149,8 @@ class Tree {
     return limitReached(this.limits, { usage: this.usage, costUsd: this.costUsd, ms: this.elapsed() });
   }
 
-  /** Null if it may exceed what is left after the calls under way. A call is always allowed when it is the only one. */
+  /** Returns null if the call may exceed the rest after the calls under way. A call is always allowed when it is the
+   * only one. */
   hold({ inputTokens, price }: Expected): Held | null {
     const { usage, costUsd } = this;
     const calls = Math.max(1, usage.calls);
@@ -208,7 +209,7 @@ const WORDS: Readonly<Record<LimitReason, string>> = {
   limit_time: "the time limit",
 };
 
-/** The limit that prevents another model call, or null. */
+/** Returns the limit that prevents another model call, or null. */
 function limitReached(
   limits: QueryLimits,
   spent: { readonly usage: Usage; readonly costUsd: number; readonly ms: number },
@@ -220,13 +221,13 @@ function limitReached(
 }
 
 const CHARS_PER_TOKEN = 4;
-/** Concurrent model calls below queries, per process. Whoever holds a place waits only for its reply, so nesting cannot
- * deadlock. */
+/** The limit for concurrent model calls below queries, per process. A holder of a place waits only for its reply, so
+ * nesting cannot deadlock. */
 const AT_ONCE = 8;
 const CALLS = new Semaphore(AT_ONCE);
 
 /** The router behind the ledger of one query and the gate of the process. If `model` is set, that model serves. `gate`
- * is null for the calls of a user's own query: there is one at a time, and no conversation waits for others. */
+ * is null for the calls of a user's own query: only one is made at a time, and no conversation waits for others. */
 export class LedgerCalls implements ModelCalls {
   readonly #router: ModelCalls;
   readonly #ledger: Ledger;
@@ -251,8 +252,8 @@ export class LedgerCalls implements ModelCalls {
     return chosenRoute(this.#router, this.#model);
   }
 
-  /** Like the router, and counts every attempt; also rejects with `ProviderError` when a limit of the tree is reached,
-   * and when that limit is a cost and the price of the model is unknown. */
+  /** Asks like the router, and counts every attempt. Rejects with `ProviderError` too when a limit of the tree is
+   * reached, or when that limit is a cost and the price of the model is unknown. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const chars = request.messages.reduce((sum, { text }) => sum + text.length, 0);
     const inputTokens = Math.ceil(chars / CHARS_PER_TOKEN);
@@ -292,7 +293,7 @@ function choiceOf(model: string | null, request: RouterRequest): Partial<RouterR
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The signal of a query with a time limit: waits for a model or a block end with it. Its creator must close it. */
+/** The signal of a query with a time limit, which ends waits for a model or a block. Its creator must close it. */
 export class QueryDeadline {
   readonly signal: AbortSignal;
   readonly #caller: AbortSignal;
@@ -301,19 +302,19 @@ export class QueryDeadline {
   readonly #wallMs: number | null;
   readonly #passing = new AbortController();
   #timer: ReturnType<typeof setTimeout> | null = null;
-  /** This counts the holders, and keeps the start of their hold and the total time of earlier holds. */
+  /** The number of holders, the start of their hold, and the total time of earlier holds. */
   #holds = 0;
   #heldSince = 0;
   #heldBefore = 0;
   #closed = false;
 
-  /** `wallMs`: null for no limit besides the caller's own signal. */
+  /** `wallMs` is null for no limit besides the caller's own signal. */
   constructor(
     caller: AbortSignal,
     { wallMs, now = Date.now, elapsedMs = 0 }: {
       readonly wallMs: number | null;
       readonly now?: () => number;
-      /** The elapsed time continues from this value. */
+      /** The time from which the elapsed time continues. */
       readonly elapsedMs?: number;
     },
   ) {
@@ -325,7 +326,7 @@ export class QueryDeadline {
     this.#arm();
   }
 
-  /** Milliseconds since the query began, without those in which it was held. */
+  /** The milliseconds since the query began, excluding those in which it was held. */
   get elapsedMs(): number {
     const held = this.#heldBefore + (this.#holds > 0 ? this.#now() - this.#heldSince : 0);
     return this.#now() - this.#begun - held;

@@ -15,23 +15,23 @@ import type { Log } from "../logging/log.ts";
 import type { QueryDeadline } from "./limits.ts";
 import type { QueryParts } from "./query_parts.ts";
 
-/** Longest texts of a request in characters: the user has to read all of it. */
+/** Limits for the texts of a request in characters, since the user has to read all of it. */
 const LONGEST = { what: 4_000, why: 1_000, scope: 300 } as const;
 const MOST_SCOPES = 20;
-/** After so many refusals one after the other, the model is told to stop asking. */
+/** After this many consecutive refusals, the model is told to stop asking. */
 const REFUSALS = 3;
 
 interface QueryApprovalsParts {
-  /** Null if nobody can be asked. */
+  /** Asks the user; null if no user can be asked. */
   readonly approve: Approve | null;
-  /** Why nobody can be asked; only read if `approve` is null. */
+  /** Why no user can be asked; read only if `approve` is null. */
   readonly nobody: string;
   readonly rules: ApprovalRules | null;
   readonly log: Log;
   readonly deadline: QueryDeadline;
 }
 
-/** Where a request comes from. */
+/** The origin of a request. */
 interface Asking {
   readonly tenant: string;
   readonly extension: string;
@@ -39,18 +39,18 @@ interface Asking {
   readonly conversationId: string;
   readonly emitter: Emitter;
   readonly signal: AbortSignal;
-  /** Nobody is asked: only lasting answers count. */
+  /** If true, no user is asked: only lasting answers count. */
   readonly isQuiet?: boolean;
 }
 
 /** Requests for the user's approval in one query and everything below it. */
 export class QueryApprovals {
   readonly #parts: QueryApprovalsParts;
-  /** The user is asked one thing at a time. */
+  /** The user is asked one question at a time. */
   readonly #turn = new Semaphore();
-  /** Reasons of refusals by `refusalKey`: the user is not asked again in this query. */
+  /** The reasons of refusals by `refusalKey`: the user is not asked again in this query. */
   readonly #refused = new Map<string, string>();
-  /** Scopes of extensions that were allowed for longer, in case they cannot be kept as rules. */
+  /** The scopes of extensions that were allowed for longer, in case they cannot be kept as rules. */
   readonly #allowed = new Set<string>();
   #refusals = 0;
 
@@ -58,7 +58,7 @@ export class QueryApprovals {
     this.#parts = parts;
   }
 
-  /** Returns the approvals of a query that no other one started. */
+  /** Returns the approvals of a query that is not a sub-query. */
   static of(
     { settings, approvalRules, log }: Pick<QueryParts, "settings" | "approvalRules" | "log">,
     { approve = null, deadline }: { readonly approve: Approve | null | undefined; readonly deadline: QueryDeadline },
@@ -68,8 +68,8 @@ export class QueryApprovals {
     return new QueryApprovals({ approve: isOff ? null : approve, nobody, rules: approvalRules ?? null, deadline, log });
   }
 
-  /** Asks the user, unless rules allow it, the user has refused it in this query, or nobody can be asked. Throws
-   * TypeError for a request that cannot be shown whole, and rejects when the signal aborts. */
+  /** Asks the user, unless rules allow the request, the user has refused it in this query, or no user can be asked.
+   * Throws TypeError for a request that cannot be shown whole, and rejects when the signal aborts. */
   async request(given: ApprovalRequest, asking: Asking): Promise<Approval> {
     if (asking.isQuiet) {
       const { scope, scopes = [scope], lasting = true } = given;
@@ -100,7 +100,7 @@ export class QueryApprovals {
     return reason === undefined ? rest : { allowed: false, reason };
   }
 
-  /** The scopes that have no rule; null if a rule cannot allow the request. */
+  /** Returns the scopes that have no rule; null if a rule cannot allow the request. */
   async #left(
     { scopes, lasting }: CheckedRequest,
     { tenant, extension, workspace, conversationId }: Asking,
@@ -163,7 +163,7 @@ export class QueryApprovals {
     }
   }
 
-  /** Time limits stand still meanwhile. */
+  /** Asks the user; time limits stand still meanwhile. */
   async #answer(question: ApprovalQuestion, signal: AbortSignal): Promise<Answered> {
     const { approve, deadline, nobody } = this.#parts;
     try {
@@ -177,7 +177,7 @@ export class QueryApprovals {
 type Answered = ApprovalAnswer & { readonly fault?: string };
 type CheckedRequest = ApprovalRequest & { readonly scopes: readonly string[]; readonly lasting: boolean };
 
-/** Identifies what a refusal covers: the scopes of the request together, or the action itself if there are none. */
+/** Returns the key of a refusal: the scopes of the request together, or the action itself if there are none. */
 function refusalKey({ what, scopes, lasting }: CheckedRequest, { extension }: Asking): string {
   return JSON.stringify([extension, ...(lasting ? [...scopes].sort() : ["", what])]);
 }

@@ -9,7 +9,7 @@ import type { BegunQuery, QueryLoop } from "./query_loop.ts";
 import type { QueryParts } from "./query_parts.ts";
 import type { Unusable } from "./query_state.ts";
 
-/** Notes about extensions in one result. */
+/** The limit for notes about extensions in one result. */
 const MOST_FAULTS = 5;
 
 /** Ends one query: stores the end, then announces it. */
@@ -21,8 +21,8 @@ export class QueryEnding {
     this.#query = query;
   }
 
-  /** Stores the end, with the last iteration of `loop`. Rejects if they cannot be stored and there is no answer. Those
-   * who follow the query are notified if another process took over. */
+  /** Stores the end, with the last iteration of `loop`. Rejects if it cannot be stored and there is no answer.
+   * Followers of the query are notified if another process took it over. */
   async end(why: QueryReason, loop: Pick<QueryLoop, "end"> | null = null): Promise<QueryResult> {
     const { deadline, subcalls } = this.#query;
     const reason = why === "cancelled" && deadline.passed ? "limit_time" : reasonOf(why, this.#query);
@@ -30,14 +30,14 @@ export class QueryEnding {
     return this.#announce(await this.#stored(compose(reason, this.#query), loop));
   }
 
-  /** The database failed before there was an answer; notifies those who follow the query. */
+  /** Notifies followers of the query that the database failed before there was an answer. */
   async fail(error: StoreError): Promise<void> {
     await this.#query.subcalls.close();
     this.#announce(await this.#unstored(compose("unstored", this.#query), error));
   }
 
-  /** Stores how the query ended. An answer was paid for: if it cannot be stored, the caller still receives it, with the
-   * reason as the last note. */
+  /** Stores the end of the query. An answer was paid for: if it cannot be stored, the caller still receives it, with
+   * the reason as the last note. */
   async #stored(result: QueryResult, loop: Pick<QueryLoop, "end"> | null): Promise<QueryResult> {
     const { parts: { store }, queryId, state } = this.#query;
     const end = storedEnd(result, this.#query);
@@ -85,7 +85,7 @@ export class QueryEnding {
   }
 }
 
-/** The reason, with its own value for a query that spent its budget on answers that its schema refused. */
+/** Returns the reason, with its own value for a query that spent its budget on answers that its schema refused. */
 function reasonOf(why: QueryReason, { state, extras }: BegunQuery): QueryReason {
   return why === "max_iterations" && state.final === null && extras.answerSchema?.refused ? "answer_schema" : why;
 }
@@ -146,7 +146,7 @@ function failedPrograms({ programs: { failed } }: QueryParts["environment"]): re
   return failed.length === 0 ? [] : [`Failed in the background: ${failed.join("; ")}`];
 }
 
-/** Parts of extensions that threw: the query went on without them. */
+/** Returns notes about parts of extensions that threw; the query continued without them. */
 function failedExtensions({ extensionFaults }: QueryParts["environment"]): readonly string[] {
   const said = extensionFaults.map(({ namespace, phase, error }) =>
     phase === "warn"
@@ -165,7 +165,7 @@ function endedPrograms({ views, programs: { titles } }: QueryParts["environment"
 interface Unanswered {
   readonly reason: Exclude<QueryReason, "answered" | "forked">;
   readonly iterations: number;
-  /** Iterations that were counted against the budget. */
+  /** The number of iterations that were counted against the budget. */
   readonly used: number;
   readonly budget: number;
   readonly ms: number;
@@ -179,7 +179,7 @@ interface Unanswered {
   readonly unsupported?: { readonly answer: string; readonly reason: string } | null;
 }
 
-/** The answer of a query without one of its own: what ended it, how far it got, what to do. Never empty. */
+/** Returns the answer of a query without one of its own: the cause of its end, its progress, and advice. Never empty. */
 export function fallbackAnswer(query: Unanswered): string {
   const { reason, thinking, errors, prose, unsupported } = query;
   const lines = [headline(query)];
@@ -196,7 +196,7 @@ export function fallbackAnswer(query: Unanswered): string {
   return lines.join("\n");
 }
 
-/** These words name what a model returned instead of a usable reply. */
+/** Words for the reply that a model returned instead of a usable one. */
 const INSTEAD: Readonly<Record<Exclude<IterationFault, "broken" | "call">, string>> = {
   empty: "with an empty text",
   thinking: "with reasoning only",

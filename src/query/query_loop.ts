@@ -26,26 +26,26 @@ import type { QueryParts } from "./query_parts.ts";
 import { buildContext, type ContextSource, cutBlocks, type QueryState } from "./query_state.ts";
 import type { Subcalls } from "./subcalls.ts";
 
-/** A query that is stored as running, and everything that lives as long as it. */
+/** A query that is stored as running, with everything that exists as long as it. */
 export interface BegunQuery {
   readonly queryId: string;
   readonly request: string;
-  /** When it began. */
+  /** The time at which it began. */
   readonly started: number;
-  /** The query before it; null for the first one of a conversation, and for a query below another one. */
+  /** The query before it; null for the first one of a conversation, and for a sub-query. */
   readonly before: PreviousTurn | null;
   readonly extras: RequestExtras;
   /** Aborts when the caller cancels the query or its time is over. */
   readonly signal: AbortSignal;
   readonly deadline: QueryDeadline;
-  /** Their router counts each call in the ledger. */
+  /** The parts of the query; their router counts each call in the ledger. */
   readonly parts: QueryParts;
   readonly state: QueryState;
   readonly ledger: Ledger;
   readonly approvals: QueryApprovals;
   readonly subcalls: Subcalls;
   readonly emitter: Emitter;
-  /** Called with the unified diff of each file that the query changes, or a query below it. */
+  /** Called with the unified diff of each file that the query or a sub-query changes. */
   readonly onChange: (diff: string) => void;
 }
 
@@ -58,7 +58,7 @@ export interface Prepared extends BegunQuery {
 
 const MAX_CONSECUTIVE_ERRORS = 5;
 const MAX_RESTARTS = 3;
-/** Maximum number of sandbox notes in one call; more are left out. */
+/** The limit for sandbox notes in one call; further ones are omitted. */
 const MAX_SANDBOX_NOTES = 20;
 
 const PROSE = "The model wrote this as plain text, not in the form that it was asked for";
@@ -72,7 +72,7 @@ export class QueryLoop {
   readonly #repetition = new Repetition();
   /** Ends the call under way if the previous iteration could not be stored. */
   readonly #unstored = new AbortController();
-  /** Settles when the iteration before is stored and reported. */
+  /** Settles when the previous iteration is stored and reported. */
   #stored: Promise<void> = Promise.resolve();
   /** Stores the iteration of an accepted final. */
   #last: Iterated["store"] | null = null;
@@ -98,7 +98,7 @@ export class QueryLoop {
     }
   }
 
-  /** Brings the state to where another process left the query. The model is told which blocks were under way. */
+  /** Restores the state in which another process left the query. The model is told which blocks were under way. */
   continueFrom(iterations: readonly StoredIteration[], steered: readonly SteeredMessage[]): void {
     const { state } = this.#prepared;
     for (const stored of iterations) {
@@ -115,7 +115,7 @@ export class QueryLoop {
       this.#take(storedResult(stored));
     }
     const done = iterations.findLast(({ status }) => status !== "interrupted")?.position ?? -1;
-    // The call that showed these was cut off.
+    // The call that showed these messages was cut off.
     const unseen = steered.filter(({ iteration }) => iteration > done + 1);
     state.notes.push(...unseen.map(({ text }) => `The user says meanwhile: ${clip(text, 2_000)}`));
   }
@@ -181,7 +181,7 @@ export class QueryLoop {
       last: last !== null,
       refusedBefore: state.refused,
       supported: state.supported,
-      doubted: last === null ? state.doubted : DOUBTS, // nothing could follow a refusal
+      doubted: last === null ? state.doubted : DOUBTS, // no call could follow a refusal
       unsupportedClaim: (text) => this.#unsupportedClaim(text),
       offered: () => state.offered,
       diffs: state.diffs,
@@ -194,7 +194,7 @@ export class QueryLoop {
     if (result.kind === "final") this.#last = store;
     else {
       this.#stored = afterRequest(store);
-      this.#stored.catch(() => this.#unstored.abort()); // whoever ends the query receives the error
+      this.#stored.catch(() => this.#unstored.abort()); // the code that ends the query receives the error
     }
     return result;
   }
@@ -302,8 +302,8 @@ export class QueryLoop {
     return "unsupported_answer";
   }
 
-  /** The second reply of plain text in a row is the answer if a block of the query had a result; otherwise nothing that
-   * was computed stands behind it. */
+  /** The second reply of plain text in a row is the answer if a block of the query had a result. Otherwise, no
+   * computation supports it. */
   #prose(text: string | null): QueryReason | null {
     const { state } = this.#prepared;
     const repeated = text !== null && state.prose !== null;
@@ -322,8 +322,8 @@ export class QueryLoop {
     );
   }
 
-  /** Makes one more call that requests the best answer from what exists. If it returns none, the composed fallback is
-   * used. */
+  /** Makes one more call that requests the best answer from the present results. If it returns none, the composed
+   * fallback is used. */
   async #lastCall(reason: "max_iterations" | "error_budget"): Promise<QueryReason> {
     const { state } = this.#prepared;
     const why = reason === "max_iterations" ? "The iteration budget is used up" : "Too many errors in a row";
@@ -345,7 +345,7 @@ async function afterRequest(store: () => Promise<void>): Promise<void> {
 
 const LEVELS: readonly ReasoningLevel[] = ["quick", "balanced", "deep"];
 
-/** The user's setting, else the model's own choice for one iteration, else balanced, one step higher for each
+/** Returns the user's setting, else the model's own choice for one iteration, else balanced, one step higher for each
  * consecutive error. */
 export function reasoningLevel(
   { configured = null, asked, consecutiveErrors }: {

@@ -1,5 +1,5 @@
-/* A query is built from these parts and from facts that are known before it begins: the operator's settings and
- * limits, its models by name, the instructions of a plan, and the messages that the user sends while it runs. */
+/* The parts of a query and facts that are known before it begins: the operator's settings and limits, its models by
+ * name, the instructions of a plan, and messages that the user sends while it runs. */
 
 import type { ApprovalRules } from "../domain/query/approval.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
@@ -15,34 +15,34 @@ import { type ModelPreference, type ModelRoute, namedRoutes, unpriced } from "..
 
 /** The operator's settings for queries. */
 export interface QuerySettings {
-  /** Iterations that a query may use before it must request more. */
+  /** The number of iterations that a query may use before it must request more. */
   readonly budget: number;
-  /** Most iterations that a query may reach; null for no limit. */
+  /** The limit for the iterations of a query; null for no limit. */
   readonly ceiling: number | null;
-  /** Whether the budget extends itself up to the ceiling while iterations bring something new. */
+  /** Whether the budget extends itself up to the ceiling while iterations make progress. */
   readonly extending?: boolean;
-  /** The ceiling if the operator set it: a budget that a request names has no other. */
+  /** The ceiling if the operator set it; a budget in a request has no other. */
   readonly operatorCeiling?: number | null;
   readonly limits: QueryLimits;
-  /** Reasoning level of every iteration; overrides the model's own choice. */
+  /** The reasoning level of every iteration; overrides the model's own choice. */
   readonly reasoning?: ReasoningLevel | null;
-  /** Maximum depth of nested queries: 1 (default) to 5; 0 disables them. */
+  /** The maximum depth of nested queries: 1 (default) to 5; 0 disables them. */
   readonly depth?: number;
   readonly deadlines: IterationFrame["deadlines"];
   readonly caps: ContextCaps;
-  /** "never": nobody is asked for more than an extension was granted. */
+  /** With "never", no user is asked for more than an extension was granted. */
   readonly approvals?: "ask" | "never";
   /** The caller's instructions; "" if there are none. */
   readonly instructions: string;
   readonly machine: Omit<PromptEnvironment, "date">;
 }
 
-/** The settings with a budget that one request or child query names: it does not extend itself. */
+/** Returns the settings with a budget from one request or sub-query, which does not extend itself. */
 export function withBudget(settings: QuerySettings, budget: number): QuerySettings {
   return { ...settings, budget, ceiling: settings.operatorCeiling ?? null, extending: false };
 }
 
-/** The caller owns all parts that a query is built from. */
+/** The parts from which a query is built. The caller owns them. */
 export interface QueryParts extends
   Pick<
     EnvironmentParts,
@@ -63,37 +63,36 @@ export interface QueryParts extends
   readonly log: Log;
   readonly owner: ProcessOwner;
   readonly settings: QuerySettings;
-  /** Lasting answers of the user; none count if absent. */
+  /** The user's lasting answers; if absent, there are none. */
   readonly approvalRules?: ApprovalRules;
   readonly now: () => number;
   /** Messages that the user sends while the query runs. */
   readonly steering?: Steering;
-  /** Resolves with notes for the next model call. The call waits for it, at most until the signal aborts. */
+  /** Resolves with notes for the next model call, which waits for it, at most until the signal aborts. */
   readonly between?: (signal: AbortSignal) => Promise<readonly string[]>;
 }
 
-/** Limits of a query and everything below it; null for no limit. */
+/** The limits of a query and everything below it; null for no limit. */
 export interface QueryLimits {
   readonly costUsd: number | null;
   readonly tokens: number | null;
   readonly wallMs: number | null;
-  /** Sub-calls and child queries. */
+  /** The limit for sub-calls and sub-queries. */
   readonly subcalls?: number | null;
-  /** Whether the cost counts towards a quota, so that every call needs a known price even without a limit of its
-   * own. */
+  /** Whether the cost counts towards a quota, so that every call needs a known price even without its own limit. */
   readonly priced?: boolean;
 }
 
-/** Whether a model without a known price must not be called: its cost could not be counted. */
+/** Whether a model without a known price must not be called, since its cost could not be counted. */
 export function needsPrice({ costUsd, priced = false }: Pick<QueryLimits, "costUsd" | "priced">): boolean {
   return priced || costUsd !== null;
 }
 
-/** These modes run queries that change nothing. */
+/** The modes of queries that change nothing. */
 export type ReadingMode = "plan" | "review" | "aside";
 
 /** The instructions of a query that makes a plan or a review. A query is one if its instructions contain them: they are
- * stored with it, and child queries and repetitions get them too. */
+ * stored with it, and sub-queries and repetitions get them too. */
 const PLANNING = `Make a plan, and change nothing: calls that could change something are refused in this request.
 Read what the plan depends on. Answer with the plan in Markdown: what you would change, in which files and in which order,
 how you would check it, and what is still unclear. The user's next request may tell you to carry it out.`;
@@ -114,7 +113,7 @@ export function readingInstructions(instructions: string, mode: ReadingMode): st
   return [instructions, READING[mode]].filter((text) => text !== "").join("\n\n");
 }
 
-/** Whether a query must change nothing. */
+/** Whether a query must not change anything. */
 export function onlyReads({ instructions }: { readonly instructions: string }): boolean {
   return Object.values(READING).some((text) => instructions.includes(text));
 }
@@ -122,7 +121,8 @@ export function onlyReads({ instructions }: { readonly instructions: string }): 
 /** The part of the router that a query needs. */
 export type ModelCalls = Pick<Router, "ask" | "current" | "routes">;
 
-/** The model for which a query is composed: the named one, or the root model. A preference chooses for each call. */
+/** Returns the model for which a query is composed: the named one, or the root model. A preference chooses for each
+ * call. */
 export function chosenRoute(
   router: Pick<Router, "current" | "routes">,
   name: string | null,
@@ -139,7 +139,7 @@ export function isPreference(name: string): name is ModelPreference {
   return PREFERENCES.some((one) => one === name);
 }
 
-/** The model that would serve a query of this name, if its price is unknown. */
+/** Returns the model that would serve a query of this name, if its price is unknown. */
 export function unpricedRoute(routes: readonly ModelRoute[], name: string | null): ModelRoute | null {
   const [root, ...others] = routes;
   if (root === undefined) return null;
@@ -167,7 +167,7 @@ export class Steering {
     });
   }
 
-  /** The queued messages, oldest first, for the call that is being prepared. They count as shown once they are
+  /** Returns the queued messages, oldest first, for the call that is being prepared. They count as shown once they are
    * stored. */
   async take(store: (texts: readonly string[]) => Promise<void>): Promise<readonly string[]> {
     const taken = this.#waiting;
@@ -183,7 +183,7 @@ export class Steering {
     }
   }
 
-  /** Call it when the query makes no further call. */
+  /** The query makes no further call. */
   end(): void {
     this.#ended = true;
     for (const { settle } of this.#waiting.splice(0)) settle(false);

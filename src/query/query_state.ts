@@ -1,5 +1,5 @@
-/** The state of one query counts and carries over values from one iteration to the next, and makes the context of
- * each call, which shows them to the model. */
+/** The state of one query: it counts and carries over values from one iteration to the next, and builds the context of
+ * each call. */
 
 import { clip } from "../domain/kit/text.ts";
 import type { BlockDiff, HostCallEvent } from "../domain/query/calls.ts";
@@ -26,52 +26,52 @@ import type { Reply } from "../prompt/reply/reply.ts";
 import { decode } from "../sandbox/codec/codec.ts";
 import type { QuerySettings } from "./query_parts.ts";
 
-/** Diffs that are stored with an iteration; those of one call are bounded. */
+/** The limit for diffs that are stored with an iteration; diffs of one call are bounded. */
 const MAX_DIFF_CHARS = 64 * 1024;
-/** Child queries that are stored with an iteration, and characters of the answer of each. */
+/** Limits for the sub-queries that are stored with an iteration, and for the characters of each answer. */
 const MAX_CHILDREN = 20, CHILD_CHARS = 1_000;
 /** The budget extends itself by `EXTENSION` iterations once `LOW` are left. */
 const LOW = 2, EXTENSION = 4;
-/** Up to this many replies without a result do not count against the budget. */
+/** The first replies without a result, up to this number, do not count against the budget. */
 const FREE_FAILURES = 4;
 
-/** Everything that one query counts and carries over from one iteration to the next. */
+/** All that one query counts and carries over from one iteration to the next. */
 export class QueryState {
   readonly #ceiling: number;
   readonly #extending: boolean;
   #budget: number;
   #offered: OfferedAnswer | null = null;
-  /** Position of the next iteration, 0-based. */
+  /** The position of the next iteration, 0-based. */
   position = 0;
-  /** Iterations counted against the budget. */
+  /** The number of iterations counted against the budget. */
   used = 0;
   /** Whether the last reply had no result. */
   hasFailed = false;
-  /** Replies without a result; those after the first `FREE_FAILURES` count against the budget. */
+  /** The number of replies without a result; after `FREE_FAILURES`, they count against the budget. */
   failures = 0;
   consecutiveErrors = 0;
   restarts = 0;
   /** Whether a block has succeeded. */
   supported = false;
   readonly work: QueryWork = new QueryWork();
-  /** First error texts since the last restart, for the hint of a restart. */
+  /** The first error texts since the last restart, for the hint of a restart. */
   readonly errors: string[] = [];
-  /** Answers that could have been accepted were refused for these doubts. */
+  /** The doubts for which answers were refused that could have been accepted. */
   readonly doubted: Doubt[] = [];
   readonly faults = new Faults();
   refused: string | null = null;
-  /** Whether the cause of the last failed call may pass later. */
+  /** Whether the cause of the last failed call is temporary. */
   temporary = false;
   thinking = "";
-  /** This counts the iterations that had thinking. */
+  /** The number of iterations that had thinking. */
   thoughts = 0;
   /** The last reply, if it was plain text. */
   prose: string | null = null;
-  /** An answer that nothing supports, and why it was refused. */
+  /** An answer without support, and why it was refused. */
   unsupported: { readonly answer: string; readonly reason: string } | null = null;
   readonly changed: ChangedFiles = new ChangedFiles();
   readonly diffs: BlockDiff[] = [];
-  /** The child queries of the iteration that have ended, for people who look at it later. */
+  /** The sub-queries of the iteration that have ended, for people who look at it later. */
   readonly children: StepChild[] = [];
   journal: EarlierIteration | null = null;
   /** Iterations whose results stay in view beside the journal, oldest first. */
@@ -92,12 +92,12 @@ export class QueryState {
   get budget(): number {
     return this.#budget;
   }
-  /** The budget grows with something new, only if the model requests it, or not at all at its ceiling. */
+  /** Whether the budget grows with progress, only if the model requests it, or not at all at its ceiling. */
   get growth(): "new" | "request" | "none" {
     if (this.#budget >= this.#ceiling) return "none";
     return this.#extending ? "new" : "request";
   }
-  /** Whether the query, or one below it, may have changed something or ran a command. */
+  /** Whether the query, or a sub-query, may have changed something or run a command. */
   get acted(): boolean {
     return this.work.acted || this.changed.total !== "";
   }
@@ -112,13 +112,13 @@ export class QueryState {
     return { granted, budget };
   }
 
-  /** Call it after an iteration that brought something new. The budget becomes larger before the model sees its end, so
-   * that it does not hurry. */
+  /** Extends the budget after an iteration that made progress. The model sees the larger budget before the old one
+   * ends, so that it does not hurry. */
   extend(): void {
     if (this.growth === "new" && this.#budget - this.used <= LOW) this.requestMore(EXTENSION);
   }
 
-  /** The first answer of an iteration counts. */
+  /** Offers an answer; only the first one of an iteration counts. */
   offer(answer: OfferedAnswer): void {
     this.#offered ??= answer;
   }
@@ -141,13 +141,13 @@ export class QueryState {
     this.children.push({ ...child, done: done && { ...done, text: done.text.slice(0, CHILD_CHARS) } });
   }
 
-  /** Records one more error; `text` is kept for the hint of a restart. */
+  /** Records another error; `text` is kept for the hint of a restart. */
   failed(text: string): void {
     this.consecutiveErrors++;
     if (this.errors.length < 3) this.errors.push(text);
   }
 
-  /** Everything that the journal showed so far belongs to an earlier iteration from then on. */
+  /** From then on, everything that the journal showed so far belongs to an earlier iteration. */
   show(journal: EarlierIteration): void {
     this.#displace();
     this.journal = journal;
@@ -174,18 +174,18 @@ export class QueryState {
   }
 }
 
-/** This many consecutive replies with the same fault end the query: telling the model what is wrong does not help. */
+/** This many consecutive replies with the same fault end the query: telling the model its fault does not help. */
 const SAME = 3;
 /** Replies that break off are the connection's fault, so more of them are tolerated. */
 const BROKEN = 5;
-/** Consecutive unusable replies, whatever their faults. */
+/** This many consecutive unusable replies end the query, whatever their faults. */
 const UNUSABLE = 5;
 
 /** The consecutive replies that could not be used. */
 export interface Unusable {
   readonly model: string;
   readonly count: number;
-  /** Null if they had different faults. */
+  /** The common fault; null if they differed. */
   readonly fault: IterationFault | null;
 }
 
@@ -201,7 +201,7 @@ export class Faults {
     return this.#unusable;
   }
 
-  /** Counts one more; `text` distinguishes faults of calls. Returns the reason if the query must end, else null. */
+  /** Counts another one; `text` distinguishes faults of calls. Returns the reason if the query must end, else null. */
   add(
     fault: IterationFault,
     { text, model }: { readonly text: string; readonly model: string },
@@ -217,7 +217,7 @@ export class Faults {
     return this.#unusable === null ? null : "unusable_replies";
   }
 
-  /** Call it when an iteration had a result. */
+  /** An iteration had a result, so the count starts again. */
   clear(): void {
     this.#what = "";
     this.#same = 0;
@@ -236,11 +236,11 @@ export interface ContextSource {
   readonly handover: ContextParts["handover"];
   readonly steered: readonly string[];
   readonly log: Log;
-  /** Why no block runs any more; null while blocks run. */
+  /** Why blocks no longer run; null while they do. */
   readonly last: string | null;
 }
 
-/** The parts of the next context message. Takes the notes that are due, since each is shown once. */
+/** Returns the parts of the next context message. Takes the notes that are due, since each is shown once. */
 export async function buildContext(source: ContextSource): Promise<ContextParts> {
   const { environment, state, caps, steered } = source;
   const notes = [
@@ -272,7 +272,7 @@ export async function buildContext(source: ContextSource): Promise<ContextParts>
   };
 }
 
-/** Before the other notes, which may ask for what the last call cannot do. */
+/** Returns the note before the others, which may ask for actions that the last call cannot take. */
 function lastNote(why: string, others: number): string {
   const still = others > 0 ? ", whatever a note below asks for" : "";
   return `${why}: this is the last call and no block runs any more${still}. Give "final" now: the best answer from the variables and results that exist, and what is missing.`;
@@ -339,7 +339,7 @@ export function handoverOf(before: PreviousTurn | null): ContextParts["handover"
   };
 }
 
-/** Tells the model which blocks ran when the process ended. The model must check whether to repeat them. */
+/** Returns the blocks that ran when the process ended. The model must check whether to repeat them. */
 export function cutBlocks(pending: readonly string[]): string[] {
   if (pending.length === 0) return [];
   const [these, they] = pending.length === 1 ? ["this block", "it"] : [`these ${pending.length} blocks`, "they"];

@@ -40,11 +40,11 @@ import { chosenRoute, onlyReads, type QueryParts } from "./query_parts.ts";
 import { buildContext, handoverOf, QueryState } from "./query_state.ts";
 import { Subcalls } from "./subcalls.ts";
 
-/** A query as another process left it. */
+/** The state in which another process left a query. */
 export interface QueryLeft extends LeftQuery {
   readonly query: Pick<StoredQuery, "createdAt" | "steered">;
   readonly iterations: readonly StoredIteration[];
-  /** Time since it began, without the time in which it waited for the user. */
+  /** The time since it began, excluding waits for the user. */
   readonly elapsedMs: number;
   /** The number of its last event; 0 if none was sent. */
   readonly seq: number;
@@ -55,31 +55,31 @@ interface RunQueryOptions extends KeyedRequest {
   readonly emit: Emit;
   readonly label?: string | undefined;
   readonly extras?: RequestExtras;
-  /** A sub-query gets its part of the tree's ledger. */
+  /** The ledger; a sub-query gets its part of the tree's. */
   readonly ledger?: Ledger;
   readonly parentQueryId?: string;
   /** The query's id if it is already stored as running, before an environment is opened for it. */
   readonly begun?: string;
-  /** The query before it; null for the first one of a conversation, and for a query below another one. */
+  /** The query before it; null for the first one of a conversation, and for a sub-query. */
   readonly before?: PreviousTurn | null;
-  /** The query continues from this state; `begun` is its id. */
+  /** The state from which the query continues; `begun` is its id. */
   readonly left?: QueryLeft | undefined;
-  /** Once it aborts, the query is left to another process before its next iteration: rejects with `HandedOver`. */
+  /** Once it aborts, another process takes the query before its next iteration: it rejects with `HandedOver`. */
   readonly leaving?: AbortSignal | undefined;
-  /** Asks the user what extensions request; nobody can be asked if absent. */
+  /** Asks the user about requests of extensions; if absent, no user can be asked. */
   readonly approve?: Approve | undefined;
-  /** A sub-query gets the approvals of the tree. */
+  /** The approvals; a sub-query gets those of the tree. */
   readonly approvals?: QueryApprovals;
-  /** Called with the unified diff of each file that it changes, or a query below it. */
+  /** Called with the unified diff of each file that it or a sub-query changes. */
   readonly onChange?: (diff: string) => void;
-  /** Used instead of the root model. */
+  /** The model to use instead of the root model. */
   readonly model?: string | null | undefined;
 }
 
-/** One user turn: stores the query as running, iterates, and ends it in a terminal status on every path. Rejects with
- * `ConfigError`, `StoreError`, `TakenOverError` or a defect, but only after trying to end the query. */
+/** Runs one user turn: stores the query as running, iterates, and ends it in a terminal status on every path. Rejects
+ * with `ConfigError`, `StoreError`, `TakenOverError` or a defect, but only after trying to end the query. */
 export async function runQuery(request: string, parts: QueryParts, given: RunQueryOptions): Promise<QueryResult> {
-  // A query below another one has no deadline of its own: it ends with its parent.
+  // A sub-query has no deadline of its own; it ends with its parent.
   const deadline = new QueryDeadline(given.signal, {
     wallMs: given.ledger ? null : parts.settings.limits.wallMs,
     now: parts.now,
@@ -111,7 +111,7 @@ async function runWithin(
     return result;
   };
   try {
-    if (!parts.environment.alive) parts.trySandbox?.(); // before the model is called
+    if (!parts.environment.alive) parts.trySandbox?.(); // the check precedes the model call
     const loop = new QueryLoop(await prepare(query), options.leaving);
     if (options.left) loop.continueFrom(options.left.iterations, options.left.query.steered);
     return await ended(await loop.run(), loop);
@@ -138,7 +138,7 @@ async function runWithin(
   }
 }
 
-/** Stores the query as running and creates what lives as long as it. */
+/** Stores the query as running and creates everything that exists as long as it. */
 async function begin(
   deadline: QueryDeadline,
   request: string,
@@ -223,7 +223,7 @@ async function prepare(query: BegunQuery): Promise<Prepared> {
 /** Longer requests are shown as head and tail; the whole text is in `$query`. */
 const SHOWN_REQUEST = { limit: 32_000, head: 16_000, tail: 4_000 };
 
-/** The texts that are byte-identical in all calls of a query, so that a provider's prefix cache stays valid. */
+/** Returns the texts that are byte-identical in all calls of a query, so that a provider's prefix cache stays valid. */
 function stablePrefix(
   request: string,
   { environment, settings }: Pick<QueryParts, "environment" | "settings">,
@@ -243,7 +243,7 @@ function stablePrefix(
   return { system, request: text, conversation: before ? renderConversation(before.earlier) : "", example };
 }
 
-/** The request as message 2 shows it: in full, or head and tail if it would fill every call. */
+/** Returns the request for message 2: in full, or head and tail if it would fill every call. */
 function requestText(request: string): string {
   const { limit, head, tail } = SHOWN_REQUEST;
   if (request.length <= limit) return request;
@@ -258,8 +258,8 @@ function rootOf(router: Pick<QueryParts["router"], "current">): { readonly provi
   return { provider: provider.name, model };
 }
 
-/** The messages of the first call that a request would make now. Nothing is stored, called or run. `environment` must
- * be a separate one, since its index is changed. */
+/** Returns the messages of the first call that a request would make now. Stores, calls and runs nothing. `environment`
+ * must be a separate one, since its index is changed. */
 export async function previewCall(
   request: string,
   { parts, extras }: { readonly parts: Omit<QueryParts, "owner">; readonly extras: RequestExtras },

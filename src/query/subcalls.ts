@@ -16,10 +16,10 @@ import type { QueryApprovals } from "./query_approvals.ts";
 import { type ModelCalls, type QueryParts, unpricedRoute, withBudget } from "./query_parts.ts";
 
 interface SubcallParts {
-  /** Parts of the calling query. */
+  /** The parts of the calling query. */
   readonly parts: QueryParts;
   readonly queryId: string;
-  /** Calls pass the ledger and the gate of the process before they reach the router. */
+  /** The calls, which pass the ledger and the gate of the process before they reach the router. */
   readonly calls: ModelCalls;
   readonly ledger: Ledger;
   readonly approvals: QueryApprovals;
@@ -27,7 +27,7 @@ interface SubcallParts {
   readonly emit: Emit;
   readonly signal: AbortSignal;
   readonly onChange: (diff: string) => void;
-  /** Runs a child query to its end. */
+  /** Runs a sub-query to its end. */
   readonly run: (task: string, parts: QueryParts, options: {
     readonly signal: AbortSignal;
     readonly emit: Emit;
@@ -41,12 +41,12 @@ interface SubcallParts {
 }
 
 const MAX_QUERY_DEPTH = 5;
-/** Concurrent child queries per depth; each has its own process. A query waits only for deeper ones, so the deepest can
- * always continue. */
+/** The limit for concurrent sub-queries per depth, since each has its own process. A query waits only for deeper ones,
+ * so the deepest can always continue. */
 const AT_ONCE = 8;
 const DEPTHS = Array.from({ length: MAX_QUERY_DEPTH }, () => new Semaphore(AT_ONCE));
 
-/** Sub-calls and child queries of one query's blocks. */
+/** Sub-calls and sub-queries of one query's blocks. */
 export class Subcalls implements SubcallFunctions {
   readonly #parts: SubcallParts;
   readonly #stop = new AbortController();
@@ -57,8 +57,8 @@ export class Subcalls implements SubcallFunctions {
     this.#parts = parts;
   }
 
-  /** The same call gets the same answer, even while the first one is under way. Rejects with `HostCallError` and
-   * `Cancelled`. */
+  /** Answers a prompt. The same call gets the same answer, even while the first one is under way. Rejects with
+   * `HostCallError` and `Cancelled`. */
   async ask(prompt: string, options: SubcallOptions & { readonly system?: string }): Promise<string> {
     const key = JSON.stringify([prompt, options.system ?? null, options.model ?? null]);
     const known = this.#answers.get(key);
@@ -77,12 +77,12 @@ export class Subcalls implements SubcallFunctions {
   }
 
   /** Runs a query within this one, with its own branch, sandbox and rows, below the iteration that called. Rejects with
-   * `HostCallError` if it cannot begin; how it ended is returned as a value. */
+   * `HostCallError` if it cannot begin; its end is returned as a value. */
   async runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult> {
     return await this.#keep(this.#runChild(task, { ...options, signal: this.#signal(options.signal) }));
   }
 
-  /** Ends what is still running and waits for it: nothing outlives its query. */
+  /** Ends the remaining work and waits for it, so that no work outlives its query. */
   async close(): Promise<void> {
     this.#stop.abort(ENDED);
     await Promise.allSettled([...this.#running]);
@@ -220,13 +220,13 @@ function messagesOf(
 
 interface SubAnswer {
   readonly text: string;
-  /** Why it is none; null if it is. */
+  /** Why the reply is not an answer; null if it is one. */
   readonly fault: string | null;
   readonly hint?: string;
 }
 
-/** The text of a reply without the thinking in it. A truncated reply that looks complete would be taken for the
- * answer, and so would the empty text beside a call of a tool. */
+/** Returns the text of a reply without its thinking. A truncated reply that looks complete would be taken for the
+ * answer, and so would the empty text beside a tool call. */
 function answerIn({ model, text, reasoning, toolCall, finish }: RouterReply): SubAnswer {
   const fault = (why: string, hint?: string) => ({
     text: "",

@@ -1,4 +1,4 @@
-/** Conversations as files: to be read (`markdown.ts`, `html.ts`), or for another database (`write_archive.ts`,
+/** Exports conversations as files: for reading (`markdown.ts`, `html.ts`), or for another database (`write_archive.ts`,
  * `read_archive.ts`). */
 import { Buffer } from "node:buffer";
 import { BusyError, fileFault, UsageError } from "../../domain/errors.ts";
@@ -13,10 +13,10 @@ const IN_MEMORY_BYTES = 1 << 20;
 
 const READ_BYTES = 64 * 1024;
 
-/** Exports that wait, are being made or are being read; each has a file if it is large. */
+/** The limit for exports that wait, are being made or are being read; a large one has a file. */
 const MOST_OPEN = 32;
 
-/** A complete export. Its file goes with it. */
+/** A complete export. Its file is removed with it. */
 export interface Exported extends AsyncDisposable {
   readonly bytes: number;
   pieces(): AsyncIterable<Uint8Array<ArrayBuffer>>;
@@ -35,14 +35,14 @@ export class Exports {
   readonly #archiveBytes: number;
   #open = 0;
 
-  /** `archiveBytes`: the size up to which an archive can be imported. */
+  /** `archiveBytes` is the size up to which an archive can be imported. */
   constructor({ archiveBytes = MAX_ARCHIVE_BYTES } = {}) {
     this.#archiveBytes = archiveBytes;
   }
 
-  /** A branch to be read, as Markdown or HTML, or its whole conversation as an archive, once it is complete. `branches`
-   * is shown below the title. Rejects with `UsageError` if an archive is larger than what can be imported, and with
-   * `BusyError` if too many are open. */
+  /** Exports a branch for reading, as Markdown or HTML, or its whole conversation as an archive. `branches` is shown
+   * below the title. Rejects with `UsageError` if an archive is larger than an import accepts, and with `BusyError` if
+   * too many are open. */
   async make(branch: Branch, { signal, ...how }: {
     readonly conversations: Readable;
     readonly format: ExportFormat;
@@ -88,7 +88,7 @@ async function writeExport(
   for await (const piece of pieces) await write(piece);
 }
 
-/** Text in memory, or in a file without a name if it is long. */
+/** A text in memory, or in a file without a name if it is long. */
 class Spool {
   readonly #limit: number;
   #kept: Uint8Array<ArrayBuffer>[] = [];
@@ -130,7 +130,7 @@ class Spool {
     yield* this.#kept;
   }
 
-  /** Returns whether it was open. */
+  /** Closes it; returns whether it was open. */
   close(): boolean {
     const wasOpen = this.#isOpen;
     this.#isOpen = false;
@@ -151,12 +151,12 @@ class Spool {
     }
     this.#kept = [];
     this.#keptBytes = 0;
-    // Reading rows and writing them wait for nothing else: other requests have their turn here.
+    // Reading and writing rows never waits, so other requests get their turn here.
     await new Promise((go) => setTimeout(go));
   }
 }
 
-/** No file is left, whatever happens to the process. */
+/** Makes a file that cannot be left behind, whatever happens to the process. */
 export async function unnamedFile(): Promise<Deno.FsFile> {
   const path = await Deno.makeTempFile({ prefix: "vis-export-" });
   const file = await Deno.open(path, { read: true, write: true });

@@ -10,7 +10,8 @@ import { type DiffFile, type DiffLine, diffTitle, readDiff } from "../../markdow
 import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
 import { blockEnd, endFacts, minute, pageText, resultParts } from "./markdown.ts";
 
-/** A conversation as a single HTML page without scripts that loads nothing, in pieces. All stored text is escaped. */
+/** Writes a conversation as a single HTML page in pieces. The page has no scripts and loads nothing. All stored text is
+ * escaped. */
 export async function* exportHtml(
   recording: PagedRecording,
   { branches = [] }: { readonly branches?: readonly string[] } = {},
@@ -134,7 +135,7 @@ function steeredPart({ text }: SteeredMessage): string {
 
 function iterationPart(iteration: RecordedIteration): string {
   const { number, outcome, status, thinking, error, notes, blocks, calls, children } = iteration;
-  // If an iteration only answers, the answer below shows everything except the thinking.
+  // If an iteration only answers, the answer below it shows everything except the thinking.
   const open = blocks.length + calls.length + children.length > 0 || error !== null ? " open" : "";
   const came = outcome || status;
   return [
@@ -169,10 +170,10 @@ function blockPart(block: RecordedIteration["blocks"][number]): string {
 }
 
 const SIGNS = { added: "+", removed: "−", same: "" } as const;
-/** Lines of a file that are shown at once. */
+/** The number of lines of a file shown at once. */
 const SHOWN_LINES = 40;
 
-/** The change of a file: its counts, its lines with their numbers, and the words that changed. */
+/** Shows the change of a file: its counts, its lines with their numbers, and the changed words. */
 function changePart(file: DiffFile): string {
   const { path, added, removed, lines } = file;
   const counts = [
@@ -195,7 +196,7 @@ function lineRow(line: DiffLine): string {
   return `<div class="${line.kind}"><i>${line.number}</i><i>${SIGNS[line.kind]}</i><code>${text}</code></div>`;
 }
 
-/** Image data of a known type is embedded in the page; a URL is shown, but never fetched. */
+/** Embeds image data of a known type in the page; a URL is shown, but never fetched. */
 function imageOf(image: Image): string {
   if (image.kind === "url") return `<p class="facts">image ${escaped(image.url.slice(0, 500))}</p>`;
   const mediaType = imageMediaType(image.bytes);
@@ -242,7 +243,7 @@ const HEADINGS_ABOVE = 3;
 
 const TAGS = { emphasis: "em", strong: "strong", strikethrough: "del" } as const;
 
-/** A Markdown answer as HTML that loads nothing. Images are links; HTML appears as written. */
+/** Returns a Markdown answer as HTML that loads nothing. Images are links; HTML appears as written. */
 export function answerHtml(answer: string, escaped: Escaped): string {
   return blocksHtml(parseMarkdown(answer, { clean: visibleText }), escaped);
 }
@@ -338,7 +339,7 @@ function link(
   return `<a href="${escaped(address)}"${also} rel="noopener noreferrer">${label}</a>`;
 }
 
-/** Code as HTML: comments, strings, keywords and other spans, all passed through `escaped`. */
+/** Returns code as HTML: comments, strings, keywords and other spans, all passed through `escaped`. */
 export function codeHtml(
   code: string,
   escaped: (text: string) => string,

@@ -12,8 +12,8 @@ import type {
 } from "../../domain/records/recording.ts";
 import { diffCounts, type DiffFile, diffTitle, readDiff } from "../../markdown/read_diff.ts";
 
-/** A conversation as readable Markdown, in pieces. Stored text is in quotes and fences that it cannot break out of; a
- * request or an answer that contains HTML or images is fenced too, so that no page that shows it loads or runs
+/** Writes a conversation as readable Markdown, in pieces. Stored text is in quotes and fences that it cannot break out
+ * of. A request or an answer that contains HTML or images is fenced too, so that no page that shows it loads or runs
  * anything. */
 export async function* exportMarkdown(
   recording: PagedRecording,
@@ -122,7 +122,8 @@ function blockLines(block: RecordedIteration["blocks"][number]): string[] {
 
 const SIGNS = { added: "+", removed: "-", same: " " } as const;
 
-/** The change of a file. Readers of Markdown colour lines of a diff by their first character, so they have no numbers. */
+/** Shows the change of a file. Readers of Markdown colour lines of a diff by their first character, so they have no
+ * numbers. */
 function changeLines(file: DiffFile): string[] {
   const lines = file.lines.map((line) => {
     if (line.kind === "gap") return "⋯";
@@ -136,7 +137,7 @@ function quotedOrFenced(text: string): string[] {
   return /<|!\[/.test(text) ? fenced(text, "markdown") : quoted(text);
 }
 
-/** A fence longer than any in the text. */
+/** Returns a text in a fence that is longer than any in it. */
 function fenced(text: string, language: string): string[] {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);
@@ -147,7 +148,7 @@ function quoted(text: string): string[] {
   return text.split("\n").map((line) => line === "" ? ">" : `> ${line}`);
 }
 
-/** Text as code within a line. */
+/** Returns text as code within a line. */
 function code(text: string): string {
   const flat = pageText(text).replace(/\s+/g, " ");
   const longest = Math.max(0, ...(flat.match(/`+/g) ?? []).map((run) => run.length));
@@ -156,7 +157,7 @@ function code(text: string): string {
   return `${fence}${space}${flat}${space}${fence}`;
 }
 
-/** Text within a line, shown as written. */
+/** Returns text within a line, shown as written. */
 function inline(text: string): string {
   return pageText(text).replace(/\s+/g, " ").replace(/[\\`*_[\]<>#!|~&]/g, "\\$&");
 }
@@ -164,12 +165,12 @@ function inline(text: string): string {
 /** Longer texts are cut for reading; the JSON export contains them whole. */
 const MAX_CHARS = 100_000;
 
-/** Stored text for a page: without control characters and limited in length. */
+/** Returns stored text for a page: without control characters and limited in length. */
 export function pageText(text: string): string {
   return visibleText(clip(text, MAX_CHARS).toWellFormed());
 }
 
-/** Facts about how a query ended. */
+/** Returns facts about the end of a query. */
 export function endFacts(query: Omit<RecordedQuery, "iterations">, steps: number): readonly string[] {
   const { running, status, reason, confidence, ms } = query;
   return [
@@ -195,7 +196,7 @@ export function blockEnd({ code, result }: RecordedBlock): { readonly ok: boolea
 
 type PartLabel = "failed calls" | "result" | "output" | "error output" | "error";
 
-/** The labelled results of a block, without empty ones. */
+/** Returns the labelled results of a block, without empty ones. */
 export function resultParts(
   { result }: RecordedBlock,
 ): readonly { readonly label: PartLabel; readonly text: string }[] {
@@ -210,7 +211,7 @@ export function resultParts(
   return parts.filter(({ text }) => text !== "");
 }
 
-/** A time to the minute. */
+/** Formats a time to the minute. */
 export function minute(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }

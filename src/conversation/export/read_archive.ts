@@ -24,7 +24,7 @@ type State = Tables["expressionState"][number];
 
 const MAX_CHILD_DEPTH = 50;
 
-/** Conversations of ten thousand iterations have a fifth of the values. */
+/** Conversations of ten thousand iterations have a fifth of these values. */
 const LIMITS = { values: 2_000_000, depth: 500 };
 
 const sentMessages = z.array(z.looseObject({ role: z.string(), content: z.string() }));
@@ -35,7 +35,7 @@ export function readArchive(text: string): ConversationArchive {
   return checked(text, null).archive;
 }
 
-/** The same for an archive of any size: of its contents, one is in memory at a time, while `strings` is open. */
+/** Reads an archive of any size: one of its contents is in memory at a time, while `strings` is open. */
 export function readArchiveFile(strings: LongStrings): CheckedArchive {
   try {
     return checked(strings.text, strings);
@@ -77,7 +77,7 @@ function parsed(text: string, strings: LongStrings | null): ConversationArchive 
   }
   const archive = conversationArchive.safeParse(given, { error: inputFault });
   if (archive.success) {
-    // The file as it is: validation leaves out fields that it does not know.
+    // The digest covers the file as given, because validation drops unknown fields.
     const { tables, contents, sha256 } = given as ConversationArchive;
     if (ArchiveDigest.of({ tables, contents }) !== sha256) throw refused("it was changed: its hash does not match");
     return archive.data;
@@ -97,13 +97,13 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Rows are in memory anyway. */
+/** Reads the rows, which are in memory in any case. */
 function withTables(given: unknown, strings: LongStrings): unknown {
   if (typeof given !== "object" || given === null || !("tables" in given)) return given;
   return { ...given, tables: strings.whole(given.tables) };
 }
 
-/** The contents of an archive, each with the hash that it is filed under. */
+/** The contents of an archive, each with its recorded hash. */
 class Contents implements ContentSource {
   readonly #entries: ReadonlyMap<string, ConversationArchive["contents"][number]>;
   readonly #strings: LongStrings | null;
@@ -212,7 +212,7 @@ function checkTexts({ iteration, querySoul, extensionState }: Tables, contents: 
   }
 }
 
-/** Checks that forks lead back to a first branch, and child queries to a query of a user. */
+/** Checks that forks lead back to a first branch, and sub-queries to a query of a user. */
 function checkBranches(
   { conversationState, conversationSoul, childBranch, querySoul, queryState, iteration }: Tables,
 ): void {
@@ -256,10 +256,10 @@ type Metadata = Tables["expressionState"][number]["metadata"];
 
 type Facts = Extract<Metadata, { readonly kind: string; readonly requires: readonly string[] }>;
 
-/** Names of the code in an archive, in any version: what a query that continues the conversation may evaluate. */
+/** The names of the code in an archive, in any version, which a query that continues the conversation may evaluate. */
 export interface ArchiveCode {
   readonly functions: readonly string[];
-  /** The names include their namespaces. */
+  /** The classes; names include their namespaces. */
   readonly classes: readonly string[];
 }
 
@@ -294,16 +294,15 @@ const LONG_BYTES = 16 * 1024;
 const READ_BYTES = 64 * 1024;
 const DIGITS = 16;
 
-/** JSON whose long strings are in a file without a name; each is represented by a short string that nobody can
- * guess. */
+/** JSON whose long strings are in a file without a name; a short, unpredictable string represents each. */
 export class LongStrings implements Disposable {
-  /** The token is also valid base64. */
+  /** The token, which is also valid base64. */
   readonly #token = crypto.randomUUID().replaceAll("-", "");
   readonly #kept: Uint8Array[] = [];
   #file: Deno.FsFile | null = null;
   #fileBytes = 0;
 
-  /** Reads JSON. Any bytes are accepted; those outside of long strings are then `text`. */
+  /** Reads JSON. Any bytes are accepted; `text` contains the bytes outside of long strings. */
   static async of(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<LongStrings> {
     const strings = new LongStrings();
     try {
@@ -321,7 +320,8 @@ export class LongStrings implements Disposable {
     return this.#kept.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode();
   }
 
-  /** The string that one in the JSON stands for, in pieces. Throws `SyntaxError` and `TypeError` for a bad one. */
+  /** Yields the string that a short one in the JSON represents, in pieces. Throws `SyntaxError` and `TypeError` for an
+   * invalid one. */
   *pieces(string: string): Generator<string> {
     const place = this.#placeOf(string);
     if (place === null) return yield string;
@@ -336,7 +336,7 @@ export class LongStrings implements Disposable {
     yield unescaped(text + decoder.decode());
   }
 
-  /** A value of the JSON with every string in full. */
+  /** Returns a value of the JSON with every string in full. */
   whole<T>(value: T): T {
     if (typeof value === "string") return [...this.pieces(value)].join("") as T;
     if (Array.isArray(value)) return value.map((one) => this.whole(one)) as T;
@@ -393,7 +393,7 @@ export class LongStrings implements Disposable {
         at++;
       }
     }
-    // A string without an end is no JSON either way.
+    // A string without an end is invalid JSON in either case.
     this.#kept.push(...held);
   }
 

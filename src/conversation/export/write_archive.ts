@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { visibleText } from "../../domain/kit/text.ts";
 import type { ArchivePart, ConversationArchive } from "../../persistence/archive_schema.ts";
 
-/** A multiple of 3, so that a piece is base64 by itself. */
+/** A multiple of 3, so that each piece is valid base64 alone. */
 const BASE64_AT_ONCE = 48 * 1024;
 
-/** Characters of Base64 in one string of a value's list. */
+/** The number of base64 characters in one string of a value's list. */
 const BASE64_STRING = BASE64_AT_ONCE * 64;
 
 /** Contents up to this size are read once. */
@@ -82,7 +82,7 @@ async function writeContent(content: Content, write: Write): Promise<void> {
   await write(`${at === 0 ? "" : `"`}]}`);
 }
 
-/** Whether a content is UTF-8, and its pieces, which are kept if they are few. */
+/** Returns whether a content is UTF-8, and its pieces, which are kept if they are few. */
 async function kindOf({ pieces }: Content): Promise<{ readonly isText: boolean; readonly pieces: Pieces }> {
   const kept: Uint8Array[] = [];
   const decoder = textDecoder();
@@ -114,7 +114,7 @@ async function* split(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> 
   }
 }
 
-/** The same bytes in pieces of exactly this size, except the last one. */
+/** Yields the same bytes in pieces of exactly this size, except the last one. */
 async function* whole(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> {
   let rest = new Uint8Array();
   for await (const piece of pieces) {
@@ -126,7 +126,7 @@ async function* whole(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> 
   if (rest.length > 0) yield rest;
 }
 
-/** Keeps a byte order mark at the start: it belongs to the text. */
+/** Keeps a byte order mark at the start, because it belongs to the text. */
 function textDecoder(): TextDecoder {
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 }
@@ -139,7 +139,7 @@ function json(value: unknown): string {
 /** The `sha256` of an archive: the hash of its rows, each as JSON after the name of its table, and of the hashes of its
  * contents. White space and the style of escapes do not matter. */
 export class ArchiveDigest {
-  /** That of a whole archive. */
+  /** Returns the digest of a whole archive. */
   static of({ tables, contents }: Pick<ConversationArchive, "tables" | "contents">): string {
     const digest = new ArchiveDigest();
     for (const [name, rows] of Object.entries(tables)) for (const row of rows) digest.row(name, row);

@@ -16,7 +16,7 @@ const KEPT_MS = 15 * 60_000;
 
 type NodeParts = Omit<NodeRunsParts, "bell" | "publisher">;
 
-/** This process among those that share a database: accepts requests, runs some of them, and follows any. */
+/** This process as one of the nodes that share a database: it accepts requests, runs some of them, and follows any. */
 export class Node implements SharedQueries {
   readonly #parts: NodeParts;
   readonly #bell = new Bell();
@@ -40,11 +40,11 @@ export class Node implements SharedQueries {
     this.#runs.claim();
   }
 
-  /** After `drain`. */
+  /** Closes the node after `drain`. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     const { nodes } = this.#parts;
-    nodes.giveUp(); // what is not stored by now is continued elsewhere
+    nodes.giveUp(); // unstored work is continued elsewhere
     await nodes.leave().catch(() => {});
   }
 
@@ -58,7 +58,7 @@ export class Node implements SharedQueries {
     const queryId = newId();
     const request = encodeRequest(text, options);
     await this.#parts.nodes.accept({ queryId, branchId: branch.branchId, request, requestKey, refuseWhenBusy });
-    // The query goes on without this node.
+    // The query continues without this node.
     const stop = new AbortController();
     const cancel = (): void => {
       if (this.#runs.leaving) stop.abort();
@@ -67,7 +67,7 @@ export class Node implements SharedQueries {
     signal.addEventListener("abort", cancel, { once: true });
     if (signal.aborted) cancel();
     try {
-      // An answer is waited for as long as it takes.
+      // The wait for an answer has no time limit.
       return await withPatience(undefined, () => this.#until(queryId, options, stop.signal));
     } finally {
       signal.removeEventListener("abort", cancel);
@@ -88,7 +88,7 @@ export class Node implements SharedQueries {
     }
   }
 
-  /** Passes a question on to the client of this node. */
+  /** Passes an approval on to the client of this node. */
   #ask(
     event: QueryEvent,
     { queryId, open, options: { approve } }: {
@@ -153,14 +153,14 @@ export class Node implements SharedQueries {
     const { nodes } = this.#parts;
     const [job, range] = await Promise.all([nodes.job(queryId), nodes.eventRange(queryId)]);
     if (!job) return range && await this.#ended(queryId, range);
-    // A query that has begun and has no events gets them rebuilt from rows.
+    // A query that has begun and has no events gets events rebuilt from rows.
     const nothing = job.epoch > 0 ? beforeEpoch(job.epoch) + 1 : 0;
     const { oldest, newest } = range ?? { oldest: nothing + 1, newest: nothing };
     const { branchId } = job;
     return { branchId, oldest, newest, running: true, events: (after) => this.#follow(queryId, after, signal) };
   }
 
-  /** The events of a query that has ended, while all of them up to its end are kept. */
+  /** Returns the events of a query that has ended, while all of them up to its end are kept. */
   async #ended(
     queryId: string,
     { oldest, newest }: { readonly oldest: number; readonly newest: number },
@@ -190,7 +190,7 @@ export class Node implements SharedQueries {
       const ring = this.#bell.next(command.queryId);
       const outcome = await nodes.outcome(id);
       if (outcome !== null || signal.aborted) {
-        this.#bell.ring(command.queryId); // nobody may wait for it any more
+        this.#bell.ring(command.queryId); // a follower need not be waiting
         if (outcome === null) await nodes.settle({ id, queryId: command.queryId }, false);
         return outcome ?? false;
       }
@@ -208,21 +208,21 @@ export class Node implements SharedQueries {
   async #beat(): Promise<void> {
     if (this.#beating) return;
     this.#beating = true;
-    await this.#runs.beat().catch(() => {}).finally(() => this.#beating = false); // the next one tries again
+    await this.#runs.beat().catch(() => {}).finally(() => this.#beating = false); // the next report tries again
   }
 }
 
 const NEVER = new AbortController().signal;
 
-/** Queries that a node runs at a time; further ones wait, for any node. */
+/** The limit for queries that a node runs at a time; further ones wait for any node. */
 const MOST = 64;
 
 interface OpenedNode {
-  /** Conversations are built from these parts. */
+  /** Parts for conversations. */
   readonly parts: Required<Pick<ConversationParts, "shared">>;
-  /** Begins to take requests. Call it once the conversations have their runner. */
+  /** Begins to take requests, once the conversations have their runner. */
   start(): Promise<void>;
-  /** Call it once nothing runs here any more. */
+  /** Called once nothing runs here any more. */
   close(): Promise<void>;
 }
 

@@ -9,11 +9,11 @@ import { endEvent } from "../stored_events.ts";
 /** A look after this time finds events whose notification was lost. */
 const LOOK_MS = 1_000;
 
-/** Wakes those who wait for news of a query. */
+/** Wakes code that waits for news of a query. */
 export class Bell {
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
 
-  /** Resolves at the next ring. Ask for it before looking, so that nothing is missed in between. */
+  /** Resolves at the next ring. Callers call it before they look, so that they miss nothing in between. */
   next(queryId: string): Promise<void> {
     let waiting = this.#waiting.get(queryId);
     if (!waiting) this.#waiting.set(queryId, waiting = Promise.withResolvers());
@@ -30,7 +30,7 @@ export class Bell {
   }
 }
 
-/** Waits for a ring until one should look without it, and until the signal aborts. */
+/** Waits for a ring, for the time of a regular look, or until the signal aborts. */
 export async function ringOrLook(ring: Promise<void>, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
   const timer = REAL_CLOCK.sleep(LOOK_MS, AbortSignal.any([over.signal, signal])).catch(() => {});
@@ -43,7 +43,7 @@ interface NumberedQueryEvent {
   readonly event: QueryEvent;
 }
 
-/** Number of events that the node of a run keeps for followers, who read at once. */
+/** The number of events that the node of a run keeps for followers, who read at once. */
 const KEPT = 256;
 
 /** The newest events of a run on this node. */
@@ -59,7 +59,7 @@ export class LocalEvents {
     this.before = this.#newest = beforeEpoch(epoch);
   }
 
-  /** Returns its number. */
+  /** Adds an event and returns its number. */
   add(event: QueryEvent): number {
     const number = ++this.#newest;
     this.#kept.push({ number, event });
@@ -67,8 +67,8 @@ export class LocalEvents {
     return number;
   }
 
-  /** Returns the kept events after a number; null if the caller must read them elsewhere: some were dropped, the number is
-   * of another run, or this run has ended. */
+  /** Returns the kept events after a number. Returns null if the caller must read them elsewhere: some were dropped,
+   * the number belongs to another run, or this run has ended. */
   after(number: number): readonly NumberedQueryEvent[] | null {
     const oldest = this.#newest - this.#kept.length + 1;
     if (number < this.before || number > this.#newest || number + 1 < oldest) return null;
@@ -84,12 +84,12 @@ interface FollowParts {
   readonly store: Pick<Store, "query">;
   readonly nodes: Pick<NodeStore, "eventsAfter" | "job">;
   readonly bell: Bell;
-  /** The events of a query that this node runs. */
+  /** Returns the events of a query that this node runs. */
   readonly local: (queryId: string) => LocalEvents | null;
 }
 
-/** The events of a query after a number, whichever node runs it, up to its end. The signal ends it. Throws `UsageError`
- * for a request that could not begin, and `Cancelled` for one that was withdrawn. */
+/** Yields the events of a query after a number, whichever node runs it, up to its end. The signal ends it. Throws
+ * `UsageError` for a request that could not begin, and `Cancelled` for one that was withdrawn. */
 export async function* followQuery(
   queryId: string,
   parts: FollowParts,
@@ -98,7 +98,7 @@ export async function* followQuery(
   try {
     yield* eventsAfter(queryId, parts, options);
   } finally {
-    parts.bell.ring(queryId); // nobody may wait for it any more
+    parts.bell.ring(queryId); // a follower need not be waiting
   }
 }
 
@@ -121,7 +121,7 @@ async function* eventsAfter(
       looks = 0;
       continue;
     }
-    // All events of the nodes before are read.
+    // All events of earlier nodes have been read.
     if (here && last < here.before) last = here.before;
     else {
       if (looks > 0 && !parts.local(queryId)) {
@@ -148,7 +148,7 @@ async function storedAfter(
   });
 }
 
-/** The end of a query whose last event nobody sent; null while it may still come. */
+/** Returns the end of a query whose last event was never sent; null while it may still arrive. */
 async function endOf(
   queryId: string,
   last: number,
@@ -165,11 +165,11 @@ async function endOf(
 const AGAIN_MS = 250;
 /** After a batch was sent, events wait this long for more of them. */
 const GATHER_MS = 10;
-/** So much JSON goes in one statement. */
+/** The limit for the JSON of one statement. */
 const MOST_CHARS = 4_000_000;
 
-/** Sends the events of all queries of this node to the others. What happens while some are being sent goes together
- * next. */
+/** Sends the events of all queries of this node to the others. Events that happen while some are being sent form the
+ * next batch. */
 export class Publisher {
   readonly #store: Pick<NodeStore, "publish">;
   #waiting: SharedEvent[] = [];
@@ -185,7 +185,7 @@ export class Publisher {
     this.#sending ??= this.#send().finally(() => this.#sending = null);
   }
 
-  /** Events that cannot be sent at once are dropped from now on. */
+  /** From now on, events that cannot be sent at once are dropped. */
   giveUp(): void {
     this.#givenUp = true;
   }
@@ -196,7 +196,7 @@ export class Publisher {
   }
 
   async #send(): Promise<void> {
-    await Promise.resolve(); // what one turn emits goes together
+    await Promise.resolve(); // events of one turn are sent together
     while (this.#waiting.length > 0) {
       const events = this.#take();
       // Repeating it changes nothing.

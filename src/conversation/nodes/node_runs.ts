@@ -1,4 +1,4 @@
-/** Takes the requests that wait, as many as fit, and runs them or continues them where another node left them. */
+/** Takes as many waiting requests as fit, and runs them or continues them where another node left them. */
 import { BusyError, HandedOver, messageOf, TakenOverError, UsageError } from "../../domain/errors.ts";
 import { settledWithin } from "../../domain/kit/concurrency.ts";
 import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../../domain/query/approval.ts";
@@ -13,14 +13,13 @@ import { checkedExtras, WaitingQuestions } from "../send_options.ts";
 import { endEvent } from "../stored_events.ts";
 import { type Bell, LocalEvents, type Publisher } from "./node_events.ts";
 
-/** These ends are not stored: another node continues the query. */
+/** Ends that are not stored, because another node continues the query. */
 const UNSTORED: ReadonlySet<QueryReason> = new Set(["process_lost", "unstored"]);
 
-/** Another process runs a query in the branch of a request: how long the request waits before it is tried again. */
+/** The wait of a request while another process runs a query in its branch. */
 const BUSY_MS = 500;
 
-/** A process needs `ENDING_MS` to end while its database does not answer; it waits `ANSWER_MS` for an answer to
- * know. */
+/** A process needs `ENDING_MS` to end while its database does not answer; it detects that after `ANSWER_MS`. */
 const ENDING_MS = 4_000, ANSWER_MS = 500;
 
 export interface NodeRunsParts {
@@ -32,7 +31,7 @@ export interface NodeRunsParts {
   readonly bell: Bell;
   readonly publisher: Publisher;
   readonly log: Log;
-  /** Queries that run here at a time. */
+  /** The limit for queries that run here at a time. */
   readonly most: number;
 }
 
@@ -43,9 +42,9 @@ interface LocalRun {
   readonly lost: AbortController;
   readonly cancelled: AbortController;
   /** Commands that are or were carried out, and whether in time; null until that is known. They may be read again
-   * before it is stored. */
+   * before that is stored. */
   readonly taken: Map<string, boolean | null>;
-  /** Whether the query goes on elsewhere; resolves when nothing of it runs here any more. */
+  /** Whether the query continues elsewhere; resolves when nothing of it runs here any more. */
   readonly left: Promise<boolean>;
 }
 
@@ -53,12 +52,12 @@ interface LocalRun {
 export class NodeRuns {
   readonly #parts: NodeRunsParts;
   readonly #questions: NodeQuestions;
-  /** The key is the id of the query. */
+  /** The running queries, by their ids. */
   readonly #running = new Map<string, LocalRun>();
   readonly #leaving = new AbortController();
   #claiming: Promise<void> | null = null;
   #again = false;
-  /** Queries of lost nodes that this one continued. */
+  /** The number of queries of lost nodes that this one continued. */
   takeovers = 0;
 
   constructor(parts: NodeRunsParts) {
@@ -75,28 +74,28 @@ export class NodeRuns {
     return this.#running.get(queryId)?.events ?? null;
   }
 
-  /** False if the query does not run here. */
+  /** Returns false if the query does not run here. */
   cancel(queryId: string): boolean {
     const run = this.#running.get(queryId);
     run?.cancelled.abort();
     return run !== undefined;
   }
 
-  /** Takes requests that wait, as many as fit. */
+  /** Takes as many waiting requests as fit. */
   claim(): void {
     this.#again = true;
     this.#claiming ??= this.#claimAll().catch(this.#failed).finally(() => this.#claiming = null);
   }
 
-  /** Called every second: reports, gives up what was lost, and looks for what no notification told: requests of lost
-   * nodes, and commands. */
+  /** Called every second: reports, gives up lost jobs, and looks for work without a notification, such as requests of
+   * lost nodes, and commands. */
   async beat(): Promise<void> {
     const { nodes } = this.#parts;
     const watched = [...this.#running.values()];
     const isClaiming = this.#claiming !== null;
     const held = await nodes.beat();
     for (const { job, lost } of watched) if (held.get(job.queryId) !== job.epoch) lost.abort();
-    // A claim whose answer was lost, or a run whose end could not be stored.
+    // These are claims whose answer was lost, and runs whose end could not be stored.
     const forgotten = [...held].filter(([queryId]) => !isClaiming && !this.#running.has(queryId));
     for (const [queryId, epoch] of this.#claiming ? [] : forgotten) await nodes.release({ queryId, epoch });
     this.claim();
@@ -111,7 +110,7 @@ export class NodeRuns {
     }, this.#failed);
   }
 
-  /** False if the query does not run here or has no such question. */
+  /** Returns false if the query does not run here or has no such approval. */
   readonly answer: NodeQuestions["answer"] = (queryId, id, given) => this.#questions.answer(queryId, id, given);
 
   /** Takes nothing more, and leaves each query to another node before its next iteration, or when the time is up. It
@@ -148,7 +147,7 @@ export class NodeRuns {
       if (room <= 0) return;
       const claimed = await nodes.claim(room, Array.from(this.#running.values(), ({ job }) => job.branchId));
       for (const job of claimed) this.#begin(job);
-      if (claimed.length > 0) this.obey(); // what a lost node did not carry out
+      if (claimed.length > 0) this.obey(); // a lost node may have left commands
     }
   }
 
@@ -186,14 +185,14 @@ export class NodeRuns {
     }
   }
 
-  /** Whether the query goes on elsewhere. */
+  /** Returns whether the query continues elsewhere. */
   async #stopped(job: ClaimedJob, error: unknown): Promise<boolean> {
     const { nodes, publisher, store } = this.#parts;
     const { queryId } = job;
     if (error instanceof TakenOverError) return true;
     if (error instanceof HandedOver) {
       await publisher.sent();
-      await nodes.release(job).catch(this.#failed); // otherwise it is taken when this node no longer reports
+      await nodes.release(job).catch(this.#failed); // otherwise another node takes it when this node no longer reports
       return true;
     }
     if (error instanceof BusyError) {
@@ -225,7 +224,7 @@ export class NodeRuns {
     run.taken.set(id, null);
     try {
       done ??= await this.#obeyed(command, run);
-      // A query that goes on elsewhere takes its messages along.
+      // The messages of a query that continues elsewhere go there too.
       if (done || kind === "answer" || !await run.left) await this.#parts.nodes.settle(command, done);
     } catch (error) {
       if (done === null) run.taken.delete(id);
@@ -252,15 +251,15 @@ export class NodeRuns {
     });
 }
 
-/** Options that belong to the process which accepts a request, or that its query holds already. */
+/** Options that belong to the process that accepts a request, or that its query already holds. */
 type LocalOption =
   | ("signal" | "emit" | "onBranch" | "approve" | "refuseWhenBusy" | "leaving")
   | ("context" | "variables" | "given" | "queryId" | "left" | "extras");
 
-/** A request as it waits for a node: everything that a run needs besides its query. */
+/** A request that waits for a node: everything that a run needs besides its query. */
 interface JobRequest extends Omit<RunnerOptions, LocalOption> {
   readonly text: string;
-  /** Whether clients answer questions. */
+  /** Whether clients answer approvals. */
   readonly asks: boolean;
 }
 
@@ -279,7 +278,7 @@ function decodeRequest(bytes: Uint8Array<ArrayBuffer>): JobRequest {
   return decode(bytes) as JobRequest;
 }
 
-/** A request whose step ended the process of so many nodes is not tried again. */
+/** A request whose step ended the process of this many nodes is not tried again. */
 const MOST_LOSSES = 3;
 
 /** Runs a request that this node has taken, or continues it where another node left it. */
@@ -317,7 +316,7 @@ async function runJob(
   } else if (!query.running) new Emitter(options.emit, { queryId, now: Date.now, seq }).send(endEvent(query));
 }
 
-/** The newest `seq` in the events of a query itself; 0 if there are none. */
+/** Returns the newest `seq` in the events of a query itself; 0 if there are none. */
 async function lastSeq(queryId: string, nodes: Pick<NodeStore, "eventsAfter">): Promise<number> {
   let seq = 0, after = 0;
   for (;;) {
@@ -338,7 +337,7 @@ async function giveUp(
 ): Promise<void> {
   const { iterations = 0 } = await store.query(queryId) ?? {};
   await store.endQuery(queryId, {
-    // A lost process is an end after which clients repeat a request.
+    // After the end "process lost", clients repeat a request.
     ...{ status: "error", reason: "defect", answerType: "text", confidence: null, notes: [] },
     answer:
       `Cannot finish the request: ${losses} nodes ended while they ran its step ${iterations + 1}, one after the ` +
@@ -349,7 +348,7 @@ async function giveUp(
 
 type Job = Pick<ClaimedJob, "queryId" | "epoch">;
 
-/** Questions of the queries that run here, which clients of any node answer. */
+/** The approvals of queries that run here, which clients of any node answer. */
 class NodeQuestions {
   readonly #store: Pick<NodeStore, "setQuestions">;
   readonly #ofQueries = new Map<string, WaitingQuestions>();
@@ -373,7 +372,7 @@ class NodeQuestions {
     }
   }
 
-  /** False if no such question of the query waits: the first answer counts. */
+  /** Returns false if no such approval of the query waits, since the first answer counts. */
   answer(queryId: string, id: string, given: ApprovalAnswer): boolean {
     return this.#ofQueries.get(queryId)?.answer(id, given) ?? false;
   }
@@ -381,7 +380,7 @@ class NodeQuestions {
   #show(job: Job): void {
     const questions = this.#ofQueries.get(job.queryId)?.all ?? [];
     const show = () => this.#store.setQuestions(job, questions);
-    // A list without it lacks the question, which the events of the query have.
+    // If the list cannot be stored, it lacks the approval, which the events of the query have.
     this.#shown = this.#shown.then(show).catch(() => {});
   }
 }

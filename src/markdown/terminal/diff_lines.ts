@@ -3,9 +3,9 @@ import { type DiffFile, type DiffLine, diffTitle, readDiff } from "../read_diff.
 import type { TerminalPaint } from "./paint.ts";
 import { cutRuns, type Run, textColumns, wrapRuns } from "./wrap.ts";
 
-/** Lines of a file that are shown at once. */
+/** The number of lines of a file shown at once. */
 export const SHOWN_DIFF_LINES = 40;
-/** Longer lines are cut: nobody reads a bundle. */
+/** Longer lines, such as those of a bundle, are cut. */
 const MAX_LINE = 1_000;
 const TAB = "    ";
 /** Lines have no numbers if these would leave less than this width for the text. */
@@ -15,14 +15,14 @@ interface DiffPlace {
   readonly width: number;
   readonly paint: TerminalPaint;
   readonly columns?: (text: string) => number;
-  /** Lines of each file. */
+  /** The limit for lines of each file. */
   readonly most?: number;
-  /** The note below a file whose other lines are not shown. */
+  /** Returns the note below a file whose other lines are not shown. */
   readonly more?: (count: number) => string;
 }
 
 /** Draws a unified diff as the lines of a terminal: each file with its counts, its lines with their numbers, and the
- * words that changed marked. */
+ * changed words marked. */
 export function diffLines(diff: string, place: DiffPlace): readonly string[] {
   const { most = SHOWN_DIFF_LINES, more = (count) => `… ${count} more ${count === 1 ? "line" : "lines"}` } = place;
   return readDiff(diff).flatMap((file) => {

@@ -154,13 +154,12 @@ interface Drawing extends Wrapping {
   readonly runsOf: (cell: readonly MarkdownInline[]) => readonly Run[];
 }
 
-/** Between two columns. */
+/** The gap between two columns. */
 const GAP = 3;
-/** Columns of a table are not made narrower. */
+/** Columns of a table are never narrower. */
 const LEAST_COLUMN = 4;
 
-/** Draws a table: cells are wrapped where it is wider than the terminal, and shown one below the other where even that
- * does not fit. */
+/** Draws a table. If it is wider than the terminal, cells are wrapped, or else shown one below the other. */
 function tableLines({ sides, head, rows }: MarkdownTable, drawing: Drawing): readonly string[] {
   const { width, columns, paint, runsOf } = drawing;
   const bold = (runs: readonly Run[]): readonly Run[] =>
@@ -188,7 +187,7 @@ function widthOf(cell: readonly Run[], columns: (text: string) => number): numbe
   return Math.max(...lines.map(columns));
 }
 
-/** Widths that fit into the room: the widest columns give way. Null if there is no room for all. */
+/** Returns widths that fit into the room: the widest columns give way. Returns null if there is no room for all. */
 function fitted(natural: readonly number[], room: number): readonly number[] | null {
   const sum = (most: number): number => natural.reduce((all, one) => all + Math.min(one, most), 0);
   if (sum(Infinity) <= room) return natural;
@@ -211,7 +210,7 @@ function padded(
   });
 }
 
-/** Each row as its cells below each other, with their heads; empty cells are left out. */
+/** Draws each row as its cells below each other, with their heads; empty cells are omitted. */
 function records(
   cells: readonly (readonly (readonly Run[])[])[],
   { width, columns, paint }: Drawing,

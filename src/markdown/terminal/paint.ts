@@ -2,7 +2,7 @@ import type { CodeSpan } from "../code_spans.ts";
 
 type Paint = (text: string) => string;
 
-/** A terminal shows the parts of Markdown in these styles. */
+/** The styles for the parts of Markdown on a terminal. */
 export interface TerminalPaint {
   readonly heading: Paint;
   readonly strong: Paint;
@@ -10,16 +10,16 @@ export interface TerminalPaint {
   readonly strikethrough: Paint;
   readonly code: Paint;
   readonly link: Paint;
-  /** Marks, borders and addresses. */
+  /** Paints marks, borders and addresses. */
   readonly mark: Paint;
   readonly spans: Readonly<Record<CodeSpan["kind"], Paint>>;
-  /** Words that changed within a line of a diff. */
+  /** Paints changed words within a line of a diff. */
   readonly changed: Readonly<Record<"added" | "removed", Paint>>;
   /** Makes a text open an address; null for terminals that cannot, where the address is shown. */
   readonly open: ((text: string, href: string) => string) | null;
 }
 
-/** Dims a line that has styles of its own. */
+/** Dims a line that has its own styles. */
 export function faded(line: string): string {
   return line === "" ? "" : `\x1b[2m${line.replaceAll("\x1b[22m", "\x1b[22;2m")}\x1b[22m`;
 }

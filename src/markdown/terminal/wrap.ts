@@ -8,7 +8,7 @@ export interface Run {
 
 export interface Wrapping {
   readonly width: number;
-  /** The columns of a text. */
+  /** Returns the columns of a text. */
   readonly columns: (text: string) => number;
 }
 
@@ -27,7 +27,7 @@ export function wrapRuns(runs: readonly Run[], { width, columns }: Wrapping): re
     const wide = word.reduce((sum, { text }) => sum + columns(text), 0);
     if (top().columns + wide <= width) top().add(word, wide);
     else if (isBlank(word)) {
-      if (top().columns > 0) lines.push(new Line()); // a blank at the end of a line is left out
+      if (top().columns > 0) lines.push(new Line()); // a blank at the end of a line is dropped
     } else {
       if (top().columns > 0 && !top().isIndent) lines.push(new Line());
       for (const piece of wide <= width - top().columns ? word : word.flatMap(broken)) {
@@ -40,7 +40,7 @@ export function wrapRuns(runs: readonly Run[], { width, columns }: Wrapping): re
   return lines.map((line) => line.painted());
 }
 
-/** Breaks runs into painted lines between characters only, as code needs it. */
+/** Breaks runs into painted lines between characters only, as code requires. */
 export function cutRuns(runs: readonly Run[], { width, columns }: Wrapping): readonly string[] {
   const lines: Line[] = [new Line()];
   const top = (): Line => lines[lines.length - 1] as Line;
@@ -63,7 +63,7 @@ class Line {
   readonly #runs: Run[] = [];
   columns = 0;
 
-  /** Whether nothing but blanks is on the line. */
+  /** Whether the line has only blanks. */
   get isIndent(): boolean {
     return isBlank(this.#runs);
   }
@@ -86,7 +86,7 @@ function isBlank(runs: readonly Run[]): boolean {
   return runs.every(({ text }) => /^ *$/.test(text));
 }
 
-/** Words and the blanks between them, each as runs; null is the end of a line. */
+/** Yields words and the blanks between them, each as runs; null is the end of a line. */
 function* wordsOf(runs: readonly Run[]): Generator<readonly Run[] | null> {
   let word: Run[] = [];
   for (const { text, paint } of runs) {
@@ -108,11 +108,11 @@ function broken({ text, paint }: Run): readonly Run[] {
 }
 
 const EMOJI = /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Regional_Indicator}{2})/u;
-/** Halfwidth marks of a letter take a column of their own. */
+/** Matches halfwidth marks of a letter, which take their own column. */
 const MARKS = /(?<=[^])[\uff9e\uff9f]/g;
 const NOTHING = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
 
-/** The columns that a text without control sequences takes on a terminal. */
+/** Returns the columns that a text without control sequences takes on a terminal. */
 export function textColumns(text: string): number {
   if (ASCII.test(text)) return text.length;
   let columns = 0;

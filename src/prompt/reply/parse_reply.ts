@@ -14,20 +14,21 @@ import { type Fence, findFences, isCode, scanJson, takeThinking } from "./think_
 
 const SHAPE = 'Expected one JSON object: {"thinking": "…", "code": [{"expr": "…", "timeMs": 3000}]} to work, ' +
   'or {"final": {"answer": "…"}} to finish';
-/** A reply or an array of blocks may begin here: a brace followed by the name of one of its fields. */
+/** Matches a possible beginning of a reply or an array of blocks: a brace followed by the name of a field. */
 const START =
   /(?:\[\s*)?\{\s*["'“]?(?:thinking|thoughts?|reasoning|code|code_?blocks|blocks|next|final|final_?answer|answer|expr)["'”]?\s*:/gi;
 const ESCAPED_START = /\{\s*\\"(?:thinking|code|final|answer|expr)\\"\s*:/i;
 const MAX_STARTS = 40;
 const MAX_OTHER_STARTS = 8;
-/** Characters that are parsed for all candidates together, so that hostile text costs no more than a large reply. */
+/** The limit for characters that are parsed for all candidates together, so that hostile text costs no more than a
+ * large reply. */
 const MAX_WORK = 2_500_000;
-/** Number of starts that the repair library may try. */
+/** The number of starts that the repair library may try. */
 const MAX_LIBRARY = 2;
 const TOOL_CALL =
   /\bto=functions\.|\[TOOL_CALLS\]|<\/?(?:tool_call|function_calls?|invoke|tool_use)\b|<[|｜](?:tool|python_tag|plugin)|"(?:tool_calls?|function_call|tool_name)"|"(?:arguments|tool|tool_input)"\s*:/;
 
-/** The service sent this besides the text. */
+/** Data that the service sent besides the text. */
 interface BesideText {
   readonly reasoning: string;
   /** The tool that the model called, with the beginning of its arguments; null for none. */
@@ -36,13 +37,13 @@ interface BesideText {
 
 const NATIVE_CALL = /^<tool_call>([\w.:-]+(?:\([\s\S]*)?)<\/tool_call>$/;
 
-/** A reply that has a call of a tool and no text, in the form in which it is stored and read again. */
+/** Returns a reply with a tool call and no text in the form in which it is stored and read again. */
 export function nativeCallText(toolCall: string): string {
   return `<tool_call>${toolCall}</tool_call>`;
 }
 
 /** Parses a model's reply: JSON, else faulty JSON, else fenced code. Anything after the reply is cut off. `repairs`
- * lists what was repaired; a reply that cannot be read has a reason. Never throws. */
+ * lists the repairs; a reply that cannot be read has a reason. Never throws. */
 export function parseReply(text: string, beside: BesideText = { reasoning: "", toolCall: null }): ParsedReply {
   const found = replyIn(text);
   const native = beside.toolCall ?? NATIVE_CALL.exec(text)?.[1] ?? null;
@@ -119,13 +120,13 @@ const NO_TOOLS = "there are no tools: write TypeScript in code";
 const TOOL_NAME =
   /"(?:name|tool_name|tool|function|action)"\s*:\s*"([^"\\]{1,80})"|<(?:invoke|function|tool_use)\b[ =]+(?:name=)?["']?([\w.:-]{1,80})|\bto=(?:functions\.)?([\w.:-]{1,80})/;
 
-/** A tool call written as text. */
+/** Returns the fault for a tool call written as text. */
 function imitation(text: string): ParsedReply {
   const name = TOOL_NAME.exec(text)?.slice(1).find((group) => group !== undefined);
   return failure("tools", `The reply imitates a tool call${name ? ` (${oneLine(name, 80)})` : ""}, but ${NO_TOOLS}`);
 }
 
-/** Why no object of a text counts. */
+/** Why no object of a text counts as a reply. */
 interface Refused {
   readonly fault: ReplyFault;
   readonly reason: string;
@@ -139,7 +140,7 @@ function acts({ code, final }: Reply): boolean {
   return code.length > 0 || final !== null;
 }
 
-/** The reply in a JSON value; of a list of replies, the one that counts. */
+/** Returns the reply in a JSON value; of a list of replies, the decisive one. */
 function replyOf(value: unknown): Reply | Refused | null {
   const reply = normaliseReply(value);
   if (reply === null || !Array.isArray(value)) return reply;
@@ -166,13 +167,13 @@ function isSame(one: Reply, other: Reply): boolean {
   return JSON.stringify([one.code, one.final]) === JSON.stringify([other.code, other.final]);
 }
 
-/** This matches text that no model writes within one reply: the end of its turn, the beginning of another, or a
- * context of Vis. */
+/** Matches text that models do not write within one reply: the end of its turn, the beginning of another, or a context
+ * of Vis. */
 const NEXT_TURN =
   /<[|｜](?:im_(?:end|start)|end|endoftext|end_of_text|eot_id|eom_id|return|call|user|start\|>\s*(?:user|system|developer)|end▁of▁sentence|END_OF_TURN_TOKEN|message_user)|<\/s>|<end_of_turn>|<turn\|>|<seed:eos>|\[(?:EOS|EOT|INST)\]|^[ \t]*\[iter \d+\/\d+\]|<(?:journal|var_index|prior_thinking|attempts|notes)>|^[ \t]*(?:user|human|assistant|tool|system|results?|output|observation)[ \t]*:/im;
 
-/** The last object in the text that is a reply with code or an answer, before the next turn that a model may have made
- * up; else the first one with thinking only. */
+/** Returns the last object in the text that is a reply with code or an answer, before any next turn that the model
+ * invented. Without one, it returns the first with thinking only. */
 function fromObjects(body: string, fences: readonly Fence[]): Reply | Refused | null {
   let work = 0;
   let idle: Reply | null = null;
@@ -219,11 +220,11 @@ function withThinking(reply: Reply, idle: Reply): Reply {
 
 interface Start {
   readonly start: number;
-  /** The name of a field of a reply follows. */
+  /** Whether the name of a field of a reply follows. */
   readonly named: boolean;
 }
 
-/** First the very first brace if nothing precedes it, then braces followed by the name of a field, then any: a reply
+/** Yields the very first brace if nothing precedes it, then braces followed by the name of a field, then any: a reply
  * may begin with a comment or with an unknown field. */
 function* starts(body: string, fences: readonly Fence[]): Generator<Start> {
   const first = /^\s*(?:[`~]{3,}\w*\s*)?(?=\{|\[\s*\{)/.exec(body)?.[0].length ?? -1;
@@ -270,7 +271,7 @@ function escapedObject(body: string): Reply | null {
 const FENCED = "took fenced code as blocks";
 const TYPESCRIPT = new Set(["ts", "typescript", "js", "javascript"]);
 
-/** Whether all fences say that they are TypeScript: such a reply has a form of its own and needs no repair. */
+/** Whether all fences are marked as TypeScript: such a reply has its own form and needs no repair. */
 function isNamed(code: readonly Fence[]): boolean {
   return code.every(({ language }) => TYPESCRIPT.has(language));
 }
@@ -324,7 +325,7 @@ function syntaxError(text: string): string {
 /** A value read from text that may not be valid JSON. */
 interface RepairedJson {
   readonly value: unknown;
-  /** Index after the value in the text. */
+  /** The index after the value in the text. */
   readonly end: number;
   readonly repairs: readonly string[];
   /** Set if the text ended inside the value: the incomplete part was dropped, or its last part is doubtful and must be
@@ -332,12 +333,13 @@ interface RepairedJson {
   readonly cutOff: "no" | "dropped" | "last-part-doubtful";
 }
 
-/** The repair library takes quadratic time for bare quotes: 20 000 characters of them take 80 ms, 180 000 take 6 s. */
+/** The limit for the repair library, which takes quadratic time for bare quotes: 20 000 characters of them take 80 ms,
+ * 180 000 take 6 s. */
 const MAX_REPAIR_CHARS = 20_000;
 const CUT_OFF = "the reply was cut off: its last, incomplete part was dropped";
 
-/** Reads the object or array at `start`: as it is, then with repaired strings and quotes, closed if the text ended too
- * early, and finally with the repair library if `library` allows it. Null if all of that fails. */
+/** Reads the object or array at `start`: unchanged, then with repaired strings and quotes, closed if the text ended too
+ * early, and finally with the repair library if `library` allows it. Returns null if all attempts fail. */
 function readJson(
   text: string,
   { start, library }: { readonly start: number; readonly library: boolean },
@@ -353,7 +355,7 @@ function readJson(
   return readToLastBracket(text, start) ?? (library ? repair(repaired, end) : null);
 }
 
-/** The same for a value whose end is missing, or hidden by a bare quote. */
+/** Reads a value whose end is missing, or hidden by a bare quote. */
 function readOpen(
   text: string,
   { start, library }: { readonly start: number; readonly library: boolean },
@@ -372,7 +374,7 @@ function readOpen(
   return guessed && { ...guessed, repairs: [...guessed.repairs, CUT_OFF], cutOff: "last-part-doubtful" };
 }
 
-/** Bare quotes hide where a value ends; its end is then the last bracket of the text. */
+/** Bare quotes hide the end of a value; it is then the last bracket of the text. */
 function readToLastBracket(text: string, start: number): RepairedJson | null {
   const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]")) + 1;
   const read = end > start ? parse(repairStrings(repairQuotes(text.slice(start, end)))) : null;
@@ -420,9 +422,9 @@ function repairStrings(text: string): string {
   });
 }
 
-/** Field names that precede a value; they distinguish the end of a string from a quote inside it. */
+/** The names of fields that precede a value; they distinguish the end of a string from a quote inside it. */
 const NAMES = "thinking|code|next|final|expr|time_?ms|model|reasoning|answer|answer_?type|confidence";
-/** This matches the text that may follow the closing quote of a value. */
+/** Matches the text that may follow the closing quote of a value. */
 const ENDS = new RegExp(
   `"\\s{0,99}(?:[}\\]]\\s{0,99}(?:[,}\\]]|$)|,\\s{0,99}(?:"(?:${NAMES})"\\s{0,9}:|\\{\\s{0,99}")|$)`,
   "iy",
@@ -451,7 +453,7 @@ function lastSign(text: string): string {
   return text.trimEnd().at(-1) ?? "";
 }
 
-/** Index of the quote that ends the string, or -1. */
+/** Returns the index of the quote that ends the string, or -1. */
 function closing(text: string, { from, name }: { readonly from: number; readonly name: boolean }): number {
   for (let at = from; at < text.length; at++) {
     const char = text[at];

@@ -2,7 +2,7 @@ import { jsonOrUndefined, readable } from "../../domain/kit/json.ts";
 import type { AnswerType, Confidence } from "../../domain/query/query_schemas.ts";
 import type { ReasoningLevel } from "../../providers/provider.ts";
 
-/** One block that the model requested. */
+/** A block that the model requested. */
 export interface ReplyBlock {
   readonly expr: string;
   /** The model's estimate in milliseconds, unclamped; null if it gave none. */
@@ -24,7 +24,7 @@ export interface Reply {
     readonly reasoning: ReasoningLevel | null;
   };
   readonly final: ReplyFinal | null;
-  /** Descriptions of the repairs that were needed to read it; empty for a clean reply. */
+  /** The repairs that were needed to read it; empty for a clean reply. */
   readonly repairs: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export interface Reply {
  * shape, or is incomplete. */
 export type ReplyFault = "empty" | "thinking" | "tools" | "text" | "json" | "cut";
 
-/** `ok: false` contains the exact reason and the expected shape, fit for the next context. */
+/** `ok: false` contains the exact reason and the expected shape, in words for the next context. */
 export type ParsedReply =
   | { readonly ok: true; readonly reply: Reply }
   | { readonly ok: false; readonly reason: string; readonly fault: ReplyFault };
@@ -50,9 +50,9 @@ const NO_OPS = new Set(["", "null", "undefined"]);
 const MODELS = ["cost", "speed", "intelligence"] as const;
 const REASONING = ["quick", "balanced", "deep"] as const;
 const MAX_WRAPS = 5;
-/** Most blocks of one reply. */
+/** The limit for the blocks of one reply. */
 export const MAX_BLOCKS = 100;
-/** Enough items to tell that there are too many blocks. */
+/** This many items show that there are too many blocks. */
 const MAX_ITEMS = 10 * MAX_BLOCKS;
 
 /** Whether a block does nothing: such a block is neither run nor stored. */
@@ -60,7 +60,7 @@ export function isNoOp(code: string): boolean {
   return NO_OPS.has(code.trim());
 }
 
-/** A reply from any JSON value, or null if it has none of a reply's fields. */
+/** Returns a reply from any JSON value, or null if it has none of a reply's fields. */
 export function normaliseReply(value: unknown): Reply | null {
   return normalise(value, { repairs: [], depth: 0 });
 }
@@ -205,8 +205,8 @@ function nextOf(value: unknown, repairs: string[]): Reply["next"] {
 const ANSWER_FIELDS = ["answer", "text", "content", "value", "result", "message", "response"];
 const CONFIDENCES: readonly NonNullable<Confidence>[] = ["high", "medium", "low"];
 
-/** The final of a reply, or null. `fields` are the reply's own, for an answer next to `final`. An empty answer next to
- * code is a filled-in form, not an answer. */
+/** Returns the final of a reply, or null. `fields` are the reply's own, for an answer next to `final`. An empty answer
+ * next to code is a filled-in form, not an answer. */
 function normaliseFinal(
   final: unknown,
   { fields, hasCode, repairs }: { readonly fields: ReplyFields; readonly hasCode: boolean; readonly repairs: string[] },
@@ -276,7 +276,7 @@ function confidence(value: unknown, repairs: string[]): Confidence {
 /** The fields of an object, with names normalised: no case, blanks, `_` or `-`. */
 interface ReplyFields {
   readonly entries: ReadonlyMap<string, unknown>;
-  /** Descriptions of the repairs, for names that were written differently. */
+  /** The repairs of names that were written differently. */
   readonly renamed: readonly string[];
   readonly has: (names: readonly string[]) => boolean;
 }
@@ -311,7 +311,7 @@ export function fieldsOf(value: unknown): ReplyFields {
   return { entries, renamed, has: (names) => names.some((name) => entries.has(name)) };
 }
 
-/** The first of the names with a value; null and undefined do not count. */
+/** Returns the first of the names with a value; null and undefined do not count. */
 function pick(fields: ReplyFields, names: readonly string[]): unknown {
   for (const name of names) {
     const value = fields.entries.get(name);
@@ -320,7 +320,7 @@ function pick(fields: ReplyFields, names: readonly string[]): unknown {
   return undefined;
 }
 
-/** Text of any JSON value; lists of texts are joined. Never throws, however deep the value is. */
+/** Returns the text of any JSON value; lists of texts are joined. Never throws, however deep the value is. */
 function plainText(value: unknown): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return value;

@@ -1,14 +1,14 @@
 import { type OpenThinking, thinkingAfter } from "./think_parts.ts";
 
-/** A delta holds the text that a piece of a reply adds to the part shown while it streams. */
+/** The text that a piece of a reply adds to the shown part while it streams. */
 interface ReplyDelta {
   readonly thinking: string;
   readonly code: { block: number; delta: string }[];
-  /** Text of the answer, which Vis may still refuse. */
+  /** The text of the answer, which Vis may still refuse. */
   readonly answer: string;
 }
 
-/** The same while it is read, by characters: adding one to a text that is kept makes an object of each. */
+/** The shown text while it is read by characters: adding a character to a kept text makes an object of each. */
 interface Shown {
   readonly thinking: string[];
   readonly code: { readonly block: number; readonly chars: string[] }[];
@@ -21,7 +21,7 @@ export class ReplyStream {
   readonly #outside = new FenceScanner();
   #inside: JsonTextScanner | null = null;
   #done = false;
-  /** First half of a surrogate pair that a delta ended in. */
+  /** The first half of a surrogate pair in which a delta ended. */
   #half = "";
 
   push(delta: string): ReplyDelta {
@@ -79,15 +79,15 @@ type StreamPiece =
 
 const NO_PIECE: StreamPiece = { kind: "none" };
 
-/** Characters with which the beginning of thinking may end. */
+/** Characters that may end the beginning of thinking. */
 const OPENS = /[>\]▷:\nA-Z{]/;
 const CODE_FENCE = /^\s*`{3,}\s*(?:ts|tsx|typescript|js|jsx|javascript)\s*$/i;
 const MAX_LINE = 80;
-/** Most characters of a mark, with the text before it on its line. */
+/** The limit for the characters of a mark, with the text before it on its line. */
 const MAX_OPEN = 120;
 const MAX_CLOSE = 24;
 
-/** Reads what comes before the reply object: thinking tags and fenced code, up to the first brace that begins JSON. */
+/** Reads the text before the reply object: thinking tags and fenced code, up to the first brace that begins JSON. */
 class FenceScanner {
   #mode: "prose" | "thinking" | "code" = "prose";
   #thought: OpenThinking | null = null;
@@ -95,7 +95,7 @@ class FenceScanner {
   #tail = "";
   /** The relevant part of the current line. */
   #line = "";
-  /** Text held back until it is known whether it is a tag, a closing fence or the start of JSON. */
+  /** The text held back until it is known whether it is a tag, a closing fence or the start of JSON. */
   #held = "";
   #block = -1;
   #depth = 0;
@@ -156,7 +156,7 @@ class FenceScanner {
     if (end !== -1) {
       this.#mode = "prose";
       this.#held = "";
-      // It may be the beginning of the next mark.
+      // The rest may be the beginning of the next mark.
       this.#tail = text.slice(end);
       return end === 0 ? NO_PIECE : { kind: "thinking", text: text.slice(0, end) };
     }
@@ -197,7 +197,7 @@ type Role = "reply" | "blocks" | "block" | "final" | "other";
 interface Frame {
   readonly role: Role;
   readonly closer: string;
-  /** Number of the block that the container is, or is at. */
+  /** The number of the block that the container is, or is at. */
   block: number;
   key: string;
   keyNext: boolean;
@@ -221,18 +221,18 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const MAX_KEY = 40;
 const MAX_DEPTH = 64;
 
-/** Reads the characters of one JSON value and yields the text of its `thinking`, `expr` and `answer` strings. Lenient: it
- * skips what it does not understand. */
+/** Reads the characters of one JSON value and yields the text of its `thinking`, `expr` and `answer` strings. It is
+ * lenient: it skips unknown syntax. */
 class JsonTextScanner {
   readonly #frames: Frame[] = [];
-  /** Depth of containers beyond any that a reply has. */
+  /** The depth of containers beyond any that a reply has. */
   #deeper = 0;
   #quote = "";
   #sink: Sink = { kind: "ignored" };
   #escape = "";
-  /** First half of a surrogate pair that was written as two escapes. */
+  /** The first half of a surrogate pair that was written as two escapes. */
   #half = "";
-  /** Set by the first answer; another one in the same reply is not shown. */
+  /** The draft of the first answer; another one in the same reply is not shown. */
   #answer: AnswerDraft | null = null;
 
   take(char: string): StreamPiece {
@@ -358,15 +358,15 @@ function isAnswer({ role }: Frame, key: string): boolean {
   return role === "final" ? key === "answer" : role === "reply" && (key === "answer" || FINAL.test(key));
 }
 
-/** A text of this form may be the name of a variable, which says nothing to a reader. */
+/** Matches a text that may be the name of a variable, which means nothing to a reader. */
 const NAME = /^[\w$.\s]*$/;
 const MAX_NAME = 80;
 const MAX_TAG = 200;
 
-/** The part of an answer that a reader can be shown before it is filled in: nothing while it may be the name of a
- * variable, and … for a value that a template inserts. */
+/** The part of an answer that a reader may see before it is filled in. It is empty while it may be the name of a
+ * variable, and has … for a value that a template inserts. */
 class AnswerDraft {
-  /** Text held back until it is known whether it is a name or a tag. */
+  /** The text held back until it is known whether it is a name or a tag. */
   #held = "";
   #begun = false;
 

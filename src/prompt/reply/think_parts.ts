@@ -1,14 +1,14 @@
 import { jsonOrUndefined } from "../../domain/kit/json.ts";
 
-/** A family of models marks its thinking with these tags, which some services leave in the text. */
+/** The tags with which a family of models marks its thinking, which some services leave in the text. */
 interface Family {
   readonly open: string;
   readonly close: string;
   /** Characters with which `close` may begin. */
   readonly starts: string;
-  /** The mark consists of letters that prose has, too: their case matters. */
+  /** Whether case matters, because the mark consists of letters that prose has too. */
   readonly isExact?: true;
-  /** The end tag means nothing unless such a part is open. */
+  /** Whether the end tag has a meaning only while such a part is open. */
   readonly endsOnlyItself?: true;
 }
 
@@ -16,7 +16,7 @@ const NAMES = "think|thinking|thoughts?|reason|reasoning(?:_content)?|reflection
 const CHANNEL = "<\\|?channel\\|?>\\s*";
 const HEADER = "[^<{\\n]{0,80}(?:<\\|?constrain\\|?>\\s*\\w*\\s*)?(?:<\\|?message\\|?>|\\n)";
 
-/** The page on the protocol lists the models of each, and where their marks are defined. */
+/** The families of models; the page on the protocol lists their models and the sources of their marks. */
 const FAMILIES: readonly Family[] = [
   { open: `<(?:[a-z]+:)?(?:${NAMES})(?::[a-z]+)?>`, close: `</(?:[a-z]+:)?(?:${NAMES})(?::[a-z]+)?>`, starts: "<" },
   { open: `◁(?:${NAMES})▷`, close: `◁/(?:${NAMES})▷`, starts: "◁" },
@@ -55,19 +55,19 @@ const FAMILIES: readonly Family[] = [
   },
 ];
 
-/** After such a mark comes the answer: whatever came before it was thinking. */
+/** The answer follows such a mark, and all text before it is thinking. */
 const ANSWER = [
   `(?:<\\|start\\|>\\s*assistant\\s*)?${CHANNEL}(?:final|answer|response)\\b${HEADER}`,
   "<\\|begin_of_solution\\|>",
   "<\\|START_(?:RESPONSE|TEXT)\\|>",
   "<\\|open\\|>response<\\|sep\\|>",
   "<\\|content(?:_text)?\\|>",
-  // The channel of a model that opens it before its reply.
+  // A model opens this channel before its reply.
   "<channel\\|>",
 ].join("|");
 
 const ANY = new RegExp([ANSWER, ...FAMILIES.flatMap(({ open, close }) => [open, close])].join("|"), "i");
-/** Values inside thinking and before a reply that are looked at to find whether a mark is text of theirs. */
+/** The limit for values inside thinking and before a reply that are checked for marks in their text. */
 const MAX_VALUES = 1_000;
 const REPLY = /^[{[]\s*\{?\s*["'“]?(?:thinking|code|next|final|answer|expr)["'”]?\s*:/i;
 const MAX_WORK = 2_500_000;
@@ -78,7 +78,7 @@ export interface OpenThinking {
   readonly close: RegExp;
   /** Matches the first character of a possible end. */
   readonly starts: RegExp;
-  /** The last character of the beginning belongs to the thinking. */
+  /** Whether the last character of the beginning belongs to the thinking. */
   readonly keepsLast: boolean;
 }
 
@@ -93,7 +93,7 @@ const STREAMED = FAMILIES.map(({ open, close, starts, isExact }) => {
 });
 const ANY_OPEN = new RegExp(STREAMED.map(({ open }) => open.source).join("|"), "i");
 
-/** The thinking that begins at the end of a text, which has its line; null if none does. */
+/** Returns the thinking that begins at the end of a text, which has its line; null if none does. */
 export function thinkingAfter(text: string): OpenThinking | null {
   return ANY_OPEN.test(text) ? STREAMED.find(({ open }) => open.test(text)) ?? null : null;
 }
@@ -102,18 +102,18 @@ interface ThinkParts {
   readonly thinking: string;
   /** The text without the thinking. */
   readonly body: string;
-  /** The mark of the last thinking that has no end; "" if there is none. What it holds is no reply. */
+  /** The mark of the last unclosed thinking, whose content is not a reply; "" if there is none. */
   readonly unclosed: string;
 }
 
-/** Separates what a model marks as thinking from its reply. A mark in a JSON value or in code is text. The end of
- * thinking without its beginning, which many templates write themselves, makes everything before it thinking. */
+/** Separates a model's marked thinking from its reply. A mark in a JSON value or in code is text. An end of thinking
+ * without its beginning, which many templates write themselves, makes all text before it thinking. */
 export function takeThinking(text: string): ThinkParts {
   return ANY.test(text) ? new Parts(text).take() : { thinking: "", body: text, unclosed: "" };
 }
 
-/** The same for text that is no reply in JSON: only thinking with which it begins counts, since the marks further on
- * may be what it speaks of. */
+/** Separates thinking from a text that is not a JSON reply. Only thinking at its beginning counts, since the text may
+ * mention later marks. */
 export function takeFirstThinking(text: string): ThinkParts {
   if (!ANY.test(text)) return { thinking: "", body: text, unclosed: "" };
   const parts = new Parts(text);
@@ -130,7 +130,7 @@ interface Found {
   readonly end: number;
 }
 
-/** Finds the matches of one pattern in order: `at` never falls. */
+/** Finds the matches of one pattern in order; `at` must never decrease. */
 class Finder {
   readonly #pattern: RegExp;
   #next: RegExpExecArray | null | undefined;
@@ -159,7 +159,7 @@ class Parts {
   readonly #json = new Finder("json", null, `\\{\\s*["'“{[a-z]|\\[\\s*["'{[]`);
   readonly #thinking: string[] = [];
   #body: string[] = [];
-  /** An invalid JSON reply begins here; its end is not known. */
+  /** The beginning of an invalid JSON reply, whose end is not known. */
   #faulty = Infinity;
   #leads: boolean | null = null;
   #values = 0;
@@ -173,14 +173,14 @@ class Parts {
       new Finder("answer", null, ANSWER),
       ...FAMILIES.map((family) => new Finder("open", family, family.open)),
       ...FAMILIES.filter(({ endsOnlyItself }) => !endsOnlyItself).map((family) =>
-        // A token after the thinking is no mark alone.
+        // A token after the thinking is not a mark alone.
         new Finder("close", family, family.close.replace(/\|\(\?=.*$/, ""))
       ),
       ...[...this.#fences.keys()].length > 0 ? [new Finder("fence", null, "(?<![^\\n])[ \\t]*(?:`{3,}|~{3,})")] : [],
     ];
   }
 
-  /** Once taken: the text begins with thinking. */
+  /** Whether the text begins with thinking; valid after `take`. */
   get leads(): boolean {
     return this.#leads ?? false;
   }
@@ -228,8 +228,7 @@ class Parts {
     return { thinking, body: this.#body.join(""), unclosed };
   }
 
-  /** Whether nothing but an answer comes before the end of thinking at `end`, and nothing after it. Code may be a
-   * draft. */
+  /** Whether only an answer comes before the end of thinking at `end`, and nothing after it. Code may be a draft. */
   #isAnswerAlone(end: number): boolean {
     const before = this.#body.join("").trim();
     if (!REPLY.test(before) || /[\p{L}\p{N}{]/u.test(this.#text.slice(end))) return false;
@@ -242,7 +241,7 @@ class Parts {
     return all.reduce<Found | null>((first, one) => first === null || one.index < first.index ? one : first, null);
   }
 
-  /** The end of this thinking; a mark in a value that it drafts does not count. */
+  /** Returns the end of this thinking; a mark in a value that it drafts does not count. */
   #closeOf({ family, end }: Found): Found | null {
     if (family === null) return null;
     const closes = this.#closes.get(family) ?? new Finder("close", family, family.close);
@@ -262,7 +261,7 @@ class Parts {
     }
   }
 
-  /** Index after the JSON value at `index`; null if there is none. */
+  /** Returns the index after the JSON value at `index`; null if there is none. */
   #valueEnd(index: number): number | null {
     if (this.#values >= MAX_VALUES || this.#work > MAX_WORK) return null;
     this.#values++;
@@ -277,7 +276,7 @@ class Parts {
     }
   }
 
-  /** The text speaks of this mark, or has it in a value that is not valid JSON. */
+  /** Whether the text mentions this mark, or has it in a value that is not valid JSON. */
   #isText({ kind, index, end }: Found): boolean {
     const before = this.#text.slice(Math.max(0, index - 1), index);
     const after = this.#text.slice(end, end + 1);
@@ -289,11 +288,11 @@ class Parts {
   }
 }
 
-/* These find the begin and end of fenced code and JSON values in a text. */
+/* Finds the ends of fenced code and JSON values in a text. */
 
-/** One fenced part of a text; outermost fences only. */
+/** A fenced part of a text; outermost fences only. */
 export interface Fence {
-  /** Lower case; "" if none is given. */
+  /** The language in lower case; "" if none is given. */
   readonly language: string;
   readonly content: string;
   /** The fence starts at the first character of its opening line and ends after its closing line. */
@@ -335,7 +334,7 @@ export function findFences(text: string): Fence[] {
   return fences;
 }
 
-/** True for a fence marked as TypeScript or JavaScript, or unmarked with content that looks like it; false if it
+/** Whether a fence is marked as TypeScript or JavaScript, or unmarked with content that looks like it; false if it
  * contains a reply. */
 export function isCode({ language, content }: Fence): boolean {
   if (LOOKS_LIKE_REPLY.test(content)) return false;
@@ -345,14 +344,14 @@ export function isCode({ language, content }: Fence): boolean {
 
 /** The extent of a JSON value. */
 interface Scan {
-  /** Index after its end; -1 if the text ends first. */
+  /** The index after its end; -1 if the text ends first. */
   readonly end: number;
-  /** The text up to its last complete part, with everything open closed; "" if nothing is complete. */
+  /** Returns the text up to its last complete part, closed; "" if nothing is complete. */
   readonly closed: () => string;
 }
 
 /** Finds the end of the object or array at `start` in one pass, without recursion. Recognises strings; a bracket of the
- * wrong kind closes what it can. */
+ * wrong kind closes as many levels as it can. */
 export function scanJson(text: string, start: number): Scan {
   const stack: ("}" | "]")[] = [];
   const open = { "}": 0, "]": 0 };
@@ -394,7 +393,7 @@ export function scanJson(text: string, start: number): Scan {
   return { end: -1, closed: () => text.slice(start, safe) + stack.toReversed().join("") };
 }
 
-/** Index after the closing quote of the string that opens at `at`, or -1. */
+/** Returns the index after the closing quote of the string that opens at `at`, or -1. */
 function stringEnd(text: string, at: number): number {
   for (let i = at + 1; i < text.length; i++) {
     const char = text[i];
