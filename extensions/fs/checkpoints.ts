@@ -7,22 +7,22 @@ interface StoredItem {
   readonly path: string;
   readonly before: State;
   readonly after: State;
-  /** Identifies a file that had several names (hard links): a write to one name appears in all of them. */
+  /** The id of a file that had several names (hard links): a write to one name appears in all of them. */
   readonly link?: string;
 }
 
-/** One change of files, as stored. */
+/** A change of files, as stored. */
 export interface Checkpoint {
-  /** Sorts by time. */
+  /** The id, which sorts by time. */
   readonly id: string;
   readonly at: number;
-  /** The function that made it; "undo" and "redo" undo what `of` names. */
+  /** The function that made it; "undo" and "redo" undo the changes in `of`. */
   readonly change: string;
   readonly of: readonly string[];
-  /** The undo or redo left these paths unchanged. */
+  /** The paths that the undo or redo left unchanged. */
   readonly kept?: readonly string[];
   readonly conversationId: string;
-  /** The user's query, also for a change of a query below it. */
+  /** The user's query, also for a change by a sub-query. */
   readonly queryId: string | null;
   readonly iterationId: string | null;
   readonly items: readonly StoredItem[];
@@ -39,7 +39,7 @@ interface Limits {
 }
 
 const LIMITS: Limits = { bytes: 256 * 1024 * 1024, changes: 1_000, days: 30 };
-/** Younger files may belong to a change that is being recorded. */
+/** Files that are younger may belong to a change that is being recorded. */
 const YOUNG_MS = 10 * 60_000;
 const PRUNE_EVERY = 50;
 const PRUNE_MS = 3_600_000;
@@ -47,14 +47,14 @@ const STAMP = ".pruned";
 const DAY_MS = 86_400_000;
 
 /** Stores the state of files before each change, in one folder per workspace. A change is first stored as unfinished,
- * then made, then stored as finished. After a kill in between, the next process reverts it. While it is made, its
- * file is locked. The kernel releases the lock with the process. The lock works across containers that share the
- * folder, where process ids mislead. */
+ * then made, then stored as finished; after a kill in between, the next process reverts it. Meanwhile its file is
+ * locked, and the kernel releases the lock with the process. The lock works across containers that share the folder,
+ * where process ids mislead. */
 export class Checkpoints {
   readonly #folder: string;
   readonly #all: string;
   readonly #limits: Limits;
-  /** Lock files of unfinished changes. */
+  /** The lock files of unfinished changes. */
   readonly #locked = new Map<string, Deno.FsFile>();
   #added = 0;
   #last = 0;
@@ -65,7 +65,7 @@ export class Checkpoints {
     this.#limits = limits;
   }
 
-  /** An id greater than all earlier ones of this process. */
+  /** Returns an id greater than all earlier ones of this process. */
   newId(): string {
     this.#last = Math.max(Date.now(), this.#last + 1);
     return `${this.#last.toString(36).padStart(9, "0")}-${crypto.randomUUID().slice(0, 8)}`;
@@ -119,14 +119,14 @@ export class Checkpoints {
     this.#unlock(id);
   }
 
-  /** Finished changes, oldest first. */
+  /** Returns finished changes, oldest first. */
   async list(): Promise<readonly Checkpoint[]> {
     const names = (await namesIn(this.#folder)).filter((name) => /^[0-9a-z]+-[0-9a-f]+\.json$/.test(name)).sort();
     const found = await Promise.all(names.map((name) => read(join(this.#folder, name))));
     return found.filter((one) => one !== null);
   }
 
-  /** Changes left unfinished by processes that have ended, newest first. */
+  /** Returns changes left unfinished by processes that have ended, newest first. */
   async abandoned(): Promise<readonly Checkpoint[]> {
     const names = (await namesIn(this.#folder)).filter((name) => name.endsWith(".pending")).sort().reverse();
     const left = names.filter((name) => !this.#isBeingMade(name));
@@ -157,7 +157,7 @@ export class Checkpoints {
     await Deno.writeTextFile(join(this.#folder, STAMP), "").catch(() => {}); // nothing was ever stored
   }
 
-  /** Reading all changes takes longer than one change: once an hour is enough, and after many changes. */
+  /** Reading all changes takes longer than one change, so it runs once an hour, and after many changes. */
   async #pruneSometimes(): Promise<void> {
     if (this.#added++ % PRUNE_EVERY !== 0) return;
     const { mtime } = await Deno.stat(join(this.#folder, STAMP)).catch(() => ({ mtime: null }));
@@ -180,7 +180,7 @@ export class Checkpoints {
     }
   }
 
-  /** If the system has no locks, a young change counts as being made. */
+  /** Whether the change is being made. Without locks in the system, a young change counts as being made. */
   #isBeingMade(name: string): boolean {
     const path = join(this.#folder, name);
     try {
@@ -263,15 +263,15 @@ export type State =
   | { readonly kind: "dir"; readonly mode: number | null }
   | null;
 
-/** One path in a change. */
+/** A path in a change. */
 export interface ChangeItem {
-  /** Relative to the workspace, without links. */
+  /** The path relative to the workspace, without links. */
   readonly path: string;
   readonly before: PathSnapshot;
   readonly after: PathSnapshot;
-  /** The entry that was inspected: the change is refused if it is no longer the same. */
+  /** The inspected entry: the change is refused if the entry has changed. */
   readonly seen?: Facts | null;
-  /** The file of this other item, which goes, is renamed to this path before its contents are written. */
+  /** The other item whose file is renamed to this path before its contents are written. */
   readonly from?: string | undefined;
 }
 

@@ -1,29 +1,29 @@
 import { type Facts, nameBytes, nameText, type OpenFolder, type Tree } from "./tree/tree.ts";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 
-/** Every folder of a path is opened and checked, and again for each entry of a change. */
+/** The limit for the folders of a path, since each is opened and checked, again for each entry of a change. */
 export const MAX_DEPTH = 200;
 
 /** A place inside the workspace, or the repository around it, resolved once. */
 export interface WorkspacePath {
-  /** Relative to the workspace, with `/` and without links; "." for the workspace itself. It begins with `..` only
-   * outside the workspace. */
+  /** The path relative to the workspace, with `/` and without links; "." for the workspace itself. It begins with `..`
+   * only outside of the workspace. */
   readonly real: string;
-  /** The path is spelled as the caller named it, relative to the workspace with `/`. */
+  /** The path in the caller's spelling, relative to the workspace with `/`. */
   readonly path: string;
-  /** Null if nothing is there yet. */
+  /** The facts; null if nothing exists there yet. */
   readonly info: Facts | null;
 }
 
 export interface Workspace {
-  /** Real path. */
+  /** The real path of the workspace. */
   readonly root: string;
   readonly tree: Tree;
   /** Whether all of the repository around it may be changed. */
   readonly isOpen?: boolean;
 }
 
-/** The change is outside the workspace and inside the repository around it; the user may allow it. */
+/** The change is outside of the workspace and inside the repository around it; the user may allow it. */
 export class OutsideWorkspace extends RangeError {
   override readonly name = "OutsideWorkspace";
 
@@ -32,7 +32,7 @@ export class OutsideWorkspace extends RangeError {
   }
 }
 
-/** The only module that resolves a path from the model. Throws RangeError for a path outside the workspace and the
+/** Resolves a path from the model; no other module does. Throws RangeError for a path outside of the workspace and the
  * repository around it, compared by components after links are resolved, and TypeError for an invalid one. */
 export function confine(workspace: Workspace, path: string): WorkspacePath {
   const named = namedIn(workspace, path);
@@ -42,7 +42,7 @@ export function confine(workspace: Workspace, path: string): WorkspacePath {
   return placeAt(workspace, { named, path, absolute: rest === "" ? real : join(real, rest) });
 }
 
-/** Like `confine`, but a link at the end is not followed. */
+/** Resolves a path like `confine`, but does not follow a link at the end. */
 function confineEntry(workspace: Workspace, path: string): WorkspacePath {
   const named = namedIn(workspace, path);
   if (named === "") throw new RangeError(`Cannot change ${path}: it is the workspace itself`);
@@ -50,18 +50,18 @@ function confineEntry(workspace: Workspace, path: string): WorkspacePath {
   return placeAt(workspace, { named, path, absolute: join(real, rest, named.slice(named.lastIndexOf(sep) + 1)) });
 }
 
-/** Like `confine`, for a file that will be written. Also throws for guarded folders, by name and by the target of
- * links, and `OutsideWorkspace`. */
+/** Resolves a path like `confine`, for a file that will be written. Also throws for guarded folders, by name and by the
+ * target of links, and `OutsideWorkspace`. */
 export function confineForWrite(workspace: Workspace, path: string): WorkspacePath {
   return refuseFixed(workspace, confine(workspace, path));
 }
 
-/** Like `confineEntry`, for an entry that will be created, moved or removed. */
+/** Resolves a path like `confineEntry`, for an entry that will be created, moved or removed. */
 export function confineEntryForWrite(workspace: Workspace, path: string): WorkspacePath {
   return refuseFixed(workspace, confineEntry(workspace, path));
 }
 
-/** The error for a path that changed between two checks. */
+/** Returns the error for a path that changed between two checks. */
 export function movedMeanwhile(path: string): RangeError {
   return new RangeError(`Cannot use ${path}: a part of it is a link that was not there before`);
 }
@@ -85,7 +85,7 @@ function refuseFixed({ isOpen = false }: Workspace, place: WorkspacePath): Works
 
 function namedIn({ root, tree }: Workspace, path: string): string {
   if (path.includes("\0")) throw new TypeError(`Cannot use path ${JSON.stringify(path)}: it has a NUL character`);
-  // One text for each name: another one for its bytes could hide a guarded name.
+  // Each name has one text, because another text for its bytes could hide a guarded name.
   const named = relative(root, resolve(root, nameText(nameBytes(path))));
   if (!staysInside(relative(topOf({ root, tree }), resolve(root, named)))) throw outside({ root, tree }, path);
   if (named.split(sep).length > MAX_DEPTH) {
@@ -108,7 +108,7 @@ function placeAt(
   }
 }
 
-/** The real path of the deepest existing part, and the rest. */
+/** Returns the real path of the deepest existing part, and the rest. */
 function deepest(wanted: string, path: string): { readonly real: string; readonly rest: string } {
   for (let at = wanted;; at = dirname(at)) {
     try {
@@ -132,7 +132,7 @@ function isLink(path: string): boolean {
   }
 }
 
-/** A path relative to the workspace as its tree takes it. */
+/** Returns a path relative to the workspace in the form that its tree accepts. */
 function slashed(relation: string): string {
   return (sep === "/" ? relation : relation.replaceAll(sep, "/")) || ".";
 }
@@ -142,7 +142,7 @@ export function staysInside(relation: string): boolean {
   return relation !== ".." && !relation.startsWith(`..${sep}`) && !isAbsolute(relation);
 }
 
-/** The top of the repository around the workspace, or the workspace. */
+/** Returns the top of the repository around the workspace, or the workspace. */
 function topOf({ root, tree: { below } }: Pick<Workspace, "root" | "tree">): string {
   return below === "" ? root : resolve(root, ...below.split("/").map(() => ".."));
 }
@@ -152,9 +152,9 @@ function outside({ root, tree }: Workspace, path: string): RangeError {
   return new RangeError(`Cannot use ${path}: it is outside the workspace ${root}${around}`);
 }
 
-/** Folders that only their own tools write to: repository internals (which can name commands) and our settings. */
+/** Folders that only their own tools write to: repository internals, which can name commands, and Vis's settings. */
 const GUARDED = [".git", ".vis", "git~1", "vis~1"];
-/** Some file systems ignore these in names. */
+/** Characters that some file systems ignore in names. */
 const IGNORABLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
 /** Whether some file system could treat this name as a guarded one. */
@@ -162,7 +162,7 @@ export function isGuarded(name: string): boolean {
   return GUARDED.includes(plainName(name));
 }
 
-/** A name without what some file system ignores: case, trailing dots, streams, invisible characters. */
+/** Removes all that some file system ignores from a name: case, trailing dots, streams, invisible characters. */
 function plainName(name: string): string {
   const [plain = ""] = name.normalize("NFKC").replace(IGNORABLE, "").toLowerCase().split(":");
   return plain.replace(/[. ]+$/, "");
@@ -170,12 +170,12 @@ function plainName(name: string): string {
 
 const NAMES = [".git", ".vis"];
 const MAX_KNOWN = 10_000;
-/** Entries of a repository that decide what git runs and where it looks. */
+/** Entries of a repository that decide which files git runs and where it looks. */
 const OF_REPOSITORY: ReadonlySet<string> = new Set(
   "head commondir objects refs config config.worktree hooks info modules worktrees packed-refs index".split(" "),
 );
 
-/** Identifies guarded folders by their identity and contents instead of their names, which may change between a check
+/** Recognises guarded folders by their identity and contents instead of their names, which may change between a check
  * and a write. */
 export class FolderGuard {
   readonly #known = new Set<string>();
@@ -198,16 +198,16 @@ export class FolderGuard {
     throw new RangeError("Files below .git/ and .vis/ are protected, whatever the folder is called");
   }
 
-  /** Throws RangeError for a path that git obeys, in a workspace that is a repository's own folder. Other paths
-   * there, such as worktrees, follow the usual rules. */
+  /** Throws RangeError for a path that git obeys, in a workspace that is a repository's own folder. Other paths there,
+   * such as worktrees, follow the usual rules. */
   checkRoot(tree: Tree, path: string): void {
     const [first = ""] = path.split("/");
     if (!OF_REPOSITORY.has(plainName(first)) || !isRepository((name) => tree.look(name) !== null)) return;
     throw new RangeError("The workspace is a repository's own folder, in which this is protected");
   }
 
-  /** Call it before an entry is made. Throws RangeError if git would take the folder for a repository from then on:
-   * its settings can name commands, which run when somebody calls git there. */
+  /** Called before an entry is made. Throws RangeError if git would then take the folder for a repository: its settings
+   * can name commands, which run when git is called there. */
   checkNew(folder: OpenFolder, name: string): void {
     const made = plainName(name);
     if (!OF_REPOSITORY.has(made)) return;
@@ -217,12 +217,13 @@ export class FolderGuard {
   }
 }
 
-/** The way from the workspace to the top of the repository around it: "" or "../../". */
+/** Returns the way from the workspace to the top of the repository around it: "" or "../../". */
 export function upTo({ below }: Pick<Tree, "below">): string {
   return below === "" ? "" : "../".repeat(below.split("/").length);
 }
 
-/** Git recognizes a repository by the names of these entries, whatever their contents and kinds. */
+/** Whether the entries make a folder a repository: git recognises one by these names, whatever their contents and
+ * kinds. */
 function isRepository(has: (name: string) => boolean): boolean {
   return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
 }

@@ -7,15 +7,15 @@ import { editDistance, Pace } from "@vis/extension";
 import { dirname } from "node:path";
 
 export interface FindOptions {
-  /** Returns at most this many. If absent, exceeding the default cap is an error. */
+  /** The limit for returned paths. If absent, exceeding the default cap is an error. */
   readonly limit?: number | undefined;
-  /** Includes ignored files. */
+  /** Whether to include ignored files. */
   readonly all?: boolean | undefined;
 }
 
 const MAX_FILES = 10_000;
 
-/** Paths of files that match any of the patterns, sorted by folder. */
+/** Returns paths of files that match any of the patterns, sorted by folder. */
 export async function findFiles(
   context: FsContext,
   patterns: string | readonly string[],
@@ -59,15 +59,15 @@ export function withFolders(workspace: Workspace, patterns: readonly string[]): 
       if (place.info?.kind !== "dir" || /[{}]/.test(place.path)) return one;
       return `${not}${place.path === "." ? "" : `${place.path.replace(/[\\*?[\]{}!]/g, "\\$&")}/`}**`;
     } catch {
-      return one; // it is a pattern only, or leads out of the workspace, which the matcher refuses
+      return one; // it is only a pattern, or leads out of the workspace, which the matcher refuses
     }
   });
 }
 
 export interface ListFilesOptions {
-  /** Levels to descend; 1 is the folder's own entries. */
+  /** The number of levels to descend; 1 lists the folder's own entries. */
   readonly depth?: number | undefined;
-  /** Includes ignored files. */
+  /** Whether to include ignored files. */
   readonly all?: boolean | undefined;
 }
 
@@ -79,7 +79,7 @@ interface ListedFile extends Pick<WalkEntry, "path" | "type"> {
 const DEPTH = 2;
 const MAX_ENTRIES = 10_000;
 
-/** The contents of a folder, as a flat list in tree order. */
+/** Returns the contents of a folder, as a flat list in tree order. */
 export async function listFiles(
   context: FsContext,
   folder = ".",
@@ -109,11 +109,11 @@ interface PathStat {
   readonly path: string;
   readonly type: "file" | "dir" | "other";
   readonly size: number;
-  /** ISO 8601. */
+  /** The time in ISO 8601. */
   readonly modified: string;
 }
 
-/** Facts about a path, following links; null if nothing is there. */
+/** Returns facts about a path, following links; null if nothing exists there. */
 export function statPath(context: FsContext, path: string): PathStat | null {
   const place = confine(context, path);
   if (place.info === null) return null;
@@ -128,7 +128,7 @@ export function statPath(context: FsContext, path: string): PathStat | null {
 
 const MAX_CANDIDATES = 3_000;
 
-/** The error for a missing path, with the nearest existing one. */
+/** Returns the error for a missing path, with the nearest existing one. */
 export async function missing(
   context: FsContext,
   { action, path }: { readonly action: string; readonly path: string },
@@ -144,7 +144,7 @@ export async function missing(
   return new Error(`${base}; the nearest folder that exists is ${folder === "." ? "the workspace" : folder}`);
 }
 
-/** Up to three paths: the same name elsewhere, or a similar name in the same folder. */
+/** Returns up to three paths: the same name elsewhere, or a similar name in the same folder. */
 async function nearest(context: FsContext, path: string): Promise<string[]> {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const parent = dirname(path);

@@ -10,12 +10,12 @@ import { FileWatch } from "./watch/file_watch.ts";
 interface Known {
   readonly tree: Tree;
   readonly checkpoints: Checkpoints | null;
-  /** Queue of changes. */
+  /** The queue of changes. */
   readonly queue: Semaphore;
-  /** Reverts what an earlier process left half done, before anything else. */
+  /** Resolves once unfinished changes of an earlier process are reverted, before anything else. */
   readonly ready: Promise<unknown>;
   readonly watch: FileWatch;
-  /** Watches all of the repository around the workspace; null before its first use. */
+  /** The watch of all of the repository around the workspace; null before its first use. */
   wide: FileWatch | null;
 }
 
@@ -40,7 +40,7 @@ type View = Pick<
 
 const MAX_PLACES = 64;
 
-/** Keeps workspaces, and the files that conversations have read, while the process runs. */
+/** The workspaces, and the files that conversations have read, while the process runs. */
 export class FsPlaces {
   readonly #ledger = new ReadLedger();
   readonly #guard = new FolderGuard();
@@ -89,7 +89,7 @@ export class FsPlaces {
     }
   }
 
-  /** Watches what programs change, for one call. Looks and changes of `fs` come one at a time. */
+  /** Watches changes by programs, for one call. Looks and changes of `fs` come one at a time. */
   watch(env: View & Pick<EnvironmentView, "spawn">, { all = false }: { readonly all?: boolean } = {}): FileWatcher {
     const place = this.#place(env), { queue, tree } = place;
     if (all) place.wide ??= new FileWatch(env.workspace, tree, { all });

@@ -15,7 +15,7 @@ import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 
 const places = new FsPlaces();
 
-/** Up to 16 MB of text, as bytes and as text; a change has it before and after. */
+/** Limits for 16 MB of text, as bytes and as text; a change has it before and after. */
 const READ_ROOM = 32 << 20, CHANGE_ROOM = 96 << 20;
 
 const path = z.string().min(1).describe("path");
@@ -23,7 +23,7 @@ const line = z.number().int().min(1).optional();
 const flag = z.boolean().optional();
 const many = z.union([z.string(), z.array(z.string()).min(1)]);
 const encoding = z.string().min(1).optional();
-/** A note names `encoding` where it matters. */
+/** `encoding` is named in a note if it matters. */
 const Read = z.strictObject({ from: line, to: line, numbers: flag, encoding })
   .meta({ tsType: "{from?, to?, numbers?}" }).optional();
 const Write = z.strictObject({ encoding, eol: z.enum(["lf", "crlf"]).optional() })
@@ -42,7 +42,7 @@ const Lines = z.strictObject({ at: z.number().int().min(0).optional(), count: li
 const Change = z.strictObject({ old: z.string(), new: z.string(), all: flag });
 const Changes = z.array(z.strictObject({ path: z.string(), ...Change.shape })).min(1);
 
-/** Names that results have in other tools. */
+/** Names of other tools for parts of results. */
 const PATH = { file: "path", filename: "path", fileName: "path", filePath: "path", file_path: "path", name: "path" };
 const TEXT = { content: "text", contents: "text", data: "text" };
 const TYPE = {
@@ -356,7 +356,7 @@ async function edit(
   return written;
 }
 
-/** Maps the names that other tools use for the keys of an edit to the names here. */
+/** Names of other tools for the keys of an edit, with the names here. */
 const EDIT_KEYS: Readonly<Record<string, string>> = {
   old_string: "old",
   oldString: "old",
@@ -376,8 +376,8 @@ const EDIT_KEYS: Readonly<Record<string, string>> = {
   filePath: "path",
 };
 
-/** Models also write the arguments of other tools: `fs.edit(path, {old_string, new_string})`, `fs.edit(path, old,
- * new)`, `fs.edit({path, edits: […]})`; the meaning is clear, so it is accepted. */
+/** Accepts the arguments of other tools, whose meaning is clear: `fs.edit(path, {old_string, new_string})`,
+ * `fs.edit(path, old, new)`, `fs.edit({path, edits: […]})`. */
 function editArguments(args: readonly unknown[]): unknown[] {
   const [where, old, now, ...rest] = args;
   if (typeof where === "string" && typeof old === "string" && typeof now === "string") {
@@ -395,7 +395,7 @@ function editArguments(args: readonly unknown[]): unknown[] {
   return args.length < 2 ? args.map(renamed) : [renamed(where), edits, ...args.slice(2)];
 }
 
-/** An edit with the keys of `fs.edit`, or a list of them, as far as no key is there twice. */
+/** Renames the keys of an edit, or of a list of edits, to those of `fs.edit`, as long as no key occurs twice. */
 function renamed<Value>(value: Value): Value;
 function renamed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one: unknown) => renamed(one));
@@ -424,7 +424,7 @@ async function undo(at: FsContext, options: UndoOptions = {}) {
   return [...files, ...kept.map(({ path, reason }) => ({ path, kept: reason }))];
 }
 
-/** The linear-time engine is a third of the program's code, so it is loaded by the first search. */
+/** The linear-time engine is a third of the program's code, so the first search loads it. */
 async function search(env: EnvironmentView, pattern: string, options?: GrepOptions): Promise<unknown> {
   const { grep } = await import("./search/grep.ts");
   return await grep(await places.of(env), pattern, options);
@@ -435,8 +435,8 @@ async function count(env: EnvironmentView, pattern: string, options?: CountOptio
   return await count(await places.of(env), pattern, options);
 }
 
-/** Models also write `fs.grep(/todo/i, "src", {glob: "*.ts"})` and patterns as paths, `fs.grep("todo", "*.ts")`; the
- * meaning is clear, so it is accepted. */
+/** Accepts `fs.grep(/todo/i, "src", {glob: "*.ts"})` and patterns as paths, `fs.grep("todo", "*.ts")`, whose meaning is
+ * clear. */
 function grepArguments(args: readonly unknown[]): unknown[] {
   const [pattern, where, more, ...rest] = args;
   const flags = pattern instanceof RegExp && pattern.ignoreCase ? { ignoreCase: true } : {};
@@ -453,17 +453,17 @@ function grepArguments(args: readonly unknown[]): unknown[] {
   ];
 }
 
-/** Shows people who watch how many results a call found. */
+/** Shows people the number of results of a call. */
 function counted(one: string, many: string): (found: readonly unknown[]) => string {
   return ({ length }) => `${length} ${length === 1 ? one : many}`;
 }
 
-/** Shows people who watch which files a change touched. */
+/** Shows people the files that a change touched. */
 function pathsOf(changed: readonly { readonly path: string }[]): string {
   return changed.map(({ path }) => path).join(", ");
 }
 
-/** Shows people who watch which files an undo restored, and which it kept. */
+/** Shows people the files that an undo restored, and the files that it kept. */
 function undoneOf(files: readonly { readonly path: string; readonly kept?: string }[]): string {
   const kept = files.filter((one) => one.kept !== undefined);
   const restored = pathsOf(files.filter((one) => one.kept === undefined));

@@ -4,7 +4,7 @@ import type { Facts, OpenFolder } from "../tree/tree.ts";
 import { Pace } from "@vis/extension";
 import { dirname } from "node:path";
 
-/** Why a file change failed, as text. */
+/** Returns why a file change failed, as text. */
 function writeReason(error: unknown): string {
   if (error instanceof Deno.errors.PermissionDenied) return "permission denied";
   if (error instanceof Deno.errors.NotADirectory) return "a part of its path is a file";
@@ -25,16 +25,17 @@ export interface Move {
 interface Application {
   readonly items: readonly ChangeItem[];
   readonly moves?: readonly Move[];
-  /** Maps a path to the temporary name under which the new file is written first. The name is in the same folder, or
-   * in the nearest folder that exists. A file without a temporary name is written in place. */
+  /** The temporary names, by path, under which new files are written first. The name is in the same folder, or in the
+   * nearest existing folder. A file without one is written in place. */
   readonly temporary: ReadonlyMap<string, string>;
-  /** Keeps folders that are not empty, instead of failing. */
+  /** Whether to keep folders that are not empty, instead of failing. */
   readonly keepFull?: boolean;
 }
 
 type Place = Pick<FsContext, "tree" | "guard">;
 
-/** Temporary names for the files that are replaced as a whole. Those that would lose something by that have none. */
+/** Returns temporary names for the files that are replaced as a whole. Files that would lose something by that have
+ * none. */
 export function temporaryNames(context: Place, items: readonly ChangeItem[]): ReadonlyMap<string, string> {
   const staysInPlace = ({ path, before, from = path }: ChangeItem): boolean => {
     if (before?.kind !== "file" && from === path) return false;
@@ -47,7 +48,7 @@ export function temporaryNames(context: Place, items: readonly ChangeItem[]): Re
   return new Map(replaced.map(({ path }) => [path, temporaryOf(newFolderOf(items, path) ?? path)]));
 }
 
-/** The path at or above `path` at which a folder takes the place of a file or link, if there is one. */
+/** Returns the path at or above `path` at which a folder replaces a file or link, if there is one. */
 function newFolderOf(items: readonly ChangeItem[], path: string): string | null {
   return items.find((one) => isNewFolder(one) && (path === one.path || path.startsWith(`${one.path}/`)))?.path ?? null;
 }
@@ -56,7 +57,7 @@ function isNewFolder({ before, after }: ChangeItem): boolean {
   return before !== null && before.kind !== "dir" && after?.kind === "dir";
 }
 
-/** Whether a file that gets another name is to have the contents that it has. */
+/** Whether a file gets another name and keeps its contents. */
 export function isOnlyRenamed({ from, after }: ChangeItem, items: readonly ChangeItem[]): boolean {
   const before = from === undefined ? null : items.find(({ path }) => path === from)?.before ?? null;
   if (before?.kind !== "file" || after?.kind !== "file" || before.mode !== after.mode) return false;
@@ -64,7 +65,7 @@ export function isOnlyRenamed({ from, after }: ChangeItem, items: readonly Chang
 }
 
 /** Changes the files as the items specify: writes new ones to temporary names first, then renames and removes
- * everything, with a pause only if that takes long. Throws Error naming the file; changes made until then remain. */
+ * everything, with a pause only if that takes long. Throws Error that names the file; earlier changes remain. */
 export async function applyItems(context: Place, application: Application): Promise<void> {
   const { items, moves = [], temporary } = application;
   context.guard.note(context.tree);
@@ -174,7 +175,7 @@ function inFolderOf(context: Place, path: string, use: (folder: OpenFolder, name
   naming(path, () => use(folder, lastOf(path)));
 }
 
-/** The same for an entry that is about to be there. */
+/** Adds an entry that does not exist yet. */
 function addIn(context: Place, path: string, add: (folder: OpenFolder, name: string) => void): void {
   inFolderOf(context, path, (folder, name) => {
     context.guard.checkNew(folder, name);
@@ -182,7 +183,7 @@ function addIn(context: Place, path: string, add: (folder: OpenFolder, name: str
   });
 }
 
-/** `named`: what an error names instead. */
+/** `named` is the path that an error names instead. */
 function openFolder({ tree, guard }: Place, path: string, named = path): OpenFolder {
   return naming(named, () => {
     guard.checkRoot(tree, path);
@@ -212,7 +213,7 @@ function quietly(run: () => void): void {
   } catch { /* it is gone already */ }
 }
 
-/** A new path in the same folder, so that a rename from it stays within one file system. */
+/** Returns a new path in the same folder, so that a rename from it stays within one file system. */
 function temporaryOf(path: string): string {
   const folder = dirname(path);
   return `${folder === "." ? "" : `${folder}/`}.vis-${crypto.randomUUID()}.tmp`;

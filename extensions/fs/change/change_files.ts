@@ -14,25 +14,25 @@ import { applyItems, isOnlyRenamed, type Move, temporaryNames } from "./apply_it
 import { Pace } from "@vis/extension";
 import { dirname } from "node:path";
 
-/** Files that git or Vis obey, in one question. */
+/** The limit for files that git or Vis obey, in one approval. */
 const MOST_ASKED = 50;
 
 interface Change {
   /** The function that makes the change. */
   readonly change: string;
-  /** Folders come before their contents; missing folders need not be included. */
+  /** The items; folders come before their contents, and missing folders need not be included. */
   readonly items: readonly ChangeItem[];
-  /** Renames with the effect that the items describe; used instead of writing them. */
+  /** Renames with the effect of the items, which are used instead of writing them. */
   readonly moves?: readonly Move[];
-  /** Checkpoints that this change undoes. */
+  /** The checkpoints that this change undoes. */
   readonly of?: readonly string[];
-  /** Paths of these that it leaves as they are. */
+  /** The paths of those checkpoints that it leaves unchanged. */
   readonly kept?: readonly string[];
 }
 
-/** The only way to change files: all or none, recorded as one checkpoint. Asks the user first where git or Vis obey one
- * of them. After an error, or a kill at any moment, either nothing or everything is changed. Throws Error naming the
- * file. */
+/** Changes files: all or none, recorded as one checkpoint. No other code changes files. It asks the user first if git
+ * or Vis obey one of them. After an error, or a kill at any moment, either nothing or everything is changed. Throws
+ * Error that names the file. */
 export async function changeFiles(
   context: FsContext,
   { change, items: given, moves = [], of = [], kept = [] }: Change,
@@ -66,8 +66,8 @@ export async function changeFiles(
   }
 }
 
-/** The same with folders in place of files that are removed and have something below them afterwards. No file is
- * renamed to where its own place or folder was: it is written again. */
+/** Adds folders in place of removed files that have entries below them afterwards. A file is never renamed to a path at
+ * or above its own; it is written again. */
 function withFolders(items: readonly ChangeItem[]): readonly ChangeItem[] {
   const folders = new Set(items.flatMap(({ path, after }) => after === null ? [] : foldersOf(path)));
   const now = items.map((item): ChangeItem =>
@@ -85,19 +85,19 @@ function withFolders(items: readonly ChangeItem[]): readonly ChangeItem[] {
   });
 }
 
-/** The folders that a path is in, the outermost first. */
+/** Returns the folders of a path, the outermost first. */
 export function foldersOf(path: string): readonly string[] {
   const names = path.split("/");
   return names.slice(1).map((_, at) => names.slice(0, at + 1).join("/"));
 }
 
-/** Asks the user before a conversation changes what git or Vis run or read as settings. Throws Error if the user does
- * not allow it, or cannot be asked. */
+/** Asks the user before a conversation changes files that git or Vis run or read as settings. Throws Error if the user
+ * refuses or cannot be asked. */
 async function askForObeyed(
   { conversationId, obeyedPaths, approve }: FsContext,
   items: readonly ChangeItem[],
 ): Promise<void> {
-  // Outside a conversation, the user calls.
+  // Outside of a conversation, the user is the caller.
   if (conversationId === "" || !obeyedPaths) return;
   const changed = items.filter((one) => [one.before, one.after].some((state) => state && state.kind !== "dir"));
   const obeyed = await obeyedPaths(changed.map(({ path }) => path));
@@ -121,7 +121,7 @@ async function askForObeyed(
   if (!allowed) throw new Error(`Cannot ${what}: ${reason}`);
 }
 
-/** The files that are renamed. */
+/** Returns the files that are renamed. */
 function renamed(items: readonly ChangeItem[], moves: readonly Move[]): readonly Move[] {
   return items.flatMap(({ path, before, from }): Move[] => {
     if (from !== undefined) return [{ from, to: path }];
@@ -141,7 +141,7 @@ async function begin(
   const sources = new Map(files.map(({ from, to }) => [to, from]));
   const kept = [];
   for (const { path, before, after, from } of items) {
-    // A part of a file that was written in place is recognized by its bytes before and after.
+    // A part of a file that was written in place is recognised by its bytes before and after.
     const isWhole = moves.length > 0 || before?.kind !== "file" && from === undefined || temporary.has(path);
     const state = isWhole ? await stateOf(after) : await checkpoints.keep(after);
     const facts = before?.kind === "file" || sources.has(path) ? tree.look(sources.get(path) ?? path) : null;
@@ -161,7 +161,7 @@ async function begin(
   return id;
 }
 
-/** The folders that must be created for the new entries. */
+/** Returns the folders that must be created for the new entries. */
 function missingFolders({ tree }: FsContext, items: readonly ChangeItem[]): ChangeItem[] {
   const named = new Set(items.map(({ path }) => path));
   const missing = new Set<string>();
@@ -175,7 +175,7 @@ function missingFolders({ tree }: FsContext, items: readonly ChangeItem[]): Chan
   return [...missing].sort().map((path) => ({ path, before: null, after: { kind: "dir", mode: null } }));
 }
 
-/** Maximum size that one change may remove or move, so that it can be undone. */
+/** The limit for the bytes that one change may remove or move, so that it can be undone. */
 export const MAX_KEPT = 64 * 1024 * 1024;
 
 /** Reads the state of a path that contains no link. Throws RangeError for more than `MAX_KEPT` bytes, and for
@@ -215,7 +215,7 @@ interface HalfChanged {
   readonly from?: string | undefined;
 }
 
-/** Reverts the part of an unfinished change that was made. Later changes by others are kept. */
+/** Reverts the completed part of an unfinished change. Later changes by others are kept. */
 async function putBack(
   context: Pick<FsContext, "tree" | "guard">,
   items: readonly HalfChanged[],
@@ -223,7 +223,7 @@ async function putBack(
   const place = { ...context, signal: undefined };
   const changed: ChangeItem[] = [];
   const befores = new Map(items.map(({ path, before }) => [path, before]));
-  /** Maps the old path of each renamed file to its new path. */
+  /** The new path of each renamed file, by its old path. */
   const renamed = new Map<string, string>();
   for (const { path, before, after, made = null, from } of items) {
     const now = await current(place, path);
@@ -239,7 +239,7 @@ async function putBack(
       changed.push({ path, before: now, after: null });
       continue;
     }
-    // Between removing an entry and creating one of another kind, there was nothing.
+    // Between removing an entry and creating one of another kind, the path was empty.
     const isBetween = now === null && before !== null && after !== null && before.kind !== after.kind;
     if (isBetween || isSameState(state, after) || isMixed(now, { before, made })) {
       changed.push({ path, before: now, after: before });
@@ -256,7 +256,7 @@ async function putBack(
     else if (!await isReverted(place, item)) failed.push(item);
   }
   for (const item of gone) if (!back.has(item.path) && !await isReverted(place, item)) failed.push(item);
-  for (const item of failed) await isReverted(place, item); // what was in its way may be gone
+  for (const item of failed) await isReverted(place, item); // an obstacle may be gone now
 }
 
 async function isReverted(
@@ -271,7 +271,7 @@ async function isReverted(
   }
 }
 
-/** Whether a file has bytes of both, each at its place: it was being written in place. */
+/** Whether a file has bytes of both states, each at its place: it was being written in place. */
 function isMixed(
   now: PathSnapshot,
   { before, made }: { readonly before: PathSnapshot; readonly made: PathSnapshot },

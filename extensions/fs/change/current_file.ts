@@ -14,8 +14,8 @@ export interface CurrentFile extends FileSnapshot {
   readonly seen: Facts;
 }
 
-/** A file about to be changed; null if there is none. Throws Error if it differs from what this conversation last
- * read. */
+/** Returns a file about to be changed; null if it is missing. Throws Error if it differs from the version that this
+ * conversation last read. */
 export async function currentFile(
   context: FsContext,
   place: WorkspacePath,
@@ -79,7 +79,8 @@ export function currentText(
   );
 }
 
-/** The bytes of a changed text. Throws Error that names the first character that the file's encoding does not have. */
+/** Returns the bytes of a changed text. Throws Error that names the first character that the file's encoding does not
+ * have. */
 export function newBytes(
   text: string,
   format: FileFormat,
@@ -103,11 +104,11 @@ export function newBytes(
 export interface Written {
   readonly path: string;
   readonly bytes: number;
-  /** Unified diff against the previous text; "" if nothing changed. */
+  /** A unified diff against the previous text; "" if nothing changed. */
   readonly diff: string;
 }
 
-/** The result for a changed file, whose state the conversation knows from now on. */
+/** Returns the result for a changed file, whose state the conversation knows from now on. */
 export async function written(
   context: FsContext,
   { path, before, after }: ChangeItem,
@@ -129,7 +130,7 @@ export async function written(
 }
 
 interface Encodings {
-  /** Encoding of the text after a change and before it; if unknown, the bytes show it. */
+  /** The encoding of the text after and before a change; if unknown, it is detected. */
   readonly encoding?: string | undefined;
   readonly encodingBefore?: string | undefined;
 }
@@ -146,7 +147,7 @@ export async function diffOf(
     : await unifiedDiff(path, { before: old, after: now });
 }
 
-/** Null if there was no file, undefined if it is not text. */
+/** Returns null for a missing file, undefined if it is not text. */
 function textIn(snapshot: ChangeItem["before"], encoding?: string): string | null | undefined {
   if (snapshot === null || snapshot.kind === "dir") return null;
   if (snapshot.kind === "link") return snapshot.target;
@@ -160,8 +161,8 @@ interface Changed extends Pick<ChangeItem, "before" | "after"> {
   readonly encoding?: string | undefined;
 }
 
-/** Tells the model which changed files do not parse, if they are new, parsed before, or have another fault than
- * before. A fault that existed before may come from a language that the parser does not know. */
+/** Notes changed files that do not parse, if they are new, parsed before, or have another fault than before. An older
+ * fault may come from a language that the parser does not know. */
 export async function noteFaults({ note, sourceFault, signal }: FsContext, items: readonly Changed[]): Promise<void> {
   if (!sourceFault) return;
   for (const { named, before, after, encoding } of items.slice(0, MAX_FILES)) {

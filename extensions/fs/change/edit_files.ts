@@ -22,15 +22,15 @@ export interface FileEdit extends TextReplacement {
 }
 
 export interface EditOptions {
-  /** Overrides the encoding in which the files were read, or that their bytes show. */
+  /** Overrides the encoding in which the files were read, or the detected one. */
   readonly encoding?: string | undefined;
 }
 
-/** Size in bytes above which decoding is worth a pause of its own. */
+/** The size in bytes above which decoding gets its own pause. */
 const LARGE = 1024 * 1024;
 
 const MAX_EDITS = 1_000;
-/** Characters of all files together. */
+/** The limit for the characters of all files together. */
 const MAX_SUM = 2 * MAX_WRITE;
 
 interface Draft {
@@ -40,7 +40,7 @@ interface Draft {
   text: string;
 }
 
-/** Exact replacements in one or more files, in order, all or none. Returns one result per file. */
+/** Makes exact replacements in one or more files, in order, all or none. Returns one result per file. */
 export async function editFiles(
   context: FsContext,
   edits: readonly FileEdit[],
@@ -92,7 +92,7 @@ async function draftOf(context: FsContext, place: WorkspacePath, encoding: strin
 }
 
 export interface WriteOptions {
-  /** Overrides the encoding of the file before, or UTF-8. */
+  /** Overrides the encoding of the former file, or UTF-8. */
   readonly encoding?: string | undefined;
   /** Overrides the line ending of the existing file. */
   readonly eol?: "lf" | "crlf" | undefined;
@@ -101,7 +101,7 @@ export interface WriteOptions {
 const MARK = "\uFEFF";
 
 /** Creates a file and its folders, or replaces its text. A new text keeps the encoding and the byte order mark of the
- * old one. It gets CRLF if all old lines end so and none of the new ones do. */
+ * old one. It gets CRLF if all old lines have it and no new line does. */
 export async function writeFile(
   context: FsContext,
   { path, text, options = {} }: {

@@ -10,9 +10,9 @@ import { Pace } from "@vis/extension";
 interface Moved {
   readonly from: string;
   readonly to: string;
-  /** Number of files and links that were moved. */
+  /** The number of files and links that were moved. */
   readonly files: number;
-  /** Names both paths only. */
+  /** A diff that only names both paths. */
   readonly diff: string;
 }
 
@@ -43,15 +43,15 @@ export async function movePath(
 }
 
 export interface RemoveOptions {
-  /** Removes a folder with its contents. */
+  /** Whether to remove a folder with its contents. */
   readonly recursive?: boolean | undefined;
 }
 
 interface Removed {
   readonly path: string;
-  /** Number of files and links that were removed. */
+  /** The number of files and links that were removed. */
   readonly files: number;
-  /** Names the path only. */
+  /** A diff that only names the path. */
   readonly diff: string;
 }
 
@@ -74,8 +74,8 @@ export async function removePath(
 
 const MAX_ITEMS = 2_000;
 
-/** Everything at and below a place as items to remove, folders before their contents. Throws RangeError for guarded
- * paths and for more than can be undone, and Error for a file that changed since it was read. */
+/** Returns everything at and below a place as items to remove, folders before their contents. Throws RangeError for
+ * guarded paths and for more than can be undone, and Error for a file that changed since it was read. */
 export async function treeItems(
   context: FsContext,
   place: WorkspacePath,

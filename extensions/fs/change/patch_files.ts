@@ -22,15 +22,15 @@ type Content =
 interface Draft {
   readonly place: WorkspacePath;
   readonly item: Pick<ChangeItem, "path" | "before" | "seen">;
-  /** Before the git diff that is applied. */
+  /** The content before the git diff that is being applied. */
   start: Content;
-  /** Null if there is no such file, or if it is removed. */
+  /** The content after it; null if the file is missing or removed. */
   after: Content;
   /** Whether this git diff has written it. */
   isMade: boolean;
   /** The file that the patch renames to it. */
   source: Draft | null;
-  /** Whether there is a folder, which the patch has to empty. */
+  /** Whether the path is a folder, which the patch has to empty. */
   readonly isFolder: boolean;
 }
 
@@ -94,7 +94,7 @@ async function emptiedFolders(
   return folders;
 }
 
-/** The path of the file that keeps its names, attributes and access lists under a new name; null if a file is
+/** Returns the path of the file that keeps its names, attributes and access lists under a new name; null if a file is
  * written. */
 function renamedFrom({ item, after, source }: Pick<Draft, "item" | "after" | "source">): string | null {
   const isRenamed = item.before === null && after?.kind === "file" &&
@@ -128,7 +128,7 @@ interface Drafting {
 
 async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft }: Drafting): Promise<void> {
   const { from, to, hunks } = part;
-  // A patch of a file's text writes to the target of a link; all else is about the link itself.
+  // A patch of a file's text writes to the target of a link; all other patches concern the link itself.
   const isEntry = part.isLink || from !== to || hunks.length === 0;
   const source = from === null ? null : await draftOf(context, from, { drafts, isEntry });
   const target = from === to && source ? source : await draftOf(context, to ?? from ?? "", { drafts, isEntry });
@@ -171,7 +171,7 @@ async function changedBy(
     : kept
     ? currentText(context, kept.bytes, { place, action: "patch", encoding: kept.format?.encoding })
     : { ...UTF_8, text: "" };
-  // A patch of a program has the mark as a character of the first line.
+  // In a program's patch, the mark is a character of the first line.
   const changed = await applyHunks(`${format.hasMark ? MARK : ""}${text}`, hunks, { path, signal: context.signal });
   if (to === null) {
     if (changed !== "" && changed !== MARK) {
@@ -213,7 +213,7 @@ function innerTarget(
   return target;
 }
 
-/** A file or link as changed by the previous parts. */
+/** Returns a file or link as changed by the previous parts. */
 async function draftOf(
   context: FsContext,
   path: string,

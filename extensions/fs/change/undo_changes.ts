@@ -15,17 +15,17 @@ import { diffOf, type Written, written } from "./current_file.ts";
 import { messageOf, Pace } from "@vis/extension";
 
 export interface UndoOptions extends UndoChoice {
-  /** Overwrites later changes by others, also in files that an earlier undo left unchanged. */
+  /** Whether to overwrite later changes by others, even in files that an earlier undo left unchanged. */
   readonly force?: boolean | undefined;
-  /** Changes nothing; `files` has the changes that would be undone. */
+  /** Whether to change nothing; `files` then has the changes that would be undone. */
   readonly dryRun?: boolean | undefined;
 }
 
 interface Undone {
-  /** The undo reverted at least one file of each of these changes. */
+  /** The changes of which at least one file was reverted. */
   readonly changes: readonly Checkpoint[];
   readonly files: readonly Pick<Written, "path" | "diff">[];
-  /** Files of these changes that were left as they are. */
+  /** Files of these changes that were left unchanged. */
   readonly kept: readonly Kept[];
 }
 
@@ -37,9 +37,9 @@ interface Kept {
 const BY_OTHERS = "changed since by someone else";
 const MAX_NAMED = 5;
 
-/** Undoes changes as one change that can itself be undone. A file that is no longer as the change left it is kept and
- * named, the others are undone. Throws Error if there is nothing to undo or every file has to be kept: FilesChanged if
- * `force` would help. */
+/** Undoes changes as one change that can itself be undone. A file that has changed since is kept and named, the others
+ * are undone. Throws Error if there is nothing to undo or every file has to be kept; FilesChanged if `force` would
+ * help. */
 export async function undoChanges(
   context: FsContext,
   { force = false, dryRun = false, ...choice }: UndoOptions,
@@ -74,7 +74,7 @@ export async function undoChanges(
   return { changes: changes.filter((one) => one.items.some(({ path }) => !left.has(path))), files, kept };
 }
 
-/** Says which names of a file with several are files of their own now. */
+/** Notes which names of a file with several are separate files now. */
 function noteSeparate(
   context: FsContext,
   { items, changes }: { readonly items: readonly ChangeItem[]; readonly changes: readonly Checkpoint[] },
@@ -104,12 +104,12 @@ function allKept(kept: readonly Kept[], { redo }: UndoChoice): Error {
   return reasons.has(BY_OTHERS) ? new FilesChanged(text) : new Error(text);
 }
 
-/** A change that an item would undo. */
+/** Returns a change that an item would undo. */
 async function shown({ path, before, after }: ChangeItem): Promise<Undone["files"][number]> {
   return { path, diff: await diffOf({ path, before: after, after: before }) };
 }
 
-/** Outside a conversation, the undo belongs to the conversation whose changes it undoes. */
+/** Outside of a conversation, the undo belongs to the conversation whose changes it undoes. */
 function asOneOf(context: FsContext, [newest]: readonly Checkpoint[]): FsContext {
   if (context.conversationId !== "" || !newest) return context;
   const { conversationId } = newest;
@@ -127,9 +127,9 @@ interface Plan {
   readonly kept: readonly Kept[];
 }
 
-/** Renames files back that the changes renamed, so that they stay the same files with all that belongs to them. */
+/** Renames files back that the changes renamed, so that they stay the same files with all their attributes. */
 function withRenames({ items, kept }: Plan, changes: readonly Checkpoint[]): Plan {
-  /** Maps the old names of files to their present names. */
+  /** The present names of files, by their old names. */
   const names = new Map<string, string>();
   for (const { from, to } of changes.flatMap(({ moves = [] }) => moves)) {
     const name = names.get(to) ?? to;
@@ -172,12 +172,12 @@ function sharedWith(path: string): string {
   return `shares its content with ${path} by a hard link`;
 }
 
-/** The id of a file with several names. */
+/** Returns the id of a file with several names. */
 function linkOf(facts: Facts | null): string | null {
   return facts?.kind === "file" && facts.names > 1 ? facts.id : null;
 }
 
-/** Items that lead from the current state to the one before the oldest change, and the paths that are kept. */
+/** Returns items that lead from the current state to the one before the oldest change, and the paths that are kept. */
 async function itemsOf(
   context: FsContext,
   { changes, checkpoints, force }: Undoing,
@@ -191,7 +191,7 @@ async function itemsOf(
     try {
       const at = foldersOf(path).find((one) => context.tree.look(one)?.kind !== "dir");
       if (at !== undefined && wanted.get(at)?.to?.kind === "dir") {
-        // A link may be where its folder was.
+        // A link may have replaced its folder.
         items.push({ path, before: null, after: await checkpoints.load(states.to) });
         continue;
       }
@@ -208,7 +208,7 @@ async function itemsOf(
   return { items, kept };
 }
 
-/** Null where a part of the path is a link. */
+/** Returns null if a part of the path is a link. */
 function lookAt({ tree }: FsContext, path: string): Facts | null {
   try {
     return tree.look(path);
@@ -217,7 +217,7 @@ function lookAt({ tree }: FsContext, path: string): Facts | null {
   }
 }
 
-/** Null if the path is as it was before. */
+/** Returns null if the path already has its former state. */
 async function itemOf(
   context: FsContext,
   path: string,
@@ -242,11 +242,11 @@ function modeOf(state: State): number | null {
 }
 
 interface Wanted {
-  /** The undo expects this state now. */
+  /** The state that the undo expects now. */
   readonly from: State;
-  /** The undo restores this state. */
+  /** The state that the undo restores. */
   readonly to: State;
-  /** The file with several names that is or was there. */
+  /** The file with several names that is or was at the path. */
   readonly fromLink: string | undefined;
   readonly toLink: string | undefined;
 }
@@ -274,7 +274,7 @@ function composed(changes: readonly Checkpoint[]) {
   return { wanted, broken };
 }
 
-/** The same effect on each file with several names, by its id. */
+/** Returns the combined effect on each file with several names, by its id. */
 function linksOf(changes: readonly Checkpoint[]) {
   const links = new Map<string, { readonly from: State; readonly to: State; readonly isBroken: boolean }>();
   for (const { items, moves = [] } of changes) {
@@ -287,7 +287,7 @@ function linksOf(changes: readonly Checkpoint[]) {
       const made = after ?? byPath.get(to)?.after ?? before;
       const was = before ?? byPath.get(from)?.before ?? after;
       const later = links.get(link);
-      // One change may name it twice: the last one counts.
+      // One change may name it twice; the last one counts.
       const isKnown = befores.has(link) && isSameState(befores.get(link) ?? null, was);
       const isBroken = later !== undefined && (later.isBroken || !isKnown && !isSameState(later.to, made));
       befores.set(link, was);
@@ -302,22 +302,22 @@ function withContent(state: State, content: State | undefined): State {
 }
 
 interface UndoChoice {
-  /** Limits the undo to the latest changes; if absent, it covers all of the newest `scope`. */
+  /** The number of the latest changes to undo; if absent, all of the newest `scope`. */
   readonly steps?: number | undefined;
   readonly scope?: "call" | "step" | "request" | undefined;
-  /** These changes, as far as they are not undone yet. */
+  /** The ids of the changes to undo; undone ones are skipped. */
   readonly changes?: readonly string[] | undefined;
-  /** Limits the undo to this conversation: its id or a prefix of it. */
+  /** The conversation to which the undo is limited: its id or a prefix of it. */
   readonly conversation?: string | undefined;
-  /** Only changes before the given time count in these queries. */
+  /** Times up to which changes of these queries count. */
   readonly cuts?: readonly { readonly queryId: string; readonly at: number }[] | undefined;
-  /** Undo the newest undo instead. */
+  /** Whether to undo the newest undo instead. */
   readonly redo?: boolean | undefined;
-  /** Includes paths that an earlier undo left unchanged. */
+  /** Whether to include paths that an earlier undo left unchanged. */
   readonly force?: boolean | undefined;
 }
 
-/** The selected changes, newest first. */
+/** Returns the selected changes, newest first. */
 export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): readonly Checkpoint[] {
   const { conversation = "", redo = false, steps, scope = "call", changes: named, cuts = [], force = false } = choice;
   const isCut = (one: Checkpoint) => cuts.some(({ queryId, at }) => one.queryId === queryId && one.at >= at);
@@ -340,13 +340,13 @@ export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): r
 }
 
 interface OpenChange extends Checkpoint {
-  /** Whether it is undone except for `items`, which the undo left as they were. */
+  /** Whether it is undone except for `items`, which the undo left unchanged. */
   readonly isRest: boolean;
 }
 
-/** Changes that are not undone, oldest first. Redoing a change makes it available for undo again. */
+/** Returns changes that are not undone, oldest first. Redoing a change makes it available for undo again. */
 export function openChanges(all: readonly Checkpoint[]): OpenChange[] {
-  /** Maps the id of a change to the items that each of its undos left unchanged, the newest undo last. */
+  /** The items that each undo of a change left unchanged, by the id of the change, the newest undo last. */
   const left = new Map<string, (readonly string[])[]>();
   const byId = new Map(all.map((one) => [one.id, one]));
   for (const { change, of, kept = [] } of all) {
@@ -363,7 +363,7 @@ export function openChanges(all: readonly Checkpoint[]): OpenChange[] {
   });
 }
 
-/** Files are no longer as the changes left them that are to be undone. */
+/** Files have changed since the changes that are to be undone. */
 export class FilesChanged extends Error {
   override readonly name = "FilesChanged";
   readonly code = "files_changed";

@@ -9,9 +9,9 @@ interface Options {
 
 const MAX_SHOWN = 5;
 
-/** The text after all hunks. Lines must match exactly, at the given line or in one place only; otherwise it rejects
- * with Error that shows the nearest place. Where a hunk has the file's line endings and byte order mark, as in git's
- * diff, its new lines are taken as they are; where it has none, as a model writes it, they get those of the file. */
+/** Returns the text after all hunks. Lines must match exactly, at the given line or in one place only; otherwise it
+ * rejects with Error that shows the nearest place. New lines of a hunk with the file's line endings and byte order
+ * mark, as in git's diff, are inserted unchanged. Without any, as in a model's patch, they get the file's. */
 export async function applyHunks(
   text: string,
   hunks: readonly PatchHunk[],
@@ -32,9 +32,9 @@ export async function applyHunks(
 }
 
 interface Lines {
-  /** Each with its `\r` if it has one; the last one too if it would have one when terminated. */
+  /** The lines, each with its `\r` if it has one; so has the last one if it would have one when terminated. */
   readonly lines: string[];
-  /** New lines get this before their line feed: `\r` or nothing. */
+  /** The text that new lines get before their line feed: `\r` or nothing. */
   readonly end: string;
   ended: boolean;
 }
@@ -55,7 +55,7 @@ function textOf({ lines, ended, end }: Lines): string {
   return ended ? `${text}\n` : end !== "" && text.endsWith(end) ? text.slice(0, -1) : text;
 }
 
-/** The new lines of a hunk, as they are in the file from then on. */
+/** Returns the new lines of a hunk, as the file will contain them. */
 function replaced(
   hunk: PatchHunk,
   { file, at, path }: { readonly file: Lines; readonly at: number; readonly path: string },
@@ -73,7 +73,7 @@ function replaced(
   }
   const known = new Map<string, string | null>();
   for (const line of old) {
-    // Lines that differ in bytes only look the same.
+    // Lines that differ only in invalid bytes look the same.
     const isOther = known.has(bare(line)) && bare(line) !== plain(line).replace(/^\uFEFF/, "");
     known.set(bare(line), isOther && known.get(bare(line)) !== line ? null : line);
   }
@@ -85,7 +85,7 @@ function replaced(
   });
 }
 
-/** A line without its ending and a byte order mark, and with U+FFFD for bytes that are no text. */
+/** Returns a line without its ending and a byte order mark, and with U+FFFD for invalid bytes. */
 function bare(line: string): string {
   return plain(line).replace(/^\uFEFF/, "").toWellFormed();
 }
@@ -124,7 +124,8 @@ async function placeOf(
   throw new Error(`Cannot apply ${name}: its lines stand at lines ${shown}${more}; add lines around it`);
 }
 
-/** The last of the lines below which a hunk is; null if there is none, or the first of them is in several places. */
+/** Returns the last of the lines below which a hunk is; null if there is none, or the first of them is in several
+ * places. */
 function startBelow(
   lines: readonly string[],
   { below, from }: { readonly below: readonly string[]; readonly from: number },
@@ -139,7 +140,7 @@ function startBelow(
   return below.length === 0 ? null : at;
 }
 
-/** Knuth-Morris-Pratt over lines: linear, even if all lines are equal. */
+/** Finds lines with Knuth-Morris-Pratt: in linear time, even if all lines are equal. */
 async function placesOf(
   lines: readonly string[],
   { old, from, pace }: { readonly old: readonly string[]; readonly from: number; readonly pace: Pace },
@@ -175,7 +176,7 @@ const MAX_PLACES = 50;
 const MAX_LINE = 160;
 const AROUND = 3;
 
-/** Finds the place where most lines of a hunk match, and the text in place of the first line that differs. The error
+/** Finds the place where most lines of a hunk match, with the text there for the first line that differs. The error
  * uses it when a hunk matches nowhere. */
 async function nearestHunk(
   lines: readonly string[],

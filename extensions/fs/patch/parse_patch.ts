@@ -2,33 +2,32 @@ import { normalize } from "node:path/posix";
 
 /** Adjacent lines of the old text, and their replacement. */
 export interface PatchHunk {
-  /** 1-based line in the old text, if the patch contains one. */
+  /** The 1-based line in the old text, if the patch contains one. */
   readonly line: number | null;
-  /** The lines have no line feed, but keep the carriage return that the patch has before it. */
+  /** The old lines without line feeds, but with the carriage returns of the patch. */
   readonly old: readonly string[];
   readonly new: readonly string[];
-  /** Whether a line ending follows the last new line, if that is the last of the file; null if the patch does not
-   * say. */
+  /** Whether a line ending follows the last new line, if that is the last of the file; null if unknown. */
   readonly ended: boolean | null;
-  /** Lines of the file below which it is, the outermost first; only where it would fit in several places. */
+  /** The lines of the file below which it is, the outermost first; given only if it would fit in several places. */
   readonly below?: readonly string[];
 }
 
 export interface PatchPart {
-  /** Null for a new file. */
+  /** The old path; null for a new file. */
   readonly from: string | null;
-  /** Null for a removed file. */
+  /** The new path; null for a removed file. */
   readonly to: string | null;
   readonly hunks: readonly PatchHunk[];
   /** The mode that the patch sets: 0o100644 or 0o100755. */
   readonly mode: number | null;
-  /** Whether it is about a symbolic link, whose text is its target. */
+  /** Whether the part concerns a symbolic link, whose text is its target. */
   readonly isLink: boolean;
   /** Whether `from` remains. */
   readonly isCopy: boolean;
-  /** Whether the file is removed whatever is in it. */
+  /** Whether the file is removed with any content. */
   readonly isWhole: boolean;
-  /** Number of the git diff that it belongs to; null outside of one. All parts of a diff start from the same tree. */
+  /** The number of its git diff; null outside of one. All parts of a diff start from the same tree. */
   readonly diff: number | null;
 }
 
@@ -38,7 +37,7 @@ const MAX_SHOWN = 80;
 const HUNK = /^@@(?: -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))?)?(?: @@.*| \.\.\. @@.*|\s*)$/s;
 const SEARCH = /^(<{5,9}) ?SEARCH/;
 const REPLACE = /^(>{5,9}) ?REPLACE/;
-/** Lines of Codex's own patches, whose hunks have no counts and whose names have no prefix. */
+/** Matches lines of Codex's own patches, whose hunks have no counts and whose names have no prefix. */
 const CODEX = /^\*\*\* (?:(Begin Patch|End Patch|End of File)\s*$|(Update|Add|Delete) File: (.+)$|Move to: )/;
 const MAIL = /^From [0-9a-f]{40}/;
 const FENCE = /^\s*`{3,}/;
@@ -63,7 +62,7 @@ export function parsePatch(text: string, isFile: IsFile): readonly PatchPart[] {
   if (text.length > MAX_PATCH) throw new RangeError(`Cannot apply the patch: ${text.length} characters are over 4 MB`);
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
-  // A text that was converted as a whole says nothing about the files.
+  // A text that was converted as a whole shows nothing about the files.
   const isConverted = lines.length > 1 && lines.slice(0, -1).every((line) => line.endsWith("\r"));
   const parts = new PatchReader(isConverted ? lines.map(plain) : lines, isFile).read();
   if (parts.length > 0) return parts;
@@ -72,7 +71,7 @@ export function parsePatch(text: string, isFile: IsFile): readonly PatchPart[] {
   );
 }
 
-/** A line without the carriage return of its ending. */
+/** Returns a line without the carriage return of its ending. */
 export function plain(line: string): string {
   return line.endsWith("\r") ? line.slice(0, -1) : line;
 }
@@ -82,12 +81,12 @@ class PatchReader {
   readonly #isFile: IsFile;
   readonly #parts: PatchPart[] = [];
   #at = 0;
-  /** The file whose lines are read. */
+  /** The file whose lines are being read. */
   #head: FileHead | null = null;
   #hunks: PatchHunk[] = [];
   /** Whether a blank line or a signature has ended the file of `#head`. */
   #isOver = false;
-  /** A mail begins another diff, after its message. */
+  /** The number of the diff: a mail begins another one, after its message. */
   #diff = 0;
   #isMail = false;
   #isFenced = false;
@@ -137,7 +136,7 @@ class PatchReader {
     return true;
   }
 
-  /** Throws Error for what could be a lost line of a file. */
+  /** Throws Error if a line of prose could be a lost line of a file. */
   #prose(line: string): void {
     if (FENCE.test(line)) this.#isFenced = true;
     if (line === "---") this.#isMail = false;
@@ -198,11 +197,9 @@ class PatchReader {
     this.#isOver = false;
   }
 
-  /**
-   * The lines of a hunk. The counts of its header are what they should be if a program wrote it, and an estimate if a
-   * model did: more lines are taken, and lines of context may be missing where that changes nothing. A line without a
-   * mark has lost its blank if the counts then fit, and cannot be read otherwise.
-   */
+  /** Reads the lines of a hunk. The counts of its header are exact in a program's patch, and estimates in a model's:
+   * more lines are taken, and harmless lines of context may be missing. A line without a mark has lost its blank if
+   * the counts then fit, and otherwise cannot be read. */
   #hunkLines(counts: Counts | null) {
     const hunk = { old: [] as string[], new: [] as string[], ended: null as boolean | null, isChange: false };
     const [start, isFull] = [this.#at, () => counts?.old === hunk.old.length && counts.new === hunk.new.length];
@@ -231,7 +228,7 @@ class PatchReader {
       }
     }
     if (bare !== null && !isFull()) throw this.#unreadable(bare, MARKS);
-    // Blank lines that separate the hunk from what follows were taken for lines of it.
+    // Blank lines between the hunk and the next part were taken for lines of the hunk.
     for (let last = this.#at - 1; !isFull() && blanks === 0 && last >= start && this.#line(last) === ""; last--) {
       hunk.old.pop();
       hunk.new.pop();
@@ -239,14 +236,14 @@ class PatchReader {
     return { ...hunk, isAnchored: first === " " && mark === " " };
   }
 
-  /** Whether a line ends a hunk of which this is left; null if the header does not say. */
+  /** Whether a line ends a hunk with these remaining counts; null if the header has none. */
   #isBoundary(left: Counts | null): boolean {
     const line = this.#line(this.#at);
     if (/^@@|^diff -|^Index: |^={60}/.test(line) || [MAIL, SEARCH, CODEX].some((one) => one.test(line))) return true;
     const isFull = left?.old === 0 && left.new === 0;
     if (isFull && isSignature(line)) return true;
     if (!this.#isPair(this.#at)) return false;
-    // They may also be a removed line that begins with "-- " and an added one with "++ ".
+    // The two lines may also be a removed line that begins with "-- " and an added one with "++ ".
     return isFull || this.#line(this.#at + 2).startsWith("@@") && !(left?.old === 1 && left.new === 1);
   }
 
@@ -254,7 +251,7 @@ class PatchReader {
     return this.#line(at).startsWith("--- ") && this.#line(at + 1).startsWith("+++ ");
   }
 
-  /** A file of Codex's patches. After @@ is a line of the file, below which the hunk is. */
+  /** Reads a file of Codex's patches. After @@ is a line of the file, below which the hunk is. */
   #codex(line: string): void {
     const start = this.#at++;
     const [, border, kind, name = ""] = CODEX.exec(line) ?? [];
@@ -321,7 +318,7 @@ class PatchReader {
     [this.#path, this.#at] = [path, end + 1];
   }
 
-  /** The path in the last line before a block, also in bold or as a heading, as models like to write it. */
+  /** Returns the path in the last line before a block, also in bold or as a heading, as models write it. */
   #pathBefore(start: number, { isNew }: { readonly isNew: boolean }): string {
     const lines = this.#lines.slice(this.#since, start).map((line, by) => ({
       line: plain(line),
@@ -361,13 +358,13 @@ interface Counts {
   readonly new: number;
 }
 
-/** Mails of git end so. */
+/** Whether a line is the end of a git mail. */
 function isSignature(line: string): boolean {
   return /^-- ?$/.test(line);
 }
 
-/** The line between the two texts of a block: of the length of its other markers, so that a text may have shorter or
- * longer ones. Negative if there is none. */
+/** Returns the line between the two texts of a block. It is as long as the other markers, so that a text may contain
+ * shorter or longer ones. Negative if there is none. */
 function middleOf(lines: readonly string[], length: number): number | "several" {
   const all = lines.flatMap((line, at) => /^={5,9}\s*$/.test(line) ? [at] : []);
   const own = all.filter((at) => lines[at]?.trim().length === length);
@@ -375,7 +372,7 @@ function middleOf(lines: readonly string[], length: number): number | "several" 
   return more.length > 0 ? "several" : found;
 }
 
-/** Whether there is such a file, which decides between readings of a name. */
+/** Whether the file exists, which decides between readings of a name. */
 type IsFile = (path: string) => boolean;
 
 const LINK = 0o120000, MODULE = 0o160000;
@@ -398,7 +395,7 @@ const PREFIXES = new Set([
   "w/ c/",
   "w/ o/",
 ]);
-/** The keys are in the order in which git prints them. */
+/** The keys, in the order in which git prints them. */
 const EXTENDED = {
   "old mode": /^\d{6}$/,
   "new mode": /^\d{6}$/,
@@ -415,11 +412,11 @@ const EXTENDED = {
 type Extended = keyof typeof EXTENDED;
 const KEYS = Object.keys(EXTENDED);
 
-/** The lines of a patch that say which file its hunks are for. */
+/** The lines of a patch that name the file of its hunks. */
 class FileHead {
   readonly #at: number;
   readonly #diff: number | null;
-  /** Name in the line `diff --git`; null if its two names differ, or if the line is missing. */
+  /** The name in the line `diff --git`; null if its two names differ, or if the line is missing. */
   readonly #git: { readonly name: string; readonly hasPrefix: boolean } | null;
   readonly #values = new Map<Extended, string>();
   #names: { readonly from: string | null; readonly to: string | null } | null = null;
@@ -440,12 +437,12 @@ class FileHead {
     return this.#names !== null;
   }
 
-  /** Names the file in an error. */
+  /** The name of the file in an error. */
   get shown(): string {
     return this.#names?.to ?? this.#names?.from ?? this.#git?.name ?? this.#values.get("rename to") ?? "";
   }
 
-  /** Adds a line such as `rename from`. False if git would not print it here. */
+  /** Adds a line such as `rename from`. Returns false if git would not print it here. */
   extend(line: string): boolean {
     const found = extendedIn(line);
     if (found === null || this.#diff === null || this.isNamed) return false;
@@ -463,7 +460,7 @@ class FileHead {
     else this.#names = { from: from && withoutFolder(from), to: to && withoutFolder(to) };
   }
 
-  /** Returns the change that the patch makes to the file. Throws Error if it lacks lines that this needs. */
+  /** Returns the change that the patch makes to the file. Throws Error if it lacks necessary lines. */
   part(hunks: readonly PatchHunk[]): PatchPart {
     const { from, to, isCopy } = this.#places();
     const mode = this.#mode();
@@ -538,7 +535,7 @@ function isExtended(key: string): key is Extended {
   return key in EXTENDED;
 }
 
-/** The name that both sides of `a/x b/x` have. */
+/** Returns the name that both sides of `a/x b/x` have. */
 function sameName(line: string): { readonly name: string; readonly hasPrefix: boolean } | null {
   const found = halves(line).map(([left, right]) => {
     if (left === right) return { name: left, hasPrefix: false };
@@ -561,7 +558,7 @@ function withoutFolder(name: string): string {
   return name.replace(/^[^/]*\/(?=.)/, "");
 }
 
-/** `a/src/x.ts<TAB>2026-…`, as git quotes it, or null for `/dev/null`. */
+/** Returns the name in `a/src/x.ts<TAB>2026-…`, as git quotes it, or null for `/dev/null`. */
 function nameIn(text: string, { hasTime = true }: { readonly hasTime?: boolean } = {}): string | null {
   const plain = text.replace(/\r$/, "");
   const end = hasTime ? plain.indexOf("\t") : -1;
@@ -577,7 +574,7 @@ function nameIn(text: string, { hasTime = true }: { readonly hasTime?: boolean }
 
 const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, "\\": 92 };
 
-/** A name in quotes, in which git writes bytes as `\303`. */
+/** Returns a quoted name, in which git writes bytes as `\303`. */
 function unquoted(text: string): string {
   const [, inner] = /^"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
   if (inner === undefined) throw new Error(`Cannot apply the patch: the quotes of the name ${text} do not end`);
@@ -595,7 +592,7 @@ function unquoted(text: string): string {
   }
 }
 
-/** Names without the prefixes that most programs write. */
+/** Returns names without the prefixes that most programs write. */
 function namePair(from: string | null, to: string | null, isFile: IsFile) {
   const prefixes = [from, to].map((name) => name?.slice(0, 2) ?? "");
   if (from !== null && to !== null && PREFIXES.has(prefixes.join(" ")) && !(from === to)) {

@@ -2,20 +2,20 @@ import { Pace } from "@vis/extension";
 import { withStraysOf } from "../text_format.ts";
 
 export interface TextReplacement {
-  /** Exact text to find. */
+  /** The exact text to find. */
   readonly old: string;
   readonly new: string;
-  /** Replaces every occurrence; otherwise there must be exactly one. */
+  /** Whether to replace every occurrence; otherwise there must be exactly one. */
   readonly all?: boolean | undefined;
 }
 
 const MAX_SHOWN = 6;
 const MAX_LINE = 120;
-/** A written text has at most 16 MB, and a character has at least one byte. */
+/** The limit for a written text of 16 MB, since a character takes at least one byte. */
 const MAX_TEXT = 16 << 20;
 
-/** The text after one replacement. If `old` is missing or not unique, it rejects with Error that says what to do. In
- * both texts of an edit, U+FFFD stands for a byte that is not UTF-8, as the reader of the file sees it. */
+/** Returns the text after one replacement. If `old` is missing or not unique, it rejects with Error that advises the
+ * caller. In both texts of an edit, U+FFFD stands for a byte that is not UTF-8, as the reader of the file sees it. */
 export async function replaceText(
   whole: string,
   edit: TextReplacement,
@@ -53,7 +53,7 @@ export async function replaceText(
   return parts.join("") + whole.slice(done);
 }
 
-/** New lines in the place of a part of a line end like that line, or else like the one before. */
+/** Returns new lines for a part of a line, with the ending of that line, or else of the one before. */
 function withEndsOf(text: string, at: number, lines: string): string {
   const next = text.indexOf("\n", at);
   const end = next < 0 ? text.lastIndexOf("\n", at) : next;
@@ -89,7 +89,7 @@ function excerpt(text: string): string {
   return JSON.stringify(line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line);
 }
 
-/** Maximum comparisons for the engine's own search, whose worst case is the product of the two lengths. */
+/** The limit of comparisons for the engine's own search, whose worst case is the product of the two lengths. */
 const MAX_PRODUCT = 20_000_000;
 const SLICE = 1 << 15;
 const MAX_PLACES = 1_000_000;
@@ -131,7 +131,7 @@ function tooMany(): RangeError {
   );
 }
 
-/** Knuth-Morris-Pratt: how much of the part still matches after each of its prefixes. */
+/** Returns how much of the part still matches after each of its prefixes (Knuth-Morris-Pratt). */
 async function fallbackOf(part: string, pace: Pace): Promise<Int32Array> {
   const table = new Int32Array(part.length);
   for (let at = 1, length = 0; at < part.length; at++) {
@@ -149,7 +149,7 @@ const CHECK_EVERY = 4_096;
 const MAX_COMPARED = 2_000;
 const MAX_HINT = 120;
 
-/** A hint for a text that was not found: the nearest line, and the first character of it that differs; "" if no line is
+/** Returns a hint for a text that was not found: the nearest line, and its first different character; "" if no line is
  * alike. */
 async function nearestPlace(
   text: string,
@@ -187,7 +187,7 @@ interface Place {
   readonly start: number;
 }
 
-/** The line that is most like the first wanted one; of several, where the most of the following lines are alike. */
+/** Returns the line most similar to the first wanted one; of several, the one with the most similar following lines. */
 async function nearestStart(
   text: string,
   wanted: readonly string[],
@@ -226,7 +226,8 @@ function likeness(line: string, other: string): number {
   return head + tail;
 }
 
-/** The first character of a line that is not the wanted one, which may begin within the line unless it is whole. */
+/** Returns the first character of a line that differs from the wanted one, which may begin within the line unless it is
+ * whole. */
 function difference(wanted: string, line: string, { isWhole }: { readonly isWhole: boolean }): string {
   const has = (part: string): boolean => isWhole ? line.startsWith(part) : line.includes(part);
   let [low, high] = [0, Math.min(wanted.length, MAX_COMPARED)];
@@ -241,7 +242,7 @@ function difference(wanted: string, line: string, { isWhole }: { readonly isWhol
   return `; its character ${at + 1} is ${named(own)}, not ${named(other)}`;
 }
 
-/** Names of characters that look like others, or like nothing. */
+/** The names of characters that are invisible or look like others. */
 const NAMES: Readonly<Record<string, string>> = {
   "\t": "TAB",
   "\r": "CARRIAGE RETURN",
@@ -298,7 +299,7 @@ function named([char, next]: readonly string[]): string {
   return `${isSeen ? `${char} (${code(char)})` : code(char)}${more}`;
 }
 
-/** Normalizes a line, so that characters that look alike are the same. Only its beginning is compared. */
+/** Normalises a line, so that characters that look alike are the same. Only its beginning is compared. */
 function squeezed(line: string): string {
   return line.slice(0, MAX_COMPARED).normalize("NFC").toLowerCase().replace(/[\u2018\u2019\u201a\u00b4]/g, "'")
     .replace(/[\u201c\u201d\u201e]/g, '"').replace(/[\u2010-\u2014\u2212]/g, "-").replace(/\u2026/g, "...")

@@ -1,17 +1,17 @@
 const MAX_DIFF = 64 * 1024;
 const CONTEXT = 3;
-/** Most lines of both texts together, since a list of lines costs many times the bytes of a short line. */
+/** The limit for the lines of both texts together, since a list of lines costs many times the bytes of a short line. */
 const MAX_LINES = 500_000;
 
 interface DiffTexts {
-  /** Null if there is no such file. */
+  /** The old text; null if the file is missing. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
-/** A unified diff with three lines of context; "" if nothing changed. Bounded in time and length: if the texts differ
- * too much, the changed region is shown as a whole, and a last line says what was left out, and how many lines of it
- * were added and removed. */
+/** Returns a unified diff with three lines of context; "" if nothing changed. It is bounded in time and length. If the
+ * texts differ too much, the changed region is shown as a whole, and a last line counts the omitted lines that were
+ * added and removed. */
 export async function unifiedDiff(path: string, { before, after }: DiffTexts): Promise<string> {
   if (before === after) return "";
   const head = [
@@ -138,7 +138,7 @@ function bounded(text: string): string {
   return `${kept}\n… ${rest.length} characters of the diff left out, with ${counts(added ?? 0, removed ?? 0)}\n`;
 }
 
-/** Lines `from` to `to` (exclusive) of the old text became lines `newFrom` to `newTo` of the new one. */
+/** The lines `from` to `to` (exclusive) of the old text became lines `newFrom` to `newTo` of the new one. */
 interface LineChange {
   readonly from: number;
   readonly to: number;
@@ -146,12 +146,11 @@ interface LineChange {
   readonly newTo: number;
 }
 
-/** If more lines than this were removed and added, the texts count as entirely different: time grows with the
- * square. */
+/** If more lines than this were removed and added, the texts count as entirely different: time grows with the square. */
 const MAX_DISTANCE = 1_000;
 
-/** The minimal changes from one list of lines to the other, in order. Bounded in time; lists that differ too much count
- * as changed from the first different line to the last. */
+/** Returns the minimal changes from one list of lines to the other, in order. It is bounded in time; lists that differ
+ * too much count as changed from the first different line to the last. */
 export async function lineChanges(a: readonly string[], b: readonly string[]): Promise<readonly LineChange[]> {
   const shorter = Math.min(a.length, b.length);
   let head = 0;

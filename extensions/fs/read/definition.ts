@@ -3,16 +3,17 @@ import { readFile } from "./read_file.ts";
 
 export interface FoundDefinition {
   readonly path: string;
-  /** First and last line, 1-based. */
+  /** The first and last line, 1-based. */
   readonly from: number;
   readonly to: number;
   readonly text: string;
-  /** The first lines of other definitions of that name. */
+  /** The first lines of other definitions with this name. */
   readonly others?: readonly number[];
 }
 
-/** The whole definition of a name, or the innermost function or class around a line, with the comments and decorators
- * before it. It is found by brackets and indentation, so that every usual language works. Throws if there is none. */
+/** Returns the whole definition of a name, or the innermost function or class around a line, with the comments and
+ * decorators before it. It is found by brackets and indentation, so that every common language works. Throws if there
+ * is none. */
 export async function findDefinition(
   context: FsContext,
   path: string,
@@ -44,7 +45,7 @@ interface Span {
 /** Longer lines are no code that people wrote. */
 const MAX_LINE = 2_000;
 const MAX_FOUND = 20;
-/** Most lines of the comments before a definition, and of its head. */
+/** The limit for the lines of the comments before a definition, and of its head. */
 const MAX_ABOVE = 200;
 
 const MODIFIER = String
@@ -53,7 +54,7 @@ const KEYWORD = String
   .raw`(?:function\s*\*?|class|interface|enum|type|struct|trait|impl|union|record|protocol|extension|object|module|namespace|package|def|defp|defmodule|defmacro|fn|func|fun|sub|proc|macro_rules!|mod|actor|contract)`;
 const VALUE = String.raw`(?:const|let|var|val|static(?:\s+mut)?|final)`;
 const WORD = String.raw`[\p{L}_$#][\p{L}\p{N}_$]*[!?]?`;
-/** Before the name of a method, a field or a variable: other words, their brackets and signs of types. */
+/** Matches text before the name of a method, a field or a variable: other words, their brackets and signs of types. */
 const TYPES = String.raw`(?:[\w$<>\[\],.&*?:~]+\s+){0,8}[*&]{0,3}`;
 const NO_DEFINITION =
   /^\s*(?:return|throw|await|yield|else|if|for|while|switch|catch|do|new|case|delete|typeof|import|from|using|assert|raise|print|echo|in|not|and|or|elif|elseif|elsif|when|match|unless|until|goto|sizeof)\b/;
@@ -76,32 +77,32 @@ function kindsOf(name: string): readonly (readonly [kind: Kind, pattern: RegExp]
   return kinds.map(([kind, pattern]) => [kind, new RegExp(pattern, "u")]);
 }
 
-/** "called": a line that could also be a call. */
+/** "called" means a line that could also be a call. */
 type Kind = "named" | "called" | "value" | "made";
 
 const ANY = kindsOf(WORD);
 const MAKES_FUNCTION = /=>|\bfunction\b|\bclass\b/;
-/** A line that passes a function on. */
+/** Matches a line that passes a function on. */
 const CALLBACK = /(?:=>\s*[{(]?|\bfunction\b.{0,200}\{|\bdo(?:\s*\|[^|]{0,200}\|)?)\s*$/;
-/** `struct point *nearest(…)` defines no struct. */
+/** Matches a use of a type: `struct point *nearest(…)` defines no struct. */
 const USES_TYPE =
   /^\s*(?:(?:static|const|extern|inline)\s+)*(?:struct|enum|union)\s+\w+\s*(?:\*|\s[A-Za-z_]\w*\s*[(;=,[])/;
-/** Lines above a definition that belong to it. */
+/** Matches lines above a definition that belong to it. */
 const ABOVE =
   /^\s*(?:@|#\[|\/\/|\/?\*|--|;;|template\s*<|\[[\w.]+(?:\(.*\))?\]\s*$|#(?!\s*(?:define|undef|include|if|ifdef|ifndef|endif|else|elif|pragma)\b)(?![\w$]+\s*[=;(:]))/;
-/** Lines at the depth of the first one that continue it. */
+/** Matches lines at the depth of the first one that continue it. */
 const CONTINUES =
   /^\s*(?:[{)\]}.|&?:+\-*/=]|->|=>|where\b|throws\b|extends\b|implements\b|with\b|noexcept\b|requires\b|begin\b)/;
 const ENDS = /^\s*(?:end\b(?!\s*[=.([])|fi\b|done\b|esac\b)/;
-/** Signs that the extents of one search may have together. */
+/** The limit for the characters that the extents of one search may have together. */
 const MAX_WORK = 20_000_000;
 
 /** Separates the code in the lines of a file from strings and comments. */
 class SourceLines {
   readonly #lines: readonly string[];
-  /** These lines have no strings and comments. */
+  /** The lines without strings and comments. */
   readonly #code: readonly string[];
-  /** Whether the line begins in a string or comment. */
+  /** Whether each line begins in a string or comment. */
   readonly #inside: readonly boolean[];
   readonly #hasEnd: boolean;
   readonly #isIndented: boolean;
@@ -120,7 +121,7 @@ class SourceLines {
     return this.#lines.slice(from - 1, to).join("\n").replace(/\r$/, "");
   }
 
-  /** Definitions of a name, or of `Owner.name`, the best first. */
+  /** Returns definitions of a name, or of `Owner.name`, the best first. */
   named(name: string): readonly Span[] {
     const parts = name.trim().replace(/\(\)$/, "").split(/\.|::|#|:/).filter((part) => part !== "");
     const own = parts.at(-1) ?? "", owner = parts.at(-2);
@@ -133,7 +134,7 @@ class SourceLines {
     return found.filter(isOwned).map(({ span }) => span);
   }
 
-  /** The innermost function or class around a line; else the innermost call with a function around it. */
+  /** Returns the innermost function or class around a line; else the innermost call with a function around it. */
   around(sought: number): readonly Span[] {
     if (sought > this.#lines.length) return [];
     const within = (line: number): Span | null => {
@@ -186,12 +187,12 @@ class SourceLines {
     return found?.[0] ?? null;
   }
 
-  /** `run(() => {` to `});`, which looks like a method. */
+  /** Whether it is `run(() => {` to `});`, which looks like a method. */
   #isCall({ to }: Span): boolean {
     return /\)\s*[;,]?\s*$/.test(this.#code[to - 1] ?? "");
   }
 
-  /** A declaration without a body, as in a header: a type precedes the name. */
+  /** Whether it is a declaration without a body, as in a header: a type precedes the name. */
   #isDeclared(line: number): boolean {
     return /^\s*(?:[\w$<>\[\],.&*?:~]+\s+){1,8}[*&]{0,3}[\w$]+\s*\([^=]*\)[^={]*;\s*$/.test(this.#code[line] ?? "");
   }
@@ -215,7 +216,7 @@ class SourceLines {
     return ABOVE.test(text);
   }
 
-  /** Index of the last line. */
+  /** Returns the index of the last line. */
   #end(first: number): number {
     const indent = this.#indent(first);
     let depth = 0, last = first;
@@ -269,7 +270,7 @@ const HASH_COMMENTS =
 const DASH_COMMENTS = /\.(?:lua|hs|sql|adb|elm|vhdl?)$/i;
 const TEMPLATES = /\.(?:[cm]?[jt]sx?|vue|svelte)$/i;
 
-/** A text, a comment or a pattern begins here; what it is ends at one of these. */
+/** Matches the beginning of a text, a comment or a pattern. */
 function textsIn(path: string): RegExp {
   const hash = HASH_COMMENTS.test(path), dash = DASH_COMMENTS.test(path);
   const parts = [
@@ -290,7 +291,7 @@ function textsIn(path: string): RegExp {
 /** Marks a line that begins within a string or comment. */
 const INSIDE = "\u0001";
 
-/** The lines of a text without its strings, comments and patterns, and which of them begin inside one. */
+/** Returns the lines of a text without its strings, comments and patterns, and which of them begin inside one. */
 function withoutText(text: string, path: string): { readonly code: string[]; readonly inside: boolean[] } {
   const code = new Masked(text, path).masked().split("\n");
   const inside = code.map((line) => line.startsWith(INSIDE));
@@ -338,7 +339,7 @@ class Masked {
     return this.#out;
   }
 
-  /** The rest of a template, up to its end or to an expression in it. */
+  /** Reads the rest of a template, up to its end or to an expression in it. */
   #template(depth: number): void {
     for (let end = this.#at + 1; end < this.#text.length; end++) {
       const sign = this.#text.charAt(end);
