@@ -1,5 +1,5 @@
-/** The extensions that Vis brings, in the order of their blocks in the prompt: what is the same in every conversation
- * comes first, so that providers keep it. Each `import()` is literal, so that it is compiled into the executable. */
+/** The shipped extensions, in the order of their blocks in the prompt. Blocks that are the same in every conversation
+ * come first, so that providers cache them. Each `import()` is literal, so that it is compiled into the executable. */
 export const shipped = {
   fs: () => import("./fs/mod.ts"),
   git: () => import("./git/mod.ts"),

@@ -3,7 +3,7 @@ import { ByteBuffer, type DecodedText, type TextFormat } from "@vis/extension";
 export const UTF_8: TextFormat = { encoding: "utf-8", hasMark: false, isGuess: false };
 const MARK = "\uFEFF";
 
-/** The text of a file is written back in this format. */
+/** The format in which the text of a file is written back. */
 export interface FileFormat extends TextFormat {
   /** Bytes that are not UTF-8: in the text, the first of them is U+DC00, the next one U+DC01, and so on. No other text
    * has these alone. */
@@ -13,7 +13,8 @@ export interface FileFormat extends TextFormat {
 const FIRST_STRAY = 0xdc00, MAX_STRAYS = 0x400;
 const STRAYS = /[\udc00-\udfff]/u;
 
-/** UTF-8 as text, with the bytes that `TextDecoder` reads as U+FFFD. Null if they are too many different ones. */
+/** Returns UTF-8 as text, with the bytes that `TextDecoder` reads as U+FFFD. Returns null if too many different ones
+ * exist. */
 export function textWithStrays(
   bytes: Uint8Array,
 ): Required<Pick<FileFormat, "strays">> & { readonly text: string } | null {
@@ -35,7 +36,7 @@ export function textWithStrays(
   return { text: parts.join("") + decoder.decode(bytes.subarray(from)), strays: [...strays.values()] };
 }
 
-/** The character of UTF-8 at a place, or the bytes that are read as one U+FFFD. */
+/** Returns the UTF-8 character at a place, or the bytes that are read as one U+FFFD. */
 function characterAt(bytes: Uint8Array, at: number): { readonly length: number; readonly isWhole: boolean } {
   const first = bytes[at] ?? 0;
   if (first < 0x80) return { length: 1, isWhole: true };
@@ -59,7 +60,7 @@ export function withStraysOf(old: string, text: string, cannot: string): string 
   throw new Error(`${cannot}: its U+FFFD stand for different bytes that are not UTF-8; change the text around them`);
 }
 
-/** The bytes of a text. Throws RangeError for a character that the encoding does not have. */
+/** Returns the bytes of a text. Throws RangeError for a character that the encoding does not have. */
 export function encodeText(
   text: string,
   { encoding, hasMark, strays }: Omit<FileFormat, "isGuess">,
@@ -125,7 +126,7 @@ function wideBytes(text: string, isLittle: boolean): Uint8Array<ArrayBuffer> {
 const TABLES = new Map<string, ReadonlyMap<string, number>>();
 const PAIRS = ["shift_jis", "euc-jp", "gbk", "gb18030", "big5", "euc-kr"];
 
-/** The bytes of each character, as the runtime decodes them. Of several, the first is used. */
+/** Returns the bytes of each character, as the runtime decodes them; the first if there are several. */
 function tableOf(encoding: string): ReadonlyMap<string, number> {
   const known = TABLES.get(encoding);
   if (known) return known;

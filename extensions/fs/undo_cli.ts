@@ -11,9 +11,9 @@ export const UNDO_ARGUMENTS = z.object({
   redo: z.boolean().optional(),
   force: z.boolean().optional(),
   dryRun: z.boolean().optional(),
-  /** Ids, separated by commas. */
+  /** The ids, separated by commas. */
   changes: z.string().optional(),
-  /** QUERY@MS, separated by commas: of this query, only changes before then. */
+  /** Pairs of QUERY@MS, separated by commas: of each query, only changes before that time count. */
   cuts: z.string().optional(),
 });
 
@@ -32,7 +32,7 @@ export async function undoCli(
 ): Promise<number> {
   const printJson = (value: unknown): void => print(`${JSON.stringify(value)}\n`);
   const notes: string[] = [];
-  const openRoot = () => Promise.resolve({ allowed: true, reason: "" }); // the user calls
+  const openRoot = () => Promise.resolve({ allowed: true, reason: "" }); // the user is the caller
   const own = { workspace, home, ...(root === undefined ? {} : { root, openRoot }) };
   const view = { ...own, conversationId: "", note: (text: string) => void notes.push(text) };
   try {
@@ -58,7 +58,7 @@ function cutOf(text: string): { readonly queryId: string; readonly at: number } 
   return { queryId, at: Number(at) };
 }
 
-/** Newest first. `kept` are the files that the undo of a change left as they were. */
+/** Lists changes, newest first. `kept` are the files that the undo of a change left unchanged. */
 function listed(all: readonly Checkpoint[], { conversation = "" }: Pick<UndoOptions, "conversation">) {
   const open = new Map(openChanges(all).map((one) => [one.id, one]));
   return all.filter((one) => one.conversationId.startsWith(conversation)).reverse()

@@ -1,19 +1,19 @@
 import { type FirstEntries, firstEntries, smallTextFile } from "@vis/extension";
 import { join } from "node:path";
 
-/** Most entries of a folder that are read. */
+/** The limit for entries of a folder that are read. */
 const MOST_ENTRIES = 1_000;
-/** A folder whose own size is larger may have very many. */
+/** A folder whose own size is larger may have very many entries. */
 const SMALL_FOLDER = 64 * 1024;
 const MAX_BYTES = 64 * 1024;
 const MAX_NAMES = 24, MAX_CHARS = 160;
-/** Names that say nothing to a model, or could be taken for something else than a name. */
+/** Matches names without characters that could mislead a model. */
 const PLAIN = /^[\p{L}\p{N}_][\p{L}\p{N}_.@+-]{0,39}$/u;
 const UNTOLD = new Set(["node_modules", "__pycache__"]);
 
 type Read = (name: string) => Promise<string>;
 
-/** A file that tells the kind of a project, and how its tests run; "" if it does not say. */
+/** Files that identify the kind of a project, and how its tests run; "" if they do not show it. */
 const PROJECTS:
   readonly (readonly [file: string, kind: string, test: (read: Read, has: Has) => Promise<string> | string])[] = [
     ["package.json", "Node", nodeTest],
@@ -64,14 +64,14 @@ export async function workspaceFacts(workspace: string): Promise<string> {
   ].join(" ");
 }
 
-/** The system's own call is faster where all entries are wanted. */
+/** The system's own call is faster if all entries are wanted. */
 async function entriesOf(folder: string): Promise<FirstEntries> {
   const { size } = await Deno.stat(folder);
   if (size > SMALL_FOLDER) return await firstEntries(folder, { most: MOST_ENTRIES });
   return { entries: await Array.fromAsync(Deno.readDir(folder)), hasMore: false };
 }
 
-/** Folders first. */
+/** Returns the names with folders first. */
 function topOf(names: ReadonlyMap<string, boolean>, hasMore: boolean): string {
   const told = [...names].filter(([name]) => PLAIN.test(name) && !UNTOLD.has(name))
     .sort(([one, isFolder], [other, isOther]) => Number(isOther) - Number(isFolder) || (one < other ? -1 : 1))

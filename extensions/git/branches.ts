@@ -1,4 +1,4 @@
-/** `git.switch`, `git.branch`, `git.tag` and `git.worktree`. */
+/** Implements `git.switch`, `git.branch`, `git.tag` and `git.worktree`. */
 import { join, resolve } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
 import { Git, gitRefusal, gitSays, plainReason } from "./git.ts";
@@ -10,14 +10,14 @@ import { inside } from "./repository.ts";
 import { type GitState, readState, readStatus, refuseDuring } from "./status.ts";
 
 interface SwitchOptions {
-  /** Makes the branch. */
+  /** Whether to create the branch. */
   readonly create?: boolean;
-  /** A new branch starts at this commit; HEAD by default. */
+  /** The commit at which a new branch starts; HEAD by default. */
   readonly from?: string;
 }
 
-/** `git.switch`: goes to a branch, or to a commit or tag on no branch. Uncommitted changes come along; git refuses to
- * overwrite them. */
+/** Implements `git.switch`: goes to a branch, or to a commit or tag on no branch. Uncommitted changes are kept; git
+ * refuses to overwrite them. */
 export async function switchTo(env: EnvironmentView, to: string, options: SwitchOptions = {}): Promise<GitState> {
   const git = await Git.of(env, ["switch", to, options]);
   await goTo(git, { to, ...options });
@@ -59,7 +59,7 @@ async function isBranch(git: Git, name: string): Promise<boolean> {
   return (await git.run(["show-ref", "--verify", "--quiet", `refs/heads/${name}`])).code === 0;
 }
 
-/** The one remote branch of this name, if there is no local one, nor another commit of this name. */
+/** Returns the only remote branch of this name, if there is no local one and no other commit of this name. */
 async function remoteBranch(git: Git, name: string): Promise<string | null> {
   if ((await git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`])).code === 0) {
     return null;
@@ -70,12 +70,12 @@ async function remoteBranch(git: Git, name: string): Promise<string | null> {
 }
 
 export interface BranchOptions {
-  /** A new branch starts at this commit; HEAD by default. */
+  /** The commit at which a new branch starts; HEAD by default. */
   readonly from?: string;
-  /** Switches to the branch; creates it if it does not exist. */
+  /** Whether to switch to the branch, and create it if it does not exist. */
   readonly switch?: boolean;
   readonly delete?: boolean;
-  /** Allows `delete` to remove a branch even if it has commits that are nowhere else. */
+  /** Whether `delete` may remove a branch even if it has commits that are nowhere else. */
   readonly force?: boolean;
 }
 
@@ -86,12 +86,12 @@ interface GitBranch {
   readonly date: Date;
   readonly current?: true;
   readonly upstream?: string;
-  /** Such as "ahead 1, behind 2", or "gone". */
+  /** The relation to its remote branch, such as "ahead 1, behind 2", or "gone". */
   readonly track?: string;
 }
 
 interface Branches {
-  /** Null if HEAD is detached. */
+  /** The branch; null if HEAD is detached. */
   readonly current: string | null;
   readonly branches: readonly GitBranch[];
   readonly left: number;
@@ -110,12 +110,12 @@ const BRANCH_FIELDS = [
 
 const FORMAT = `${BRANCH_FIELDS.map((field) => `%(${field})`).join("%00")}%00%(contents:subject)`;
 
-/** `git.branch()`: all branches of this repository, newest first. */
+/** Implements `git.branch()`: returns all branches of this repository, newest first. */
 export async function listBranches(env: EnvironmentView): Promise<Branches> {
   return await branchesOf(await Git.of(env));
 }
 
-/** `git.branch(name, …)`: creates, deletes, or switches to a branch; returns the same as `git.branch()`. */
+/** Implements `git.branch(name, …)`: creates, deletes, or switches to a branch; returns the same as `git.branch()`. */
 export async function changeBranch(
   env: EnvironmentView,
   name: string,
@@ -186,9 +186,9 @@ function branchOf(line: string): GitBranch {
 }
 
 export interface TagOptions {
-  /** HEAD by default. */
+  /** The commit of the tag; HEAD by default. */
   readonly at?: string;
-  /** Makes a tag with this message; its author is the present committer. */
+  /** The message of the tag, whose author is the present committer. */
   readonly message?: string;
   readonly delete?: boolean;
 }
@@ -206,7 +206,7 @@ interface Tags {
 const MAX_TAGS = 200;
 const TAG_FIELDS = ["refname:short", "objectname", "*objectname", "creatordate:unix", "contents:subject"];
 
-/** `git.tag`: all tags, newest first; with a name, makes or deletes one before. */
+/** Implements `git.tag`: returns all tags, newest first; with a name, it creates or deletes one before. */
 export async function tag(env: EnvironmentView, name?: string, options: TagOptions = {}): Promise<Tags> {
   const { at = "HEAD", message, delete: remove = false } = options;
   if (name !== undefined) checkedRef(name);
@@ -263,12 +263,12 @@ async function tagsOf(git: Git): Promise<Tags> {
 }
 
 export interface WorktreeOptions {
-  /** A branch to create for it; without one, HEAD is detached. */
+  /** The branch to create for it; without one, HEAD is detached. */
   readonly branch?: string;
-  /** The branch or commit where it starts; HEAD by default. */
+  /** The branch or commit at which it starts; HEAD by default. */
   readonly from?: string;
   readonly remove?: boolean;
-  /** Allows `remove` even if the worktree has uncommitted changes. */
+  /** Whether `remove` may proceed even if the worktree has uncommitted changes. */
   readonly force?: boolean;
 }
 
@@ -276,17 +276,17 @@ interface Worktree {
   readonly path: string;
   readonly hash: string | null;
   readonly branch: string | null;
-  /** Why git considers it gone. */
+  /** The reason why git considers it gone. */
   readonly gone?: string;
   readonly locked?: true;
 }
 
-/** `git.worktree()` */
+/** Implements `git.worktree()`. */
 export async function listWorktrees(env: EnvironmentView): Promise<readonly Worktree[]> {
   return await worktreesOf(await Git.of(env));
 }
 
-/** `git.worktree(path, …)`: creates a worktree in the workspace, or removes it; returns the same as
+/** Implements `git.worktree(path, …)`: creates a worktree in the workspace, or removes it; returns the same as
  * `git.worktree()`. */
 export async function changeWorktree(
   env: EnvironmentView,

@@ -1,4 +1,5 @@
-/** `git.init`, `git.add` and `git.commit`, what they refuse to take, and how git prints a commit. */
+/** Implements `git.init`, `git.add` and `git.commit`, with the files that they refuse, and the format of a printed
+ * commit. */
 import { lstatSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { type EnvironmentView, isSecretFile } from "@vis/extension";
@@ -9,7 +10,7 @@ import { closestRepository } from "./repository.ts";
 import { SAFE_ARGUMENTS, SAFE_ENVIRONMENT } from "./safe_config.ts";
 import { type FileStatus, type GitState, halfRenames, readState, readStatus } from "./status.ts";
 
-/** `git.init`: makes a repository of the workspace, without hooks or other files of a template. */
+/** Implements `git.init`: makes a repository of the workspace, without hooks or other files of a template. */
 export async function init(
   env: EnvironmentView,
   { branch = "main" }: { readonly branch?: string } = {},
@@ -45,16 +46,16 @@ export async function init(
 
 export interface Added {
   readonly files: readonly { readonly path: string; readonly change: "added" | "modified" | "deleted" }[];
-  /** Number of files that are not listed. */
+  /** The number of files that are not listed. */
   readonly left: number;
 }
 
 const SHOWN = 500;
 const MOST = 100_000;
-/** Files that are gone among which the earlier name of a new one is looked for. */
+/** The limit for missing files among which the earlier name of a new one is looked for. */
 const MOST_MOVED = 1_000;
 
-/** `git.add`: stages new, changed and removed files below the paths. */
+/** Implements `git.add`: stages new, changed and removed files below the paths. */
 export async function add(env: EnvironmentView, paths: string | readonly string[]): Promise<Added> {
   const list = typeof paths === "string" ? [paths] : paths;
   const git = await Git.of(env, ["add", paths]);
@@ -72,9 +73,9 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   refuseRepositories(git, changed, list);
   await refuseNewSecrets(git, names, env, "Cannot add");
   await refuseFiltered(git, names);
-  // git knows no path of a file whose removal is staged already.
+  // Git knows no path of a file whose removal is already staged.
   const gone = new Set(files.filter((file) => file.staged === "deleted").map(({ path }) => path));
-  for (const path of names) gone.delete(path); // it is there again
+  for (const path of names) gone.delete(path); // it exists again
   const input = list.filter((path) => !gone.has(path)).map((path) => `${printedName(path)}\n`).join("");
   if (input === "" && list.length > 0) return { files: [], left: 0 };
   const { code, stderr } = await git.run(["add", "--pathspec-from-file=-"], { changes: "repository", input });
@@ -82,8 +83,8 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   return { files: changed.slice(0, SHOWN).map(addedFile), left: Math.max(0, changed.length - SHOWN) };
 }
 
-/** Throws Error for files in another repository: git would store its commit instead of its files. A submodule that
- * the last commit has may move to another commit. */
+/** Throws Error for files in another repository: git would store its commit instead of its files. A submodule of the
+ * last commit may move to another commit. */
 function refuseRepositories(git: Git, files: readonly FileStatus[], list: readonly string[]): void {
   const { workspace } = git.repository;
   const paths = files.filter(({ submodule }) => !submodule).map(({ path }) => path);
@@ -113,19 +114,19 @@ async function addError(git: Git, stderr: string): Promise<Error> {
 }
 
 export interface CommitOptions {
-  /** Includes every changed file that git tracks. */
+  /** Whether to include every changed file that git tracks. */
   readonly all?: boolean;
-  /** Commits the current state of these files, new ones too, whatever else is staged, and of a rename its other
-   * name. */
+  /** The files whose current state is committed, including new ones, whatever else is staged. For a rename, its other
+   * name is included. */
   readonly paths?: string | readonly string[];
-  /** Replaces the last commit. */
+  /** Whether to replace the last commit. */
   readonly amend?: boolean;
   readonly allowEmpty?: boolean;
 }
 
 type Made = Commit & Readonly<Record<"files" | "added" | "deleted", number>>;
 
-/** `git.commit` */
+/** Implements `git.commit`. */
 export async function commit(env: EnvironmentView, message: string, options: CommitOptions = {}): Promise<Made> {
   const { all = false, paths, amend = false, allowEmpty = false } = options;
   if (all && paths !== undefined) throw new TypeError("Cannot commit all and some paths: leave one of them out");
@@ -211,7 +212,7 @@ async function lastCommit(git: Git): Promise<Made> {
   };
 }
 
-/** Git writes to its standard output only that nothing is staged. */
+/** Git writes only the message that nothing is staged to its standard output. */
 async function commitError(git: Git, stdout: string, stderr: string): Promise<Error> {
   const { files, count } = await readStatus(git);
   if (count.conflicts > 0) {
@@ -234,7 +235,7 @@ async function commitError(git: Git, stdout: string, stderr: string): Promise<Er
 }
 
 /** Returns the files that may hold keys and that the last commit lacks. The index does not count: a command may have
- * added them there, and git would show them without a question. */
+ * added them there, and git would show them without approval. */
 export async function newSecrets(
   git: Git,
   paths: readonly string[],
@@ -242,13 +243,13 @@ export async function newSecrets(
 ): Promise<ReadonlySet<string>> {
   const found = paths.filter((path) => isSecretFile(path, secrets));
   if (found.length === 0) return new Set();
-  // Fails where there is no commit yet.
+  // This fails if there is no commit yet.
   const { code, stdout } = await git.run(["ls-tree", "-r", "-z", "--name-only", "HEAD", "--", ...found]);
   const committed = new Set(code === 0 ? stdout.split("\0") : []);
   return new Set(found.filter((path) => !committed.has(path)));
 }
 
-/** Throws Error if git would keep a new file that may hold keys: from then on, it would show it without a question. */
+/** Throws Error if git would keep a new file that may hold keys: from then on, it would show it without approval. */
 export async function refuseNewSecrets(
   git: Git,
   paths: readonly string[],
@@ -259,8 +260,8 @@ export async function refuseNewSecrets(
   if (secret !== undefined) throw new Error(`${cannot} ${secret}: it may hold keys; name other paths, or ignore it`);
 }
 
-/** Throws Error if a file would be stored without the filter that its attributes name. The repository chooses filter
- * programs, so none are run here. */
+/** Throws Error if a file would be stored without the filter in its attributes. The repository chooses filter programs,
+ * so none are run here. */
 export async function refuseFiltered(git: Git, paths: readonly string[], cannot = "Cannot add"): Promise<void> {
   if (paths.length === 0) return;
   const { code, stdout, stderr } = await git.run(["check-attr", "filter", "--stdin"], {
@@ -298,7 +299,7 @@ export interface Commit {
 
 const MAX_BODY = 10_000;
 
-/** Prints one line per field with `--format`, the message last. */
+/** The format for `--format`: one line per field, the message last. */
 export const COMMIT_FORMAT = ["%H", "%h", "%P", "%an", "%ae", "%at", "%cn", "%ce", "%ct", "%D", "%B"].join("%n");
 
 /** Parses a commit printed with `COMMIT_FORMAT`. */

@@ -1,4 +1,4 @@
-/** `git.diff`, and how a patch is read. */
+/** Implements `git.diff`, and reads patches. */
 import type { EnvironmentView } from "@vis/extension";
 import { newSecrets } from "./commit.ts";
 import { Git } from "./git.ts";
@@ -10,7 +10,7 @@ export interface DiffOptions {
   readonly from?: string;
   /** The newer side; the workspace by default. */
   readonly to?: string;
-  /** Shows what the next commit would change. */
+  /** Whether to show the changes of the next commit. */
   readonly staged?: boolean;
   readonly paths?: string | readonly string[];
   readonly context?: number;
@@ -24,10 +24,10 @@ interface FileDiff {
   readonly added: number;
   readonly deleted: number;
   readonly binary?: true;
-  /** Old and new mode if they differ, such as "100644 → 100755". */
+  /** The old and new mode if they differ, such as "100644 → 100755". */
   readonly mode?: string;
   readonly hunks: readonly DiffHunk[];
-  /** Number of changed lines that are not shown, or not whole. */
+  /** The number of changed lines that are not shown, or not whole. */
   readonly left?: number;
 }
 
@@ -38,21 +38,21 @@ interface DiffHunk {
   readonly newLines: number;
   /** Git's description of the place, usually the function. */
   readonly heading: string;
-  /** Lines prefixed with a blank, `+` or `-`. */
+  /** The lines, prefixed with a blank, `+` or `-`. */
   readonly text: string;
 }
 
 export interface Diff {
   readonly files: readonly FileDiff[];
   readonly total: Readonly<Record<"files" | "added" | "deleted", number>>;
-  /** Counts the `total` files that `files` leaves out. */
+  /** The number of the `total` files that `files` omits. */
   readonly left: number;
 }
 
 const MAX_CHARS = 400_000;
 const MAX_FILES = 300;
 
-/** Fixes the format of patches, whatever the repository configures, and runs no external diff program. */
+/** Arguments that fix the format of patches, whatever the repository configures, and prevent external diff programs. */
 export const PATCH_ARGUMENTS: readonly string[] = [
   "--patch",
   "--no-ext-diff",
@@ -68,7 +68,7 @@ export const PATCH_ARGUMENTS: readonly string[] = [
   "-O/dev/null",
 ];
 
-/** `git.diff` */
+/** Implements `git.diff`. */
 export async function diff(env: EnvironmentView, options: DiffOptions = {}): Promise<Diff> {
   const { from, to, staged = false, paths, context = 3, maxChars = MAX_CHARS } = options;
   if (to !== undefined && (from === undefined || staged)) {
@@ -107,7 +107,7 @@ async function withoutNewSecrets(git: Git, env: EnvironmentView, diff: Diff): Pr
   return { ...diff, files };
 }
 
-/** Reads a patch line by line. Counts everything, but keeps a bounded part. */
+/** Reads a patch line by line. Counts all lines, but keeps a bounded part. */
 export class PatchReader {
   readonly #limits: { readonly files: number; readonly chars: number };
   readonly #files: OpenFile[] = [];
@@ -115,8 +115,8 @@ export class PatchReader {
   #file: OpenFile | null = null;
   #hunk: OpenHunk | null = null;
   #chars = 0;
-  /** The open hunk still expects this many lines of each older side and of the newer one. Until then, a text that
-   * looks like a header is no header. */
+  /** The numbers of lines that the open hunk still expects, of each older side and of the newer one. Until then, a text
+   * that looks like a header is not one. */
   #old: number[] = [];
   #new = 0;
 
@@ -234,7 +234,7 @@ interface OpenFile {
   oldMode: string;
   newMode: string;
   left: number;
-  /** 2 for a merge, whose lines have two marks. */
+  /** The number of marks of each line; 2 for a merge. */
   readonly marks: 1 | 2;
   readonly hunks: OpenHunk[];
   readonly texts: FileLines;
@@ -242,7 +242,7 @@ interface OpenFile {
 
 const HUNK = /^@@+ -(\d+)(?:,(\d+))? (?:-\d+(?:,\d+)? )*\+(\d+)(?:,(\d+))? @@+ ?(.*)$/s;
 
-/** Lines of each older side: two of them in a merge. */
+/** Returns the numbers of lines of each older side: two in a merge. */
 function oldCounts(header: string): number[] {
   const [sides = ""] = header.split(/ @@/, 1);
   return [...sides.matchAll(/ -\d+(?:,(\d+))?/g)].map(([, count = "1"]) => Number(count));

@@ -1,4 +1,4 @@
-/** Runs git behind the wall around processes, without the programs that a repository names, and reads its refusals. */
+/** Runs git behind the command wall, without the programs that a repository names, and reads its refusals. */
 import { join, relative, resolve } from "node:path";
 import {
   type DoctorCheck,
@@ -16,25 +16,24 @@ type Spawn = NonNullable<EnvironmentView["spawn"]>;
 
 const TIMEOUT_MS = 120_000;
 
-/** Limit for output that is not streamed. */
+/** The limit for output that is not streamed. */
 const MAX_BYTES = 4 << 20;
 
-/** Settings and programs of a repository, which git changes none of here. */
+/** Settings and programs of a repository, which git never changes here. */
 const KEPT = ["config", "config.worktree", "commondir", "hooks", "info/attributes", "modules"];
 
-/** Paths that a commit changes in a repository outside the workspace. The kernel wall keeps its hooks and settings
+/** Paths that a commit changes in a repository outside of the workspace. The command wall keeps its hooks and settings
  * read-only. */
 const CHANGED = ["objects", "refs", "logs", "worktrees"];
 
-/** Characters of the arguments that a question shows. */
+/** The limit for the characters of the arguments in an approval. */
 const SHOWN_CALL = 2_000;
 
 export interface GitOptions {
   readonly input?: string;
-  /** Git may change only this; nothing by default, so that no program that it is made to run can change anything
-   * either. */
+  /** The part that git may change; nothing by default, so that no program started by git can change anything either. */
   readonly changes?: "repository" | "workspace";
-  /** The `.git` of other repositories of the workspace that it may change. */
+  /** The `.git` folders of other repositories of the workspace that it may change. */
   readonly opens?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Receives standard output as it arrives, instead of in the result. */
@@ -50,7 +49,7 @@ export interface GitResult {
 /** A function that changes the repository, and its arguments as the model gave them. */
 export type Call = readonly [name: string, ...args: unknown[]];
 
-/** Git for one call. It runs behind the wall around processes and ignores programs that a repository names. */
+/** Runs git for one call, behind the command wall, ignoring programs that a repository names. */
 export class Git {
   readonly repository: Repository;
   readonly #env: EnvironmentView;
@@ -75,8 +74,7 @@ export class Git {
     this.repository = repository;
   }
 
-  /** A call that changes something names itself, for the question to the user. Throws Error if there is no repository
-   * or no wall. */
+  /** `call` names a call that changes something, for the approval. Throws Error if there is no repository or no wall. */
   static async of(env: EnvironmentView, call: Call | null = null): Promise<Git> {
     if (!env.spawn) throw new Error("Cannot use git here: this conversation has no wall for programs");
     const repository = await findRepository(env.root ?? env.workspace);
@@ -95,12 +93,12 @@ export class Git {
     return git;
   }
 
-  /** Settings of the repository only, not the user's own. */
+  /** The settings of the repository only, not the user's own. */
   get settings(): readonly GitSetting[] {
     return this.#settings;
   }
 
-  /** The extension's section of the configuration. */
+  /** The extension's section of the settings. */
   get config(): unknown {
     return this.#env.config;
   }
@@ -128,8 +126,8 @@ export class Git {
         ...SAFE_ARGUMENTS,
         ...args,
       ], {
-        answered: true, // it runs nothing that a repository names
-        cwd: null, // so that git, and what it starts, is not a program of the workspace
+        answered: true, // it runs no program that the repository names
+        cwd: null, // git and its programs must not count as programs of the workspace
         // Its lock files are removed only if it is asked to end, not if it is killed.
         lifetime: "conversation",
         stop: stop.signal,
@@ -155,7 +153,7 @@ export class Git {
     }
   }
 
-  /** Whether git or Vis run or read one of these files of the repository, as settings say. */
+  /** Whether git or Vis run or read one of these files of the repository because of settings. */
   async isAnyObeyed(names: readonly string[]): Promise<boolean> {
     const { workspace, obeyedPaths } = this.#env, top = this.repository.workspace;
     const found = await obeyedPaths?.(names.map((name) => relative(workspace, join(top, name))));
@@ -169,7 +167,7 @@ export class Git {
     });
   }
 
-  /** Files outside the workspace are changed only if the user allows it. */
+  /** Asks the user before files outside of the workspace are changed. */
   async #askForAll(): Promise<void> {
     const { workspace: top } = this.repository, [name = ""] = this.#call ?? [];
     const isIn = (path: unknown): boolean => inside(this.#env.workspace, resolve(top, String(path)));
@@ -214,7 +212,8 @@ export class Git {
     this.#settings = stdout.split("\0").flatMap(settingOf);
   }
 
-  /** Null if only git can say what is in it. Throws Error for a link out of what git sees, which it would pass over. */
+  /** Returns null if only git can determine its content. Throws Error for a link that git does not see and would
+   * skip. */
   async #settingsText(path: string): Promise<string | null> {
     const info = await Deno.lstat(path).catch(() => null);
     if (info === null) return "";
@@ -231,14 +230,14 @@ async function existing(paths: readonly string[]): Promise<readonly string[]> {
   return paths.filter((_, at) => there[at]);
 }
 
-/** "section.sub.key\nvalue" */
+/** Parses "section.sub.key\nvalue". */
 function settingOf(record: string): readonly GitSetting[] {
   const [name = "", ...value] = record.split("\n");
   const [, section = "", sub, key] = /^([^.]+)(?:\.(.*))?\.([^.]+)$/s.exec(name) ?? [];
   return key === undefined ? [] : [{ section, subsection: sub ?? null, key, value: value.join("\n") }];
 }
 
-/** Asks the user once per call if the wall is not whole. Rejects if the user does not allow it. */
+/** Asks the user once per call if the wall is incomplete. Rejects if the user refuses. */
 export async function askToChange(
   { programWalls, approve }: EnvironmentView,
   change: () => Readonly<Record<"name" | "what", string>>,
@@ -282,7 +281,7 @@ const WORDS = {
     /unknown revision|bad revision|ambiguous argument|not a valid object|invalid object|does not exist in|invalid reference|no such ref|not a commit|not a valid ref|needed a single revision/i,
 } as const;
 
-/** Lines in which git advises its own commands. */
+/** Matches lines in which git advises its own commands. */
 const ADVICE =
   /^(?:hint:|warning:|\s*git [a-z]|if you (?:wish|want)|otherwise, please|please |consider "git |\(?use ["'])/i;
 
@@ -294,19 +293,19 @@ export function gitSays(what: keyof typeof WORDS, stderr: string): boolean {
   return WORDS[what].test(stderr);
 }
 
-/** The path for which git found nothing. */
+/** Returns the path for which git found nothing. */
 export function unmatchedPath(stderr: string): string | undefined {
   // deno-lint-ignore vis/no-message-parsing -- git's exit codes do not distinguish errors
   return /pathspec '(.*)' did not match any file/.exec(stderr)?.[1];
 }
 
-/** Files that git did not overwrite because they have uncommitted changes, or are not tracked. */
+/** Returns files that git did not overwrite because they have uncommitted changes, or are not tracked. */
 function overwrittenPaths(stderr: string): readonly string[] {
   const listed = /would be (?:overwritten|removed) by [\w -]+:\n((?:[ \t]+\S.*\n)+)/.exec(`${stderr}\n`)?.[1] ?? "";
   return listed.split("\n").map((line) => line.trim()).filter((line) => line !== "");
 }
 
-/** Git's reason for a failure, without its prefixes and advice. */
+/** Returns git's reason for a failure, without its prefixes and advice. */
 export function plainReason(stderr: string): string {
   const lines = stderr.trim().split("\n").filter((line) => !ADVICE.test(line));
   const text = lines.map((line) => line.replace(/^(fatal|error): /, "").trim()).filter((line) => line !== "").map((
@@ -317,7 +316,7 @@ export function plainReason(stderr: string): string {
   return plain.length > MAX_REASON ? `${plain.slice(0, MAX_REASON)}…` : plain.replace(/[.;]+$/, "");
 }
 
-/** The error for a call that git refused, because of uncommitted work if it says so. */
+/** Returns the error for a call that git refused; it mentions uncommitted work if git does. */
 export function gitRefusal({ stdout, stderr }: Pick<GitResult, "stdout" | "stderr">, cannot: string): Error {
   const said = stderr.trim() || stdout;
   const paths = overwrittenPaths(said);
@@ -343,7 +342,7 @@ export function named(names: readonly string[]): string {
 /** Older versions cannot override names of filters in a repository's settings. */
 const MAJOR = 2, MINOR = 31;
 
-/** Whether git is installed and new enough. */
+/** Checks whether git is installed and new enough. */
 export async function checkGit({ spawn }: DoctorContext): Promise<readonly DoctorCheck[]> {
   if (!spawn) return [];
   const name = "git";

@@ -1,4 +1,4 @@
-/** `git.log`, `git.show` and `git.blame`. */
+/** Implements `git.log`, `git.show` and `git.blame`. */
 import { ByteBuffer, type EnvironmentView } from "@vis/extension";
 import { type Commit, COMMIT_FORMAT, commitOf } from "./commit.ts";
 import { type Diff, PATCH_ARGUMENTS, PatchReader } from "./diff.ts";
@@ -12,26 +12,26 @@ export interface LogOptions {
   readonly paths?: string | readonly string[];
   readonly limit?: number;
   readonly skip?: number;
-  /** Part of the author's name or address. */
+  /** A part of the author's name or address. */
   readonly author?: string;
-  /** Part of the message. */
+  /** A part of the message. */
   readonly grep?: string;
   readonly since?: string | Date;
   readonly until?: string | Date;
-  /** Limits the result to commits made on this branch itself. */
+  /** Whether to limit the result to commits made on this branch itself. */
   readonly firstParent?: boolean;
 }
 
 interface CommitLog {
   readonly commits: readonly Commit[];
-  /** Number of older commits that match too. */
+  /** The number of older commits that match too. */
   readonly left: number;
 }
 
 const LIMIT = 50;
 const NOTHING: CommitLog = { commits: [], left: 0 };
 
-/** `git.log` */
+/** Implements `git.log`. */
 export async function log(env: EnvironmentView, options: LogOptions = {}): Promise<CommitLog> {
   const { ref = "HEAD", limit = LIMIT, skip = 0 } = options;
   const wanted = [...filters(options), checkedRef(ref, { range: true }), ...pathArguments(options.paths)];
@@ -57,7 +57,7 @@ export async function log(env: EnvironmentView, options: LogOptions = {}): Promi
 function filters({ author, grep, since, until, firstParent }: LogOptions): readonly string[] {
   const date = (time: string | Date): string => typeof time === "string" ? time : time.toISOString();
   return [
-    // A pattern is treated as text, so that it cannot keep the machine busy.
+    // The pattern is treated as text, so that it cannot keep the machine busy.
     "--fixed-strings",
     "--regexp-ignore-case",
     ...(author === undefined ? [] : [`--author=${author}`]),
@@ -106,7 +106,7 @@ interface Wanted {
 const MAX_CHARS = 400_000, MAX_FILES = 300, MAX_ENTRIES = 2_000;
 const NUL = 0, NEWLINE = 10;
 
-/** `git.show`: a commit with its changes, or the object that a name such as HEAD:src/app.ts refers to. */
+/** Implements `git.show`: returns a commit with its changes, or the object of a name such as HEAD:src/app.ts. */
 export async function show(env: EnvironmentView, ref = "HEAD", options: ShowOptions = {}): Promise<GitObject> {
   const name = checkedRef(ref);
   const git = await Git.of(env);
@@ -213,7 +213,7 @@ export interface BlameOptions {
 interface Origin {
   readonly from: number;
   readonly to: number;
-  /** Null if not committed. */
+  /** The hash; null if not committed. */
   readonly hash: string | null;
   readonly author: string;
   readonly date: Date;
@@ -221,7 +221,7 @@ interface Origin {
   /** The file's name in that commit, if it was different. */
   readonly path?: string;
   readonly text: string;
-  /** Present if a line is longer than what `text` has of it. */
+  /** Present if `text` has only the beginning of the line. */
   readonly cut?: true;
 }
 
@@ -234,7 +234,7 @@ interface CommitFacts {
 
 const MAX_LINES = 2_000;
 
-/** `git.blame` */
+/** Implements `git.blame`. */
 export async function blame(
   env: EnvironmentView,
   path: string,

@@ -1,9 +1,9 @@
-/** Who commits. */
+/** Finds the author of commits. */
 import { homedir } from "node:os";
 import { type GitSetting, userGitSettings, z } from "@vis/extension";
 import { Git } from "./git.ts";
 
-/** The extension's section of the configuration. */
+/** The extension's section of the settings. */
 export const IdentityConfig = z.strictObject({
   name: z.string().min(1).optional().describe("Author name of commits; overrides git's user.name"),
   email: z.string().min(1).optional().describe("Author address of commits; overrides git's user.email"),
@@ -14,7 +14,7 @@ interface Identity {
   readonly email: string;
 }
 
-/** Variables that name who commits. Throws Error if nobody is set. */
+/** Returns variables that name the author of commits. Throws Error if none is set. */
 export async function committer(git: Git): Promise<Readonly<Record<string, string>>> {
   const { config, settings, repository: { gitDir } } = git;
   return committerVariables(await identityOf({ config, settings, gitDir }));
@@ -30,7 +30,7 @@ export function committerVariables({ name, email }: Identity): Readonly<Record<s
 }
 
 /** Returns the author of commits: from the extension's section, the repository, or name and address in the user's own
- * git configuration. Throws Error that says how to set it. */
+ * git configuration. Throws Error that explains how to set it. */
 export async function identityOf(
   { config, settings, gitDir, home = homedir() }: {
     readonly config: unknown;

@@ -9,25 +9,25 @@ import { inside } from "./repository.ts";
 
 const MOST_FOLDERS = 1000;
 
-/** The folder of Vis, which is read-only for git too. */
+/** Vis's folder, which is read-only for git too. */
 const OWN = ".vis";
 
-/** Modes of git: no file, and a submodule, whose folder git leaves as it is. */
+/** The modes of git for a missing file, and for a submodule, whose folder git leaves unchanged. */
 const NONE = "000000", SUBMODULE = "160000";
 
-/** Files that a change of the workspace would bring. */
+/** The files that a change of the workspace would bring. */
 export type IncomingNames =
-  /** Files of a commit, or those at its `paths`, that the index does not have. Uncommitted changes stay if it `carries`
-   * them. */
+  /** Files of a commit, or the files at its `paths`, that the index does not have. Uncommitted changes stay if it
+   * `carries` them. */
   | { readonly commit: string; readonly carries?: boolean; readonly paths?: readonly string[] }
-  /** Files that changed from the first to the second; `sinceFork`: since their common ancestor. */
+  /** Files that changed from the first to the second; with `sinceFork`, since their common ancestor. */
   | { readonly from: string; readonly to: string; readonly sinceFork?: boolean }
-  /** Files that each of these commits changes, or brings back if it is reverted. */
+  /** Files that each of these commits changes, or restores if it is reverted. */
   | { readonly each: readonly string[]; readonly reverted?: boolean };
 
-/** Refuses changes that would overwrite untracked files (ignored ones too), change the folder of Vis, or bring a
- * repository. Returns arguments for a merge, so that it follows no renames onto files that git or Vis obey, such as
- * a folder of hooks. Throws Error. */
+/** Refuses changes that would overwrite untracked files (ignored ones too), change Vis's folder, or bring a repository.
+ * Returns arguments for a merge, so that it follows no renames onto files that git or Vis obey, such as a folder of
+ * hooks. Throws Error. */
 export async function refuseIncoming(
   git: Git,
   { incoming, base = "HEAD", cannot }: {
@@ -57,8 +57,7 @@ const NO_RENAMES = ["merge.renames=false", "merge.directoryRenames=false", "pull
   one,
 ]);
 
-/** Whether a merge with these changes could put them into files with other names, and git or Vis obeys one of these
- * files. */
+/** Whether a merge could put these changes into files with other names that git or Vis obeys. */
 async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: string): Promise<boolean> {
   const changed = changes.flatMap((one) => one.changed);
   if (changed.length === 0) return false;
@@ -70,8 +69,8 @@ async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: st
   return changed.some(isElsewhere) && await git.isAnyObeyed(files);
 }
 
-/** Throws Error if one of these files, which a call would change, is in the folder of Vis: it is read-only, and git
- * would stop halfway. */
+/** Throws Error if a call would change one of these files in Vis's folder: it is read-only, and git would stop
+ * halfway. */
 export function refuseOwn(names: readonly string[], cannot: string): void {
   const own = [...new Set(names.filter(isOwn))];
   if (own.length === 0) return;
@@ -83,18 +82,18 @@ function isOwn(name: string): boolean {
 }
 
 interface Changes {
-  /** Files that come, and their modes. */
+  /** The incoming files, with their modes. */
   readonly files: readonly (readonly [name: string, mode: string])[];
-  /** All that a merge changes. */
+  /** All files that a merge changes. */
   readonly changed: readonly { readonly name: string; readonly isNew: boolean }[];
-  /** Files of the folder of Vis that would be other than in the index, or missing. */
+  /** Files of Vis's folder that would differ from the index, or be missing. */
   readonly own: readonly string[];
 }
 
 async function changesOf(git: Git, incoming: IncomingNames): Promise<Changes> {
   const files: (readonly [name: string, mode: string])[] = [], changed: Changes["changed"][number][] = [];
   let own: string[] = [], modes: readonly string[] | null = null;
-  // A record of modes and hashes, and one of the name.
+  // A record of modes and hashes is followed by one of the name.
   const take = (record: string): void => {
     if (modes === null) return void (modes = record.slice(1).split(" ", 2));
     const [before = NONE, after = NONE] = modes;
@@ -120,7 +119,7 @@ async function changesOf(git: Git, incoming: IncomingNames): Promise<Changes> {
   if (hasHead && "commit" in incoming && incoming.carries) { // a staged change stays
     const differ = new Set(await namesOf(git, [...others, "HEAD", incoming.commit, "--", OWN]));
     own = own.filter((name) => differ.has(name));
-  } else if (hasHead && "to" in incoming) { // the same change may be here already
+  } else if (hasHead && "to" in incoming) { // the workspace may already have this change
     const differ = new Set(await namesOf(git, [...others, "--cached", incoming.to, "--", OWN]));
     own = own.filter((name) => differ.has(name));
   }
@@ -144,7 +143,7 @@ async function namesOf(git: Git, args: readonly string[]): Promise<readonly stri
   return names;
 }
 
-/** Files and links on the disk, where files with these names would be, that the index does not have. */
+/** Returns files and links on the disk, at the paths of these names, that the index does not have. */
 async function untrackedAt(git: Git, names: readonly string[]): Promise<readonly string[]> {
   if (names.length === 0) return [];
   const tracked = new Set(await namesOf(git, ["ls-files", "-z"]));
@@ -179,19 +178,19 @@ const REPOSITORY_PARTS = ["head", "commondir", "objects", "refs"] as const;
 /** The mode of a submodule in a tree. */
 const SUBMODULE_ENTRY = "160000 ";
 
-/** Settings of a submodule that name neither a program nor a file. */
+/** Matches settings of a submodule that name neither a program nor a file. */
 const PLAIN =
   /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)|extensions\.objectformat|remote\..*\.(?:url|fetch)|branch\..*\.(?:remote|merge|rebase)|user\.(?:name|email))$/;
 
-/** Names below a submodule that are looked at. */
+/** The limit for names below a submodule that are checked. */
 const MOST_NAMES = 100_000;
 
 const ANY = /(?:^|\/)(?:head|commondir|objects|refs)(?:\/|$)/i;
 
-/** Throws Error if the files of a commit, or others that come with it (`names`), would make a folder below `place` one
- * that git takes for a repository, whose settings can run commands when somebody calls git there, or change one; or if
- * a submodule would come over a repository that can run commands. What is already in the workspace, as HEAD has it,
- * does not count. */
+/** Throws Error if incoming files would plant or change a repository, whose settings can run commands when git is
+ * called there. The files come from a commit or from `names`, and git would take a folder below `place` for a
+ * repository. It also throws if a submodule would replace a repository that can run commands. Folders that HEAD
+ * already has do not count. */
 export async function refusePlanted(
   git: Git,
   { commit, names = [], modules = [], place, cannot }: {
@@ -209,7 +208,7 @@ export async function refusePlanted(
       `Cannot ${cannot}: git would take ${folder || "its top folder"} for a repository, whose settings can run ` +
         "commands; leave it to the user",
     );
-  for (let at = place; at !== workspace; at = dirname(at)) { // a new folder, which may be called objects
+  for (let at = place; at !== workspace; at = dirname(at)) { // it may be a new folder that is called objects
     const folder = dirname(at), there = await partsOf(folder), made = basename(at).toLowerCase();
     if (isPart(made) && isRepository(new Set([...there, made]))) throw refused(relative(workspace, folder));
   }
@@ -245,8 +244,8 @@ async function isSubmodule(git: Git, folder: string): Promise<boolean> {
   return stdout.startsWith(SUBMODULE_ENTRY);
 }
 
-/** Whether git would run nothing in a submodule at this folder: there is no repository, or it is one in the `.git` of
- * the workspace, which no command changes, or it has plain settings and no hooks, as a switch leaves one behind. */
+/** Whether git would run nothing in a submodule at this folder. It has no repository, or one in the workspace's `.git`,
+ * which no command changes, or one with plain settings and no hooks, as a switch leaves behind. */
 async function runsNothing({ repository }: Git, folder: string): Promise<boolean> {
   const dot = join(folder, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });
   if (info === undefined) return true;
@@ -269,7 +268,7 @@ function hasHooks(folder: string): boolean {
   return info !== undefined && (!info.isDirectory() || readdirSync(folder).some((name) => !name.endsWith(".sample")));
 }
 
-/** Whether there are repositories below the one of a folder, or more names than are looked at. */
+/** Whether there are repositories below the one of a folder, or more names than are checked. */
 function hasRepositories(top: string): boolean {
   const open = [top];
   let count = 0;
@@ -324,7 +323,7 @@ function isPart(name: string): boolean {
   return REPOSITORY_PARTS.some((part) => part === name);
 }
 
-/** The same for a folder on the disk. */
+/** Returns the parts of a repository that a folder on the disk has. */
 async function partsOf(folder: string): Promise<ReadonlySet<string>> {
   const parts = ["HEAD", ...REPOSITORY_PARTS.slice(1)];
   const there = await Promise.all(parts.map((name) => Deno.lstat(join(folder, name)).then(() => true, () => false)));

@@ -1,7 +1,7 @@
-/** The extension `git`: the repository of a workspace, as data. Read `git.ts` first: each call runs git behind the wall
- * around processes, without a program that the repository names (`safe_config.ts`), in the repository that
- * `repository.ts` finds. Then a file for each topic: `status.ts`, `diff.ts` and `history.ts` read; `commit.ts`,
- * `branches.ts`, `sequence.ts` and `uncommitted.ts` change, after `incoming.ts` has looked at what would come. */
+/** The extension `git`: the repository of a workspace, as data. Read `git.ts` first: each call runs git behind the
+ * command wall, without programs that the repository names (`safe_config.ts`), in the repository that `repository.ts`
+ * finds. Then each topic has a file: `status.ts`, `diff.ts` and `history.ts` read. `commit.ts`, `branches.ts`,
+ * `sequence.ts` and `uncommitted.ts` change the repository, after `incoming.ts` has checked the incoming files. */
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { defineExtension, type EnvironmentView, fn, smallTextFile, z } from "@vis/extension";
@@ -26,7 +26,7 @@ import { merge, type MergeOptions, pickCommits, type PickOptions, rebase, type R
 import { stateOutcome, status, type StatusOptions, uncommittedWords } from "./status.ts";
 import { reset, type ResetOptions, restore, type RestoreOptions, stash, type StashOptions } from "./uncommitted.ts";
 
-/** Git is searched in the default folders of PATH, which the wall around processes allows. */
+/** Git is searched in the default folders of PATH, which the command wall allows. */
 const PROGRAMS = ["/usr/local/bin/git", "/usr/bin/git", "/bin/git"];
 
 const text = z.string().min(1);
@@ -50,7 +50,7 @@ const BRANCHES =
 const STATE =
   "{branch: string|null, commit, subject, uncommitted: number, during?, conflicts?: {path, conflict}[], next?}";
 
-/** Names that results have in other tools. */
+/** Names of other tools for parts of results. */
 const under = (key: string, names: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(names).map(([name, instead]) => [`${key}.${name}`, instead]));
 const PATH_NAMES = { file: "path", filename: "path", name: "path" };
@@ -82,7 +82,7 @@ const PICK = z.tuple([
 /** Functions whose first argument names paths. */
 const PATHS_FIRST: readonly string[] = ["add", "restore", "blame"];
 
-/** Models call it by either name. */
+/** The function's two names, since models call it by either. */
 const SWITCH = {
   doc: "Goes to a branch (create: a new one), tag or commit; uncommitted changes come along.",
   untimed: true,
@@ -104,7 +104,7 @@ export default defineExtension({
   config: IdentityConfig,
   activate: () => hasGit(),
   prompt: async (env) => {
-    // `git.init` makes a repository where there is none.
+    // `git.init` makes a repository if there is none.
     const dot = `${env.root ?? env.workspace}/.git`;
     if (!isRepository(dot)) return "";
     const on = await headOf(dot, env);
@@ -401,8 +401,8 @@ export function hasGit(programs: readonly string[] = PROGRAMS): boolean {
 /** A request waits at most this long to learn whether the repository has changes. */
 const LOOK_MS = 500;
 
-/** ", on branch main with 2 changed files"; "" if the branch is not clear. It is read without git. Of a work tree,
- * `.git` is a file that names the folder. */
+/** Returns ", on branch main with 2 changed files"; "" if the branch is not clear. It is read without git. In a work
+ * tree, `.git` is a file that names the folder. */
 async function headOf(path: string, env: EnvironmentView): Promise<string> {
   const [, folder = path] = /^gitdir: (.+)$/m.exec(await smallTextFile(path, { most: 4_000 }) ?? "") ?? [];
   const head = await smallTextFile(resolve(dirname(path), folder, "HEAD"), { most: 1_000 }) ?? "";
@@ -412,12 +412,12 @@ async function headOf(path: string, env: EnvironmentView): Promise<string> {
   return on + await uncommittedWords(env, AbortSignal.timeout(LOOK_MS));
 }
 
-/** While a command runs, an empty folder may be there. */
+/** While a command runs, the folder may be an empty placeholder. */
 function isRepository(path: string): boolean {
   return existsSync(path) && (!Deno.statSync(path).isDirectory || existsSync(`${path}/HEAD`));
 }
 
-/** Models also write `git.log(2)` and `git.log("main..HEAD", 20)`; the meaning is clear, so it is accepted. */
+/** Accepts `git.log(2)` and `git.log("main..HEAD", 20)`, whose meaning is clear. */
 function logArguments([first, second, ...rest]: readonly unknown[]): unknown[] {
   if (typeof first !== "number" && typeof first !== "string") {
     return [first, second, ...rest].slice(0, second === undefined ? 1 + rest.length : undefined);
@@ -427,8 +427,7 @@ function logArguments([first, second, ...rest]: readonly unknown[]): unknown[] {
   return [{ ...named, ...Object(more) }, ...rest];
 }
 
-/** Models also write `git.diff("HEAD~1")`, `git.diff("main", "HEAD")` and `git.diff("main..HEAD")`, as for git
- * itself. */
+/** Accepts `git.diff("HEAD~1")`, `git.diff("main", "HEAD")` and `git.diff("main..HEAD")`, as git itself does. */
 function diffArguments(args: readonly unknown[]): unknown[] {
   const refs = args.slice(0, args.findIndex((one) => typeof one !== "string") >>> 0).map(String);
   if (refs.length === 0) return [...args];

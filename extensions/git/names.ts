@@ -1,4 +1,4 @@
-/** Names of commits and files: as arguments of git, as git prints them, and the errors for unknown ones. */
+/** Names of commits and files: as arguments of git and in its output, with the errors for unknown ones. */
 import { relative, resolve } from "node:path";
 import { type HostFunction, nearestNames } from "@vis/extension";
 import { Git, gitSays, plainReason } from "./git.ts";
@@ -7,8 +7,8 @@ const MAX_REFS = 2000;
 const MAX_PATHS = 5_000;
 const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, "\\": 92 };
 
-/** The name of a commit, or a range if `range` is set, as an argument. Throws TypeError for a name that git would
- * interpret differently. */
+/** Returns the name of a commit, or a range if `range` is set, as an argument. Throws TypeError for a name that git
+ * would interpret differently. */
 export function checkedRef(ref: string, { range = false }: { readonly range?: boolean } = {}): string {
   // deno-lint-ignore no-control-regex
   if (ref === "" || ref.startsWith("-") || ref.length > 1000 || /[\x00-\x1f\x7f]/.test(ref)) {
@@ -20,7 +20,7 @@ export function checkedRef(ref: string, { range = false }: { readonly range?: bo
   return ref;
 }
 
-/** The hash of a commit. Throws Error that names the closest refs. */
+/** Returns the hash of a commit. Throws Error that names the closest refs. */
 export async function commitHash(git: Git, ref: string, cannot: string): Promise<string> {
   const { code, stdout } = await git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`]);
   const hash = stdout.trim().split("\n").at(-1) ?? "";
@@ -33,12 +33,12 @@ export class NoCommitError extends Error {
   override readonly name = "NoCommitError";
 }
 
-/** The error for a failed call. For an unknown name, even if git was not run, it lists the existing ones. */
+/** Returns the error for a failed call. For an unknown name, even if git was not run, it lists the existing ones. */
 export async function refError(
   git: Git,
   { cannot, stderr, refs }: {
     readonly cannot: string;
-    /** Null if the name is known to be invalid. */
+    /** The output; null if the name is known to be invalid. */
     readonly stderr: string | null;
     readonly refs: readonly string[];
   },
@@ -58,8 +58,8 @@ export async function refError(
   return new Error(`${cannot}: there is no ${wanted}; the nearest are ${nearestNames(wanted, known).join(", ")}`);
 }
 
-/** Paths as arguments after `--`, which is added even without paths, so that nothing before it is read as one. Throws
- * TypeError for an invalid path. */
+/** Returns paths as arguments after `--`, which is added even without paths, so that no earlier argument is read as
+ * one. Throws TypeError for an invalid path. */
 export function pathArguments(paths: string | readonly string[] | undefined): readonly string[] {
   const list = paths === undefined ? [] : typeof paths === "string" ? [paths] : paths;
   for (const path of list) {
@@ -69,7 +69,7 @@ export function pathArguments(paths: string | readonly string[] | undefined): re
   return ["--", ...list];
 }
 
-/** The error for an unknown path; it suggests existing ones, in the workspace or in a commit. */
+/** Returns the error for an unknown path; it suggests existing ones, in the workspace or in a commit. */
 export async function missingFile(git: Git, path: string, cannot: string, commit?: string): Promise<Error> {
   const list = commit === undefined
     ? ["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"]
@@ -80,8 +80,8 @@ export async function missingFile(git: Git, path: string, cannot: string, commit
   return new Error(`${cannot}: there is no file ${path}${commit === undefined ? "" : ` in ${commit}`}${near}`);
 }
 
-/** A file name as printed by git. A name that is not UTF-8 is kept in git's quoted form and can be passed back to
- * git. */
+/** Returns a file name as printed by git. A name that is not UTF-8 is kept in git's quoted form and can be passed back
+ * to git. */
 export function nameOf(printed: string): string {
   if (!printed.startsWith('"')) return printed;
   const bytes: number[] = [];
@@ -103,7 +103,7 @@ export function nameOf(printed: string): string {
   }
 }
 
-/** A name in the format of git's input lists, one per line. */
+/** Returns a name in the format of git's input lists, one per line. */
 export function printedName(name: string): string {
   if (isPrinted(name) || !/^"|[\\\n\r\t]/.test(name)) return name;
   const escaped = name.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n").replaceAll("\r", "\\r").replaceAll(
@@ -123,8 +123,8 @@ export function columns(line: string): readonly string[] {
   return line.split("\t");
 }
 
-/** A function of git whose paths are relative to the workspace, also where that is a folder inside the repository: git
- * itself runs at the top. `paths` says whether the first argument names paths. */
+/** Wraps a function of git so that paths are relative to the workspace, even if that is a folder inside the repository:
+ * git itself runs at the top. `paths` says whether the first argument names paths. */
 export function inFolder(run: HostFunction, { paths = false } = {}): HostFunction {
   return async (env, ...args) => {
     const { root = env.workspace, workspace } = env;
@@ -141,13 +141,13 @@ export function inFolder(run: HostFunction, { paths = false } = {}): HostFunctio
   };
 }
 
-/** These keys hold names of files relative to the top, by themselves or under `path` and `from`. */
+/** Keys that hold names of files relative to the top, directly or under `path` and `from`. */
 const WITH_NAMES: readonly string[] = ["files", "conflicts", "origins", "lost"];
 
 function fromTop(result: unknown, place: (path: string) => string): unknown {
   if (!isRecord(result)) return result;
   const named = (name: unknown): unknown => {
-    // The slash at the end of a folder stays.
+    // The slash at the end of a folder is kept.
     if (typeof name === "string") return name.startsWith('"') ? name : `${place(name)}${name.endsWith("/") ? "/" : ""}`;
     if (!isRecord(name)) return name;
     const { path, from } = name;

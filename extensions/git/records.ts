@@ -1,10 +1,10 @@
-/** Output of git, record by record, and the text of files in any encoding. */
+/** Reads the output of git, record by record, and the text of files in any encoding. */
 import { Buffer, isUtf8 } from "node:buffer";
 import { ByteBuffer, decodeText, type EnvironmentView } from "@vis/extension";
 
 const NEWLINE = 10;
 
-/** Limit of one record; the rest is dropped, so that long lines take no memory. */
+/** The limit of one record; the rest is dropped, so that long lines take no memory. */
 const MAX_RECORD = 256 << 10;
 
 /** Splits a byte stream into records and passes them on as text, in which bytes that are not UTF-8 are U+FFFD. */
@@ -13,7 +13,7 @@ export class RecordReader {
   readonly #record = new ByteBuffer();
   #separator: number;
 
-  /** The separator is a byte, by default a line feed. */
+  /** `separator` is a byte, by default a line feed. */
   constructor(
     take: (record: string, bytes: Uint8Array) => void,
     { separator = NEWLINE }: { readonly separator?: number } = {},
@@ -22,7 +22,7 @@ export class RecordReader {
     this.#separator = separator;
   }
 
-  /** Changes the separator from here on; call it while a record is being passed on. */
+  /** Changes the separator from here on; called while a record is being passed on. */
   endWith(separator: number): void {
     this.#separator = separator;
   }
@@ -37,7 +37,7 @@ export class RecordReader {
     this.#add(rest);
   }
 
-  /** Passes on what follows the last separator. */
+  /** Passes on the text after the last separator. */
   end(): void {
     if (this.#record.length > 0) this.#flush();
   }
@@ -55,7 +55,7 @@ export class RecordReader {
 
 const ZERO = 0x30;
 
-/** A longer line is cut after this many characters, which have at most this many bytes. */
+/** The limits for the characters of a line, and for their bytes; a longer line is cut. */
 const MOST_CHARS = 1_000, MOST_BYTES = 4_096;
 
 const MOST_NAMED = 3;
@@ -66,20 +66,20 @@ export interface KeptLine {
   readonly isCut: boolean;
 }
 
-/** The text of a file, or of its beginning, in the encoding that its bytes show. Null if it is binary. */
+/** Returns the text of a file, or of its beginning, in the detected encoding. Returns null if it is binary. */
 export function fileText(bytes: Uint8Array): { readonly text: string; readonly guess: string | null } | null {
   const decoded = decodeText(bytes);
   return decoded && { text: decoded.text, guess: decoded.isGuess ? decoded.encoding : null };
 }
 
-/** The longest beginning that ends with a whole character in every encoding, if there is one: bytes below the digits
- * are no part of another character. */
+/** Returns the longest beginning that ends with a whole character in every encoding, if there is one: bytes below the
+ * digits are never part of another character. */
 export function wholeCharacters(bytes: Uint8Array): Uint8Array {
   const last = bytes.findLastIndex((byte) => byte < ZERO);
   return last < 0 ? bytes : bytes.subarray(0, last + 1);
 }
 
-/** Lines of one file. Those that are not UTF-8 show its encoding together. */
+/** The lines of one file. The encoding is detected from all lines that are not UTF-8. */
 export class FileLines {
   readonly #raw: { readonly bytes: Uint8Array; readonly set: (line: KeptLine) => void; readonly isCut: boolean }[] = [];
 
@@ -105,7 +105,7 @@ function keptLine(text: string, { isCut = false } = {}): KeptLine {
     : { text, isCut: false };
 }
 
-/** Tells the model which texts were guessed. */
+/** Notes the guessed texts for the model. */
 export function noteGuesses(env: EnvironmentView, guesses: readonly (readonly [path: string, guess: string])[]): void {
   if (guesses.length === 0) return;
   const named = guesses.slice(0, MOST_NAMED).map(([path, guess]) => `${path} is read as ${guess}`);

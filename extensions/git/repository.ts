@@ -7,11 +7,11 @@ import { parseGitConfig, smallTextFile } from "@vis/extension";
 export interface Repository {
   readonly workspace: string;
   readonly gitDir: string;
-  /** The folder of the repository to which a worktree belongs; otherwise the same. */
+  /** The folder of the repository to which a worktree belongs; otherwise the same folder. */
   readonly commonDir: string;
 }
 
-/** The repository whose top-level folder is the workspace, or null. Throws Error for a `.git` that points to a
+/** Returns the repository whose top-level folder is the workspace, or null. Throws Error for a `.git` that points to a
  * repository of another folder: anyone who can write in the workspace can create such a file. */
 export async function findRepository(workspace: string): Promise<Repository | null> {
   const dot = join(workspace, ".git");
@@ -30,7 +30,8 @@ export async function findRepository(workspace: string): Promise<Repository | nu
   return { workspace, gitDir, commonDir };
 }
 
-/** Whether a repository outside names the workspace as its own, which write access to the workspace cannot forge. */
+/** Whether a repository outside of the workspace names it as its own, which write access to the workspace cannot
+ * forge. */
 async function namesBack({ workspace, gitDir, commonDir }: Repository): Promise<boolean> {
   const dot = join(workspace, ".git");
   if (commonDir !== gitDir) {
@@ -42,8 +43,8 @@ async function namesBack({ workspace, gitDir, commonDir }: Repository): Promise<
   return tree !== undefined && resolve(gitDir, tree) === workspace;
 }
 
-/** The closest folder, of a workspace or above it, with a `.git`; null if there is none. An empty folder is no
- * repository: Vis makes one while a command runs. */
+/** Returns the closest folder, at a workspace or above it, with a `.git`; null if there is none. An empty folder is not
+ * a repository: Vis makes one while a command runs. */
 export function closestRepository(workspace: string): string | null {
   for (let at = workspace;; at = dirname(at)) {
     const dot = join(at, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });

@@ -1,6 +1,6 @@
 /** Keeps git from running the programs that a repository names, by settings and variables of every call. */
 
-/** Overrides the settings of a repository: it cannot name a program or contact another machine, and outputs have the
+/** Settings that override the repository's: it cannot name a program or contact another machine, and outputs have the
  * format that is parsed. */
 const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ["core.fsmonitor", "false"],
@@ -67,14 +67,14 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ...["file", "git", "ssh", "http", "https", "ext", "fd"].map((name) => [`protocol.${name}.allow`, "never"] as const),
 ];
 
-/** These arguments precede the arguments of every call. */
+/** The arguments before the arguments of every call. */
 export const SAFE_ARGUMENTS: readonly string[] = [
   "--no-pager",
   "--literal-pathspecs",
   ...SETTINGS.flatMap(([name, value]) => ["-c", `${name}=${value}`]),
 ];
 
-/** Environment variables of every call. */
+/** The environment variables of every call. */
 export const SAFE_ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_CONFIG_SYSTEM: "/dev/null",
@@ -93,7 +93,7 @@ export const SAFE_ENVIRONMENT: Readonly<Record<string, string>> = {
   LC_ALL: "C.UTF-8",
 };
 
-/** Merges a file as git does without a driver. */
+/** Merges a file like git without a driver. */
 const MERGE_TEXT = "git merge-file -q -L ours -L base -L theirs %A %O %B";
 
 /** Keys with which a subsection names a program that our calls could start, and their overrides. */
@@ -103,12 +103,12 @@ const OVERRIDDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   credential: { helper: "" },
 };
 
-/** Variables that override subsections, whatever their names are. Passed in the environment, since a name may contain
- * `=`. */
+/** Returns variables that override subsections, whatever their names are. They are passed in the environment, since a
+ * name may contain `=`. */
 export function overridesOf(names: readonly string[]): Readonly<Record<string, string>> {
   const overrides = names.flatMap((name): readonly (readonly [string, string])[] => {
     const [section = ""] = name.split(".", 1);
-    // git looks up its own subcommands too, such as the strategy of a merge.
+    // Git looks up its own subcommands too, such as the strategy of a merge.
     if (section.toLowerCase() === "alias") return [[name, ""]];
     const keys = OVERRIDDEN[section.toLowerCase()];
     if (!keys || name.split(".").length < 3) return [];
@@ -129,7 +129,7 @@ export function overridesOf(names: readonly string[]): Readonly<Record<string, s
 export const MARK = "vis.mark";
 
 /** Sections in which no subsection names a program and that include no other file. Keys that name programs are
- * overridden anyway. */
+ * overridden in any case. */
 const PLAIN_SECTIONS = new Set([
   "branch",
   "color",

@@ -1,5 +1,5 @@
-/** `git.merge`, `git.rebase`, `git.cherryPick` and `git.revert`: each may stop at conflicts, and then goes on or is
- * given up. */
+/** Implements `git.merge`, `git.rebase`, `git.cherryPick` and `git.revert`. Each may stop at conflicts, and can then be
+ * continued or aborted. */
 import { join } from "node:path";
 import { type EnvironmentView, smallTextFile } from "@vis/extension";
 import { type Call, Git, gitRefusal, type GitResult, named, plainReason } from "./git.ts";
@@ -10,42 +10,42 @@ import { type GitState, readState, readStatus, refuseDuring } from "./status.ts"
 import { saveWork, uncommitted } from "./uncommitted.ts";
 
 interface Steps {
-  /** Goes on after conflicts. */
+  /** Whether to continue after conflicts. */
   readonly continue?: boolean;
-  /** Gives it up; the branch is as before. */
+  /** Whether to abort; the branch returns to its former state. */
   readonly abort?: boolean;
-  /** Leaves out the commit at which it stopped. */
+  /** Whether to skip the commit at which it stopped. */
   readonly skip?: boolean;
 }
 
 export interface MergeOptions extends Omit<Steps, "skip"> {
   readonly noFf?: boolean;
-  /** Refuses anything but a fast-forward. */
+  /** Whether to refuse anything but a fast-forward. */
   readonly ffOnly?: boolean;
-  /** Takes the changes without a commit. */
+  /** Whether to apply the changes without a commit. */
   readonly squash?: boolean;
   readonly message?: string;
 }
 
 export interface RebaseOptions extends Steps {
   readonly onto?: string;
-  /** Takes only the commits after this one; by default, all that `onto` lacks. */
+  /** The commit after which commits are taken; by default, all that `onto` lacks are taken. */
   readonly from?: string;
 }
 
 export interface PickOptions extends Steps {
-  /** Takes the changes without a commit. */
+  /** Whether to apply the changes without a commit. */
   readonly noCommit?: boolean;
-  /** Selects the parent to compare with, by its number, for a merge commit. */
+  /** The number of the parent to compare with, for a merge commit. */
   readonly mainline?: number;
 }
 
 interface Sequenced extends GitState {
-  /** The branch was at this commit before all of it: `git.reset({to: was})` goes back. */
+  /** The commit of the branch before all of it: `git.reset({to: was})` returns to it. */
   readonly was: string;
-  /** Why it stopped, if not at conflicts. */
+  /** The reason why it stopped, if not at conflicts. */
   readonly why?: string;
-  /** This commit has the discarded changes. */
+  /** The commit that has the discarded changes. */
   readonly saved?: string;
 }
 
@@ -54,20 +54,20 @@ type During = "merge" | "rebase" | "cherry-pick" | "revert";
 const NAMES = { merge: "merge", rebase: "rebase", "cherry-pick": "cherryPick", revert: "revert" } as const;
 
 const MOST_COMMITS = 1000;
-/** Runs no strategy or signing program that the repository names; the built-in one by name, because the first setting
- * of the repository would count. */
+/** Returns arguments that prevent strategy or signing programs of the repository. The built-in strategy is named,
+ * because otherwise the first setting of the repository would count. */
 function strategy(merging: readonly string[]): readonly string[] {
-  // Before git 2.50, "ort" follows renames even where they are turned off.
+  // Before git 2.50, "ort" follows renames even if they are turned off.
   return [`--strategy=${merging.length > 0 ? "recursive" : "ort"}`, "--no-gpg-sign"];
 }
 
 const BUILT_IN = new Set(["ort", "recursive"]);
 
-/** Lines of a list of steps that run no program. */
+/** Matches lines of a list of steps that run no program. */
 const STEP =
   /^[ \t]*(?:(?:pick|p|edit|e|reword|r|squash|s|fixup|f|drop|d|revert|label|l|reset|t|merge|m|update-ref|u|noop|break|b)(?:[ \t].*)?|#.*)?\r?$/;
 
-/** `git.merge` */
+/** Implements `git.merge`. */
 export async function merge(
   env: EnvironmentView,
   given: string | MergeOptions,
@@ -92,14 +92,14 @@ export async function merge(
     ...(squash ? ["--squash"] : []),
     ...["--no-verify", "--no-verify-signatures", "--no-edit", "--no-stat", "--no-autostash", "--no-log", "--quiet"],
     "-m",
-    // Git would describe a hash.
+    // For a hash, git would write a poor description.
     message ?? `Merge ${await describedRef(git, ref ?? "")}${branch === null ? "" : ` into ${branch}`}`,
   ];
   const result = await run(begun, [...merging, ...own, "merge", ...strategy(merging), ...flags, hash]);
   return await stateAfter(begun, { result, cannot, ...(squash ? { next: "git.commit(message)" } : {}) });
 }
 
-/** `git.rebase` */
+/** Implements `git.rebase`. */
 export async function rebase(
   env: EnvironmentView,
   given: string | RebaseOptions,
@@ -123,7 +123,7 @@ export async function rebase(
   return await stateAfter(begun, { result, cannot });
 }
 
-/** `git.cherryPick` and `git.revert` */
+/** Implements `git.cherryPick` and `git.revert`. */
 export async function pickCommits(
   env: EnvironmentView,
   during: "cherry-pick" | "revert",
@@ -176,7 +176,7 @@ async function run({ git, author }: Pick<Begun, "git" | "author">, args: readonl
   return await git.run(args, { changes: "workspace", env: author });
 }
 
-/** Conflicts are a result; throws Error if nothing has begun. */
+/** Returns the state after a step; conflicts are a result. Throws Error if nothing has begun. */
 async function stateAfter(
   { git, was }: Pick<Begun, "git" | "was">,
   { result, cannot, next, saved }: {
@@ -194,7 +194,7 @@ async function stateAfter(
   return { ...state, ...then, was, ...why, ...(saved === undefined ? {} : { saved }) };
 }
 
-/** Null if the call names a commit. */
+/** Returns null if the call names a commit. */
 function stepOf(during: During, steps: Steps, namesCommit: boolean): keyof Steps | null {
   const asked = (["continue", "abort", "skip"] as const).filter((step) => steps[step]);
   if (asked.length + Number(namesCommit) === 1) return asked[0] ?? null;
@@ -236,8 +236,8 @@ async function goOn(env: EnvironmentView, during: During, step: keyof Steps): Pr
   return await stateAfter({ git, was }, { result, cannot, saved });
 }
 
-/** The commits of what an unfinished operation does next, from files that any program of the user may have written.
- * Throws Error if it would run a program. */
+/** Returns the commits of an unfinished operation's next steps, from files that any program of the user may have
+ * written. Throws Error if it would run a program. */
 async function commitsLeft(git: Git, during: During, cannot: string): Promise<readonly string[]> {
   const { gitDir } = git.repository;
   const read = async (path: string): Promise<string> => {
@@ -272,7 +272,7 @@ async function commitsLeft(git: Git, during: During, cannot: string): Promise<re
   return commits;
 }
 
-/** The commit where the branch was, to which giving up goes back; null for HEAD. */
+/** Returns the commit of the branch to which an abort returns; null for HEAD. */
 async function beginning(git: Git, during: During): Promise<string | null> {
   const paths = {
     merge: [],
@@ -302,7 +302,7 @@ async function describedRef(git: Git, ref: string): Promise<string> {
   return kind === "heads" ? `branch '${name}'` : kind === "tags" ? `tag '${name}'` : `remote-tracking branch '${name}'`;
 }
 
-/** The hashes of a range, the oldest first. */
+/** Returns the hashes of a range, the oldest first. */
 async function commitsIn(git: Git, range: string, cannot: string): Promise<readonly string[]> {
   const limit = `--max-count=${MOST_COMMITS + 1}`;
   const { code, stdout, stderr } = await git.run(["rev-list", "--reverse", limit, "--end-of-options", range, "--"]);

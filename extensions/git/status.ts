@@ -1,4 +1,4 @@
-/** `git.status`, and the state of the repository that every change returns. */
+/** Implements `git.status`, and returns the state of the repository for every change. */
 import { join } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
 import { Git, named, plainReason } from "./git.ts";
@@ -7,7 +7,7 @@ import { RecordReader } from "./records.ts";
 
 export interface StatusOptions {
   readonly paths?: string | readonly string[];
-  /** Lists each file of a new folder instead of the folder. */
+  /** Whether to list each file of a new folder instead of the folder. */
   readonly all?: boolean;
   readonly limit?: number;
 }
@@ -16,22 +16,22 @@ type Change = "added" | "modified" | "deleted" | "renamed" | "copied" | "type";
 
 export interface FileStatus {
   readonly path: string;
-  /** The file had this name before it was renamed. */
+  /** The name before a rename. */
   readonly from?: string;
-  /** The index differs from the last commit in this way. */
+  /** The difference of the index from the last commit. */
   readonly staged?: Change;
-  /** The workspace differs from the index in this way. */
+  /** The difference of the workspace from the index. */
   readonly changed?: Change;
   readonly untracked?: true;
-  /** The two sides of a merge changed the file in this way. */
+  /** The changes of the file by the two sides of a merge. */
   readonly conflict?: string;
   readonly submodule?: true;
 }
 
 interface Status {
-  /** Null if HEAD is detached. */
+  /** The branch; null if HEAD is detached. */
   readonly branch: string | null;
-  /** Null if there is no commit yet. */
+  /** The commit; null if there is none yet. */
   readonly commit: string | null;
   readonly upstream?: string;
   readonly ahead?: number;
@@ -40,7 +40,7 @@ interface Status {
   readonly during?: string;
   readonly files: readonly FileStatus[];
   readonly count: Readonly<Record<"staged" | "changed" | "untracked" | "conflicts", number>>;
-  /** Number of files beyond `limit`. */
+  /** The number of files beyond `limit`. */
   readonly left: number;
 }
 
@@ -74,7 +74,7 @@ const DURING: readonly (readonly [file: string, what: string])[] = [
   ["BISECT_LOG", "bisect"],
 ];
 
-/** `git.status` */
+/** Implements `git.status`. */
 export async function status(env: EnvironmentView, options: StatusOptions = {}): Promise<Status> {
   return await readStatus(await Git.of(env), options);
 }
@@ -82,7 +82,7 @@ export async function status(env: EnvironmentView, options: StatusOptions = {}):
 export async function readStatus(
   git: Git,
   { paths, all = false, limit = LIMIT, cannot = "Cannot read the status" }: StatusOptions & {
-    /** The error begins with these words. */
+    /** The beginning of the error. */
     readonly cannot?: string;
   } = {},
 ): Promise<Status> {
@@ -106,7 +106,7 @@ export async function readStatus(
   return { ...report.head, ...(during ? { during } : {}), ...report.files };
 }
 
-/** " with 3 changed and 2 new files", " without changes"; "" if git cannot say it before the signal. */
+/** Returns " with 3 changed and 2 new files" or " without changes"; "" if git does not answer before the signal. */
 export async function uncommittedWords(env: EnvironmentView, signal: AbortSignal): Promise<string> {
   if (!env.spawn) return "";
   try {
@@ -122,7 +122,8 @@ export async function uncommittedWords(env: EnvironmentView, signal: AbortSignal
   }
 }
 
-/** Staged renames that have only one of their two names among these files, as the status of some paths lists them. */
+/** Returns staged renames that have only one of their two names among these files, as the status of some paths lists
+ * them. */
 export async function halfRenames(git: Git, files: readonly FileStatus[], cannot: string): Promise<readonly Rename[]> {
   if (!files.some(({ staged }) => staged === "added" || staged === "deleted")) return [];
   const named = new Set(files.map(({ path }) => path));
@@ -211,22 +212,22 @@ function changeOf(xy: string, fields: readonly string[], path: string): FileStat
   };
 }
 
-/** Describes the repository after a change. */
+/** The state of the repository after a change. */
 export interface GitState {
-  /** Null if HEAD is detached. */
+  /** The branch; null if HEAD is detached. */
   readonly branch: string | null;
   readonly commit: string | null;
   readonly subject: string;
-  /** Number of files with uncommitted changes, without untracked ones. */
+  /** The number of files with uncommitted changes, without untracked ones. */
   readonly uncommitted: number;
   /** An unfinished merge, rebase, cherry-pick or revert. */
   readonly during?: string;
   readonly conflicts?: readonly { readonly path: string; readonly conflict: string }[];
-  /** Explains how to go on. */
+  /** The way to continue, in words. */
   readonly next?: string;
 }
 
-/** Names the function that ends each unfinished operation, and whether it can skip a commit. */
+/** The function that ends each unfinished operation, and whether it can skip a commit. */
 const ENDS: Readonly<Record<string, readonly [name: string, skips: boolean]>> = {
   merge: ["merge", false],
   rebase: ["rebase", true],
@@ -250,7 +251,7 @@ export async function readState(git: Git, next?: string): Promise<GitState> {
   };
 }
 
-/** Describes the state for people who watch. */
+/** Describes the state for people. */
 export function stateOutcome({ branch, commit, subject, during, conflicts }: GitState): { text: string; ok: boolean } {
   if (conflicts) return { text: `conflicts: ${named(conflicts.map(({ path }) => path))}`, ok: false };
   const at = `${branch ?? "detached"} at ${commit === null ? "no commit" : `${commit.slice(0, 7)} ${subject}`}`;

@@ -1,4 +1,4 @@
-/** Work that is in no commit: `git.reset`, `git.restore` and `git.stash`, and how discarded work is kept. */
+/** Work in no commit: implements `git.reset`, `git.restore` and `git.stash`, and keeps discarded work. */
 import { join } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
 import { refuseFiltered, refuseNewSecrets } from "./commit.ts";
@@ -9,26 +9,26 @@ import { checkedRef, commitHash, missingFile, nameOf, pathArguments } from "./na
 import { type FileStatus, type GitState, halfRenames, readState, readStatus, refuseDuring } from "./status.ts";
 
 export interface ResetOptions {
-  /** HEAD by default. */
+  /** The commit; HEAD by default. */
   readonly to?: string;
-  /** Resets the branch (soft), also the index (mixed, the default), also the files (hard). */
+  /** Whether to reset the branch (soft), also the index (mixed, the default), or also the files (hard). */
   readonly mode?: "soft" | "mixed" | "hard";
-  /** Discards uncommitted changes too, which `hard` refuses otherwise. */
+  /** Whether to discard uncommitted changes too, which `hard` refuses otherwise. */
   readonly force?: boolean;
 }
 
 interface Reset extends GitState {
-  /** The branch was at this commit: `git.reset({to: was})` goes back. */
+  /** The former commit of the branch: `git.reset({to: was})` returns to it. */
   readonly was: string;
-  /** Number of commits that are no longer on the branch. */
+  /** The number of commits that are no longer on the branch. */
   readonly undone: number;
-  /** Files whose uncommitted changes were discarded. */
+  /** The files whose uncommitted changes were discarded. */
   readonly lost: readonly string[];
-  /** A commit that has them. */
+  /** A commit that has the discarded changes. */
   readonly saved?: string;
 }
 
-/** `git.reset` */
+/** Implements `git.reset`. */
 export async function reset(
   env: EnvironmentView,
   to: string | ResetOptions = {},
@@ -53,7 +53,7 @@ export async function reset(
       );
     }
   }
-  // A version that is only staged.
+  // The discarded version may be only staged.
   const discarded = mode === "hard"
     ? changed
     : mode === "mixed"
@@ -77,19 +77,19 @@ export async function reset(
 export interface RestoreOptions {
   /** The commit whose files these become; the index by default, or HEAD with `staged`. */
   readonly from?: string;
-  /** Changes the index, which the next commit takes, not the workspace. */
+  /** Whether to change the index for the next commit, and not the workspace. */
   readonly staged?: boolean;
 }
 
 interface Restored {
   readonly files: readonly string[];
-  /** Number of files that are not listed. */
+  /** The number of files that are not listed. */
   readonly left: number;
-  /** A commit that has the changes that were discarded. */
+  /** A commit that has the discarded changes. */
   readonly saved?: string;
 }
 
-/** `git.restore` */
+/** Implements `git.restore`. */
 export async function restore(
   env: EnvironmentView,
   paths: string | readonly string[],
@@ -127,40 +127,40 @@ export async function restore(
   };
 }
 
-/** Returns the files of the index as a tree; HEAD while conflicts exist, since git makes no tree of them. */
+/** Returns the files of the index as a tree; HEAD during conflicts, for which git makes no tree. */
 async function indexTree(git: Git): Promise<string> {
   const { code, stdout } = await git.run(["write-tree"], { changes: "repository" });
   return code === 0 ? stdout.trim() : "HEAD";
 }
 
-/** True for the latest, the number in the list, or a hash. */
+/** Selects a stash: true for the latest, the number in the list, or a hash. */
 type Which = boolean | number | string;
 
 export interface StashOptions {
   readonly message?: string;
   readonly paths?: string | readonly string[];
-  /** Takes untracked files too. */
+  /** Whether to take untracked files too. */
   readonly untracked?: boolean;
   readonly list?: boolean;
-  /** Brings changes back, and takes the stash from the list unless there are conflicts. */
+  /** The stash whose changes are restored; it is removed from the list unless there are conflicts. */
   readonly pop?: Which;
-  /** Brings changes back and keeps the stash. */
+  /** The stash whose changes are restored; it is kept. */
   readonly apply?: Which;
   readonly drop?: Which;
 }
 
 interface Stashes extends GitState {
   readonly stashes: readonly { readonly hash: string; readonly message: string; readonly date: Date }[];
-  /** Hash of a stash that is no longer in the list: `{apply: hash}` still brings its changes back. */
+  /** The hash of a stash that is no longer in the list: `{apply: hash}` still restores its changes. */
   readonly dropped?: string;
 }
 
-/** The folder of Vis stays: git cannot remove it, and would call the stash a failure. */
+/** Vis's folder is excluded, because git cannot remove it and would report the stash as failed. */
 const EVERYTHING = ["--", ".", ":(exclude).vis"];
 
 const HOW = ["list", "pop", "apply", "drop"] as const;
 
-/** `git.stash` */
+/** Implements `git.stash`. */
 export async function stash(env: EnvironmentView, options: StashOptions = {}): Promise<Stashes> {
   const asked = HOW.filter((one) => options[one] !== undefined && options[one] !== false);
   if (asked.length > 1) throw new TypeError("Cannot use stashes: list, pop, apply and drop exclude each other");
@@ -204,7 +204,7 @@ async function pushStash(
   const names = files.map(({ path }) => path);
   if (paths !== undefined) {
     refuseOwn(names, cannot);
-    // git stashes no path that the index does not have.
+    // Git stashes no path that the index does not have.
     const [half] = await halfRenames(git, files, cannot);
     if (half) {
       const { from, file: { path } } = half;
@@ -215,7 +215,7 @@ async function pushStash(
   await refuseFiltered(git, names, cannot);
   await refuseIncoming(git, { incoming: [{ commit: "HEAD", carries: true }], cannot });
   const args = [
-    "--no-literal-pathspecs", // it names the whole workspace by a pattern
+    "--no-literal-pathspecs", // a pattern names the whole workspace
     "stash",
     "push",
     "--quiet",
@@ -261,14 +261,14 @@ async function takeStash(
   return hash;
 }
 
-/** A stash has two or three parents: where it began, the index, and untracked files. */
+/** A stash has two or three parents: its base, the index, and untracked files. */
 async function refuseStash(git: Git, hash: string, cannot: string): Promise<void> {
   const { stdout } = await git.run(["rev-list", "--parents", "--max-count=1", hash, "--"]);
   const [, begin, index, untracked] = stdout.trim().split(" ");
   if (begin === undefined || index === undefined) throw new Error(`${cannot}: ${hash} is not a stash`);
   const incoming: IncomingNames[] = [{ from: begin, to: hash }];
   if (untracked !== undefined) incoming.push({ each: [untracked] });
-  // Older versions follow renames in a stash whatever settings say.
+  // Older versions follow renames in a stash whatever the settings are.
   if ((await refuseIncoming(git, { incoming, cannot })).length === 0) return;
   throw new Error(`${cannot}: it could change files that git runs or reads by settings; leave it to the user`);
 }
@@ -290,17 +290,17 @@ async function stashesOf(git: Git): Promise<Stashes["stashes"]> {
 const SHOWN = 500;
 const MOST_STASHES = 200, MOST_FILES = 100_000;
 
-/** Who made the commits that only keep work, if nobody is set. */
+/** The author of commits that only keep work, if none is set. */
 const NOBODY = committerVariables({ name: "Vis", email: "vis@localhost" });
 
-/** Changed files that git tracks. */
+/** Returns changed files that git tracks. */
 export async function uncommitted(git: Git, paths?: string | readonly string[]): Promise<readonly FileStatus[]> {
   const { files } = await readStatus(git, { limit: MOST_FILES, ...(paths === undefined ? {} : { paths }) });
   return files.filter(({ untracked }) => !untracked);
 }
 
-/** Keeps the uncommitted changes of tracked files in a commit of no branch, in the form of a stash, and returns its
- * hash; undefined if there are none. Throws Error if they cannot be kept. */
+/** Keeps the uncommitted changes of tracked files in a commit of no branch, in the form of a stash. Returns its hash;
+ * undefined if there are none. Throws Error if they cannot be kept. */
 export async function saveWork(
   git: Git,
   files: readonly FileStatus[],

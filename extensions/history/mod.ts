@@ -20,9 +20,9 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   readOnly: true,
-  /** A child query has only its task and no history. */
+  /** A sub-query has only its task and no history. */
   activate: ({ db, depth }: EnvironmentView): boolean => db !== undefined && depth === 0,
-  /** Empty unless there is something to find. */
+  /** The prompt is empty unless there is something to find. */
   prompt: async ({ db }: EnvironmentView): Promise<string> => {
     if (db === undefined) return "";
     if (!FOUND.has(db) && (await db.conversations({ limit: 2 })).length > 1) FOUND.add(db);

@@ -2,10 +2,10 @@ import { enabledServers } from "./settings.ts";
 import { aliasName, argumentText, type McpTool, resultType, ToolCache, toolDoc } from "./tools.ts";
 import { type EnvironmentView, type Extension, fn, type FunctionOptions, z } from "@vis/extension";
 
-/** Servers whose functions are available in an environment's running query. */
+/** The servers whose functions are available in an environment's running query. */
 const BOUND = new Map<string, ReadonlySet<string>>();
 
-/** A call through a server's alias, whose extension has no settings of its own. */
+/** Makes a call through a server's alias, whose extension has no settings of its own. */
 type CallByAlias = (
   env: EnvironmentView,
   server: string,
@@ -39,7 +39,7 @@ export function isBound(envId: string, server: string): boolean {
 
 type Call = (env: EnvironmentView, tool: string, args: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
-/** The alias of a server: one function per tool, and no prompt. */
+/** Returns the alias of a server: one function per tool, and no prompt. */
 function serverExtension(
   server: string,
   { tools, call }: { readonly tools: readonly McpTool[]; readonly call: Call },

@@ -5,29 +5,29 @@ type Fields = Readonly<Record<string, unknown>>;
 type Asked = Readonly<{ id: unknown; method: string }>;
 
 interface Reading {
-  /** The id of the one request that the message can answer. */
+  /** The id of the only request that the message can answer. */
   readonly only?: unknown;
-  /** The message with its long integers. */
+  /** Returns the message with its long integers. */
   readonly exact: () => unknown;
 }
 
-/** Requests that never get an answer are forgotten. */
+/** Limits for the kept requests and results, since some requests never get an answer. */
 const MOST_WAITING = 10_000, MOST_RESULTS = 1_000;
 const INVALID_REQUEST = -32600, METHOD_NOT_FOUND = -32601, INTERNAL_ERROR = -32603;
 const WHOLE = "whole";
 
-/** Makes the messages of a server readable for the library, which refuses a whole message for one null or one key too
- * many. The result of a tool call passes by its checks: the tool has run, and a refusal would make the model call it
+/** Makes the messages of a server readable for the library, which refuses a whole message for one null or one excess
+ * key. The result of a tool call bypasses its checks: the tool has run, and a refusal would make the model call it
  * again. `whole` returns that result. */
 export class Answers {
-  /** The requests that wait, by their ids as text. */
+  /** The waiting requests, by their ids as text. */
   readonly #waiting = new BoundedMap<string, Asked>(MOST_WAITING);
-  /** Results of tool calls that the library has and its caller not yet. */
+  /** The results of tool calls that the library has received and its caller not yet. */
   readonly #results = new BoundedMap<number, unknown>(MOST_RESULTS);
   #resultCount = 0;
   #hasNotified = false;
 
-  /** Takes each message that is sent. */
+  /** Handles each message that is sent. */
   sent(message: unknown): void {
     const { id, method, params } = fieldsOf(message);
     if (method === "notifications/cancelled") this.#waiting.delete(String(fieldsOf(params)["requestId"]));
@@ -41,8 +41,8 @@ export class Answers {
     return this.#waiting.has(String(id));
   }
 
-  /** The message, or the list of messages, as the library reads it; null for an error that answers no request. `only`
-   * is the id of the one request that the text can answer. Throws SyntaxError and JsonTooLarge. */
+  /** Returns the message, or the list of messages, in the form that the library reads; null for an error that answers
+   * no request. `only` is the id of the only request that the text can answer. Throws SyntaxError and JsonTooLarge. */
   read(text: string, only?: unknown): unknown {
     const message = readForeignJson(text, MESSAGE_LIMITS);
     const exact = (): unknown => exactJson(text, message);
@@ -70,7 +70,7 @@ export class Answers {
         ...params == null ? {} : { params: noNulls(params) },
       };
     }
-    // Servers leave out the result of what returns nothing.
+    // Servers omit the result of a method that returns nothing.
     const isEmpty = id == null ? jsonrpc === "2.0" && only !== undefined : this.waits(id);
     if (result === undefined && error === undefined && !isEmpty) return message;
     const isError = result == null && error != null;
@@ -95,7 +95,7 @@ export class Answers {
     return this.#waiting.size === 1 && !(this.#hasNotified && isOfNotification);
   }
 
-  /** An answer without an id belongs to the only request that waits. */
+  /** Takes the request for an answer; an answer without an id belongs to the only waiting request. */
   #take(id: unknown): Asked {
     const [single] = this.#waiting.size === 1 ? this.#waiting.keys() : [];
     const key = id == null ? single : String(id);
@@ -136,7 +136,7 @@ function fieldsOf(value: unknown): Fields {
 }
 
 /** A server's result as data. A part that is not text keeps its type: `{type: "image", mimeType, bytes}`. A part of an
- * unknown type, and one whose bytes are no base64, is as the server sent it. */
+ * unknown type, or with invalid base64, stays as the server sent it. */
 type ToolResultPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image" | "audio"; readonly mimeType: string; readonly bytes: Uint8Array }
@@ -152,8 +152,8 @@ type ToolResultPart =
 
 const PROTOCOL_KEYS = ["content", "structuredContent", "isError", "_meta", "resultType"];
 
-/** `structuredContent` if there is any, else text (parsed if it is JSON), else a list of parts. An empty object beside
- * text says nothing. A result that has none of these is returned as it is. */
+/** Returns `structuredContent` if there is any, else text (parsed if it is JSON), else a list of parts. An empty object
+ * beside text is ignored. A result with none of these is returned unchanged. */
 export function toolData(result: unknown): unknown {
   const { content, structuredContent, ...rest } = fields(result);
   const data = structuredContent ?? undefined;
@@ -165,7 +165,7 @@ export function toolData(result: unknown): unknown {
   return data === undefined || isEmpty && text !== "" ? parsed(text) : data;
 }
 
-/** The data of a server that puts it beside the keys of the protocol or in place of the whole result. */
+/** Returns the data of a server that puts it beside the keys of the protocol or in place of the whole result. */
 function ownData(result: unknown, rest: Fields): unknown {
   if (typeof result === "string") return parsed(result);
   if (typeof result !== "object" || result === null || Array.isArray(result)) return result ?? null;
@@ -183,13 +183,13 @@ export function resultMessage(result: unknown): string {
   return isSame ? said : [said, more].filter((one) => one !== "").join("\n");
 }
 
-/** The parts of a content, which servers also send as one part or as text. */
+/** Returns the parts of a content, which servers also send as one part or as text. */
 export function piecesOf(content: unknown): readonly ToolResultPart[] {
   const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
   return parts.flatMap((part) => part == null ? [] : [pieceOf(part)]);
 }
 
-/** The contents of a resource, standalone or embedded in a result. */
+/** Returns the contents of a resource, standalone or embedded in a result. */
 export function resourcePiece(value: unknown): ToolResultPart {
   const { uri, mimeType, text, blob } = fields(value);
   return {
@@ -241,7 +241,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Null if it is no base64, of either alphabet, alone or in a data URL. */
+/** Decodes base64 of either alphabet, alone or in a data URL. Returns null for any other text. */
 function bytesOf(text: string): { readonly bytes: Uint8Array } | null {
   const base64 = text.replace(/^data:[^,]*,/, "").replaceAll("-", "+").replaceAll("_", "/");
   try {

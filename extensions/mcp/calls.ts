@@ -28,13 +28,13 @@ export async function call(
   const link = links.find(env, server);
   const bound = isBound(env.envId, server);
   const result = await callTool(env, { link, tool, args, bound });
-  // The call has run: a list that cannot be read must not make it fail.
+  // The call has run, so a list that cannot be read must not make it fail.
   const listed = bound ? null : await link.tools(env).catch(() => null);
   if (listed) await new ToolCache(env).write(server, { config: link.config, tools: listed });
   return result;
 }
 
-/** A call through a server's alias, whose extension has no settings of its own. */
+/** Makes a call through a server's alias, whose extension has no settings of its own. */
 export async function callByAlias(
   env: EnvironmentView,
   server: string,
@@ -186,8 +186,8 @@ function firstBigInt(value: unknown): bigint | null {
   return null;
 }
 
-/** The result, or why the server says that the arguments are wrong. Once the call was sent, an error never implies that
- * the tool did not run, unless the server refused the request. */
+/** Returns the result, or the server's reason why the arguments are wrong. Once the call was sent, an error never
+ * implies that the tool did not run, unless the server refused the request. */
 async function request(
   env: EnvironmentView,
   { link, tool: { name }, args }: {
@@ -235,7 +235,7 @@ function isRefusal(error: unknown): boolean {
   return status !== null && status >= 300 && status < 500 && status !== REQUEST_TIMEOUT;
 }
 
-/** Rejects if the user does not allow a tool that its server marks as destructive. */
+/** Rejects if the user refuses a tool that its server marks as destructive. */
 async function askUser(
   { approve }: EnvironmentView,
   { server, tool, args }: { readonly server: string; readonly tool: string; readonly args: unknown },
@@ -264,7 +264,7 @@ async function askUser(
 const MOST_EXTENSIONS = 10;
 const MAX_SHOWN = 3_000;
 const MAX_WHY = 4_000, INVALID_PARAMS = -32602, REQUEST_TIMEOUT = 408;
-/** No JSON, no request, no such method. */
+/** The codes for invalid JSON, an invalid request, and an unknown method. */
 const REFUSALS: readonly number[] = [-32700, -32600, -32601];
 
 function findTool(

@@ -10,14 +10,14 @@ import { ServerLink } from "./server_link.ts";
 import { enabledServers, type ServerConfig, ServerError } from "./settings.ts";
 import { leftOutText } from "./tools.ts";
 
-/** Limits both tries to start a server and to list its tools. */
+/** The time limit for both attempts to start a server and to list its tools. */
 const CHECK_MS = 25_000;
-/** Programs take memory. */
+/** The limit for simultaneous servers, since programs take memory. */
 const MOST_AT_A_TIME = 8;
 
 interface ServerState {
   readonly name: string;
-  /** In the states "login" and "secret" the user can still provide it. */
+  /** The state; for "login" and "secret" the user can still provide the missing part. */
   readonly state: "ok" | "login" | "secret" | "failed";
   readonly found: string;
 }
@@ -58,14 +58,14 @@ async function checkServer(
   }
 }
 
-/** `vis mcp-check`: one line of JSON for each server. */
+/** Runs `vis mcp-check`: prints one line of JSON for each server. */
 export async function checkCommand(name: string | undefined, context: CliContext): Promise<number> {
   const states = await checkServers({ ...context, spawn: context.spawn ?? null }, name ?? null);
   for (const one of states) context.print(`${JSON.stringify(one)}\n`);
   return states.every(({ state }) => state === "ok") ? 0 : 1;
 }
 
-/** Lines of `vis doctor`, one for each server. */
+/** Returns lines of `vis doctor`, one for each server. */
 export async function diagnoseServers({ spawnInWorkspace: spawn, ...context }: DoctorContext): Promise<DoctorCheck[]> {
   return (await checkServers({ ...context, spawn })).map(({ name, state, found }) => {
     const line = { name: `mcp: ${name}`, found };

@@ -10,7 +10,7 @@ export interface McpConnection {
   readonly client: Client;
   /** The known reason why it is unusable; "" if there is none. */
   readonly why: string;
-  /** Requests that were sent and not answered. */
+  /** The requests that were sent and not answered. */
   readonly running: Set<Promise<unknown>>;
   /** Whether a request failed because the server no longer has the session; it did not run that request. */
   hasLost(error: unknown): boolean;
@@ -26,13 +26,13 @@ interface ConnectOptions {
   readonly onToolsChanged: () => void;
   readonly onEnd: () => void;
   readonly onStderr: (text: string) => void;
-  /** Ends a start that goes on. */
+  /** Ends a start that is under way. */
   readonly signal: AbortSignal;
 }
 
 type Validator = NonNullable<ClientOptions["jsonSchemaValidator"]>;
 
-/** Results are data for code: no schema of a server is compiled or run here, where its patterns could hang the
+/** Results are data for code. No schema of a server is compiled or run here, because its patterns could hang the
  * process. */
 const UNCHECKED: Validator = {
   getValidator:
@@ -69,7 +69,7 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
     await abortable(client.connect(transport, { timeout: config.startMs }), options.signal);
   } catch (error) {
     const message = messageOf(error);
-    const known = why(); // read before the server is ended because of it
+    const known = why(); // it is read before the server is ended because of it
     const hint = "url" in config
       ? addressHint(options.name, status, config)
       : programHint(`${message}\n${known}`, config);
@@ -90,13 +90,13 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
   };
 }
 
-/** The HTTP status of an error, or null. */
+/** Returns the HTTP status of an error, or null. */
 export function httpStatusOf(error: unknown): number | null {
   return error instanceof SdkHttpError ? error.status ?? null : null;
 }
 
-/** The protocol wants 404 for a session that has ended. Many servers answer 400 or 410 instead. Their error is no
- * answer if it lacks the number that the library gave the request. */
+/** Whether the session has ended. The protocol requires 404 for that, but many servers answer 400 or 410. Their error
+ * is not an answer if it lacks the number that the library gave the request. */
 function isSessionFault(error: unknown): boolean {
   const status = httpStatusOf(error);
   if (status === 404 || status === 410) return true;
@@ -117,7 +117,7 @@ function stdioTransport(
   return new StdioTransport({ spawn, config, workspace, answers, onStderr });
 }
 
-/** Walls report these errors, and so do programs that need the network. */
+/** Matches errors that walls report; programs that need the network report them too. */
 const STOPPED = /EACCES|EPERM|EROFS|permission denied|operation not permitted|read-only file system/i;
 const OFFLINE = /EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|getaddrinfo|network is unreachable|resolve host/i;
 

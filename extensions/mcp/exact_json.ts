@@ -1,15 +1,15 @@
-/** JSON that a message carries without a conversion. */
+/** Makes JSON that a message carries without a conversion. */
 const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
 
 const MAX_DEPTH = 500;
 
-/** JSON of a value that a server sent, with all digits of its integers. */
+/** Returns the JSON of a value that a server sent, with all digits of its integers. */
 export function exactText(value: unknown): string {
   return JSON.stringify(value, (_key, one: unknown) => typeof one === "bigint" ? rawJSON(String(one)) : one);
 }
 
-/** The arguments of a call as the server gets them: a Map as an object, a Set as a list, a Date as ISO text, a BigInt
- * as its digits. Throws TypeError with the path of a value that JSON cannot carry, before anything is sent. */
+/** Returns the arguments of a call in the server's form: a Map as an object, a Set as a list, a Date as ISO text, a
+ * BigInt as its digits. Throws TypeError with the path of a value that JSON cannot carry, before anything is sent. */
 export function jsonArguments(args: unknown): Readonly<Record<string, unknown>> {
   return asJson(args, { path: "args", depth: 0 }) as Readonly<Record<string, unknown>>;
 }

@@ -5,18 +5,19 @@ import type { HttpConfig } from "./settings.ts";
 
 const MAX_ANSWER = 64 << 20;
 const EVENTS = "text/event-stream";
-/** A login is missing, or the session has ended; any other error in answer to a notification is ignored. */
+/** The statuses that matter for a notification: a login is missing, or the session has ended. Other errors are
+ * ignored. */
 const KEPT_STATUSES: readonly number[] = [401, 403, 404, 410];
 
-/** Limits one answer of the server. */
+/** The limits for one answer of the server. */
 interface Reading {
   readonly answers: Answers;
   /** The id of the request that was sent; undefined for a notification and for a stream that the client opened. */
   readonly id: unknown;
 }
 
-/** A server over streamable HTTP. `onStatus` gets the status of each answer. The size of an answer is bounded;
- * redirects stay within the server's origin. */
+/** Connects to a server over streamable HTTP. `onStatus` receives the status of each answer. The size of an answer is
+ * bounded; redirects stay within the server's origin. */
 export function httpTransport(
   { url, headers }: Pick<HttpConfig, "url" | "headers">,
   { answers, login, onStatus }: {
@@ -35,7 +36,7 @@ export function httpTransport(
       const answer = await fetch(input, init);
       onStatus(answer.status);
       if (init?.method === "GET" && answer.ok && !isEvents(answer)) {
-        // A page that is no stream of events: the library would ask for it again and again.
+        // For a page that is not a stream of events, the library would ask again and again.
         await answer.body?.cancel();
         return new Response(null, { status: 405 });
       }
@@ -66,7 +67,7 @@ function bounded(answer: Response, signal: AbortSignal | null | undefined): Resp
   return withBody(answer, answer.body.pipeThrough(counter, signal ? { signal } : {}));
 }
 
-/** The answer with messages that the library reads. It may be JSON or events, whatever its content type says. */
+/** Returns the answer with messages that the library reads. It may be JSON or events, whatever its content type is. */
 async function readable(answer: Response, reading: Reading): Promise<Response> {
   if (!answer.body) return answer;
   if (isEvents(answer)) {
@@ -87,7 +88,7 @@ function isEvents({ headers }: Response): boolean {
   return /event-stream/i.test(headers.get("content-type") ?? "");
 }
 
-/** The text of a body, which has ended where its JSON ends, even if the server does not end it. */
+/** Returns the text of a body, which ends where its JSON ends, even if the server does not end it. */
 async function wholeText(body: AsyncIterable<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   const pieces = new JsonPieces();
@@ -110,7 +111,7 @@ class JsonPieces {
   #isQuoted = false;
   #isEscaped = false;
 
-  /** The values that are complete now. */
+  /** Returns the values that are complete now. */
   push(piece: string): readonly string[] {
     const found: string[] = [];
     let from = 0;
@@ -130,7 +131,7 @@ class JsonPieces {
     return found;
   }
 
-  /** The text after the last complete value. */
+  /** Returns the text after the last complete value. */
   rest(): string {
     const text = this.#text;
     this.#text = "";
@@ -138,7 +139,8 @@ class JsonPieces {
   }
 }
 
-/** Ends with an error for the request if the stream ends without an answer to it and the library cannot resume it. */
+/** Yields readable events. If the stream ends without an answer and the library cannot resume it, it ends with an error
+ * for the request. */
 async function* readableEvents(
   body: AsyncIterable<Uint8Array>,
   reading: Reading,
@@ -191,7 +193,7 @@ function eventText({ event, id, data }: EventSourceMessage, reading: Reading): s
   return `${id === undefined ? "" : `id: ${id}\n`}${name}${lines.join("")}\n`;
 }
 
-/** Undefined for text that is no JSON. Throws JsonTooLarge. */
+/** Returns undefined for text that is not JSON. Throws JsonTooLarge. */
 function readIn(text: string, { answers, id }: Reading): unknown {
   try {
     return answers.read(text, id);

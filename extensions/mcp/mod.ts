@@ -5,7 +5,7 @@ const text = z.string().min(1);
 const server = text.describe("server");
 const args = z.record(z.string(), z.unknown()).describe("args").meta({ tsType: "object" }).optional();
 
-/** Everything that needs the MCP library is loaded with the first call. */
+/** All code that needs the MCP library is loaded with the first call. */
 const calls = () => import("./calls.ts");
 
 interface Servers {
@@ -26,7 +26,7 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   config: settings,
-  /** Inactive unless the user configured a server. */
+  /** The extension is inactive unless the user configured a server. */
   activate: (env: EnvironmentView): boolean => names(env).length > 0,
   prompt: (env: EnvironmentView): string => {
     const listed = names(env).join(", ");

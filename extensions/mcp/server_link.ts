@@ -4,11 +4,11 @@ import { checkVariables, enabledServers, redacted, secretsOf, type ServerConfig,
 import { type ListedTools, listTools, type McpTool } from "./tools.ts";
 import { abortable, type EnvironmentView, messageOf } from "@vis/extension";
 
-/** Servers of all live conversations. */
+/** The servers of all live conversations. */
 export class Links {
   readonly #conversations = new Map<string, Map<string, ServerLink>>();
 
-  /** The conversation's server of this name; throws Error that lists the existing ones. */
+  /** Returns the conversation's server of this name; throws Error that lists the existing ones. */
   find(env: EnvironmentView, name: string): ServerLink {
     const servers = enabledServers(env.config);
     const config = servers.get(name);
@@ -16,7 +16,7 @@ export class Links {
     throw new ServerError(name, `there are ${[...servers.keys()].join(", ") || "none"}`);
   }
 
-  /** The running server; null if it was not used yet. */
+  /** Returns the running server; null if it was not used yet. */
   known(env: EnvironmentView, name: string): ServerLink | null {
     return this.#conversations.get(env.envId)?.get(name) ?? null;
   }
@@ -40,10 +40,10 @@ export class Links {
   }
 }
 
-/** After two ends without an answer in between, a server is not started again for this long. */
+/** A server that ended this often without an answer in between is not started again for this long. */
 const REST_MS = 60_000, MOST_FAILURES = 2;
 
-/** One server for one conversation: started when first used, restarted once if it ends, ended with the conversation. */
+/** A server for one conversation: started when first used, restarted once if it ends, ended with the conversation. */
 export class ServerLink {
   readonly name: string;
   readonly config: ServerConfig;
@@ -53,7 +53,7 @@ export class ServerLink {
   #tools: Promise<ListedTools> | null = null;
   #failures = 0;
   #restUntil = 0;
-  /** Why the last start failed. */
+  /** The reason why the last start failed. */
   #why = "";
   readonly #closed = new AbortController();
 
@@ -71,7 +71,7 @@ export class ServerLink {
     return (await this.listed(env)).tools;
   }
 
-  /** Tools of the server, read again after it reported a change. */
+  /** Returns tools of the server, read again after it reported a change. */
   async listed(env: EnvironmentView): Promise<ListedTools> {
     await this.#ready(env);
     this.#tools ??= this.request(env, ({ client }) => listTools(client, { timeout: this.config.startMs })).catch(
@@ -105,12 +105,12 @@ export class ServerLink {
     return await this.#answered(answer, { env, connection });
   }
 
-  /** Other requests may have dropped it already, and begun a new session. */
+  /** Drops the connection, unless other requests have dropped it already and begun a new session. */
   #drop(connection: McpConnection): void {
     if (this.#connection !== connection) return;
     this.#connection = null;
     this.#tools = null;
-    // Closing fails the requests that run, and the server has yet to refuse them.
+    // Closing fails the running requests, which the server has yet to refuse.
     void Promise.allSettled(connection.running).then(() => connection.close());
   }
 

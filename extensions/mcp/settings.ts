@@ -52,10 +52,10 @@ export type ServerConfig = StdioConfig | HttpConfig;
 export type StdioConfig = Readonly<z.infer<typeof Stdio>>;
 export type HttpConfig = Readonly<z.infer<typeof Http>>;
 
-/** Placeholder for the path of the workspace, in arguments and variables of a program. */
+/** The placeholder for the path of the workspace, in arguments and variables of a program. */
 export const WORKSPACE = "${workspace}";
 
-/** Name to server, without disabled ones. */
+/** Returns the servers by name, without disabled ones. */
 export function enabledServers(config: unknown): ReadonlyMap<string, ServerConfig> {
   const { servers = {} } = (config ?? {}) as { readonly servers?: Readonly<Record<string, ServerConfig>> };
   return new Map(Object.entries(servers).filter(([, { disabled }]) => !disabled));
@@ -68,7 +68,7 @@ export function secretsOf(config: ServerConfig): readonly string[] {
   return [...new Set(words.filter((value) => value.length >= 6))].sort((a, b) => b.length - a.length);
 }
 
-/** The text without the secrets. */
+/** Returns the text without the secrets. */
 export function redacted(text: string, secrets: readonly string[]): string {
   return secrets.reduce((shown, secret) => shown.replaceAll(secret, "[secret]"), text);
 }
@@ -86,7 +86,7 @@ export function checkVariables(name: string, config: ServerConfig): void {
 /** A server cannot be used. The message names it and contains no secrets. */
 export class ServerError extends Error {
   override readonly name = "ServerError";
-  /** The user can still provide `wants`. */
+  /** `wants` is the part that the user can still provide. */
   constructor(server: string, readonly why: string, readonly wants: "login" | "secret" | null = null) {
     super(`Cannot use MCP server ${server}: ${why}`);
   }

@@ -12,17 +12,16 @@ import { resolve } from "node:path";
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
 
 const MAX_LINE = 16 << 20, MAX_UNASKED = 64 << 20;
-/** Messages keep this many characters of the error output, and the log receives this many. */
+/** The limits for the characters of error output in messages, and in the log. */
 const KEPT_STDERR = 4_000, LOGGED_STDERR = 64_000;
-/** Messages without a request in between: checking each one takes time. */
+/** The limit for messages without a request in between, since checking each one takes time. */
 const MOST_UNASKED = 10_000;
 const MOST_GARBAGE = 200, DAY_MS = 24 * 3_600_000;
 
-/** A server as a program behind the wall, with one message per line. It keeps running between calls and ends with the
- * conversation. */
+/** Runs a server as a program behind the wall, with one message per line. It keeps running between calls and ends with
+ * the conversation. */
 export class StdioTransport implements Transport {
-  /** These two identify a program to the library: a program that does not answer the first request speaks the older
-   * protocol. */
+  /** Both identify a program to the library: one that does not answer the first request speaks the older protocol. */
   readonly stderr = null;
   readonly pid = null;
   onclose?: () => void;
@@ -63,7 +62,7 @@ export class StdioTransport implements Transport {
     this.#onStderr = onStderr;
   }
 
-  /** Explains why the server is unusable or unusual; "" if it is neither. */
+  /** The reason why the server is unusable or unusual; "" if it is neither. */
   get why(): string {
     const wrong = this.#garbage[0] === undefined
       ? ""
@@ -86,7 +85,7 @@ export class StdioTransport implements Transport {
       answered: true, // the settings of the user name it
       lifetime: "conversation",
       timeoutMs: DAY_MS,
-      maxBytes: KEPT_STDERR, // with less, the reason why it cannot be run is cut off
+      maxBytes: KEPT_STDERR, // with less, the reason for a failed start would be cut off
       stop: this.#stop.signal,
       signal: this.#kill.signal,
       network,
@@ -106,7 +105,7 @@ export class StdioTransport implements Transport {
     this.#lines.asked();
     this.#messages = 0;
     this.#answers.sent(message);
-    // A server that reads nothing must not block the caller: the time limit of the request ends it.
+    // A server that reads nothing must not block the caller, so the time limit of the request ends it.
     this.#input.write(new TextEncoder().encode(serializeMessage(message))).catch(() => {});
     await Promise.resolve();
   }
@@ -186,7 +185,7 @@ export class LineSplitter {
     this.#maxUnasked = maxUnasked;
   }
 
-  /** Call when a request was sent: the next line may be the answer. */
+  /** A request was sent, so the next line may be the answer. */
   asked(): void {
     this.#unasked = 0;
   }

@@ -6,18 +6,18 @@ import { createHash } from "node:crypto";
 /** A tool as its server describes it. */
 export interface McpTool {
   readonly name: string;
-  /** The alias has the tool under this name. */
+  /** The name of the tool's function in the alias. */
   readonly symbol: string;
   readonly description: string;
   readonly inputSchema: unknown;
   readonly outputSchema?: unknown;
-  /** Whether the server says that it destroys something. */
+  /** Whether the server marks it as destructive. */
   readonly destructive?: boolean;
 }
 
 const MAX_DOC = 300;
 
-/** `github.create_issue(args: {title: string}): Promise<unknown>` */
+/** Returns `github.create_issue(args: {title: string}): Promise<unknown>`. */
 function toolSignature(call: string, tool: McpTool): string {
   return `${call}(${argumentText(tool)}): Promise<${resultType(tool)}>`;
 }
@@ -32,7 +32,7 @@ export function toolUsage(
   return `mcp.call(${args.join(", ")})`;
 }
 
-/** `args: {title: string}`, `args?` if nothing is required, empty if there are no arguments to describe. */
+/** Returns `args: {title: string}`, `args?` if nothing is required, and "" if there are no arguments to describe. */
 export function argumentText({ inputSchema }: McpTool): string {
   const type = schemaText(inputSchema, { notes: true });
   if (type === "object" || type === "unknown") return hasRequired(inputSchema) ? "args: object" : "";
@@ -43,7 +43,7 @@ export function resultType({ outputSchema }: McpTool): string {
   return outputSchema === undefined ? "unknown" : schemaText(outputSchema, { notes: true });
 }
 
-/** The first lines of the description. */
+/** Returns the first lines of the description. */
 export function toolDoc({ description, name }: McpTool): string {
   const text = description.slice(0, 4 * MAX_DOC).replace(/\s+/g, " ").trim();
   return (text.length > MAX_DOC ? `${text.slice(0, MAX_DOC)}…` : text) || `The tool ${name}.`;
@@ -81,17 +81,17 @@ const MOST_TOOLS = 10_000, MAX_DESCRIPTION = 4_000, MAX_SCHEMA = 100_000;
 const MOST_PAGES = 64, MOST_NAMED = 20, MAX_NAME = 100;
 
 export interface ListedTools {
-  /** The names are unique. */
+  /** The tools, with unique names. */
   readonly tools: readonly McpTool[];
-  /** Names of tools that cannot be called, since their descriptions cannot be read. */
+  /** The names of tools that cannot be called, since their descriptions cannot be read. */
   readonly unusable: readonly string[];
-  /** The list omits this many tools because the server has too many. */
+  /** The number of tools that the list omits because the server has too many. */
   readonly leftOut: number;
 }
 
-/** The tools of a server. */
+/** Returns the tools of a server. */
 export async function listTools(client: Client, options: { readonly timeout: number }): Promise<ListedTools> {
-  // If it is asked anyway, the library prints a note.
+  // A request for a missing list would make the library print a note.
   if (!client.getServerCapabilities()?.tools) return { tools: [], unusable: [], leftOut: 0 };
   try {
     const { tools } = await client.listTools(undefined, { ...options, cacheMode: "bypass" });
@@ -103,7 +103,7 @@ export async function listTools(client: Client, options: { readonly timeout: num
 }
 
 const Page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
-/** Requires only the fields that Vis uses. Servers write null for absent fields, and schemas of results that are no
+/** Requires only the fields that Vis uses. Servers write null for absent fields, and schemas of results that are not
  * objects. */
 const Readable = z.object({
   name: z.string().min(1),
@@ -145,7 +145,7 @@ function nameOf(tool: unknown): string | null {
   return typeof name === "string" ? name.slice(0, MAX_NAME) : null;
 }
 
-/** Bounded, whatever the server or a file contains. */
+/** Returns a bounded list, whatever the server or a file contains. */
 function toTools(
   listed: readonly {
     readonly name: string;
@@ -175,7 +175,7 @@ function small(schema: unknown): unknown {
 /** Names that every object has, or that would turn the alias into a promise. */
 const UNUSABLE = ["then", "constructor", "prototype", "__proto__", "toJSON"];
 
-/** Maps names of tools to valid identifiers: other characters become `_`, and duplicates get a number. */
+/** Returns valid identifiers for names of tools: other characters become `_`, and duplicates get a number. */
 function symbolNames(names: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const counts = new Map<string, number>();
@@ -195,7 +195,7 @@ function symbolNames(names: readonly string[]): ReadonlyMap<string, string> {
 
 const SHIPPED = ["fs", "shell", "git", "web", "rlm", "history", "mcp", "skills", "memo", "debug"];
 
-/** The alias of a server; a name that Vis or the sandbox uses gets a suffix. */
+/** Returns the alias of a server; a name that Vis or the sandbox uses gets a suffix. */
 export function aliasName(server: string): string {
   const name = identifier(server);
   return SHIPPED.includes(name) || !isFree(name) ? `${name}_mcp` : name;
@@ -218,7 +218,7 @@ function identifier(name: string): string {
 
 const MAX_CHARS = 40_000;
 
-/** Signatures of tools as text, filtered by all words of `search`; tools that do not fit are only named. */
+/** Returns signatures of tools as text, filtered by all words of `search`; tools that do not fit are only named. */
 export function toolList(
   server: string,
   { tools, unusable, leftOut, bound, search = "" }: ListedTools & {
@@ -251,7 +251,7 @@ export function toolList(
   return [head, ...lines, ...more, ...wrong, ...left].join("\n");
 }
 
-/** Reports how many tools the limit left out. */
+/** Reports how many tools the limit omitted. */
 export function leftOutText(count: number): string {
   return `${count} tools are left out: the limit is ${MOST_TOOLS}`;
 }
@@ -261,13 +261,13 @@ function lineOf(alias: string, tool: McpTool): string {
   return `${toolSignature(`${alias}.${tool.symbol}`, tool)}  // ${toolDoc(tool)}${named}`;
 }
 
-/** Maximum functions of one alias; the others are called with `mcp.call`. */
+/** The limit for functions of one alias; the others are called with `mcp.call`. */
 const MOST_SYMBOLS = 300;
 
-/** Keys are few: old ones of servers that were removed may stay. */
+/** There are few keys, so old ones of removed servers may stay. */
 const GLOBAL = { scope: "global" } as const;
 
-/** Tools of servers as last seen, in all conversations: with them, an alias has its functions before the server is
+/** The tools of servers as last seen, in all conversations, so that an alias has its functions before the server is
  * started. Contains no secrets; failures are ignored. */
 export class ToolCache {
   readonly #store: EnvironmentView["store"];
@@ -276,7 +276,7 @@ export class ToolCache {
     this.#store = store;
   }
 
-  /** Null if they were never seen, or if the server's configuration has changed. */
+  /** Returns null if they were never seen, or if the server's configuration has changed. */
   async read(name: string, config: ServerConfig): Promise<readonly McpTool[] | null> {
     const found: unknown = await this.#store?.get(keyOf(name, config), GLOBAL).catch(() => null);
     return Array.isArray(found) && found.every(isTool) ? toTools(found.slice(0, MOST_SYMBOLS)) : null;
@@ -291,7 +291,7 @@ export class ToolCache {
   }
 }
 
-/** Depends on everything that determines the tools, but not on headers and variables. */
+/** Returns a key that depends on everything that determines the tools, but not on headers and variables. */
 function keyOf(name: string, config: ServerConfig): string {
   const facts = "url" in config ? [config.url] : [config.command, ...config.args];
   return `tools/${createHash("sha256").update(JSON.stringify([name, ...facts])).digest("hex").slice(0, 32)}`;

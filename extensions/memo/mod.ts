@@ -3,7 +3,7 @@ import { addNote, MAX_NOTE_CHARS, type Note, type NotePlace, type NoteScope, rea
 
 const text = z.string().min(1).max(MAX_NOTE_CHARS);
 
-/** Limit: every call of a query carries them, and the newest are shown. */
+/** The limit for the shown notes, which every call of a query carries; the newest are shown. */
 const MAX_SHOWN_CHARS = 2_000;
 
 export default defineExtension({
@@ -15,9 +15,9 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   readOnly: true,
-  /** A child query has only its task and no history. */
+  /** A sub-query has only its task and no history. */
   activate: ({ depth }: EnvironmentView): boolean => depth === 0,
-  /** Empty until there is a note. */
+  /** The prompt is empty until there is a note. */
   prompt: async (env: EnvironmentView): Promise<string> => {
     const [project, user] = await Promise.all([readNotes(env, "project"), readNotes(env, "user")]);
     if (project.length + user.length === 0) return "";
@@ -96,7 +96,7 @@ function section(scope: string, notes: readonly Note[]): readonly string[] {
   if (notes.length === 0) return [];
   let length = 0;
   const lines = notes.map(({ id, text }) => `- [${id}] ${text}`).reverse()
-    // The newest one is always shown: its id must not push it out.
+    // The newest one is always shown, so its id must not push it out.
     .filter((line, at) => (length += line.length + 1) <= MAX_SHOWN_CHARS / 2 || at === 0).reverse();
   const more = notes.length > lines.length ? ` (the newest ${lines.length} of ${notes.length}; memo.list())` : "";
   return [`${scope}${more}:`, ...lines];

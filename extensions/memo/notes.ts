@@ -5,7 +5,7 @@ export type NoteScope = "project" | "user";
 export interface Note {
   readonly id: string;
   readonly text: string;
-  /** ISO 8601 */
+  /** The time in ISO 8601. */
   readonly at: string;
 }
 
@@ -13,10 +13,10 @@ export const MAX_NOTE_CHARS = 1_000;
 const MAX_NOTES = 200;
 const PREFIX = "note/";
 
-/** The environment and the context of a command both provide this. */
+/** The place of notes, which the environment and the context of a command both provide. */
 export type NotePlace = Pick<EnvironmentView, "home" | "workspace" | "store">;
 
-/** Notes of a scope, oldest first. Rejects if a file of an earlier version cannot be read. */
+/** Returns notes of a scope, oldest first. Rejects if a file of an earlier version cannot be read. */
 export async function readNotes(place: NotePlace, scope: NoteScope): Promise<readonly Note[]> {
   const { home, store } = place;
   if (!store) return [];
@@ -56,7 +56,7 @@ async function putNote(
   await store.put(`${PREFIX}${id}`, { text, at }, { scope: storedIn(scope) });
 }
 
-/** False if there is no such note. */
+/** Returns false if the note does not exist. */
 export async function removeNote(place: NotePlace, id: string): Promise<boolean> {
   for (const scope of ["project", "user"] as const) {
     if (!(await readNotes(place, scope)).some((note) => note.id === id)) continue;
@@ -73,7 +73,7 @@ function queryOf(scope: NoteScope) {
   return scope === "project" ? { scope: "workspace" } as const : { conversationId: null };
 }
 
-/** Made from the text, so that processes that keep the same text at the same time make one note. */
+/** The id is made from the text, so that processes that keep the same text at the same time make one note. */
 async function newId(text: string, notes: readonly Note[]): Promise<string> {
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   const hex = new Uint8Array(hash).toHex();
@@ -89,12 +89,12 @@ interface Place {
   readonly store: OwnStore;
 }
 
-/** This mark is stored once the notes of an earlier version's file are copied. The file stays unchanged. */
+/** The mark that is stored once the notes of an earlier version's file are copied. The file stays unchanged. */
 const TAKEN = "taken over";
 
-/** Takes notes over that an earlier version kept in files, once for each scope and database. After a kill it begins
- * again, and stores the same. The earlier version's lock is held, so that neither it nor another process changes
- * notes meanwhile. Rejects for a file that holds no notes. */
+/** Imports notes that an earlier version kept in files, once for each scope and database. After a kill it begins again,
+ * and stores the same. The earlier version's lock is held, so that neither it nor another process changes notes
+ * meanwhile. Rejects for a file that holds no notes. */
 async function takeOver(place: Place, scope: NoteScope): Promise<void> {
   const { store } = place;
   const where = { scope: storedIn(scope) };

@@ -5,12 +5,12 @@ export interface AskAllOptions {
   readonly system?: string;
 }
 
-/** Takes the place of an answer that failed. */
+/** The value in place of an answer that failed. */
 export interface Failure {
   readonly error: string;
 }
 
-/** The text of one reply. */
+/** Returns the text of one reply. */
 export async function askOne(env: EnvironmentView, prompt: string, options: AskAllOptions = {}): Promise<string> {
   if (!env.ask) throw new Error("Cannot ask a model: no query is running");
   return await env.ask(prompt, options);
@@ -25,7 +25,7 @@ export async function askAll(
   return await settleAll(env, prompts.map((prompt) => askOne(env, prompt, options)));
 }
 
-/** Answers and failures as values. */
+/** Returns answers and failures as values. */
 async function settleAll(
   env: EnvironmentView,
   asked: readonly Promise<string>[],
@@ -45,7 +45,7 @@ export type Task = string | (ChildRunOptions & { readonly task: string });
 
 const SHOWN_ANSWER = 500;
 
-/** The answer of one child query; throws the reason if there is none. */
+/** Returns the answer of one sub-query; throws the reason if there is none. */
 export async function runOne(env: EnvironmentView, task: string, options: ChildRunOptions = {}): Promise<string> {
   if (!env.runChild) throw new Error("Cannot run a sub-query: no query is running");
   const { status, reason, answer } = await env.runChild(task, options);

@@ -52,7 +52,7 @@ function groups(texts: readonly string[], size: number): string[][] {
     group.push(text);
     chars += text.length + BETWEEN.length;
   }
-  // A single one joins the group before it: every round must reduce their number.
+  // A single text joins the group before it, because every round must reduce their number.
   const last = all.at(-1);
   if (group.length === 1 && last) last.push(...group);
   else all.push(group);
@@ -60,9 +60,9 @@ function groups(texts: readonly string[], size: number): string[][] {
 }
 
 export interface ChunkOptions {
-  /** Maximum characters of a chunk. */
+  /** The maximum number of characters of a chunk. */
   readonly size?: number;
-  /** Characters that a chunk repeats from the previous one. */
+  /** The number of characters that a chunk repeats from the previous one. */
   readonly overlap?: number;
 }
 
@@ -79,7 +79,7 @@ export function chunk(text: string, { size = SIZE, overlap = 0 }: ChunkOptions =
   return pieces;
 }
 
-/** After the last line break in the last quarter, else after the last blank there, else at the end. */
+/** Returns the position after the last line break in the last quarter, else after the last blank there, else the end. */
 function cut(text: string, { from, to }: { readonly from: number; readonly to: number }): number {
   const least = to - Math.floor((to - from) / 4);
   for (const mark of ["\n", " "]) {
@@ -89,7 +89,7 @@ function cut(text: string, { from, to }: { readonly from: number; readonly to: n
   return whole(text, to);
 }
 
-/** Not inside a surrogate pair. */
+/** Returns a position outside of surrogate pairs. */
 function whole(text: string, at: number): number {
   const [before, after] = [text.charCodeAt(at - 1), text.charCodeAt(at)];
   return before >= 0xd800 && before < 0xdc00 && after >= 0xdc00 && after < 0xe000 ? at - 1 : at;

@@ -3,17 +3,17 @@ import { missingProgramHint } from "./missing_program.ts";
 import { allowed, type CommandOptions, type ShellCommand, spawnOptions, wallHint, watched } from "./run.ts";
 
 export interface StartOptions extends Omit<CommandOptions, "stdin"> {
-  /** All of its input, or true for an input that `write` continues. */
+  /** The whole input, or true for an input that `write` continues. */
   readonly stdin?: string | true;
   readonly waitMs?: number;
   readonly until?: string;
 }
 
-/** Long enough for a command that cannot run to report it. */
+/** This wait lets a command that cannot run report it. */
 const WAIT_MS = 1_000;
 const TIMEOUT_MS = 3_600_000;
 
-/** Starts a command that keeps running after the call, and reads its first output. Throws as `run` does. */
+/** Starts a command that keeps running after the call, and reads its first output. Throws like `run`. */
 export async function start(
   env: EnvironmentView,
   command: ShellCommand,
@@ -43,11 +43,11 @@ export async function start(
 }
 
 export interface InputOptions extends ReadOutputOptions {
-  /** Ends the input. */
+  /** Whether to end the input. */
   readonly end?: boolean;
 }
 
-/** Writes to the input of a started command, and reads what it answers. Throws Error if it has none, or has ended. */
+/** Writes to the input of a started command, and reads its output. Throws Error if it has none, or has ended. */
 export async function writeJob(
   env: EnvironmentView,
   id: string,
@@ -70,14 +70,14 @@ export async function readJob(
   return { ...report, ...(changes ? { changes } : {}), ...(hint === null ? {} : { hint }) };
 }
 
-/** Whether or not some of what runs may change the repository around the workspace. */
+/** Returns changes so far, whether or not a running command may change the repository around the workspace. */
 async function changesSoFar({ root, watchFiles }: EnvironmentView): Promise<FileChanges | null> {
   const around = root === undefined ? null : await watchFiles?.({ all: true })?.report();
   return around ?? await watchFiles?.()?.report() ?? null;
 }
 
 const MOST_RUNNING = 8;
-/** Limits the ended commands that are kept for reading. */
+/** The limit for the ended commands that are kept for reading. */
 const MOST_ENDED = 8;
 
 /** The commands of one conversation that keep running between calls. */
@@ -105,7 +105,7 @@ export class Jobs {
     return [...this.#jobs.values()].filter((job) => job.running);
   }
 
-  /** All that can be read, oldest first. */
+  /** All readable commands, oldest first. */
   get all(): readonly Job[] {
     return [...this.#jobs.values()].filter((job) => !job.failed);
   }
@@ -141,7 +141,7 @@ export class Jobs {
   }
 }
 
-/** Bytes of an input that a command has not read. */
+/** The limit for the bytes of an input that a command has not read. */
 const UNREAD_BYTES = 1 << 20;
 
 /** An input that is written while the command runs. */
@@ -157,7 +157,7 @@ export class JobInput {
     this.stream = new ReadableStream({ start, cancel: () => void (this.#controller = null) }, size);
   }
 
-  /** Why nothing can be written; null if it was. */
+  /** Writes to the input; returns why nothing can be written, or null. */
   write(text: string): string | null {
     const bytes = new TextEncoder().encode(text);
     if (this.#controller === null) return "its input has ended";
@@ -176,7 +176,7 @@ export class JobInput {
 
 const ALL = new Map<string, Jobs>();
 
-/** The commands of a conversation, kept until it is closed; created if there are none yet. */
+/** Returns the commands of a conversation, kept until it is closed; created if there are none yet. */
 export function jobsOf({ envId, closed }: Pick<EnvironmentView, "envId" | "closed">): Jobs {
   const found = ALL.get(envId);
   if (found) return found;
@@ -186,7 +186,7 @@ export function jobsOf({ envId, closed }: Pick<EnvironmentView, "envId" | "close
   return jobs;
 }
 
-/** Running commands of a conversation; creates nothing. */
+/** Returns running commands of a conversation without creating anything. */
 export function runningIn(envId: string): readonly Job[] {
   return ALL.get(envId)?.running ?? [];
 }
@@ -197,12 +197,12 @@ type Spawn = NonNullable<EnvironmentView["spawn"]>;
 type Ended = Awaited<ReturnType<Spawn>> & { readonly changes?: FileChanges | null };
 type SpawnOptions = NonNullable<Parameters<Spawn>[1]>;
 
-/** Limit for both outputs together, in order of arrival. */
+/** The limit for both outputs together, in order of arrival. */
 const KEPT_BYTES = 256 << 10;
 const DEFAULT_BYTES = 64 << 10;
 
 export interface ReadOutputOptions {
-  /** Limits the wait for new output, or for `until`. */
+  /** The limit for the wait for new output, or for `until`. */
   readonly waitMs?: number;
   /** A text to wait for. */
   readonly until?: string;
@@ -216,15 +216,15 @@ interface JobReport {
   readonly code: number | null;
   readonly signal: string | null;
   readonly timedOut: boolean;
-  /** New output since the last read, of both outputs. */
+  /** The new output since the last read, of both outputs. */
   readonly output: string;
-  /** Bytes before it that were dropped because they were not read in time. */
+  /** The number of bytes before it that were dropped because they were not read in time. */
   readonly missed: number;
-  /** New bytes that are still to be read. */
+  /** The number of new bytes that are still to be read. */
   readonly left: number;
   readonly ms: number;
   readonly notes?: readonly string[];
-  /** Changes of the workspace since the last read. */
+  /** The changes of the workspace since the last read. */
   readonly changes?: FileChanges;
 }
 
@@ -278,7 +278,7 @@ export class Job {
     return this.#ended === null && this.#failed === null;
   }
 
-  /** The program did not run, or was ended with the conversation. */
+  /** Whether the program did not run, or was ended with the conversation. */
   get failed(): boolean {
     return this.#failed !== null;
   }
@@ -358,12 +358,12 @@ export class Job {
   }
 }
 
-/** Part of an output; positions are bytes since its start. */
+/** A part of an output; positions are bytes since its start. */
 interface OutputPart {
   readonly text: string;
-  /** The part ends here, and the next part starts here. */
+  /** The end of the part, where the next part starts. */
   readonly to: number;
-  /** Bytes before it that are no longer available. */
+  /** The number of bytes before it that are no longer available. */
   readonly missed: number;
 }
 
@@ -376,7 +376,7 @@ export class OutputRing {
     this.#bytes = new Uint8Array(size);
   }
 
-  /** Bytes since the start, kept or not. */
+  /** The number of bytes since the start, kept or not. */
   get total(): number {
     return this.#total;
   }
@@ -391,13 +391,13 @@ export class OutputRing {
     this.#total += chunk.length;
   }
 
-  /** Returns the output kept from a position on. `whole`: the output is complete, so a character cut at the end is
+  /** Returns the output kept from a position on. With `whole`, the output is complete, so a character cut at the end is
    * not completed later. */
   from(place: number, { maxBytes, whole }: { readonly maxBytes: number; readonly whole: boolean }): OutputPart {
     const size = this.#bytes.length;
     let begin = Math.max(place, this.#total - size, 0);
     let end = Math.min(this.#total, begin + maxBytes);
-    // Not inside a character: continuation bytes are 10xxxxxx.
+    // The position must not be inside a character: continuation bytes are 10xxxxxx.
     if (begin > place) { while (begin < end && this.#isContinuation(begin)) begin++; }
     if (end < this.#total || !whole) end = this.#characterEnd(begin, end);
     const bytes = new Uint8Array(end - begin);
@@ -413,7 +413,7 @@ export class OutputRing {
     return (this.#at(place) & 0xc0) === 0x80;
   }
 
-  /** The position before an incomplete character; text that is not UTF-8 is cut anywhere. */
+  /** Returns the position before an incomplete character; text that is not UTF-8 is cut anywhere. */
   #characterEnd(begin: number, end: number): number {
     for (let lead = end - 1; lead >= begin && lead > end - 4; lead--) {
       if (this.#isContinuation(lead)) continue;

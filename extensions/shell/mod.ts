@@ -45,7 +45,7 @@ const given = {
   secrets: z.array(z.string()).max(20).optional(),
 };
 const waiting = { waitMs: z.number().int().min(0).max(600_000).optional(), until: text.optional() };
-/** Names that a command's result has in other tools. */
+/** The names of other tools for parts of a command's result. */
 const CODE = {
   ...{ exitCode: "code", exit_code: "code", exitcode: "code", returncode: "code", returnCode: "code" },
   ...{ success: "code === 0", ok: "code === 0" },
@@ -163,7 +163,8 @@ export default defineExtension({
   ],
 });
 
-/** Two outputs, as bytes and as text; ordinary ones are small enough not to wait for each other. */
+/** Returns the memory for two outputs, as bytes and as text; ordinary ones are small enough not to wait for each
+ * other. */
 function largeOutput({ maxBytes = 0 }: ShellRunOptions = {}): number {
   return maxBytes > 1 << 20 ? maxBytes * 4 : 0;
 }
@@ -182,7 +183,7 @@ async function prompt(env: EnvironmentView): Promise<string> {
   return [await wallsText(env), ...(running.length === 0 ? [] : [`Still running: ${running.join(", ")}`])].join(" ");
 }
 
-/** The prompt says this if the wall is not whole. */
+/** The sentence of the prompt if the wall is incomplete. */
 const ASKED =
   "The user is asked for each: prefer functions and code in the block; one plain command per call; $( ), redirections, assignments, sh -c and git are asked every time; a refusal is final.";
 
@@ -205,7 +206,7 @@ async function wallsText({ programWalls, isRootOpen }: EnvironmentView): Promise
   return `Commands (${basename(SHELL)}) change ${changed} and $TMPDIR, ${reach} the user.${missing}${asked}`;
 }
 
-/** Whether commands can run, and what they can access. */
+/** Checks whether commands can run, and what they can access. */
 function checkShell({ config, spawn }: DoctorContext): readonly DoctorCheck[] {
   const { enabled, network, allow, deny } = config as z.infer<typeof settings>;
   const name = "shell";

@@ -11,14 +11,14 @@ import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import ownPath, { relative, resolve } from "node:path";
 
-/** Limits the run time of a command, unless the call says otherwise. */
+/** The default time limit of a command. */
 const RUN_MS = 120_000;
 
 export interface ShellRunOptions extends CommandOptions {
   readonly maxBytes?: number;
 }
 
-/** Runs a command; a failed command is a result. Rejects as `allowed` does. */
+/** Runs a command; a failed command is a result. Rejects like `allowed`. */
 export async function run(
   env: EnvironmentView,
   command: ShellCommand,
@@ -41,7 +41,7 @@ export async function run(
   };
 }
 
-/** Runs a program, and reports what it changed in the workspace, or in all of the repository around it, also if it was
+/** Runs a program, and reports its changes in the workspace, or in all of the repository around it, even if it was
  * ended with its call. */
 export async function watched<Result>(
   env: EnvironmentView,
@@ -64,16 +64,17 @@ export async function watched<Result>(
   return { result, changes: await report() };
 }
 
-/** Reads command lines: bash, for which models write, where the machine has it. */
+/** The shell for command lines: bash, for which models write, if the machine has it. */
 export const SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
 
-/** Package managers would try again for minutes what cannot be reached. */
+/** Variables that keep package managers from retrying unreachable addresses for minutes. */
 const OFFLINE = { npm_config_fetch_retries: "0", PIP_RETRIES: "0", CARGO_NET_RETRY: "0" };
 
 /** A command line for `SHELL`, or a program with its arguments. */
 export type ShellCommand = string | readonly string[];
 
-/** Options of a command. The user is asked for a network, and for paths outside the workspace that it may change. */
+/** The options of a command. The user is asked for a network, and for paths outside of the workspace that it may
+ * change. */
 export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" | "env" | "network" | "write"> {
   readonly stdin?: string;
   /** Files of the workspace that may hold keys and that the command sees, if the user allows it. */
@@ -82,7 +83,7 @@ export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" |
 
 const OF_ONE = "network for this command", LONGEST_SCOPE = 300;
 
-/** A command reads this text in a file that is hidden from it; most formats take it as a comment. */
+/** The text that a command reads in a hidden file; most formats take it as a comment. */
 const INSTEAD = "# Hidden from commands: shell.run(command, {secrets: [path]}) asks the user for it\n";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
@@ -114,7 +115,7 @@ export async function allowed(
   });
   const { all, ...more } = await approved(env, { ...asked, shown, argv });
   const walls = await env.programWalls?.(), unwalled = walls?.unwalled;
-  // A user who is asked for the command would be asked for its variables.
+  // An approval of the command includes its variables.
   const usual = walls === undefined || unwalled !== undefined
     ? {}
     : { PYTHONUNBUFFERED: "1", ...(more.network || walls.network ? {} : OFFLINE) };
@@ -143,7 +144,7 @@ export async function allowed(
 async function approved(
   env: EnvironmentView,
   { shown, argv, network = false, write = [], secrets = [], cwd, env: variables, stdin }: CommandOptions & {
-    /** The command with all that it is given. */
+    /** The command with all of its extras. */
     readonly shown: string;
     readonly argv: readonly string[];
   },
@@ -228,7 +229,7 @@ async function approved(
   };
 }
 
-/** The user is asked for the path that links lead to. */
+/** Returns the real path, because the user is asked for the target of links. */
 async function realPath(path: string): Promise<string> {
   return await realpath(path).catch(() => {
     throw new Error(`Cannot run a command that changes ${path}: it does not exist`);
@@ -254,7 +255,7 @@ export function isInside(folder: string, path: string, { relative, isAbsolute, s
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** The same options under the names of `spawn`. */
+/** Returns the options under the names of `spawn`. */
 export function spawnOptions(
   { stdin, network: _asked, write: _askedToo, secrets: _seen, ...options }: CommandOptions,
 ): NonNullable<Parameters<Spawn>[1]> {
@@ -281,7 +282,7 @@ export function refusedBy(rules: CommandRules | undefined, command: string | rea
   return null;
 }
 
-/** Quoted text is split too: it may be a command line for another shell, and an extra part can only refuse more. */
+/** Splits quoted text too: it may be a command line for another shell, and an extra part can only refuse more. */
 function partsOf(command: string | readonly string[]): readonly string[] {
   const text = typeof command === "string" ? command : command.join(" ");
   const parts = text.split(/[;&|\n\r(){}`]|\$\(/).map(trimmed).filter((part) => part !== "");
@@ -290,7 +291,7 @@ function partsOf(command: string | readonly string[]): readonly string[] {
 
 const trimmed = (text: string): string => text.trim().replace(/\s+/g, " ");
 
-/** A trailing blank and star also match nothing. */
+/** Whether a text matches a pattern; a trailing blank and star also match nothing. */
 function matches(pattern: string, text: string): boolean {
   const plain = trimmed(pattern);
   return matchesWildcard(plain, text) || plain.endsWith(" *") && matchesWildcard(plain.slice(0, -2), text);
@@ -311,16 +312,16 @@ interface Tests {
   readonly failed: number | null;
 }
 
-/** Test runners print their totals last. */
+/** The end of an output with this length is searched, because test runners print their totals last. */
 const TAIL_CHARS = 4_000;
 
-/** Lines that repeat the outcome and would hide why a command failed: npm on a script that failed, the totals of TAP, and
- * the stack inside Node.js. */
+/** Matches lines that repeat the outcome and would hide why a command failed: npm on a failed script, the totals of
+ * TAP, and the stack inside Node.js. */
 const REPEATS =
   /^npm (?:error|ERR!) (?:Lifecycle script .*|code (?:ELIFECYCLE|\d+))\n(?:npm (?:error|ERR!).*(?:\n|$))*|^(?:\d+\.\.\d+|[#ℹ] (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) +[\d.]+)(?:\n|$)|^ +(?:at )?(?:async )?(?:.*\()?node:\S+:\d+:\d+\)?(?:\n|$)/gm;
 
-/** Describes the end of a command in a few words: "12 passed, 1 failed · exit code 1". "" if there is nothing to say.
- * A failed test is a failure even if the exit code is that of another command, as in `npm test | tail`. */
+/** Describes the end of a command in a few words: "12 passed, 1 failed · exit code 1"; "" if there is nothing to
+ * report. A failed test is a failure even if the exit code belongs to another command, as in `npm test | tail`. */
 export function commandOutcome({ code, signal, timedOut, stdout, stderr }: CommandEnd): CallOutcome {
   const inStdout = testsIn(stdout);
   const tests = inStdout.passed === null && inStdout.failed === null ? testsIn(stderr) : inStdout;
@@ -340,7 +341,7 @@ function reasonIn(output: string): string {
   return output.replace(REPEATS, "").trim() || output;
 }
 
-/** The same for a command that keeps running; "" while it runs. */
+/** Describes the end of a command that keeps running; "" while it runs. */
 export function jobOutcome(
   { command, running, code, signal, timedOut, output }: Omit<CommandEnd, "stdout" | "stderr"> & {
     readonly command: string;
@@ -364,8 +365,8 @@ function testsText({ passed, failed }: Tests): string {
 const TOTALS =
   /^(?: *Tests:? +.*\d (?:pass|fail)ed\b.*|=+ .*\d (?:pass|fail)ed\b.*=+|(?:ok|FAILED) \| .*|test result: .*| +\d+ (?:pass|fail)ing\b.*|[#ℹ] (?:pass|fail) +\d+)$/gm;
 
-/** The totals of all runs, since the packages of a repository are tested one after the other. Of a runner that is not
- * known, the last numbers count. */
+/** Returns the totals of all runs, since the packages of a repository are tested one after the other. For an unknown
+ * runner, the last numbers count. */
 function testsIn(output: string): Tests {
   const lines = output.match(TOTALS);
   const text = lines?.join("\n") ?? output.slice(-TAIL_CHARS);
@@ -380,14 +381,14 @@ function testsIn(output: string): Tests {
 }
 
 const DENIED = /operation not permitted|permission denied|read-only file system|\bE(?:PERM|ACCES|ROFS)\b/i;
-/** Git and other programs report in these words that they cannot change a repository. */
+/** Matches the words in which git and other programs report that they cannot change a repository. */
 const REPOSITORY =
   /(?:\.git\b|\.husky|hooks|could not lock config|unable to create .*index\.lock).*read-only|read-only.*(?:\.git\b|\.husky|hooks)|device or resource busy/i;
 const ABSENT = /no such file or directory|\bENOENT\b/i;
-/** An absolute path outside the folders of the system, which commands can see. */
+/** Matches an absolute path outside of the folders of the system, which commands can see. */
 const ELSEWHERE = /(?:^|[\s'"`])\/(?!(?:usr|bin|sbin|lib\w*|opt|etc|proc|dev)\/)\w/;
 const UNREACHED = /could not resolve|name resolution|getaddrinfo|network is unreachable/i;
-/** Programs that ask a name server by UDP, which commands cannot reach, report it in these words. */
+/** Matches the report of programs that ask a name server by UDP, which commands cannot reach. */
 const UNRESOLVED = /could not resolve|name resolution|getaddrinfo|EAI_AGAIN|dial udp|queryA+ E|bad address '/i;
 const TCP_ONLY =
   "Names are looked up over TCP, since commands have no UDP: a name that is right fails where the name server takes no TCP, and in programs that only ask by UDP (musl, Go without cgo, dig without +tcp)";

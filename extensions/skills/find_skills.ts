@@ -18,9 +18,9 @@ const USER_PLACES = [".agents/skills", ".claude/skills"];
 
 export interface FoundSkills {
   readonly skills: readonly Skill[];
-  /** Folders with more skills than are read. */
+  /** The folders with more skills than are read. */
   readonly cut: readonly string[];
-  /** Folders with a SKILL.md that cannot be used, each with the reason, as sentences. */
+  /** The folders with an unusable SKILL.md, each with the reason, as sentences. */
   readonly faults: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface FoundSkills {
 export async function findSkills(
   { workspace, root = workspace, home = null, userHome = homedir(), secrets }: {
     readonly workspace: string;
-    /** The top of the repository around it. */
+    /** The top of the repository around the workspace. */
     readonly root?: string | undefined;
     /** Vis's own folder. */
     readonly home?: string | null;
@@ -52,12 +52,12 @@ export async function findSkills(
   return { skills, cut: lists.flatMap(({ cut }) => cut), faults: lists.flatMap(({ faults }) => faults) };
 }
 
-/** `within`: no link of a skill may lead out of this folder. */
+/** No link of a skill may lead out of the folder `within`. */
 async function skillsIn(
   root: string,
   { within, secrets }: { readonly within?: string; readonly secrets: readonly string[] | undefined },
 ): Promise<FoundSkills> {
-  if (!existsSync(root)) return NONE; // usually, and a listing would make an error
+  if (!existsSync(root)) return NONE; // the folder is usually missing, and a listing would make an error
   const list = await firstEntries(root, { most: MAX_NAMES }).catch(() => null);
   if (list === null) return NONE;
   const names = list.entries.filter(({ isFile }) => !isFile).map(({ name }) => name);
@@ -85,7 +85,7 @@ async function skillsIn(
 
 const UNREADABLE = "its SKILL.md is not a text file, leads out of its folder, or may hold keys";
 
-/** Name and description are in the lines between the first two `---`. Returns what is wrong with others. */
+/** Reads name and description in the lines between the first two `---`. Returns the fault of other texts. */
 function skillOf(text: string, { name, folder }: { readonly name: string; readonly folder: string }): Skill | string {
   const [, head] = /^---\r?\n([\s\S]*?)\r?\n---/.exec(text) ?? [];
   if (head === undefined) {
@@ -97,7 +97,7 @@ function skillOf(text: string, { name, folder }: { readonly name: string; readon
   return { name: /^[\w.-]{1,64}$/.test(own) ? own : name, description: oneLine(description, 300), folder };
 }
 
-/** A value on the line of its key, quoted or not, or on the indented lines that follow. */
+/** Returns a value on the line of its key, quoted or not, or on the indented lines that follow. */
 function field(head: string, key: string): string {
   const lines = head.split(/\r?\n/);
   const at = lines.findIndex((line) => line.startsWith(`${key}:`));
@@ -127,8 +127,8 @@ function oneLine(text: string, max: number): string {
   return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
 }
 
-/** Text of a file below a folder, cut to `maxChars`; null if it is missing or binary, or if its links lead outside or
- * to a file that may hold keys, since a repository may come from anyone. */
+/** Returns the text of a file below a folder, cut to `maxChars`. Returns null if it is missing or binary, or if its
+ * links lead outside or to a file that may hold keys, since a repository may come from anyone. */
 export async function readProjectFile(
   root: string,
   { path, maxChars, secrets = [] }: {
@@ -143,7 +143,7 @@ export async function readProjectFile(
     if (real === null || !(await Deno.stat(real)).isFile) return null;
     if (isSecretFile(relative(await Deno.realPath(root), real), secrets)) return null;
     using file = await Deno.open(real);
-    // A character is one to four bytes.
+    // A character takes one to four bytes.
     const bytes = new Uint8Array(maxChars * 4 + 1);
     let length = 0;
     for (let read = await file.read(bytes); read !== null; read = await file.read(bytes.subarray(length))) {

@@ -4,12 +4,12 @@ import { dirname, join, relative, resolve } from "node:path";
 import { readProjectFile } from "./find_skills.ts";
 
 const FILES = ["AGENTS.md", "CLAUDE.md"];
-/** Limits for each file and for all, since every call of a query carries them. */
+/** The limits for each file and for all, since every call of a query carries them. */
 const MAX_FILE_CHARS = 6_000, MAX_CHARS = 24_000;
 const MAX_FOLDERS = 20;
-/** Files that one file imports. */
+/** The limit for files that one file imports. */
 const MAX_IMPORTS = 20;
-/** A line that only names a file, as other agents import it. */
+/** Matches a line that only names a file, as other agents import it. */
 const IMPORT = /^[ \t]*@((?:\.{1,2}\/)*[\w./-]+)[ \t]*$/gm;
 
 interface Places {
@@ -24,7 +24,7 @@ interface Text {
   readonly cut: boolean;
 }
 
-/** The instructions of one folder, each with its title. */
+/** Returns the instructions of one folder, each with its title. */
 export async function folderInstructions(
   folder: string,
   { workspace, root, secrets }: Omit<Places, "home">,
@@ -67,7 +67,7 @@ function noteOf({ text, cut }: Text, name: string): string {
   return `${title}:\n${text}${cut ? `\n[cut here${name === "" ? "" : `; the rest is in ${name}`}]` : ""}`;
 }
 
-/** A file with the files that its lines import, which are in the same folder `within`, as all that they import. */
+/** Reads a file with the files that its lines import; all of them must be in the folder `within`. */
 async function readWithImports(
   within: string,
   { path, secrets }: { readonly path: string; readonly secrets: readonly string[] | undefined },
@@ -84,7 +84,7 @@ async function readWithImports(
       if (imported.size > MAX_IMPORTS || imported.has(file)) continue;
       imported.add(file);
       const part = await read(file);
-      if (part === null) continue; // it stands there as it is
+      if (part === null) continue; // the line stays unchanged
       whole += text.slice(end, line.index) + await expanded(part.text, dirname(file));
       end = line.index + line[0].length;
     }

@@ -22,12 +22,12 @@ interface Found extends FoundSkills {
 /** `activate` and `prompt` of one query receive the same view, so the files are read once. */
 const FOUND = new WeakMap<EnvironmentView, Promise<Found>>();
 
-/** The folders beside the workspace's own ones whose instructions a conversation knows, with their text. */
+/** The instructions that a conversation knows of folders besides the workspace's own ones, with their text. */
 const KNOWN = new BoundedMap<string, Map<string, string>>(64);
-/** Limits the skills that are kept per conversation. */
+/** The limits for the skills that are kept per conversation. */
 const MOST_KNOWN = 20, MOST_KNOWN_CHARS = 24_000;
 
-/** Keyed by the places: queries that start while the files are being read share the result. */
+/** The searches under way, by their places: queries that start while the files are being read share the result. */
 const READING = new Map<string, Promise<Found>>();
 
 export default defineExtension({
@@ -39,7 +39,7 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   readOnly: true,
-  /** A child query has only its task and no history. */
+  /** A sub-query has only its task and no history. */
   activate: async (env: EnvironmentView): Promise<boolean> => {
     if (env.depth > 0) return false;
     const { notes, skills, faults } = await find(env);
@@ -129,7 +129,7 @@ async function search(env: EnvironmentView): Promise<Found> {
   return { ...found, notes };
 }
 
-/** Skills of other agents in the user's home folder are not for the other tenants of a server. */
+/** Skills of other agents in the user's home folder are excluded for the other tenants of a server. */
 function placesOf(
   { workspace, root, home = null, secrets, tenant }: EnvironmentView,
 ): Parameters<typeof findSkills>[0] {
@@ -179,7 +179,7 @@ async function tellInstructions(env: EnvironmentView, path: string): Promise<voi
   }
 }
 
-/** The user has received these warnings in this process; none is repeated. */
+/** The warnings that the user has received in this process, so that none is repeated. */
 const WARNED = new BoundedMap<string, true>(1_000);
 
 function warnOnce({ warn }: EnvironmentView, text: string): void {

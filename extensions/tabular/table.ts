@@ -1,13 +1,13 @@
-/** Evaluated inside the sandbox, so it is self-contained. */
+/** This module is evaluated inside the sandbox, so it is self-contained. */
 
 type Row = Readonly<Record<string, unknown>>;
-/** A text of one such line is no table, but the name of one. */
+/** Matches a text of one line that is the name of a table, not a table. */
 const PATH = /^[^\s,;"]+\.(?:csv|tsv|txt)$/i;
 
 type Rows = readonly (Row | readonly unknown[])[];
 
-/** The records of a CSV text (RFC 4180): objects by the names of the first line, or lists with `header: false`. Values
- * stay text. The separator is found among comma, semicolon and tab if it is not given. */
+/** Returns the records of a CSV text (RFC 4180): objects by the names of the first line, or lists with `header: false`.
+ * Values stay text. The separator is found among comma, semicolon and tab if it is not given. */
 export function parse(
   text: string,
   { separator, header = true }: { readonly separator?: string; readonly header?: boolean } = {},
@@ -31,15 +31,15 @@ export function parse(
   });
 }
 
-/** CSV with a header line for objects; lists are written as they are. */
+/** Returns CSV with a header line for objects; lists are written unchanged. */
 export function csv(rows: Rows, { separator = "," }: { readonly separator?: string } = {}): string {
   return listed(rows).map((fields) => {
     const line = fields.map((field) => quoted(textOf(field), separator)).join(separator);
-    return line === "" && fields.length === 1 ? '""\n' : `${line}\n`; // not a blank line
+    return line === "" && fields.length === 1 ? '""\n' : `${line}\n`; // it must not be a blank line
   }).join("");
 }
 
-/** A Markdown table of objects, or of lists whose first one is the header. Numbers are aligned to the right. */
+/** Returns a Markdown table of objects, or of lists whose first one is the header. Numbers are aligned to the right. */
 export function markdown(rows: Rows, columns?: readonly string[]): string {
   const [head = [], ...body] = listed(rows, columns);
   const line = (fields: readonly unknown[]): string => `| ${fields.map(cell).join(" | ")} |`;
@@ -47,7 +47,7 @@ export function markdown(rows: Rows, columns?: readonly string[]): string {
   return [line(head), `| ${marks.join(" | ")} |`, ...body.map(line)].join("\n");
 }
 
-/** 1,234.50: with as many digits after the point as asked for, or up to 3. */
+/** Formats 1,234.50 with this many digits after the point, by default up to 3. */
 export function number(value: number | bigint, digits?: number): string {
   const [minimumFractionDigits, maximumFractionDigits] = digits === undefined ? [0, 3] : [digits, digits];
   return new Intl.NumberFormat("en-US", { minimumFractionDigits, maximumFractionDigits }).format(value);
@@ -72,7 +72,7 @@ function recordsOf(text: string, separator: string): string[][] {
       throw new Error(`Cannot parse CSV: record ${records.length + 1} has text after a closing quote`);
     }
     at += text[at] === "\r" && text[at + 1] === "\n" ? 2 : 1;
-    if (record.length > 1 || record[0] !== "" || isQuoted) records.push(record); // a blank line is no record
+    if (record.length > 1 || record[0] !== "" || isQuoted) records.push(record); // a blank line is not a record
     record = [];
   }
   if (record.length > 0) records.push(record);
@@ -100,7 +100,7 @@ function separatorOf(text: string): string {
   return [",", ";", "\t"].reduce((best, mark) => count(mark) > count(best) ? mark : best);
 }
 
-/** A header and the records below it. Objects may have different keys. */
+/** Returns a header and the records below it. Objects may have different keys. */
 function listed(rows: Rows, columns?: readonly string[]): (readonly unknown[])[] {
   if (!Array.isArray(rows)) throw new TypeError("Cannot make a table: give a list of rows");
   if (columns !== undefined && !Array.isArray(columns)) {

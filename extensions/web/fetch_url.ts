@@ -23,7 +23,7 @@ interface FetchOptions {
 
 export interface Fetched extends Body {
   readonly status: number;
-  /** The content came from this address, after redirects. */
+  /** The address of the content, after redirects. */
   readonly url: URL;
   readonly headers: ReadonlyMap<string, string>;
 }
@@ -109,14 +109,14 @@ function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
   );
 }
 
-/** The rule that would allow a host on the internet, for which the user can be asked; null for hosts of this machine or
- * its network, which the user names in the configuration. */
+/** Returns the rule that would allow a host on the internet, which the user can approve. Returns null for hosts of this
+ * machine or its network, which the user names in the settings. */
 export function newHost(url: URL): string | null {
   if (isOwn(plainHost(url))) return null;
   return url.port === "" ? url.hostname : `${url.hostname}:${portOf(url)}`;
 }
 
-/** Hosts that obviously belong to this machine or its network; for other names, the addresses decide. */
+/** Whether a host obviously belongs to this machine or its network; for other names, the addresses decide. */
 function isOwn(host: string): boolean {
   if (isAddress(host)) return addressClass(host) !== "public";
   return host === "localhost" || host.endsWith(".localhost");
@@ -125,7 +125,7 @@ function isOwn(host: string): boolean {
 const plainHost = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 const isAddress = (host: string): boolean => /^[\d.]+$/.test(host) || host.includes(":");
 
-/** The request that a redirect asks for; null if the answer is not a redirect. */
+/** Returns the request of a redirect; null if the answer is not a redirect. */
 function redirected(request: HttpRequest, { status, headers }: HttpAnswer): HttpRequest | null {
   const location = headers.get("location");
   if (!REDIRECTS.includes(status) || location === undefined) return null;
@@ -150,7 +150,7 @@ function parseRedirect(location: string, from: URL): URL {
   }
 }
 
-/** A header's bytes are its characters; servers write addresses that are not ASCII as UTF-8. */
+/** Decodes a header, whose bytes are its characters: servers write addresses that are not ASCII as UTF-8. */
 function asUtf8(header: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(header, (char) => char.charCodeAt(0)));
@@ -163,10 +163,10 @@ function withoutContent(headers: ReadonlyMap<string, string>): ReadonlyMap<strin
   return new Map([...headers].filter(([name]) => !name.startsWith("content-")));
 }
 
-/** Headers that are also sent to another host. */
+/** Matches headers that are also sent to another host. */
 const PLAIN = /^(?:accept|accept-language|user-agent)$/;
 
-/** Headers to send to another origin: keys and the like are only for the original one. */
+/** Returns headers for another origin: keys and similar values are only for the original one. */
 function headersForOthers(headers: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   return new Map([...headers].filter(([name]) => PLAIN.test(name) || name === "accept-encoding"));
 }

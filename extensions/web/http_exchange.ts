@@ -12,9 +12,9 @@ export interface HttpRequest {
 
 export interface HttpAnswer {
   readonly status: number;
-  /** Names in lower case; repeated headers are joined. */
+  /** The headers by name in lower case; repeated headers are joined. */
   readonly headers: ReadonlyMap<string, string>;
-  /** Streamed, still compressed. Throws if it ends early. */
+  /** The body as a stream, still compressed. It throws if the body ends early. */
   readonly body: AsyncGenerator<Uint8Array<ArrayBuffer>>;
 }
 
@@ -24,7 +24,7 @@ const WITHOUT_BODY = [204, 304];
 
 /** Sends one request and reads its answer over a dedicated connection (HTTP/1.1, `connection: close`). */
 export async function exchange(connection: Deno.Conn, request: HttpRequest): Promise<HttpAnswer> {
-  // A server may answer before it has read everything; only the answer matters.
+  // A server may answer before it has read everything, so only the answer matters.
   const writing = writeAll(connection, request).then(() => null, (error: unknown) => error);
   const reader = new ByteReader(connection);
   try {
@@ -82,7 +82,7 @@ function bodyOf(reader: ByteReader, { status, headers }: Pick<HttpAnswer, "statu
   return measured(reader, Number(length));
 }
 
-/** Null: until the connection ends. */
+/** `length` is null if the body lasts until the connection ends. */
 async function* measured(reader: ByteReader, length: number | null): HttpAnswer["body"] {
   for (let left = length ?? Infinity; left > 0;) {
     const part = await reader.some(Math.min(left, PART));
@@ -112,7 +112,7 @@ export interface Body {
   readonly truncated: boolean;
 }
 
-/** Up to `maxBytes` of a body, after decompression: no more than that is ever decompressed. */
+/** Reads up to `maxBytes` of a body, after decompression, and never decompresses more. */
 export async function readResponseBody(
   { headers, body }: HttpAnswer,
   { maxBytes }: { readonly maxBytes: number },
@@ -146,7 +146,7 @@ async function collect(parts: AsyncIterable<Uint8Array>, maxBytes: number): Prom
 
 const CHUNK = 16 << 10;
 
-/** Reads a connection by lines and by lengths; buffers nothing beyond what was requested. */
+/** Reads a connection by lines and by lengths, without buffering more than was requested. */
 class ByteReader {
   readonly #source: { read(into: Uint8Array): Promise<number | null> };
   #left: Uint8Array<ArrayBuffer> = new Uint8Array();
@@ -155,7 +155,8 @@ class ByteReader {
     this.#source = source;
   }
 
-  /** A line without its ending. Throws RangeError for a line over `most` bytes, and Error if the input ends first. */
+  /** Returns a line without its ending. Throws RangeError for a line over `most` bytes, and Error if the input ends
+   * first. */
   async line(most: number): Promise<string> {
     let line: Uint8Array = new Uint8Array();
     for (;;) {
@@ -172,7 +173,7 @@ class ByteReader {
     }
   }
 
-  /** The next bytes, at least one and at most `most`; null at the end. */
+  /** Returns the next bytes, at least one and at most `most`; null at the end. */
   async some(most: number): Promise<Uint8Array<ArrayBuffer> | null> {
     if (this.#left.length === 0 && !await this.#fill()) return null;
     const part = this.#left.subarray(0, most);

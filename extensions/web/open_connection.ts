@@ -4,7 +4,7 @@ import { lookup } from "node:dns/promises";
 const MOST_ADDRESSES = 32, TRIED = 3;
 
 /** Opens a connection to a URL's host for one request. The name is resolved here, every address is checked, and the
- * connection goes to one of them, so a DNS answer that changes a moment later has no effect. Rejects with Error, and
+ * connection goes to one of them. So a DNS answer that changes a moment later has no effect. Rejects with Error, and
  * with the signal's reason. */
 export async function openConnection(
   url: URL,
@@ -74,7 +74,7 @@ async function opened(connecting: Promise<Deno.Conn>, signal: AbortSignal): Prom
   }
 }
 
-/** TLS for the URL's host name, whatever the address. */
+/** Starts TLS for the URL's host name, whatever the address is. */
 async function secured(
   connection: Deno.Conn,
   { url, outside, signal }: { readonly url: URL; readonly outside: Outside; readonly signal: AbortSignal },
@@ -104,7 +104,7 @@ async function secured(
 function closeQuietly(connection: Deno.Conn): void {
   try {
     connection.close();
-  } catch { /* nothing is left of it */ }
+  } catch { /* it is closed already */ }
 }
 
 const isTcp = (connection: Deno.Conn): connection is Deno.TcpConn => "setNoDelay" in connection;
@@ -114,21 +114,21 @@ function isRefusal(error: unknown): boolean {
   return error instanceof Error && !(error instanceof Deno.errors.InvalidData) && !/certificate/i.test(error.message);
 }
 
-/** The name has no brackets, which URLs put around IPv6. */
+/** Returns the name without brackets, which URLs put around IPv6. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1");
 const isAddress = (host: string): boolean => /^[\d.]+$/.test(host) || host.includes(":");
 
 /** Hosts that the user allows: `example.org`, `*.example.org`, `example.org:8443`, `*`. */
 export interface WebRules {
   readonly hosts: readonly string[];
-  /** `host:port` of this machine or its network, each named exactly. */
+  /** The `host:port` of this machine or its network, each named exactly. */
   readonly local: readonly string[];
 }
 
-/** `public`: every address of the host must be on the internet. `local`: the user named host and port. */
+/** With `public`, every address of the host must be on the internet. With `local`, the user named host and port. */
 export type Reach = "public" | "local";
 
-/** Null if no rule matches the host and port of the URL. */
+/** Returns null if no rule matches the host and port of the URL. */
 export function reachOf(url: URL, { hosts, local }: WebRules): Reach | null {
   const host = bare(url.hostname);
   const port = portOf(url);
@@ -136,7 +136,7 @@ export function reachOf(url: URL, { hosts, local }: WebRules): Reach | null {
   return hosts.some((rule) => matches(rule, { host, port, ports: [80, 443] })) ? "public" : null;
 }
 
-/** The URL's port, or the default of its protocol. */
+/** Returns the URL's port, or the default of its protocol. */
 export function portOf(url: URL): number {
   return url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
 }
@@ -181,7 +181,7 @@ const PRIVATE_4: readonly string[] = [
   "203.0.113.0/24",
 ];
 
-/** Classifies an address, given as text. One that cannot be parsed is `never`. */
+/** Classifies an address, given as text. An address that cannot be parsed is `never`. */
 export function addressClass(address: string): AddressClass {
   const four = parse4(address);
   if (four !== null) return class4(four);
@@ -215,7 +215,7 @@ function class6(groups: readonly number[]): AddressClass {
   return first === 0x3fff && second < 0x1000 ? "never" : "public";
 }
 
-/** Exactly four decimal numbers: other spellings are handled by the URL parser. */
+/** Accepts exactly four decimal numbers; the URL parser handles other spellings. */
 function parse4(text: string): number | null {
   const parts = text.split(".");
   if (parts.length !== 4 || !parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256)) {
@@ -242,11 +242,11 @@ function parse6(text: string): readonly number[] | null {
 
 /** All access to the network, so that tests can replace it. */
 export interface Outside {
-  /** All addresses of a name. */
+  /** Returns all addresses of a name. */
   resolve(host: string): Promise<readonly string[]>;
   /** Connects to an address, never to a name. */
   connect(address: string, port: number): Promise<Deno.TcpConn>;
-  /** Certificates in addition to the system's, as PEM. */
+  /** The certificates in addition to the system's, as PEM. */
   readonly caCerts: readonly string[];
 }
 

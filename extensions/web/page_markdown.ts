@@ -7,7 +7,7 @@ export interface PageText {
   readonly truncated: boolean;
 }
 
-/** The readable text of a page as Markdown. */
+/** Returns the readable text of a page as Markdown. */
 export async function pageMarkdown(
   page: string,
   { url, maxChars, signal }: {
@@ -54,12 +54,12 @@ class MarkdownWriter implements PageHandler {
   #base: URL;
   readonly #maxChars: number;
   readonly #stack: Element[] = [];
-  /** Counts the open elements by name, so that the stack is searched only for a name that it contains. */
+  /** The number of open elements by name, so that the stack is searched only for a name that it contains. */
   readonly #open = new Map<string, number>();
   readonly #blocks: TextBlock[] = [];
   readonly #links = new Map<string, string>();
   readonly #inline = new InlineText();
-  /** Prefixes of the enclosing lists and quotes: for the first line and for the others. */
+  /** The prefixes of the enclosing lists and quotes: for the first line and for the others. */
   readonly #prefixes: { first: string; readonly rest: string; readonly owner: Element }[] = [];
   readonly #numbers: number[] = [];
   #skipped = 0;
@@ -88,12 +88,12 @@ class MarkdownWriter implements PageHandler {
     return this.#cut ||= this.#chars + this.#inline.size > this.#maxChars;
   }
 
-  /** Links in the text, each address once. */
+  /** Returns links in the text, each address once. */
   links(): readonly PageLink[] {
     return [...this.#links].map(([url, text]) => ({ text, url }));
   }
 
-  /** The main part if the page has one, else everything. */
+  /** Returns the main part if the page has one, else everything. */
   markdown(): string {
     while (this.#stack.length > 0) this.#pop();
     this.#flush();
@@ -263,7 +263,7 @@ class MarkdownWriter implements PageHandler {
     this.#hasBase = true;
   }
 
-  /** Null for links that lead to no other page: scripts, mail, data, anchors. */
+  /** Returns null for links that lead to no other page: scripts, mail, data, anchors. */
   #resolved(href: string | undefined): string | null {
     const target = href?.trim() ?? "";
     if (target === "" || target.startsWith("#") || !URL.canParse(target, this.#base)) return null;
@@ -303,7 +303,7 @@ class MarkdownWriter implements PageHandler {
     const first = this.#prefixes.map((one) => one.first).join("");
     for (const one of this.#prefixes) one.first = one.rest;
     const lines: string[] = [];
-    // Prefixes count for every line: many nested quotes make each line much longer.
+    // Prefixes count for every line, because many nested quotes make each line much longer.
     const left = Math.max(0, this.#maxChars - this.#chars);
     for (const line of text.slice(0, left).split("\n")) {
       if (this.#chars > this.#maxChars) break;
@@ -331,7 +331,7 @@ const SKIPPED_ROLES: ReadonlySet<string> = new Set(
   "navigation banner contentinfo search dialog alertdialog menu menubar toolbar tooltip".split(" "),
 );
 
-/** These elements do not start or end a paragraph: inline elements, formulas, and omitted elements. */
+/** Elements that do not start or end a paragraph: inline elements, formulas, and omitted elements. */
 const INLINE: ReadonlySet<string> = new Set(
   [
     "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q rp rt ruby s samp small span",
@@ -341,7 +341,7 @@ const INLINE: ReadonlySet<string> = new Set(
   ].join(" ").split(" "),
 );
 
-/** A tag closes these open elements, up to the element that contains both. */
+/** Open elements that a tag closes, up to the element that contains both. */
 const ENDS: Readonly<Record<string, { readonly names: readonly string[]; readonly within: readonly string[] }>> = {
   li: { names: ["li"], within: ["ul", "ol"] },
   dt: { names: ["dt", "dd"], within: ["dl"] },
@@ -353,7 +353,7 @@ const ENDS: Readonly<Record<string, { readonly names: readonly string[]; readonl
   option: { names: ["option"], within: ["select"] },
   body: { names: ["head"], within: [] },
 };
-/** Each of these ends an open paragraph. */
+/** Elements that end an open paragraph. */
 const ENDS_PARAGRAPH: ReadonlySet<string> = new Set(
   "p h1 h2 h3 h4 h5 h6 div section article main header footer aside nav ul ol dl table pre blockquote form figure hr"
     .split(" "),
@@ -364,12 +364,12 @@ function isSkipped(name: string, attributes: ReadonlyMap<string, string>): boole
     SKIPPED_ROLES.has(attributes.get("role") ?? "");
 }
 
-/** The language that a code element names. */
+/** Returns the language that a code element names. */
 function languageOf(attributes: ReadonlyMap<string, string>): string {
   return /(?:^|\s)lang(?:uage)?-([\w+#-]{1,30})/.exec(attributes.get("class") ?? "")?.[1] ?? "";
 }
 
-/** The number of a list's first item. */
+/** Returns the number of a list's first item. */
 function startOf(attributes: ReadonlyMap<string, string>): number {
   const start = attributes.get("start") ?? "1";
   return /^\d{1,6}$/.test(start) ? Number(start) : 1;
@@ -378,17 +378,17 @@ function startOf(attributes: ReadonlyMap<string, string>): number {
 /** The text of a paragraph, cell or heading that is being read. */
 class InlineText {
   #parts: string[] = [];
-  /** Number of visible characters. */
+  /** The number of visible characters. */
   #ink = 0;
   #spaceAtEnd = true;
   #size = 0;
 
-  /** The size is at least the number of characters that were added since `take`, addresses included. */
+  /** The size, at least the number of characters added since `take`, including addresses. */
   get size(): number {
     return this.#size;
   }
 
-  /** Collapses white space. */
+  /** Adds text and collapses white space. */
   add(text: string): void {
     const collapsed = text.replace(/[\s\u200b]+/g, " ");
     const shown = this.#spaceAtEnd ? collapsed.replace(/^ /, "") : collapsed;
@@ -464,9 +464,9 @@ const LONG_CELL = 400, MAX_ROWS = 2_000, MAX_CELLS = 50, MAX_REPEATED = 100_000;
 /** A table that is being read. A table used only for layout becomes paragraphs. */
 class TableText {
   readonly #rows: string[][] = [];
-  /** The cells as the page has them, each once. */
+  /** The cells in the order of the page, each once. */
   readonly #cells: string[] = [];
-  /** Maps a column to a cell that reaches into the next rows. */
+  /** The cells that reach into the next rows, by column. */
   readonly #reaching: { readonly text: string; rows: number }[] = [];
   #caption = "";
   #left = 0;
@@ -509,7 +509,7 @@ class TableText {
     return around([[head, lineOf(Array<string>(width).fill("---"), width), ...rest].join("\n")]);
   }
 
-  /** Takes over the cells of earlier rows that come next in this one. */
+  /** Takes over the next cells of this row from earlier rows. */
   #fill(): void {
     const row = this.#rows.at(-1) ?? [];
     for (let above = this.#reaching[row.length]; above && above.rows > 0; above = this.#reaching[row.length]) {
@@ -534,11 +534,11 @@ function lineOf(row: readonly string[], width: number): string {
 
 interface TextBlock {
   readonly text: string;
-  /** 2 in the page's main element, 1 in an article, else 0. */
+  /** The rank: 2 in the page's main element, 1 in an article, else 0. */
   readonly rank: number;
 }
 
-/** List items are on consecutive lines, other blocks are separated. */
+/** Joins blocks: list items are on consecutive lines, other blocks are separated. */
 function joinedBlocks(blocks: readonly TextBlock[]): string {
   let text = "";
   let last = "";

@@ -13,14 +13,15 @@ export interface WebCallOptions {
 
 interface WebFacts {
   readonly status: number;
-  /** After redirects. */
+  /** The address after redirects. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 const MAX_BYTES = 2 << 20, TIMEOUT_MS = 30_000;
 
-/** The result of `web.get` and `web.post`: an answer is data whatever its status; an error says why there was none. */
+/** Returns the result of `web.get` and `web.post`: an answer is data whatever its status; an error says why there was
+ * none. */
 export async function callWeb(
   env: EnvironmentView,
   text: string,
@@ -68,7 +69,7 @@ async function fetchPage(
   }
 }
 
-/** The rules with the host of this request, if the user allows it now; redirects do not ask. */
+/** Returns the rules with the host of this request, if the user allows it now; redirects are not asked for. */
 async function allowing(
   env: EnvironmentView,
   { url, method, bytes, headers }: {
@@ -92,7 +93,7 @@ async function allowing(
   throw new Error(`${host} is not allowed: ${reason}; the user allows it with vis config set web.hosts ${host}`);
 }
 
-/** The user's rules; they allow nothing if the section of the configuration is absent. */
+/** Returns the user's rules; they allow nothing if the section of the settings is absent. */
 function rulesOf(config: unknown): WebRules {
   return typeof config === "object" && config !== null && "hosts" in config && "local" in config
     ? config as WebRules
@@ -113,7 +114,7 @@ function typeOf(body: unknown, headers: WebCallOptions["headers"] = {}): Record<
 
 const MAX_CHARS = 400_000, PAGE_BYTES = 4 << 20;
 
-/** The result of `web.readable`: a page as Markdown; other text unchanged. */
+/** Returns the result of `web.readable`: a page as Markdown; other text unchanged. */
 export async function readablePage(
   env: EnvironmentView,
   address: string,
@@ -138,14 +139,15 @@ export async function readablePage(
 }
 
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
-/** A call cannot set these headers: the request itself sets some, others would switch the protocol, and cookies are
- * not supported. */
+/** Headers that a call cannot set: the request itself sets some, others would switch the protocol, and cookies are not
+ * supported. */
 const OWN =
   /^(?:host|connection|content-length|transfer-encoding|accept-encoding|te|trailer|upgrade|expect|keep-alive|cookie2?|proxy-.*|sec-.*|http2-settings)$/;
 const MOST = 50, MAX_VALUE = 8_000;
 const DEFAULTS = { "user-agent": "vis", accept: "*/*" };
 
-/** Validated headers of a request, names in lower case. Throws Error that names a header that must not be sent. */
+/** Returns validated headers of a request, names in lower case. Throws Error that names a header that must not be
+ * sent. */
 function requestHeaders(wanted: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
   const entries = Object.entries(wanted);
   if (entries.length > MOST) throw new Error(`There are more than ${MOST} headers`);
@@ -165,13 +167,13 @@ function requestHeaders(wanted: Readonly<Record<string, string>> = {}): Readonly
   return headers;
 }
 
-/** A result of a call has room for this many values and this depth. */
+/** The limits for the values and the depth of a call's result. */
 const LIMITS = { values: 400_000, depth: 500 };
 
 type BodyKind = "text" | "json" | "bytes";
 
-/** A body as data: parsed `json` if its type says so and it is complete, text in its character set, other types as
- * bytes. */
+/** Returns a body as data: parsed `json` if its type says so and it is complete, text in its character set, other types
+ * as bytes. */
 function bodyData(
   { bytes, truncated }: Body,
   { type, as }: { readonly type: string; readonly as: BodyKind | undefined },
@@ -190,14 +192,14 @@ function bodyData(
   }
 }
 
-/** Text in the character set that its first bytes, the type or the text itself names; else UTF-8. */
+/** Returns text in the character set that its first bytes, the type or the text itself names; else UTF-8. */
 function bodyText(bytes: Uint8Array, type: string): string {
   const charset = markedCharset(bytes) ?? /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(type)?.[1] ??
     ownCharset(bytes, type);
   return decoderFor(charset ?? "utf-8").decode(bytes);
 }
 
-/** A byte order mark says more than any name does. */
+/** A byte order mark is more reliable than any name. */
 function markedCharset([first, second, third]: Uint8Array): string | undefined {
   if (first === 0xff && second === 0xfe) return "utf-16le";
   if (first === 0xfe && second === 0xff) return "utf-16be";

@@ -8,20 +8,20 @@ import { type DecodedText, messageOf, Pace } from "@vis/extension";
 import { Buffer } from "node:buffer";
 
 export interface ReadFileOptions {
-  /** First line, 1-based. */
+  /** The first line, 1-based. */
   readonly from?: number | undefined;
-  /** Last line, inclusive. */
+  /** The last line, inclusive. */
   readonly to?: number | undefined;
-  /** Prefixes each line with its number. */
+  /** Whether to prefix each line with its number. */
   readonly numbers?: boolean | undefined;
-  /** Overrides the encoding that the bytes show. */
+  /** Overrides the detected encoding. */
   readonly encoding?: string | undefined;
 }
 
 const CHUNK = 64 * 1024;
 const LINE_FEED = 10;
 
-/** The text of a file, or some of its lines without the last one's line ending. */
+/** Returns the text of a file, or some of its lines without the last one's line ending. */
 export async function readFile(context: FsContext, path: string, options: ReadFileOptions = {}): Promise<string> {
   const place = confine(context, path);
   using file = await openFile(context, { place, action: "read" });
@@ -29,7 +29,7 @@ export async function readFile(context: FsContext, path: string, options: ReadFi
   const { encoding } = options;
   const isRanged = options.from !== undefined || options.to !== undefined;
   const range = { place, signal: context.signal, encoding, ...rangeOf(options) };
-  // All lines of a file have the encoding of the whole file.
+  // Lines of a file have the encoding of the whole file.
   const bytes = await readWhole(file, { size: info.size, most: MAX_READ_BYTES, signal: context.signal });
   if (bytes === null && !isRanged) throw tooLarge(place, info.size);
   const decoded = bytes === null
@@ -53,7 +53,7 @@ function linesIn(text: string, { from, to, place }: LineRange): string {
   return lines.slice(from - 1, to).join("\n").replace(/\r$/, "");
 }
 
-/** The text of a range of lines. */
+/** Returns the text of a range of lines. */
 async function linesOf(context: FsContext, file: OpenFile, range: LineRange): Promise<DecodedText> {
   const { place, encoding } = range;
   const head = new Uint8Array(CHUNK);
@@ -70,7 +70,7 @@ async function linesOf(context: FsContext, file: OpenFile, range: LineRange): Pr
   return textOf(context, await readLines(file, range), { place, action: "read", encoding });
 }
 
-/** The same where a line feed is two bytes. */
+/** Returns a range of lines where a line feed is two bytes. */
 async function readWideLines(
   file: OpenFile,
   { from, to, place, signal }: LineRange,
@@ -120,7 +120,7 @@ interface LineRange {
   readonly encoding: string | undefined;
 }
 
-/** Bytes of a range of lines, streamed: memory contains only the result and one chunk. */
+/** Reads the bytes of a range of lines as a stream: memory contains only the result and one chunk. */
 async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> {
   const { from, to, place } = range;
   const kept: Uint8Array[] = [];
@@ -148,7 +148,8 @@ async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> 
   return withoutLineEnd(Buffer.concat(kept));
 }
 
-/** The part of a chunk within the range; `line` is the number of the chunk's first line, then of the next chunk's. */
+/** Returns the part of a chunk within the range; `line` is the number of the chunk's first line, then of the next
+ * chunk's. */
 function cutLines(
   chunk: Uint8Array,
   { line, from, to }: { readonly line: number; readonly from: number; readonly to: number },
@@ -192,7 +193,7 @@ type ReadEntry = { readonly path: string; readonly text: string } | {
 };
 
 const MAX_FILES = 5_000;
-/** Limit of all texts together, in characters. */
+/** The limit of all texts together, in characters. */
 const MAX_TOTAL = 16 * 1024 * 1024;
 
 /** Reads many files in one call; a file that cannot be read has the reason instead of its text. */

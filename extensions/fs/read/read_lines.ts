@@ -4,18 +4,18 @@ import type { FsContext } from "../context.ts";
 import { openFile, textOf } from "./read_place.ts";
 
 export interface ReadLinesOptions {
-  /** The piece begins at this byte: 0, or the `next` of the previous piece. */
+  /** The byte at which the piece begins: 0, or the `next` of the previous piece. */
   readonly at?: number | undefined;
-  /** Limits the number of lines. */
+  /** The limit for the number of lines. */
   readonly count?: number | undefined;
-  /** Overrides the encoding that the bytes show. */
+  /** Overrides the detected encoding. */
   readonly encoding?: string | undefined;
 }
 
 interface LinePiece {
-  /** The lines have no line ends. */
+  /** The lines, without line ends. */
   readonly lines: readonly string[];
-  /** The next piece begins at this byte; null at the end of the file. */
+  /** The byte at which the next piece begins; null at the end of the file. */
   readonly next: number | null;
 }
 
@@ -25,10 +25,10 @@ const ENOUGH_BYTES = 4 << 20;
 const MAX_LINE_BYTES = 16 << 20;
 const CHUNK = 256 * 1024;
 const LINE_FEED = 10;
-/** Enough to see the encoding. */
+/** This many bytes are enough to detect the encoding. */
 const HEAD = 64 * 1024;
 
-/** The next lines of a file, however large it is: only the piece is in memory. */
+/** Returns the next lines of a file, however large it is: only the piece is in memory. */
 export async function readLines(
   context: FsContext,
   path: string,

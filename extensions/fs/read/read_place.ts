@@ -9,7 +9,7 @@ import { type Facts, fromTop, type OpenFile, sha256Of, sizeText } from "../tree/
 export const MAX_READ_BYTES = 1024 * 1024;
 const CHUNK = 1024 * 1024;
 
-/** Opens an existing regular file. Throws Error that says what is there instead. The caller disposes of it. */
+/** Opens an existing regular file. Throws Error that names any other kind of entry. The caller disposes of it. */
 export async function openFile(
   context: FsContext,
   { place, action }: { readonly place: WorkspacePath; readonly action: string },
@@ -32,7 +32,7 @@ export async function openFile(
   }
 }
 
-/** The bytes of a file of `size` bytes; null if it has grown beyond `most`. */
+/** Returns the bytes of a file of `size` bytes; null if it has grown beyond `most`. */
 export async function readWhole(
   file: OpenFile,
   { size, most, signal }: { readonly size: number; readonly most: number; readonly signal: AbortSignal | undefined },
@@ -54,12 +54,12 @@ interface Text {
   readonly place: Pick<WorkspacePath, "path" | "real">;
   readonly action: string;
   readonly encoding?: string | undefined;
-  /** Size of the whole file, if these bytes are a part of it. */
+  /** The size of the whole file, if these bytes are a part of it. */
   readonly size?: number;
 }
 
-/** Returns the text of a file in the encoding that the caller gives, or else by its bytes. Tells the model about a
- * guess, and about bytes that are not in the encoding. Throws Error for a binary file. */
+/** Returns the text of a file in the encoding that the caller gives, or else by its bytes. Notes a guess, and invalid
+ * bytes, for the model. Throws Error for a binary file. */
 export function textOf(
   context: FsContext,
   bytes: Uint8Array,
@@ -116,13 +116,13 @@ export function isUnseenSecret(
   return named && ledger.find(conversationId, `${root}/${real}`) === null;
 }
 
-/** Asks the user before a conversation gets a file that may hold keys for the first time. Throws Error if the user does
- * not allow it, or cannot be asked. */
+/** Asks the user before a conversation first gets a file that may hold keys. Throws Error if the user refuses, or
+ * cannot be asked. */
 export async function askForSecret(
   context: FsContext,
   { place, action }: { readonly place: Pick<WorkspacePath, "path" | "real">; readonly action: string },
 ): Promise<void> {
-  // Outside a conversation, the user calls.
+  // Outside of a conversation, the user is the caller.
   if (context.conversationId === "" || !isUnseenSecret(context, place)) return;
   const { allowed = false, reason = "nobody can be asked here" } = await context.approve?.({
     what: `${action} ${place.path}, which may hold keys: the model and its service see the text`,

@@ -6,32 +6,32 @@ import { decodeText, type Pace } from "@vis/extension";
 import { clearTimeout, setTimeout } from "node:timers";
 
 export interface HitTaker {
-  /** The taker uses at most this many hits; further ones are only counted. */
+  /** The limit for used hits; further ones are only counted. */
   readonly most: number;
-  /** True if no more are needed. */
+  /** Whether no more hits are needed. */
   readonly full: boolean;
-  /** Returns false once no more are needed. */
+  /** Adds a hit; returns false once no more are needed. */
   add(hit: Hit): boolean;
-  /** Further hits of a file. */
+  /** Counts further hits of a file. */
   count(path: string, hits: number): void;
 }
 
 interface FileSearchOptions {
   readonly pattern: string;
   readonly match: MatchOptions;
-  /** Lines of context around each hit. */
+  /** The number of lines of context around each hit. */
   readonly around: number;
   readonly tally: HitTaker;
   readonly pace: Pace;
 }
 
 interface Candidate {
-  /** Hits show this path. */
+  /** The path that hits show. */
   readonly path: string;
   readonly real: string;
 }
 
-/** A message to the worker has about this many characters, and at most this many messages are in flight. */
+/** Limits for the characters of a message to the worker, and for the messages in flight. */
 const MESSAGE_CHARS = 256 * 1024, AHEAD = 8;
 
 /** Searches files one after the other: here, if the pattern's time is bounded; otherwise in a worker. */
@@ -40,13 +40,13 @@ export class FileSearcher implements Disposable {
   readonly #matcher: LineMatcher;
   readonly #worker: SearchWorkerLink | null;
   readonly #flying: Promise<void>[] = [];
-  /** These pieces are sent with the next message to the worker. */
+  /** The pieces for the next message to the worker. */
   #gathered: SearchPiece[] = [];
   #chars = 0;
   readonly #tree: Tree & Disposable;
   readonly #buffer = new Uint8Array(PIECE_BYTES + 1);
 
-  /** Throws as `LineMatcher` does. */
+  /** Throws like `LineMatcher`. */
   constructor(context: FsContext, options: FileSearchOptions) {
     const { pattern, match, around, tally } = options;
     this.#options = options;
@@ -88,7 +88,7 @@ export class FileSearcher implements Disposable {
       return !tally.full;
     };
     const outcome = await scanFile(this.#tree, real, { buffer: this.#buffer, pace, take });
-    if (isOpen) await take("", true); // the next piece is that of another file
+    if (isOpen) await take("", true); // the next piece belongs to another file
     return outcome;
   }
 
@@ -103,7 +103,7 @@ export class FileSearcher implements Disposable {
         tally.count(path, more);
       }
     });
-    answered.catch(() => {}); // handled by whoever awaits it
+    answered.catch(() => {}); // the code that awaits it handles the error
     this.#flying.push(answered);
   }
 
@@ -129,10 +129,10 @@ interface ScanOptions {
   readonly take: (text: string, isLast: boolean) => Promise<boolean>;
 }
 
-/** A piece is as large as a file that `fs.readFile` reads whole, so that both detect the encoding from the same
+/** The size of a piece, up to which `fs.readFile` reads a file whole, so that both detect the encoding from the same
  * bytes. Pieces of a larger file are decoded one by one, like its lines. */
 const PIECE_BYTES = 1024 * 1024;
-/** Enough to see whether characters have two bytes. */
+/** This many bytes show whether characters have two bytes. */
 const HEAD_BYTES = 64 * 1024;
 const READ_BYTES = 256 * 1024;
 const LINE_FEED = 10;
@@ -156,7 +156,7 @@ export async function scanFile(tree: Tree, path: string, { buffer, pace, take }:
       const count = readOr(opened, into);
       if (count === null) return "unreadable";
       used += count;
-      // A read that stops where the file ended when it was opened needs no further one to prove it.
+      // A read that stops at the size that the file had when it was opened is the last one.
       isLast = count === 0 || first && count < into.length && used === opened.facts.size;
     }
     const bytes = buffer.subarray(0, used);
@@ -170,7 +170,7 @@ export async function scanFile(tree: Tree, path: string, { buffer, pace, take }:
   }
 }
 
-/** Null if the system cannot read the file, such as a damaged one and many of /proc. */
+/** Returns null if the system cannot read the file, such as a damaged one and many of /proc. */
 function readOr(file: OpenFile, into: Uint8Array<ArrayBuffer>): number | null {
   try {
     return file.read(into);
@@ -207,7 +207,8 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-/** A worker busy with one search. Disposing of the link releases the worker, or ends it if it has not answered. */
+/** A worker that is busy with one search. Disposing of the link releases the worker, or ends it if it has not
+ * answered. */
 class SearchWorkerLink implements Disposable {
   static #idle: { readonly worker: Worker; readonly timer: ReturnType<typeof setTimeout> } | null = null;
 
@@ -215,7 +216,7 @@ class SearchWorkerLink implements Disposable {
   readonly #signal: AbortSignal | undefined;
   readonly #waiting: Waiting[] = [];
   readonly #stop = (): void => this.#fail(this.#signal?.reason);
-  /** Why it ended; null while it is running. */
+  /** The reason why it ended; null while it is running. */
   #ended: { readonly reason: unknown } | null = null;
 
   constructor(signal: AbortSignal | undefined) {
@@ -229,7 +230,7 @@ class SearchWorkerLink implements Disposable {
     if (signal?.aborted) this.#stop();
   }
 
-  /** Starts a search; there is no answer. */
+  /** Starts a search, without an answer. */
   begin(order: SearchOrder & { readonly type: "begin" }): void {
     if (!this.#ended) this.#worker.postMessage(order);
   }
@@ -256,7 +257,7 @@ class SearchWorkerLink implements Disposable {
     SearchWorkerLink.#idle = { worker, timer };
   }
 
-  /** Ends the worker that is idle. */
+  /** Ends the idle worker. */
   static endIdle(this: void): void {
     const idle = SearchWorkerLink.#idle;
     if (!idle) return;
@@ -281,7 +282,8 @@ class SearchWorkerLink implements Disposable {
   }
 }
 
-/** From source it is a separate module; in the executable it is beside the chunk that contains this code. */
+/** Starts the worker: from source it is a separate module; in the executable it is next to the chunk that contains this
+ * code. */
 function startWorker(): Worker {
   const file = import.meta.url.endsWith(".ts") ? "./search_worker.ts" : "./search_worker.js";
   return new Worker(new URL(file, import.meta.url), { type: "module", deno: { permissions: "none" } });

@@ -10,26 +10,26 @@ import type { Hit, MatchOptions } from "./line_scanner.ts";
 import { Pace } from "@vis/extension";
 
 export interface GrepOptions extends MatchOptions {
-  /** Files or folders; the workspace by default. */
+  /** The files or folders; the workspace by default. */
   readonly path?: string | readonly string[] | undefined;
-  /** Only files that match; without `/`, it is matched against the name. */
+  /** Patterns of the files to search; without `/`, a pattern is matched against the name. */
   readonly glob?: string | readonly string[] | undefined;
-  /** Lines before and after each hit. */
+  /** The number of lines before and after each hit. */
   readonly context?: number | undefined;
-  /** Stops after this many hits. */
+  /** The number of hits after which the search stops. */
   readonly limit?: number | undefined;
-  /** Includes ignored files. */
+  /** Whether to include ignored files. */
   readonly all?: boolean | undefined;
 }
 
-/** Most files in a note. */
+/** The limit for the files in a note. */
 const MAX_NAMED = 5;
-/** Most lines before and after each hit. */
+/** The limit for the lines before and after each hit. */
 const MAX_CONTEXT = 200;
 
 export type CountOptions = Omit<GrepOptions, "context" | "limit">;
 
-/** Matching lines: the first ones up to the limit, or all of them. Throws RangeError if no limit was asked for and
+/** Returns matching lines: the first ones up to the limit, or all of them. Throws RangeError if there is no limit and
  * there are more than 500. */
 export async function grep(context: FsContext, pattern: string, options: GrepOptions = {}): Promise<Hit[]> {
   const pace = new Pace(context.signal);
@@ -94,11 +94,11 @@ async function searchFile(
 interface Candidate {
   readonly path: string;
   readonly real: string;
-  /** The caller named exactly this file. */
+  /** Whether the caller named exactly this file. */
   readonly named: boolean;
 }
 
-/** Collects the paths that a search left out. One of them is an error only if it is the only path, or if every path
+/** Collects the paths that a search skipped. One of them is an error only if it is the only path, or if every path
  * failed. */
 class Unsearched {
   readonly #note: FsContext["note"];
@@ -111,18 +111,18 @@ class Unsearched {
     this.#paths = [path].flat().length;
   }
 
-  /** A file that may hold keys. */
+  /** Adds a file that may hold keys. */
   secret(path: string): void {
     this.#keys.push(path);
   }
 
-  /** A path that the caller named. */
+  /** Adds a failure of a path that the caller named. */
   fail(error: Error): void {
     this.#faults.push(error);
     if (this.#faults.length >= this.#paths) throw this.#faults[0] ?? error;
   }
 
-  /** Tells the model. */
+  /** Adds a note for the model. */
   note(): void {
     if (this.#faults.length > 0) {
       this.#note(`${some(this.#faults.map(({ message }) => message), "; ")}; the other paths were searched`);
@@ -179,7 +179,7 @@ async function* filesOf(
   }
 }
 
-/** Null if it cannot be searched. */
+/** Returns null if it cannot be searched. */
 async function startAt(context: FsContext, start: string, left: Unsearched): Promise<WorkspacePath | null> {
   let place: WorkspacePath;
   try {
@@ -206,10 +206,10 @@ function globOf(workspace: Workspace, glob: string | readonly string[]): GlobMat
 }
 
 const DEFAULT_HITS = 500;
-/** Limit of the text of all hits together, in characters. */
+/** The limit of the text of all hits together, in characters. */
 const MAX_CHARS = 16 * 1024 * 1024;
 
-/** Collects hits: as many as were asked for, or all of them up to the default. */
+/** Collects hits up to the requested limit, or up to the default. */
 class HitTally {
   readonly #limit: number | undefined;
   readonly #kept: Hit[] = [];
@@ -221,22 +221,22 @@ class HitTally {
     this.#limit = limit;
   }
 
-  /** The list has at most this many hits. */
+  /** The limit for listed hits. */
   get most(): number {
     return this.#limit ?? DEFAULT_HITS;
   }
 
-  /** True if the caller has the result that it asked for. */
+  /** Whether the caller has the requested result. */
   get full(): boolean {
     return this.#limit !== undefined && this.#more > 0;
   }
 
-  /** True if further hits are only counted. */
+  /** Whether further hits are only counted. */
   get counting(): boolean {
     return this.#kept.length >= this.most;
   }
 
-  /** Returns false once no more are needed. */
+  /** Adds a hit; returns false once no more are needed. */
   add(hit: Hit): boolean {
     this.#files.add(hit.path);
     if (this.counting) this.#more++;
@@ -251,8 +251,8 @@ class HitTally {
     this.#files.add(path);
   }
 
-  /** Throws RangeError if there are more than the default and no limit was asked for: a list that is cut could be taken
-   * for all there is. */
+  /** Returns the hits. Throws RangeError if there are more than the default and the caller gave no limit, because a cut
+   * list could be taken for a complete one. */
   hits(): Hit[] {
     if (this.#limit !== undefined || this.#more === 0) return this.#kept;
     const all = this.#kept.length + this.#more;

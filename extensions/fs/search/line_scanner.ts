@@ -1,13 +1,13 @@
 import type { Pace } from "@vis/extension";
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
 
-/** One matching line. */
+/** A matching line. */
 export interface Hit {
-  /** Relative to the workspace. */
+  /** The path relative to the workspace. */
   readonly path: string;
-  /** 1-based. */
+  /** The number of the line, 1-based. */
   readonly line: number;
-  /** At most 500 characters; in a longer line, the text around the match. */
+  /** At most 500 characters of the line, around the match. */
   readonly text: string;
   /** Present if the line is longer than `text`. */
   readonly cut?: true;
@@ -18,13 +18,13 @@ export interface Hit {
 interface ScanOptions {
   readonly path: string;
   readonly matcher: LineMatcher;
-  /** Lines of context before and after each hit. */
+  /** The number of lines of context before and after each hit. */
   readonly context: number;
   /** Returns true to continue; called in line order, while `after` may still be growing. */
   readonly onHit: (hit: Hit) => boolean;
 }
 
-/** Longer lines are searched in parts, since the time of one search grows with the length. */
+/** Longer lines are searched in parts of this size, since the time of one search grows with the length. */
 const PART = 16 * 1024;
 /** This much text is checked at once for the absence of hits. */
 const CHECKED = 64 * 1024;
@@ -34,7 +34,7 @@ const LEAD = 120;
 /** Finds hits in the text of one file, which arrives in pieces of whole lines. */
 export class LineScanner {
   readonly #options: ScanOptions;
-  /** Number of complete lines so far. */
+  /** The number of complete lines so far. */
   #line = 0;
   /** Whether part of the next line was searched, and whether it had a hit. */
   #inLine = false;
@@ -47,7 +47,7 @@ export class LineScanner {
     this.#options = options;
   }
 
-  /** Returns false once no more text is needed. */
+  /** Searches text; returns false once no more is needed. */
   async push(text: string, pace: Pick<Pace, "due" | "rest">): Promise<boolean> {
     for (let at = 0; at < text.length && !this.#stopped;) {
       const feed = text.length - at > CHECKED ? text.lastIndexOf("\n", at + CHECKED) : -1;
@@ -125,7 +125,7 @@ export class LineScanner {
   }
 }
 
-/** A bounded part of a line, starting slightly before the match. */
+/** Returns a bounded part of a line, starting slightly before the match. */
 function clip(line: string, start: number): string {
   if (line.length <= MAX_CHARS) return line;
   const from = start < MAX_CHARS - LEAD ? 0 : start - LEAD;
@@ -138,32 +138,32 @@ function clip(line: string, start: number): string {
 
 export interface MatchOptions {
   readonly ignoreCase?: boolean | undefined;
-  /** Treats the pattern as plain text. */
+  /** Whether to treat the pattern as plain text. */
   readonly literal?: boolean | undefined;
 }
 
 const MAX_PATTERN = 2_000;
-/** Maximum states of the compiled pattern: the worst-case time per character grows with them. */
+/** The limit for the states of the compiled pattern: the worst-case time per character grows with them. */
 const MAX_PROGRAM = 2_000;
-/** Up to this many, 64 KB take a few milliseconds at worst. */
+/** With at most this many states, 64 KB take a few milliseconds at worst. */
 const LIGHT_PROGRAM = 24;
-/** The engine's text search takes the product of the two lengths at worst. */
+/** The limit for the engine's text search, which at worst takes the product of the two lengths. */
 const LIGHT_TEXT = 64;
-/** Look-around and back-references. */
+/** Matches look-around and back-references. */
 const BEYOND = /\(\?<?[=!]|\\[1-9]|\\k</;
-/** Text without characters that are special in a pattern. */
+/** Matches text without characters that are special in a pattern. */
 const PLAIN = /^[\w\s"'`/:;,=<>@#%&!~-]+$/;
 
-/** Matches a pattern against single lines, in time linear in their length: RE2's algorithm, no backtracking. */
+/** Matches a pattern against single lines, in time linear in their length, with RE2's algorithm and no backtracking. */
 export class LineMatcher {
   readonly #plain: string | null;
   readonly #expression: RE2JS;
-  /** False if the pattern depends on the edges of a line, so that a search of longer text proves nothing. */
+  /** Whether a search of longer text is conclusive: not if the pattern depends on the edges of a line. */
   readonly #wholeTextTells: boolean;
-  /** Every match contains one of these texts; empty if no such texts exist. */
+  /** Texts of which every match contains one; empty if there are none. */
   readonly #needed: readonly string[];
 
-  /** Throws SyntaxError for syntax that this engine does not support, RangeError for a pattern that is too large. */
+  /** Throws SyntaxError for unsupported syntax, and RangeError for a pattern that is too large. */
   constructor(pattern: string, { ignoreCase = false, literal = false }: MatchOptions) {
     if (pattern === "") throw new RangeError("Cannot search for an empty pattern");
     if (/[\r\n]/.test(pattern)) throw new RangeError("Cannot search over line ends: patterns are matched line by line");
@@ -179,7 +179,7 @@ export class LineMatcher {
     return this.#plain === null ? this.#expression.programSize() > LIGHT_PROGRAM : this.#plain.length > LIGHT_TEXT;
   }
 
-  /** False if no line of the text can match: a quick check of all lines at once. */
+  /** Whether any line of the text may match; a quick check of all lines at once. */
   mayMatchIn(text: string): boolean {
     if (this.#plain !== null) return text.includes(this.#plain);
     if (this.#needed.length > 0 && !this.#needed.some((one) => text.includes(one))) return false;
@@ -265,7 +265,7 @@ function withoutLast(text: string): string {
   return [...text].slice(0, -1).join("");
 }
 
-/** The position of the bracket that closes a class of characters; -1 if there is none. */
+/** Returns the position of the bracket that closes a class of characters; -1 if there is none. */
 function endOfClass(pattern: string, from: number): number {
   let at = from + (pattern[from + 1] === "^" ? 2 : 1);
   if (pattern[at] === "]") at++;

@@ -2,7 +2,7 @@
  * files. */
 import { type Hit, LineMatcher, LineScanner, type MatchOptions } from "./line_scanner.ts";
 
-/** Text of a file. Pieces of one file arrive in order and are cut at line endings. */
+/** A piece of a file's text. Pieces of one file arrive in order and are cut at line endings. */
 export interface SearchPiece {
   readonly path: string;
   readonly text: string;
@@ -16,12 +16,12 @@ export type SearchOrder =
     readonly pattern: string;
     readonly options: MatchOptions;
     readonly context: number;
-    /** Limits the hits that are returned per file; further ones are counted. */
+    /** The limit for returned hits per file; further ones are counted. */
     readonly most: number;
   }
   | { readonly type: "pieces"; readonly pieces: readonly SearchPiece[] };
 
-/** Answers a message with the hits of files whose last piece was in it, in order. */
+/** The answer to a message: the hits of files whose last piece was in it, in order. */
 export type SearchReply = readonly FileHits[];
 
 interface FileHits {
@@ -32,7 +32,7 @@ interface FileHits {
 
 const NO_PACE = { due: false, rest: () => Promise.resolve() };
 
-/** One search, whose pieces arrive in order. */
+/** A search whose pieces arrive in order. */
 class Search {
   #matcher: LineMatcher | null = null;
   #earlier: Promise<unknown> = Promise.resolve();
@@ -41,7 +41,7 @@ class Search {
   #scanner: LineScanner | null = null;
   #found: { hits: FileHits["hits"][number][]; more: number } = { hits: [], more: 0 };
 
-  /** The next message can arrive while this one is searched. */
+  /** Handles a message; the next one can arrive while this one is searched. */
   take(order: SearchOrder): Promise<SearchReply | null> {
     const reply = this.#earlier.then(() => this.#take(order));
     this.#earlier = reply;
@@ -64,7 +64,7 @@ class Search {
     return found;
   }
 
-  /** The hits of a file with its last piece; null if there are none, or more pieces follow. */
+  /** Returns the hits of a file with its last piece; null if there are none, or more pieces follow. */
   async #search({ path, text, last }: SearchPiece): Promise<FileHits | null> {
     const scanner = this.#scanner ??= this.#scannerOf(path);
     await scanner.push(text, NO_PACE);

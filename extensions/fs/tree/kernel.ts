@@ -1,6 +1,6 @@
 import { nameBytes, nameText } from "./tree.ts";
 
-/** Linux system calls through libc's `syscall`: one signature with a path and one without. */
+/** Declares Linux system calls through libc's `syscall`: one signature with a path and one without. */
 const SYMBOLS = {
   openat2: { name: "syscall", parameters: ["i32", "i32", "buffer", "buffer", "i32"], result: "i32" },
   statx: { name: "syscall", parameters: ["i32", "i32", "buffer", "i32", "u32", "buffer"], result: "i32" },
@@ -13,7 +13,7 @@ const SYMBOLS = {
   fsetxattr: { name: "syscall", parameters: ["i32", "i32", "buffer", "buffer", "i32", "i32"], result: "i32" },
   allocate: { name: "syscall", parameters: ["i32", "i32", "i32", "i64", "i64"], result: "i64" },
   numbers: { name: "syscall", parameters: ["i32", "i32", "u32", "u32"], result: "i32" },
-  /** Waits for the disk, so it runs on another thread. */
+  /** This call waits for the disk, so it runs on another thread. */
   fdatasync: { parameters: ["i32"], result: "i32", nonblocking: true },
   errno: { name: "__errno_location", parameters: [], result: "pointer" },
 } as const;
@@ -80,15 +80,15 @@ const AT_SYMLINK_NOFOLLOW = 0x100;
 const AT_EMPTY_PATH = 0x1000;
 const STATX_BASIC = 0x7ff, STATX_BASIC_AND_BIRTH = 0xfff;
 const STATX_BYTES = 256;
-/** RESOLVE_NO_MAGICLINKS and NO_SYMLINKS; with BENEATH. */
+/** RESOLVE_NO_MAGICLINKS and NO_SYMLINKS, and both with BENEATH. */
 const UNLINKED = 0x02n | 0x04n, BENEATH = UNLINKED | 0x08n;
 const HOW_BYTES = 24;
-/** The kernel takes no path of over 4,096 bytes, and a character can be three. */
+/** The kernel takes no path of over 4,096 bytes, and a character can take three. */
 const ONE_CALL_CHARS = 1300;
 const EINTR = 4, EAGAIN = 11, ERANGE = 34;
 const W_OK_AND_X_OK = 0b11, KEEP_SIZE = 1;
 const ATTRIBUTE_BYTES = 4096;
-/** Most bytes of an extended attribute, which is the limit of Linux. */
+/** The limit for the bytes of an extended attribute, set by Linux. */
 const MAX_VALUE = 64 * 1024;
 const LOCK_EX_NB = 0b110;
 const RETRIES = 64;
@@ -121,17 +121,17 @@ export class Kernel {
   readonly #symbols: Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
   readonly #calls = CALLS[Deno.build.arch];
   readonly #empty = terminated("");
-  /** Structs of openat2 for what is opened often. */
+  /** The structs of openat2 for frequent modes of opening. */
   readonly #hows = new Map<number, Bytes>();
   readonly #stat = new DataView(new ArrayBuffer(STATX_BYTES));
   readonly #statBytes = new Uint8Array(this.#stat.buffer);
 
-  /** Use `shared`. */
+  /** Callers use `shared`. */
   constructor() {
     this.#symbols = Deno.dlopen("libc.so.6", SYMBOLS).symbols;
   }
 
-  /** Null if the kernel (openat2 came with 5.6) or the library is missing. */
+  /** Returns null if the kernel (openat2 came with 5.6) or the library is missing. */
   static shared(): Kernel | null {
     if (Kernel.#shared === undefined) Kernel.#shared = Kernel.#load();
     return Kernel.#shared;
@@ -184,7 +184,7 @@ export class Kernel {
       const found = this.#symbols.openat2(this.#calls.openat2, folder, name, bytes, HOW_BYTES);
       if (found >= 0) return found;
       const code = this.#errno();
-      // A concurrent rename: the kernel cannot tell whether `..` stayed below.
+      // After a concurrent rename, the kernel cannot tell whether `..` stayed below.
       if ((code !== EAGAIN && code !== EINTR) || tries === RETRIES) throw this.#error("openat2", { code, path });
     }
   }
@@ -208,7 +208,7 @@ export class Kernel {
     return this.#stat;
   }
 
-  /** Writes the numbers of `Tree.stamps` for one name, which ends with NUL; nothing where nothing is. */
+  /** Writes the numbers of `Tree.stamps` for one name, which ends with NUL; nothing for a missing entry. */
   stamp(folder: number, name: Bytes, into: Float64Array, at: number): void {
     const bytes = this.#statBytes, stat = this.#stat;
     const code = this.#symbols.statx(this.#calls.statx, folder, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC, bytes);
@@ -222,7 +222,7 @@ export class Kernel {
     into[at + 4] = time(96);
   }
 
-  /** The number of bytes read, of directory entries, or of bytes written. */
+  /** Returns the number of bytes read, of directory entries, or of bytes written. */
   transfer(call: "read" | "write" | "getdents64", descriptor: number, bytes: Bytes): number {
     for (;;) {
       const count = this.#symbols.buffered(this.#calls[call], descriptor, bytes, bytes.length);
@@ -277,7 +277,7 @@ export class Kernel {
     return new TextDecoder().decode(into.subarray(0, count)).split("\0").filter((name) => name !== "");
   }
 
-  /** Null if it cannot be read. */
+  /** Returns null if it cannot be read. */
   attribute(descriptor: number, name: string): Bytes | null {
     const into = new Uint8Array(MAX_VALUE);
     const count = this.#symbols.readlinkat(this.#calls.fgetxattr, descriptor, terminated(name), into, into.length);
@@ -290,7 +290,7 @@ export class Kernel {
     return this.#symbols.fsetxattr(fsetxattr, descriptor, terminated(name), value, value.length, 0) === 0;
   }
 
-  /** Whether names can be made and removed in a folder. */
+  /** Whether names can be created and removed in a folder. */
   mayWriteIn(folder: number): boolean {
     return this.#symbols.mode(this.#calls.faccessat, folder, terminated("."), W_OK_AND_X_OK) === 0;
   }
@@ -316,7 +316,7 @@ export class Kernel {
     return this.#symbols.numbers(this.#calls.fchown, descriptor, uid, gid) === 0;
   }
 
-  /** Whether a file is locked by anyone; its path comes from outside. */
+  /** Whether any process has locked a file, whose path comes from outside. */
   isLocked(path: string): boolean {
     const file = this.#open(AT_FDCWD, path, { flags: 0, resolve: 0n });
     try {
@@ -326,18 +326,18 @@ export class Kernel {
     }
   }
 
-  /** Opens a list of events (inotify); null if there can be no more of them. */
+  /** Opens a list of events (inotify); null if no more can be opened. */
   openEvents(): number | null {
     const at = this.#symbols.numbers(this.#calls.inotify_init1, OPEN.closeOnExec | OPEN.nonBlocking, 0, 0);
     return at < 0 ? null : at;
   }
 
-  /** The number of the watch; negative if there can be no more, or no such folder. */
+  /** Returns the number of the watch; negative if no more are possible, or the folder is missing. */
   watch(events: number, path: string, mask: number): number {
     return this.#symbols.mode(this.#calls.inotify_add_watch, events, terminated(path), mask);
   }
 
-  /** The number of bytes; 0 if there is no event. */
+  /** Returns the number of bytes; 0 if there is no event. */
   readEvents(events: number, bytes: Bytes): number {
     return Math.max(0, this.#symbols.buffered(this.#calls.read, events, bytes, bytes.length));
   }
@@ -366,7 +366,7 @@ export class Kernel {
 }
 
 const isArm = Deno.build.arch === "aarch64";
-/** Flags of openat2. */
+/** The flags of openat2. */
 export const OPEN = {
   write: 0o1,
   create: 0o300, // O_CREAT | O_EXCL

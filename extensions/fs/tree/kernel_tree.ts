@@ -20,22 +20,22 @@ const ENTRY_KINDS: Readonly<Record<number, Facts["kind"]>> = { 8: "file", 4: "di
 const RENAME_NOREPLACE = 1;
 const NEW_FILE = 0o666, NEW_FOLDER = 0o777;
 const LIST_BYTES = 64 * 1024;
-/** Without set-id bits: new contents must not run as another user because the old ones did. */
+/** The mode bits without set-id: new contents must not run as another user because the old ones did. */
 const PLAIN_MODE = 0o777;
 const WRITE_BYTES = 1024 * 1024;
 const ENTRY_HEAD = 19;
 const MOUNT_ROOT = 0x2000;
 const IS_ROOT = Deno.build.os !== "windows" && Deno.uid() === 0;
-/** A new file has them as well, or must not have them. */
+/** Attributes that a new file gets automatically, or must not have. */
 const SET_BY_SYSTEM = new Set(["security.selinux", "security.capability", "security.ima", "security.evm"]);
 
-/** Files below a folder through openat2 (RESOLVE_BENEATH, no links): a concurrent rename or link cannot lead a path
- * outside. */
+/** Opens files below a folder through openat2 (RESOLVE_BENEATH, no links): a concurrent rename or link cannot lead a
+ * path outside. */
 export class KernelTree implements Tree, Disposable {
   readonly #kernel: Kernel;
   readonly #top: string;
   readonly below: string;
-  /** Descriptor of the top; null if each call opens it. */
+  /** The descriptor of the top; null if each call opens it. */
   readonly #held: number | null;
 
   constructor(kernel: Kernel, top: string, { below = "", isHeld = false } = {}) {
@@ -181,7 +181,7 @@ class KernelFolder extends KernelEntry implements OpenFolder {
         done += this.kernel.transfer("write", at, bytes.subarray(done, done + WRITE_BYTES));
         if (pace.due) await pace.rest();
       }
-      // Owner before mode: changing the owner clears some bits of the mode.
+      // The owner is set before the mode, because changing it clears some bits of the mode.
       const wanted = owner ?? this.#ownerOfNew;
       if (wanted) this.kernel.setOwner(at, wanted);
       if (mode !== null) this.kernel.setMode(at, mode & PLAIN_MODE);

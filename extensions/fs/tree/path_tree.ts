@@ -22,7 +22,7 @@ export function treeOf(root: string, top = root): Tree {
   return kernel ? new KernelTree(kernel, top, { below }) : new PathTree(top, { below });
 }
 
-/** Files below a folder by their paths, for systems without openat2. Every path is checked before it is used, but
+/** Opens files below a folder by their paths, for systems without openat2. Every path is checked before it is used. But
  * replacing a folder with a link in between can lead outside, as docs/extend/functions/fs.md explains. */
 export class PathTree implements Tree, Disposable {
   readonly #top: string;
@@ -43,7 +43,7 @@ export class PathTree implements Tree, Disposable {
     return lookAt(this.#real(path));
   }
 
-  /** Some file systems find an entry by other names than its own. */
+  /** Returns null, because some file systems find an entry by other names than its own. */
   lookUnlinked(): null {
     return null;
   }
@@ -103,7 +103,7 @@ export class PathTree implements Tree, Disposable {
     return folder;
   }
 
-  /** Like `#real`, but the path itself must not be a link either. */
+  /** Resolves like `#real`, but the path itself must not be a link either. */
   #unlinked(path: string): string {
     const real = this.#real(path);
     if (lookAt(real)?.kind === "link") throw new Deno.errors.FilesystemLoop(`${path} is a link`);

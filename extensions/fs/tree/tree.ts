@@ -6,17 +6,17 @@ import { posix } from "node:path";
 export interface Facts {
   readonly kind: "file" | "dir" | "link" | "other";
   readonly size: number;
-  /** Epoch milliseconds. */
+  /** The time in milliseconds since the epoch. */
   readonly modified: number;
   /** The permission bits. */
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
-  /** Counts the names (hard links) of the entry. */
+  /** The number of names (hard links) of the entry. */
   readonly names: number;
   /** Whether something is mounted there. */
   readonly isMount: boolean;
-  /** Constant as long as the entry exists, even if it is renamed. */
+  /** An id that is constant as long as the entry exists, even if it is renamed. */
   readonly id: string;
 }
 
@@ -25,7 +25,7 @@ export interface FolderEntry {
   readonly kind: Facts["kind"];
 }
 
-/** Most names of one folder that are listed: more would take the memory of the process. */
+/** The limit for listed names of one folder: more would take too much of the process's memory. */
 export const MAX_NAMES = 100_000;
 
 /** A folder has more than `MAX_NAMES` names. */
@@ -44,22 +44,22 @@ export interface OpenFile extends Disposable {
   readonly facts: Facts;
   /** Returns the number of bytes read; 0 at the end. */
   read(into: Uint8Array<ArrayBuffer>): number;
-  /** Goes on from this byte of the file. */
+  /** Continues from this byte of the file. */
   seek(to: number): void;
-  /** Undefined if it has none that a new file could be given. */
+  /** Returns undefined if it has none that a new file could be given. */
   attributes(): Attributes | undefined;
 }
 
-/** Maps the extended attributes of a file, including an access list, to values in Base64. */
+/** The extended attributes of a file, including an access list, with values in Base64. */
 export type Attributes = Readonly<Record<string, string>>;
 
 export interface NewFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Permission bits; null for the default of a new file. */
+  /** The permission bits; null for the default of a new file. */
   readonly mode: number | null;
   /** The owner to set, if permitted. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
-  /** They are set as far as the system permits it. */
+  /** The attributes, which are set as far as the system permits. */
   readonly attributes?: Attributes | undefined;
 }
 
@@ -70,47 +70,49 @@ export interface OpenFolder extends Disposable {
   look(name: string): Facts | null;
   /** Throws `AlreadyExists` if the name is taken. When it resolves, the bytes are on the disk. */
   create(name: string, file: NewFile): Promise<void>;
-  /** Whether a file must be written in place: a new one in its place would lose names, an owner, an access list,
-   * extended attributes or a mount, or cannot be made in this folder. */
+  /** Whether a file must be written in place. A replacement would lose names, an owner, an access list, extended
+   * attributes or a mount, or cannot be made in this folder. */
   staysInPlace(name: string): boolean;
   /** Writes a file over the bytes of an existing one. An error or a kill may leave a part of both. When it resolves,
    * the bytes are on the disk. */
   overwrite(name: string, file: Pick<NewFile, "bytes" | "mode">): Promise<void>;
   makeLink(name: string, target: string): void;
   makeFolder(name: string, mode?: number): void;
-  /** Replaces an existing entry; with `keep`, it throws `AlreadyExists` instead. */
+  /** Renames an entry and replaces an existing one; with `keep`, it throws `AlreadyExists` instead. */
   rename(name: string, to: { readonly folder: OpenFolder; readonly name: string; readonly keep?: boolean }): void;
   remove(name: string): void;
   /** Removes an empty folder. */
   removeFolder(name: string): void;
 }
 
-/** The only access to the files of a workspace. Bytes of a name that are not UTF-8 are written as `name_text.ts` says.
- * Paths are relative to it ("." for itself), without links in any part: a path that has become a link in the meantime
- * throws `FilesystemLoop`. They begin with `..` only in the repository around it. All errors are classes of `Deno.errors`. */
+/** The files of a workspace; no other code accesses them. Bytes of a name that are not UTF-8 are written as `nameText`
+ * explains. Paths are relative to it ("." for itself), without links in any part: a path that has become a link in the
+ * meantime throws `FilesystemLoop`. They begin with `..` only in the repository around it. All errors are classes of
+ * `Deno.errors`. */
 export interface Tree {
   /** The way from the top of the repository around the workspace down to it; "" if there is none. */
   readonly below: string;
-  /** Null if nothing is there. */
+  /** Returns null if nothing exists there. */
   look(path: string): Facts | null;
-  /** The same for a path that may lead over links. Null unless it is known that none does, the last part included, and
-   * that the entry has no other path. Never throws. */
+  /** Returns the facts about a path that may lead over links. Returns null unless it is known that no part of it is a
+   * link, and that the entry has no other path. Never throws. */
   lookUnlinked(path: string): Facts | null;
   open(path: string): OpenFile;
-  /** Unsorted. Throws `FolderTooLarge` for a folder with more than can be listed. */
+  /** Returns entries, unsorted. Throws `FolderTooLarge` for a folder with more than can be listed. */
   entries(path: string): readonly FolderEntry[];
   readLink(path: string): string;
-  /** Writes numbers that change with an entry, `STAMP` for each of these names of a folder, given as bytes that end
-   * with NUL: kind and mode, inode, size, and the times of its content and of its change in milliseconds. Zeros where
-   * nothing is; never throws. Costs a fraction of `look`, for a comparison of thousands. */
+  /** Writes `STAMP` numbers that change with an entry, for each of these names of a folder, given as bytes that end
+   * with NUL. They are kind and mode, inode, size, and the times of its content and of its change in milliseconds;
+   * zeros for a missing entry. Never throws. It takes a fraction of the time of `look`, for a comparison of
+   * thousands. */
   stamps(folder: string, names: readonly Uint8Array<ArrayBuffer>[], into: Float64Array): void;
-  /** `visit` is called with every folder from below the root down to this one, and may throw. */
+  /** Calls `visit` with every folder from below the root down to this one; it may throw. */
   folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder;
-  /** The same files for many calls: the root stays open, so that each of them need not open it. */
+  /** Returns the same files for many calls, between which the root stays open. */
   held(): Tree & Disposable;
 }
 
-/** Numbers of an entry, as `stamps` writes them, and their order. */
+/** The number and the order of an entry's numbers, as `stamps` writes them. */
 export const STAMP = 5;
 export const AT = { mode: 0, inode: 1, size: 2, modified: 3, changed: 4 } as const;
 
@@ -130,12 +132,12 @@ export function nameText(bytes: Uint8Array): string {
   } catch {
     text = decoder.decode(bytes);
   }
-  // A name of which the text is no escape stays as it is.
+  // A name whose text contains no escape stays unchanged.
   if (sameBytes(nameBytes(text), bytes)) return text;
   return escaped(bytes);
 }
 
-/** The bytes of a name or path. */
+/** Returns the bytes of a name or path. */
 export function nameBytes(text: string): Uint8Array<ArrayBuffer> {
   if (!text.includes(MARK)) return encoder.encode(text);
   const parts: number[] = [];
@@ -197,14 +199,14 @@ export async function sha256Of(bytes: Uint8Array): Promise<string> {
   return hash.digest("hex");
 }
 
-/** A size for messages: "812 B", "12.4 KB", "3.1 MB". */
+/** Formats a size for messages: "812 B", "12.4 KB", "3.1 MB". */
 export function sizeText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} KB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** A path of a tree from its top on. Throws `FilesystemLoop` if it leads out. */
+/** Returns a path of a tree from its top on. Throws `FilesystemLoop` if it leads out. */
 export function fromTop({ below }: Pick<Tree, "below">, path: string): string {
   if (!path.startsWith("..")) return below === "" ? path : path === "." || path === "" ? below : `${below}/${path}`;
   const whole = posix.join(below, path);

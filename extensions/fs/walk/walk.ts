@@ -6,9 +6,9 @@ import { homedir } from "node:os";
 import { join, posix } from "node:path";
 
 export interface WalkEntry {
-  /** Relative to the workspace, with `/`, below the start as the caller named it. */
+  /** The path relative to the workspace, with `/`, below the start in the caller's spelling. */
   readonly path: string;
-  /** The same path without links. */
+  /** The path without links. */
   readonly real: string;
   readonly type: "file" | "dir" | "link";
 }
@@ -17,11 +17,11 @@ interface WalkOptions {
   readonly tree: Tree;
   /** A folder below the root, relative, without links; "." for the root. */
   readonly start: string;
-  /** The caller's name for it, if that differs. */
+  /** The caller's name for it, if it differs. */
   readonly named?: string;
-  /** Includes ignored files, but never `.git`. */
+  /** Whether to include ignored files, but never `.git`. */
   readonly all: boolean;
-  /** Levels to descend; 1 is the folder's own entries. */
+  /** The number of levels to descend; 1 lists the folder's own entries. */
   readonly depth: number;
 }
 
@@ -35,14 +35,14 @@ interface OpenFolder {
   readonly real: string;
   readonly rules: IgnoreRules | null;
   readonly entries: readonly FolderEntry[];
-  /** Index of the entry that comes next. */
+  /** The index of the next entry. */
   next: number;
 }
 
-/** Everything below a folder, sorted by name, folders before their contents. Links are listed but not followed;
- * unreadable folders are skipped. Synchronous, so that the caller decides when to pause: it yields null if nothing was
- * found for a while. Throws RangeError above half a million entries, and for a folder that is too large to be
- * listed. */
+/** Yields everything below a folder, sorted by name, folders before their contents. Links are listed but not followed;
+ * unreadable folders are skipped. It is synchronous, so that the caller decides when to pause: it yields null if
+ * nothing was found for a while. Throws RangeError above half a million entries, and for a folder that is too large to
+ * be listed. */
 export function* walk({ tree: from, start, named = start, all, depth }: WalkOptions): Generator<WalkEntry | null> {
   using tree = from.held();
   let count = 0;
@@ -75,7 +75,7 @@ export function* walk({ tree: from, start, named = start, all, depth }: WalkOpti
   }
 }
 
-/** A path relative to the workspace as short as it can be: `../api/x` is `x` in the workspace `api`. */
+/** Returns the shortest path relative to the workspace: `../api/x` is `x` in the workspace `api`. */
 export function plainPath({ below }: Pick<Tree, "below">, path: string): string {
   if (!path.startsWith("..")) return path;
   return posix.relative(`/${below}`, posix.join(`/${below}`, path));
@@ -108,7 +108,7 @@ export function entriesOf(tree: Tree, folder: string): readonly FolderEntry[] {
   }
 }
 
-/** The size of a file in bytes; 0 if it is gone. */
+/** Returns the size of a file in bytes; 0 if it is gone. */
 export function sizeAt(tree: Tree, path: string): number {
   try {
     return tree.look(path)?.size ?? 0;
@@ -117,7 +117,7 @@ export function sizeAt(tree: Tree, path: string): number {
   }
 }
 
-/** The text of a small regular file; null if there is none or it is larger. */
+/** Returns the text of a small regular file; null if it is missing or larger. */
 function readSmall(tree: Tree, path: string, { most }: { readonly most: number }): string | null {
   try {
     using file = tree.open(path);
@@ -133,12 +133,12 @@ const MAX_BYTES = 256 * 1024;
 const ALWAYS = ["node_modules/", "__pycache__/", ".venv/"];
 
 interface RuleSet {
-  /** Folder of the rules from the top on, "" or with a trailing slash. */
+  /** The folder of the rules from the top on, "" or with a trailing slash. */
   readonly base: string;
   readonly rules: IgnoreList;
 }
 
-/** The `.gitignore` files that apply to one folder, outermost first. Immutable: descending creates a new one. */
+/** The `.gitignore` files that apply to one folder, outermost first. It is immutable: descending creates a new one. */
 export class IgnoreRules {
   readonly #tree: Tree;
   readonly #sets: readonly RuleSet[];
@@ -148,8 +148,8 @@ export class IgnoreRules {
     this.#sets = sets;
   }
 
-  /** Rules that apply everywhere: the user's own and the repository's `info/exclude`. Each `.gitignore` is added by
-   * `below`. */
+  /** Returns rules that apply everywhere: the user's own and the repository's `info/exclude`. Each `.gitignore` is
+   * added by `below`. */
   static of(tree: Tree, globalLines: readonly string[] = globalIgnoreLines()): IgnoreRules {
     const sets = [{ base: "", rules: new IgnoreList([...ALWAYS, ...globalLines]) }];
     return new IgnoreRules(tree, sets).#with("", `${upTo(tree)}.git/info/exclude`);
@@ -190,9 +190,8 @@ interface Rule {
 const MAX_RULES = 2_000;
 const MAX_RULE = 500;
 
-/** The lines of one ignore file, as gitignore(5) defines them. Own implementation, since libraries translate rules to
- * backtracking expressions, and rules come from the repository: here the time is at most the length of the rule times
- * that of the path. */
+/** The lines of one ignore file, as gitignore(5) defines them. Libraries translate rules to backtracking expressions,
+ * and rules come from the repository. Here the time is at most the length of the rule times that of the path. */
 export class IgnoreList {
   readonly #rules: readonly Rule[];
 
@@ -204,8 +203,8 @@ export class IgnoreList {
     return this.#rules.length === 0;
   }
 
-  /** The decision of the last matching rule for a path relative to the list's folder: whether it is ignored; null if no
-   * rule matches. The caller must check the rules of parent folders. */
+  /** Returns the decision of the last matching rule for a path relative to the list's folder: whether it is ignored;
+   * null if no rule matches. The caller must check the rules of parent folders. */
   decide(path: string, isFolder: boolean): boolean | null {
     const parts = path.split("/");
     const name = parts.at(-1);
@@ -243,7 +242,7 @@ function withoutEnd(line: string): string {
   return slashes % 2 === 1 && text.length < line.length ? `${text} ` : text;
 }
 
-/** The lines of the user's own ignore file: `core.excludesFile` from `~/.gitconfig`, or git's default. */
+/** Returns the lines of the user's own ignore file: `core.excludesFile` from `~/.gitconfig`, or git's default. */
 export function globalIgnoreLines(home: string = homedir()): readonly string[] {
   if (home === "") return [];
   const named = ["/.gitconfig", "/.config/git/config"].map((name) => excludesFile(readText(`${home}${name}`), home))
@@ -256,7 +255,7 @@ function excludesFile(config: string, home: string): string | null {
   return found ? found.value.replace(/^~(?=\/)/, home) : null;
 }
 
-/** Reads a file of the user, outside any workspace. */
+/** Reads a file of the user, outside of any workspace. */
 function readText(path: string): string {
   try {
     const info = Deno.statSync(path);

@@ -6,13 +6,14 @@ import { GitContents } from "./git_contents.ts";
 import { type Difference, isFolderStamp, isSameStamp, type Stamp, WorkspaceLook } from "./workspace_look.ts";
 import { type EnvironmentView, type FileChanges, isSecretFile, messageOf, Pace, reasonOf } from "@vis/extension";
 
-/** A report keeps at most this much for its undo: items, their bytes before and after, and the bytes of one file. */
+/** The limits for the data that a report keeps for its undo: items, their bytes before and after, and the bytes of one
+ * file. */
 const MOST_ITEMS = 2_000, MOST_BYTES = 64 << 20, MOST_OF_FILE = 16 << 20;
-/** Contents that git does not have, kept in memory in case a command changes them. */
+/** The limits for contents that git does not have, kept in memory in case a command changes them. */
 const KEPT_FILES = 2_000, KEPT_BYTES = 32 << 20, KEPT_OF_FILE = 1 << 20;
-/** Files whose changes are shown, and their bytes; of others, only the names are. */
+/** The limits for files whose changes are shown, and for their bytes; of other files, only the names are shown. */
 const MOST_DIFFS = 200, DIFF_BYTES = 4 << 20;
-/** Paths that a report names. */
+/** The limit for the paths that a report names. */
 const MOST_NAMED = 40;
 const KIND = 0o170000, LINK = 0o120000, MODE = 0o7777;
 
@@ -22,15 +23,15 @@ interface Copy {
 }
 
 interface Changed extends Difference {
-  /** Undefined if it is not known. */
+  /** The old state; undefined if it is not known. */
   readonly old: PathSnapshot | undefined;
   readonly now: PathSnapshot | undefined;
-  /** The file had this path before it was moved. */
+  /** The previous path of a moved file. */
   readonly from?: string;
 }
 
-/** Sees which files of a workspace commands change, and keeps what they were for `undo`. Where several commands run at
- * once, the first report has the changes of all. */
+/** Detects which files of a workspace commands change, and keeps their former contents for `undo`. If several commands
+ * run at once, the first report has the changes of all. */
 export class FileWatch {
   readonly #look: WorkspaceLook;
   readonly #git: GitContents;
@@ -42,13 +43,13 @@ export class FileWatch {
   #untold: Report = emptyReport();
   #isOff = false;
 
-  /** `all`: also outside the workspace, in all of the repository around it. */
+  /** `all` includes the repository around the workspace. */
   constructor(root: string, tree: Tree, { all = false } = {}) {
     this.#look = new WorkspaceLook(root, tree, { all });
     this.#git = new GitContents(root, { all });
   }
 
-  /** A command is about to begin: what has changed until now was not its work. */
+  /** A command is about to begin: earlier changes were not its work. */
   async begin(context: FsContext, { spawn, root }: Pick<EnvironmentView, "spawn" | "root">): Promise<void> {
     const found = await this.#next(context);
     if (this.#isOpen) this.#untold = joined(this.#untold, await this.#record(context, found, spawn));
@@ -72,7 +73,7 @@ export class FileWatch {
     return report.files === 0 ? null : report;
   }
 
-  /** Vis itself has changed these, as they are now. */
+  /** Vis itself has changed these items, which have their present state. */
   accept(items: readonly ChangeItem[]): void {
     for (const { path, after } of items) {
       const stamp = this.#look.accept(path);
@@ -91,7 +92,7 @@ export class FileWatch {
     }
   }
 
-  /** Keeps the contents that git could not give back. */
+  /** Keeps the contents that git cannot restore. */
   async #copy(context: FsContext, found: readonly Difference[]): Promise<void> {
     const pace = new Pace();
     for (const { path, after } of found) {
@@ -112,7 +113,7 @@ export class FileWatch {
     this.#copied += size;
   }
 
-  /** Stores changes as a checkpoint if the earlier contents are known, and tells the query of each. */
+  /** Stores changes as a checkpoint if the earlier contents are known, and reports each to the query. */
   async #record(
     context: FsContext,
     found: readonly Difference[],
@@ -210,7 +211,7 @@ function fileSnapshot(stamp: Stamp, bytes: Uint8Array<ArrayBuffer>): NonNullable
   return { kind: "file", bytes, mode: (stamp[AT.mode] ?? 0) & MODE, owner: null };
 }
 
-/** Reads the content that a look has just seen; undefined if it cannot be read, or is too large. */
+/** Returns the content that a look has just seen; undefined if it cannot be read, or is too large. */
 function snapshotAt(
   tree: Tree,
   path: string,
@@ -297,7 +298,8 @@ async function tell({ changedFile, secrets }: FsContext, changed: readonly Chang
   }
 }
 
-/** The conversation may edit what its own command has changed in a file that it knows, without reading it again. */
+/** Records the changes of the conversation's own command in files that it knows, so that it may edit them without
+ * reading them again. */
 async function remember({ ledger, conversationId, root }: FsContext, changed: readonly Changed[]): Promise<void> {
   for (const { path, before, old, now } of changed) {
     const known = ledger.find(conversationId, `${root}/${path}`);

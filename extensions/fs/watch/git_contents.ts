@@ -5,14 +5,13 @@ import { Buffer } from "node:buffer";
 import { join, posix, relative, resolve, sep } from "node:path";
 
 const MOST_BYTES = 64 << 20;
-/** Bytes of an index entry before its hash, and between the hash and the name. */
+/** The bytes of an index entry before its hash, and between the hash and the name. */
 const STAT_BYTES = 40, FLAG_BYTES = 2;
 const TIMEOUT_MS = 30_000;
 
 type Spawn = EnvironmentView["spawn"];
 
-/** Keeps track of the files that git tracks and that match its index: git's objects have their contents from before a
- * change. */
+/** Tracks the files that git tracks and that match its index: git's objects have their contents from before a change. */
 export class GitContents {
   readonly #workspace: string;
   readonly #all: boolean;
@@ -24,7 +23,7 @@ export class GitContents {
     this.#all = all;
   }
 
-  /** Reads the index, if it has changed. `root`: the top of the repository around the workspace, if there is one. */
+  /** Reads the index, if it has changed. `root` is the top of the repository around the workspace, if there is one. */
   async refresh(root: string = this.#workspace): Promise<void> {
     const place = await repositoryAt(root, this.#workspace);
     const index = place === null ? null : join(place.gitDir, "index");
@@ -69,7 +68,7 @@ export class GitContents {
       env: { GIT_NO_LAZY_FETCH: "1", GIT_OPTIONAL_LOCKS: "0", GIT_NO_REPLACE_OBJECTS: "1" },
       write: [],
       network: false,
-      // The call may have ended: its changes can still be undone.
+      // The call may have ended, but its changes can still be undone.
       lifetime: "conversation",
       answered: true,
       timeoutMs: TIMEOUT_MS,
@@ -95,11 +94,11 @@ interface Entry {
 interface Repository {
   readonly gitDir: string;
   readonly commonDir: string;
-  /** Path of the workspace in the repository: "", or with a slash at the end. */
+  /** The path of the workspace in the repository: "", or with a slash at the end. */
   readonly prefix: string;
 }
 
-/** The repository with this top, or null. */
+/** Returns the repository with this top, or null. */
 async function repositoryAt(top: string, workspace: string): Promise<Repository | null> {
   const dot = join(top, ".git"), info = await Deno.lstat(dot).catch(() => null);
   const named = info?.isFile ? /^gitdir: (.+?)\s*$/.exec(await smallTextFile(dot) ?? "")?.[1] : undefined;
@@ -111,8 +110,8 @@ async function repositoryAt(top: string, workspace: string): Promise<Repository 
   return { gitDir, commonDir, prefix: below === "" ? "" : `${below}/` };
 }
 
-/** The files of an index below a folder, or all of them relative to it. One that may have changed as the index was written
- * is left out. */
+/** Returns the files of an index below a folder, or all of them relative to it. A file that may have changed while the
+ * index was written is skipped. */
 function entriesOf(
   index: Buffer<ArrayBuffer>,
   { hashBytes, prefix, all, before }: {

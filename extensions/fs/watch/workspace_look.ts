@@ -4,31 +4,31 @@ import { Kernel } from "../tree/kernel.ts";
 import { AT, nameBytes, STAMP, type Tree } from "../tree/tree.ts";
 import { entriesOf, IgnoreRules, NEVER, plainPath, rulesAbove } from "../walk/walk.ts";
 
-/** Files, links and folders beyond which a workspace is not looked at: a look would take longer than most commands. */
+/** The limit for files, links and folders: a look at a larger workspace would take longer than most commands. */
 const MAX_LOOKED = 100_000;
-/** Entries from which the kernel is asked which folders have changed: to look at fewer costs less. */
+/** From this many entries on, the kernel reports which folders have changed; looking at fewer entries costs less. */
 const EVENTS_FROM = 2_000;
-/** A folder that changed this lately may change again at the same time, as its clock has it. */
+/** A folder that changed this recently may change again at the same time, by its clock. */
 const FRESH_MS = 100;
 const KIND = 0o170000, FOLDER = 0o040000;
 
-/** Numbers of an entry, as `Tree.stamps` gives them. */
+/** The numbers of an entry, as `Tree.stamps` writes them. */
 export type Stamp = Float64Array;
 
-/** The entry differs from its earlier state; null if nothing exists. */
+/** An entry that differs from its earlier state; null means that nothing exists. */
 export interface Difference {
-  /** Relative to the workspace. */
+  /** The path relative to the workspace. */
   readonly path: string;
   readonly before: Stamp | null;
   readonly after: Stamp | null;
 }
 
 interface Seen {
-  /** Rules of the folder above, and with its own. */
+  /** The rules of the folder above, and with its own. */
   readonly above: IgnoreRules;
   readonly rules: IgnoreRules;
   readonly names: readonly string[];
-  /** Bytes of the folder itself, then of the names. */
+  /** The bytes of the folder itself, then of the names. */
   readonly bytes: readonly Uint8Array<ArrayBuffer>[];
   readonly stamps: Float64Array;
   readonly isFresh: boolean;
@@ -36,17 +36,17 @@ interface Seen {
 
 const ITSELF = nameBytes(".\0");
 
-/** Compares a workspace with how it was at the look before, without what `.gitignore` leaves out. A folder is listed
- * again only once its names have changed; of each entry the mode, size, times and inode are compared. In a large
- * workspace, the kernel says which folders need a look. */
+/** Compares a workspace with its state at the previous look, without entries that `.gitignore` excludes. A folder is
+ * listed again only once its names have changed; of each entry the mode, size, times and inode are compared. In a
+ * large workspace, the kernel reports which folders need a look. */
 export class WorkspaceLook {
   readonly #tree: Tree;
   readonly #top: IgnoreRules;
   #folders: ReadonlyMap<string, Seen> | null = null;
-  /** Vis itself has made these entries since the last look. */
+  /** The entries that Vis itself has made since the last look. */
   readonly #accepted = new Map<string, Stamp | null>();
   readonly #root: string;
-  /** The folder that is looked at first, and that contains all others. */
+  /** The first folder, which contains all others. */
   readonly #start: string;
   readonly #eventsFrom: number;
   #events: FolderEvents | null = null;
@@ -59,7 +59,7 @@ export class WorkspaceLook {
     this.#eventsFrom = eventsFrom;
   }
 
-  /** Everything at the first look. Throws RangeError for a workspace that is too large to be looked at. */
+  /** Returns everything at the first look. Throws RangeError for a workspace that is too large. */
   async next(): Promise<readonly Difference[]> {
     using tree = this.#tree.held();
     const before = this.#folders, now = new Map<string, Seen>(), pace = new Pace();
@@ -94,7 +94,7 @@ export class WorkspaceLook {
     const all = found.map((one) => ({ ...one, path: plainPath(tree, one.path) }))
       .flatMap((one) => this.#withoutAccepted(one));
     this.#accepted.clear();
-    // Other rules leave out what is still there, and let in what was there before.
+    // Changed rules exclude entries that still exist, and include entries that existed before.
     return hasRules ? all.filter(({ path, after }) => after !== null || this.stamp(path) === null) : all;
   }
 
@@ -105,8 +105,8 @@ export class WorkspaceLook {
     return into[AT.mode] === 0 ? null : into;
   }
 
-  /** Accepts the present state of a path that Vis itself has changed, so that it is no difference. Returns the state;
-   * undefined before the first look. */
+  /** Accepts the present state of a path that Vis itself has changed, so that it is not a difference. Returns the
+   * state; undefined before the first look. */
   accept(path: string): Stamp | null | undefined {
     if (this.#folders === null) return undefined;
     const now = this.stamp(path);
@@ -214,7 +214,7 @@ class FolderEvents {
   static readonly #closing = new FinalizationRegistry<number>((at) => Kernel.shared()?.close(at));
   readonly #root: string;
   readonly #kernel = Kernel.shared();
-  /** Null where the system has none, or no more of them. */
+  /** The list of events; null if the system has none, or no more of them. */
   #at: number | null = null;
   readonly #folders = new Map<number, string>();
   readonly #watches = new Map<string, number>();
@@ -224,7 +224,7 @@ class FolderEvents {
     this.#open();
   }
 
-  /** Call it before the folder is looked at. */
+  /** Watches a folder; called before a look at it. */
   watch(folder: string): void {
     if (this.#at === null || this.#watches.has(folder)) return;
     const path = folder === "" ? this.#root : `${this.#root}/${folder}`;
@@ -240,7 +240,7 @@ class FolderEvents {
     return this.#watches.has(folder);
   }
 
-  /** Folders in which something has changed since the last call; null if it is not known of all. */
+  /** Returns folders in which something has changed since the last call; null if that is not known of all. */
   take(): ReadonlySet<string> | null {
     if (this.#at === null || this.#kernel === null) return null;
     const found = new Set<string>(), bytes = new Uint8Array(READ_BYTES), view = new DataView(bytes.buffer);
@@ -259,7 +259,7 @@ class FolderEvents {
         this.#watches.delete(folder);
       }
     }
-    // Folders that were moved would be known by the names that they had.
+    // Folders that were moved would be known by their old names.
     if (hasMoved) this.#open();
     return isKnown && !hasMoved ? found : null;
   }

@@ -13,10 +13,10 @@ import { type CliContext, isSecureUrl } from "@vis/extension";
 
 type Place = Pick<CliContext, "print" | "ask" | "home">;
 
-/** Names of what `ask` rejects with. */
+/** The names of errors with which `ask` rejects. */
 const UNANSWERED: readonly string[] = ["Cancelled", "UsageError"];
 
-/** `vis mcp login`: resolves with the exit code. */
+/** Runs `vis mcp login`; resolves with the exit code. */
 export async function loginCommand(
   { name, server, paste }: { readonly name: string; readonly server: unknown; readonly paste: boolean },
   { print, ask, home }: Place,
@@ -43,7 +43,7 @@ export async function loginCommand(
   return 0;
 }
 
-/** `vis mcp logout`, also of a server that was removed: resolves with the exit code. */
+/** Runs `vis mcp logout`, even for a server that was removed; resolves with the exit code. */
 export async function logoutCommand(name: string, { print, home }: Place): Promise<number> {
   try {
     const removed = home !== null && await new Logins(home).remove(name);
@@ -100,7 +100,7 @@ async function logIn(url: string, { print, ask }: Person): Promise<Login> {
   return { url, authorizationServer, metadata, ...resource, client, tokens };
 }
 
-/** The authorization server that the server names, and what to ask it for. */
+/** Returns the authorization server that the server names, and the scopes to request. */
 async function discovered(url: string) {
   const fetchFn = loginFetch(url);
   const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
@@ -129,7 +129,7 @@ const NO_OWN_CHECK = {} as Parameters<typeof selectResourceURL>[1];
 
 function scopeOf({ authorizationServerMetadata, resourceMetadata }: OAuthServerInfo, wanted?: string): string {
   const scopes = new Set(wanted?.split(" ") ?? resourceMetadata?.scopes_supported ?? []);
-  // Without it, some servers give no refresh token.
+  // Without this scope, some servers give no refresh token.
   if (authorizationServerMetadata?.scopes_supported?.includes("offline_access")) scopes.add("offline_access");
   return [...scopes].join(" ");
 }
@@ -162,9 +162,9 @@ function codeOf(answer: URLSearchParams): { readonly authorizationCode: string; 
 }
 
 interface RedirectListener extends AsyncDisposable {
-  /** The browser is sent to this address after the login. */
+  /** The address to which the browser is sent after the login. */
   readonly address: string;
-  /** The parameters of the first request with the right state. */
+  /** Resolves with the parameters of the first request with the right state. */
   readonly answer: Promise<URLSearchParams>;
 }
 

@@ -28,7 +28,7 @@ export class ServerLogin implements AuthProvider {
     this.#logins = home === null ? null : new Logins(home);
   }
 
-  /** The tokens that were used, which must not be shown. */
+  /** The used tokens, which must not be shown. */
   get secrets(): readonly string[] {
     return [...this.#secrets];
   }
@@ -50,7 +50,7 @@ export class ServerLogin implements AuthProvider {
     await logins.exclusive(async (write) => {
       const login = await logins.get(this.#name, this.#url);
       if (!login) throw this.#needed("the server wants a login");
-      if (login.tokens.access_token !== refused) return; // somebody else renewed it
+      if (login.tokens.access_token !== refused) return; // another caller has renewed it
       await write(this.#name, this.#kept(await this.#renewed(login)));
     });
   }
@@ -86,9 +86,9 @@ export class ServerLogin implements AuthProvider {
   }
 }
 
-/** A login stores enough to renew it without asking. */
+/** A login, with enough data to renew it without asking the user. */
 export interface Login {
-  /** Address of the server; its tokens go to no other address. */
+  /** The address of the server; its tokens go to no other address. */
   readonly url: string;
   readonly authorizationServer: string;
   readonly metadata: AuthorizationServerMetadata;
@@ -101,7 +101,7 @@ type Stored = Readonly<Record<string, Login>>;
 
 const OTHERS = 0o077;
 
-/** Logins by the name of the server, in a file that only its owner can read. */
+/** The logins by the name of the server, in a file that only its owner can read. */
 export class Logins {
   readonly path: string;
   readonly #home: string;
@@ -111,7 +111,7 @@ export class Logins {
     this.#home = home;
   }
 
-  /** Null if there is none for this server at this address. Throws LoginError for a file that cannot be used. */
+  /** Returns null if there is none for this server at this address. Throws LoginError for an unusable file. */
   async get(name: string, url: string): Promise<Login | null> {
     const stored = await this.#read();
     const found = Object.hasOwn(stored, name) ? stored[name] : undefined;
@@ -165,7 +165,7 @@ function fail(message: string): never {
   throw new LoginError(message);
 }
 
-/** Null if it is no list of logins; the parser's own message would quote the file. */
+/** Returns null if it is not a list of logins; the parser's own message would quote the file. */
 function parsed(text: string): Stored | null {
   try {
     const { version, logins } = JSON.parse(text);
@@ -182,7 +182,7 @@ function parsed(text: string): Stored | null {
 
 const MAX_ANSWER = 1 << 20, LIMIT_MS = 30_000;
 
-/** Requests of a login: only to addresses that `checkAddress` lets through, without redirects, and bounded. */
+/** Sends the requests of a login: only to addresses that `checkAddress` permits, without redirects, and bounded. */
 export function loginFetch(server: string): FetchLike {
   return async (input, init) => {
     checkAddress(String(input), server);
@@ -201,8 +201,8 @@ export function loginFetch(server: string): FetchLike {
   };
 }
 
-/** Throws LoginError unless the address has https. A server on the loopback interface may name others there, and no
- * other server may: its answers would reach programs of this machine. */
+/** Throws LoginError unless the address has https. Only a server on the loopback interface may name others there:
+ * answers from outside must not reach programs of this machine. */
 export function checkAddress(address: string, server: string): void {
   const { protocol, origin } = new URL(address);
   const isLocal = isSecureUrl(address) && isSecureUrl(server) && new URL(server).protocol === "http:";
@@ -210,7 +210,7 @@ export function checkAddress(address: string, server: string): void {
   throw new LoginError(`${origin} has no https, which logins need`);
 }
 
-/** Why a login failed. Texts of authorization servers are left out: they may repeat codes and tokens. */
+/** Returns why a login failed. Texts of authorization servers are omitted, since they may repeat codes and tokens. */
 export function loginFault(error: unknown): string {
   if (error instanceof LoginError) return reasonOf(error);
   if (error instanceof RegistrationRejectedError) {
@@ -224,7 +224,7 @@ export function loginFault(error: unknown): string {
   return `its authorization server cannot be used (${kind})`;
 }
 
-/** A login that failed or is missing. The message says what to do and contains no secrets. */
+/** A login that failed or is missing. The message advises the user and contains no secrets. */
 export class LoginError extends Error {
   override readonly name = "LoginError";
 }
@@ -235,7 +235,7 @@ export function loginAdvice(name: string): string {
     `"Authorization: Bearer \${auth:${name}}"`;
 }
 
-/** Whether the settings of a server say how its requests are authorized. */
+/** Whether the settings of a server define how its requests are authorized. */
 export function isSigned(headers: Readonly<Record<string, string>>): boolean {
   return Object.keys(headers).some((key) => key.toLowerCase() === "authorization");
 }
