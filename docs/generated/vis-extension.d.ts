@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e65dae02078584b9b0704f89e65bdf3aaa0cc3b444c1ef0599a34ed23689489c
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: aff8a684bc3438cd3a35be3a3ee7bd641caf0a2a1f31a6bb7cfbce852f162afd
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -281,6 +281,12 @@ export interface SpawnOptions {
   /** Receives output as it arrives, in addition to the output that the result keeps. Must not throw. The callee owns
    * the bytes. */
   readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
+  /** Takes the lines of standard error that begin with this token, without it: they are no part of the output. Vis takes
+   * a line of more than 64 KiB for output. */
+  readonly asides?: {
+    readonly token: string;
+    readonly hear: (line: string) => void;
+  };
   /** By default "call": the program ends with the call. With "conversation" it runs until the conversation is closed. */
   readonly lifetime?: "call" | "conversation";
   /** A title for the user, shown if the program ends with a run that lasts for one request only. */

@@ -1,6 +1,14 @@
 import type { EnvironmentView, FileChanges } from "@vis/extension";
 import { missingProgramHint } from "./missing_program.ts";
-import { allowed, type CommandOptions, type ShellCommand, spawnOptions, wallHint, watched } from "./run.ts";
+import {
+  allowed,
+  type CommandEnd,
+  type CommandOptions,
+  type ShellCommand,
+  spawnOptions,
+  wallHint,
+  watched,
+} from "./run.ts";
 
 export interface StartOptions extends Omit<CommandOptions, "stdin"> {
   /** The whole input, or true for an input that `write` continues. */
@@ -194,7 +202,7 @@ export function runningIn(envId: string): readonly Job[] {
 const named = ({ id, command }: Job): string => `${id} (${command.length > 60 ? `${command.slice(0, 60)}…` : command})`;
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
-type Ended = Awaited<ReturnType<Spawn>> & { readonly changes?: FileChanges | null };
+type Ended = Awaited<ReturnType<Spawn>> & Pick<CommandEnd, "codes"> & { readonly changes?: FileChanges | null };
 type SpawnOptions = NonNullable<Parameters<Spawn>[1]>;
 
 /** The limit for both outputs together, in order of arrival. */
@@ -214,6 +222,7 @@ interface JobReport {
   readonly command: string;
   readonly running: boolean;
   readonly code: number | null;
+  readonly codes?: readonly number[];
   readonly signal: string | null;
   readonly timedOut: boolean;
   /** The new output since the last read, of both outputs. */
@@ -327,8 +336,9 @@ export class Job {
     if (this.#failed !== null) throw this.#failed;
     const { text, to, missed } = this.#ring.from(this.#read, { maxBytes, whole: !this.running });
     this.#read = to;
-    const { code = null, signal = null, timedOut = false, notes = [] } = this.#ended ?? {};
-    const facts = { id: this.id, command: this.command, running: this.running, code, signal, timedOut };
+    const { code = null, codes, signal = null, timedOut = false, notes = [] } = this.#ended ?? {};
+    const ended = { code, ...(codes ? { codes } : {}), signal, timedOut };
+    const facts = { id: this.id, command: this.command, running: this.running, ...ended };
     const report = { ...facts, output: text, missed, left: this.#ring.total - to, ms: this.#ms };
     const changes = this.#changes;
     this.#changes = null; // they are told once

@@ -59,7 +59,7 @@ const JOB = {
   ...{ pid: "id", jobId: "id", error: "code and output" },
 };
 const STARTED = { ...JOB, stdout: "output", stderr: "output" };
-const REPORT = "{id, command, running, code, signal, timedOut, output, missed, left, ms, changes?, hint?}";
+const REPORT = "{id, command, running, code, codes?, signal, timedOut, output, missed, left, ms, changes?, hint?}";
 
 export default defineExtension({
   namespace: "vis.shell",
@@ -92,7 +92,7 @@ export default defineExtension({
       outcome: commandOutcome,
       args: z.tuple([command, z.strictObject({ ...given, maxBytes: bytes(32 << 20) }).optional()]),
       misnamed: RAN,
-      returns: "{code, signal, stdout, stderr, ms, timedOut, truncated, changes?, hint?}",
+      returns: "{code, codes?, signal, stdout, stderr, ms, timedOut, truncated, changes?, hint?}",
       examples: [
         'await shell.run("npm test", {timeoutMs: 300000})',
         'await shell.run(["sort", "-u"], {stdin: names.join("\\n")})',

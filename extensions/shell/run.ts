@@ -7,9 +7,10 @@ import {
   matchesWildcard,
 } from "@vis/extension";
 import { missingProgramHint } from "./missing_program.ts";
+import { PartCodes, SIGPIPE } from "./part_codes.ts";
 import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
-import ownPath, { relative, resolve } from "node:path";
+import ownPath, { basename, relative, resolve } from "node:path";
 
 /** The default time limit of a command. */
 const RUN_MS = 120_000;
@@ -87,10 +88,11 @@ const OF_ONE = "network for this command", LONGEST_SCOPE = 300;
 const INSTEAD = "# Hidden from commands: shell.run(command, {secrets: [path]}) asks the user for it\n";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
+type Ran = Awaited<ReturnType<Spawn>> & Pick<CommandEnd, "codes">;
 type SpawnOptions = NonNullable<Parameters<Spawn>[1]>;
 
 interface Allowed {
-  readonly spawn: (...options: [Parameters<Spawn>[1]]) => ReturnType<Spawn>;
+  readonly spawn: (...options: [Parameters<Spawn>[1]]) => Promise<Ran>;
   /** Whether it may change all of the repository around the workspace. */
   readonly all: boolean;
 }
@@ -124,7 +126,14 @@ export async function allowed(
   }
   const run: Allowed["spawn"] = async (options) => {
     const variables = Object.keys(usual).length > 0 ? { env: { ...usual, ...options?.env } } : {};
-    const ended = await spawn(argv, { ...options, ...more, ...variables, loopback: env.conversationId });
+    // A user who is asked reads the command as it was written.
+    const isTraced = typeof command === "string" && basename(SHELL) === "bash" && unwalled?.mode !== "ask";
+    const parts = isTraced ? PartCodes.of(command) : null;
+    const ended = await spawn(parts ? [SHELL, "-c", parts.traced] : argv, {
+      ...{ ...options, ...more, ...variables, loopback: env.conversationId },
+      ...parts ? { asides: parts.asides } : {},
+    });
+    const codes = parts?.hiddenBy(ended) ?? null;
     const { obeyed, repositories } = ended;
     if (obeyed) env.warn?.(`A command changed what git runs or obeys here: ${obeyed.join(", ")}`);
     if (repositories) {
@@ -134,7 +143,7 @@ export async function allowed(
         }: its settings count for git there, and above once git add -A has added it`,
       );
     }
-    return ended;
+    return codes ? { ...{ code: ended.code, codes }, ...ended } : ended;
   };
   return { spawn: run, all };
 }
@@ -301,6 +310,8 @@ const shown = (text: string): string => JSON.stringify(text.length > 200 ? `${te
 
 export interface CommandEnd {
   readonly code: number | null;
+  /** Codes of its parts, where its own hides that one failed. */
+  readonly codes?: readonly number[];
   readonly signal: string | null;
   readonly timedOut: boolean;
   readonly stdout: string;
@@ -322,13 +333,22 @@ const REPEATS =
 
 /** Describes the end of a command in a few words: "12 passed, 1 failed · exit code 1"; "" if there is nothing to
  * report. A failed test is a failure even if the exit code belongs to another command, as in `npm test | tail`. */
-export function commandOutcome({ code, signal, timedOut, stdout, stderr }: CommandEnd): CallOutcome {
+export function commandOutcome({ code, codes = [], signal, timedOut, stdout, stderr }: CommandEnd): CallOutcome {
   const inStdout = testsIn(stdout);
   const tests = inStdout.passed === null && inStdout.failed === null ? testsIn(stderr) : inStdout;
-  const end = timedOut ? "timed out" : signal !== null ? `ended by ${signal}` : code === 0 ? "" : `exit code ${code}`;
+  const end = timedOut
+    ? "timed out"
+    : signal !== null
+    ? `ended by ${signal}`
+    : codes.length > 0
+    ? `exit codes ${codes.join(", ")}`
+    : code === 0
+    ? ""
+    : `exit code ${code}`;
   const ok = end === "" && (tests.passed === null || !tests.failed);
   const text = [testsText(tests), end].filter((part) => part !== "").join(" · ");
-  const ended = { exitCode: timedOut || signal !== null ? null : code };
+  const exitCode = timedOut || signal !== null ? null : codes.find((one) => one !== 0 && one !== SIGPIPE) ?? code;
+  const ended = { exitCode };
   return ok ? { text, ...ended } : {
     text: text || "failed",
     ok,
@@ -343,15 +363,13 @@ function reasonIn(output: string): string {
 
 /** Describes the end of a command that keeps running; "" while it runs. */
 export function jobOutcome(
-  { command, running, code, signal, timedOut, output }: Omit<CommandEnd, "stdout" | "stderr"> & {
+  { command, running, output, ...ended }: Omit<CommandEnd, "stdout" | "stderr"> & {
     readonly command: string;
     readonly running: boolean;
     readonly output: string;
   },
 ): CallOutcome {
-  const end = running
-    ? { text: "", exitCode: null }
-    : commandOutcome({ code, signal, timedOut, stdout: output, stderr: "" });
+  const end = running ? { text: "", exitCode: null } : commandOutcome({ ...ended, stdout: output, stderr: "" });
   return { ...end, subject: command };
 }
 

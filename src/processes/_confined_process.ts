@@ -40,6 +40,7 @@ interface ConfinedProcessOptions {
   readonly maxBytes: number;
   readonly onOutput: NonNullable<SpawnOptions["onOutput"]> | null;
   readonly guessEncoding: boolean;
+  readonly asides: SpawnOptions["asides"];
   /** Called once the plan has been carried out. */
   readonly onBegun: () => void;
 }
@@ -104,12 +105,13 @@ export class ConfinedProcess {
       readonly stop: AbortSignal | undefined;
     },
   ): Promise<Spawned> {
-    const { maxBytes, onOutput, guessEncoding } = this.#options;
+    const { maxBytes, onOutput, guessEncoding, asides } = this.#options;
     const running = runToEnd(this.#process, {
       ...limits,
       maxBytes,
       onOutput,
       guessEncoding,
+      asides,
       wasEnded: (status) => !this.#said.has(SAID.begun) || this.#signalOf(status) !== null,
       lines: { token: this.#token, hear: (line) => this.#hear(line) },
       kill: () => this.#kill(),

@@ -10,6 +10,8 @@ const READ_BYTES = 64 << 10;
 const DRAIN_MS = 2_000;
 const WATCH_MS = 20;
 
+type MarkedLines = NonNullable<SpawnOptions["asides"]>;
+
 export interface RunOptions {
   readonly timeoutMs: number;
   readonly maxBytes: number;
@@ -22,7 +24,9 @@ export interface RunOptions {
   wasEnded?(status: Deno.CommandStatus): boolean;
   /** Lines of standard error that begin with a token that only the launcher of the program knows. They are not part of
    * the output, which begins after the first. */
-  readonly lines?: { readonly token: string; hear(line: string): void };
+  readonly lines?: MarkedLines;
+  /** The same for lines of the program itself. */
+  readonly asides: MarkedLines | undefined;
   /** Ends the process and all that it started. */
   kill(): void;
   /** Asks it to end. */
@@ -55,7 +59,7 @@ export function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1
 
 /** Reads the outputs of a process until it has ended, within its limits. Rejects with the signal's reason. */
 export async function runToEnd(process: Deno.ChildProcess, options: RunOptions): Promise<EndedProcess> {
-  const { timeoutMs, maxBytes, signal, stop, onOutput, lines, drainMs = DRAIN_MS } = options;
+  const { timeoutMs, maxBytes, signal, stop, onOutput, lines, asides, drainMs = DRAIN_MS } = options;
   const begun = performance.now(), notes: string[] = [];
   let timedOut = false, isHeard = lines === undefined;
   const kept = { stdout: new CappedOutput(maxBytes), stderr: new CappedOutput(maxBytes) };
@@ -64,10 +68,15 @@ export async function runToEnd(process: Deno.ChildProcess, options: RunOptions):
     kept[name].push(chunk);
     if (name === "stdout" || isHeard) onOutput?.(name, chunk.slice());
   };
-  const split = lines && new TokenLines(lines.token, (line) => {
-    isHeard = true;
-    lines.hear(line);
-  });
+  let errors: Sink = { push: (chunk) => keep("stderr", chunk), end: () => {} };
+  if (asides) errors = new TokenLines(asides, errors);
+  if (lines) {
+    const hear = (line: string): void => {
+      isHeard = true;
+      lines.hear(line);
+    };
+    errors = new TokenLines({ ...lines, hear }, errors);
+  }
   const late = setTimeout(() => {
     timedOut = true;
     options.kill();
@@ -80,8 +89,8 @@ export async function runToEnd(process: Deno.ChildProcess, options: RunOptions):
   }, WATCH_MS);
   const unheard = [heard(signal, () => options.kill()), heard(stop, () => options.askToEnd())];
   const drained = readOutputs(process, (name, chunk) => {
-    if (name === "stdout" || !split) keep(name, chunk);
-    else split.split(chunk, (bytes) => keep(name, bytes));
+    if (name === "stdout") keep(name, chunk);
+    else errors.push(chunk);
   }, drainMs);
   const status = await process.status;
   clearTimeout(late);
@@ -89,7 +98,7 @@ export async function runToEnd(process: Deno.ChildProcess, options: RunOptions):
   unheard.forEach((forget) => forget());
   await options.ended();
   await drained();
-  if (split) keep("stderr", split.rest);
+  errors.end();
   signal?.throwIfAborted();
   const wasEnded = options.wasEnded?.(status) ?? status.signal !== null;
   const { stdout, stderr, truncated, notes: guesses } = outputsOf(kept, { guess: options.guessEncoding, wasEnded });
@@ -205,43 +214,59 @@ function outputsOf(
   return { stdout, stderr, truncated: outputs.stdout.truncated || outputs.stderr.truncated, notes };
 }
 
+interface Sink {
+  push(bytes: Uint8Array): void;
+  end(): void;
+}
+
+/** A longer line counts as output. */
+const LONGEST_LINE = 64 << 10;
+
 /** Takes the lines that begin with the token out of an output. */
-class TokenLines {
-  readonly #token: string;
-  readonly #hear: (line: string) => void;
+class TokenLines implements Sink {
+  readonly #lines: MarkedLines;
+  readonly #next: Sink;
   #held: Buffer<ArrayBufferLike> = Buffer.alloc(0);
 
-  constructor(token: string, hear: (line: string) => void) {
-    this.#token = token;
-    this.#hear = hear;
+  constructor(lines: MarkedLines, next: Sink) {
+    this.#lines = lines;
+    this.#next = next;
   }
 
-  /** The bytes that looked like the beginning of a marked line, at the end of the output. */
-  get rest(): Uint8Array {
-    return this.#held;
-  }
-
-  split(chunk: Uint8Array, take: (bytes: Uint8Array) => void): void {
+  push(chunk: Uint8Array): void {
+    const { token, hear } = this.#lines;
     let bytes = Buffer.concat([this.#held, chunk]);
-    for (let at = bytes.indexOf(this.#token); at >= 0; at = bytes.indexOf(this.#token)) {
-      take(bytes.subarray(0, at));
+    for (let at = bytes.indexOf(token); at >= 0; at = bytes.indexOf(token)) {
+      this.#next.push(bytes.subarray(0, at));
       const end = bytes.indexOf("\n", at);
-      if (end < 0) {
+      if (end < 0 && bytes.length - at <= LONGEST_LINE) {
         this.#held = bytes.subarray(at);
         return;
       }
-      this.#hear(bytes.toString("utf8", at + this.#token.length + 1, end));
+      if (end < 0 || end - at > LONGEST_LINE) {
+        this.#next.push(bytes.subarray(at, at + token.length));
+        bytes = bytes.subarray(at + token.length);
+        continue;
+      }
+      hear(bytes.toString("utf8", at + token.length + 1, end));
       bytes = bytes.subarray(end + 1);
     }
     const kept = this.#partLength(bytes);
-    take(bytes.subarray(0, bytes.length - kept));
+    this.#next.push(bytes.subarray(0, bytes.length - kept));
     this.#held = bytes.subarray(bytes.length - kept);
+  }
+
+  /** Passes on the bytes that looked like the beginning of a marked line. */
+  end(): void {
+    this.#next.push(this.#held);
+    this.#next.end();
   }
 
   /** Returns the length of the token's beginning at the end of the bytes. */
   #partLength(bytes: Buffer): number {
-    let length = Math.min(this.#token.length - 1, bytes.length);
-    while (length > 0 && bytes.toString("latin1", bytes.length - length) !== this.#token.slice(0, length)) length--;
+    const { token } = this.#lines;
+    let length = Math.min(token.length - 1, bytes.length);
+    while (length > 0 && bytes.toString("latin1", bytes.length - length) !== token.slice(0, length)) length--;
     return length;
   }
 }

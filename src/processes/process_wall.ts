@@ -198,6 +198,7 @@ export class ProcessWall {
         launcher: this.#options.launcher ?? { path: machine.program.path, args: [] },
         ...{ argv, env, cwd: policy.cwd, whole: isWhole, input, maxBytes, onOutput },
         guessEncoding: options.guessEncoding ?? false,
+        asides: options.asides,
         onBegun: begun,
       });
       fixed?.began(process.pid);

@@ -146,6 +146,7 @@ export class SeatbeltWall {
         maxBytes,
         onOutput,
         guessEncoding: options.guessEncoding ?? false,
+        asides: options.asides,
         timeoutMs,
         signal,
         stop,
@@ -242,7 +243,7 @@ export class SeatbeltWall {
 }
 
 interface SeatbeltRun
-  extends Pick<RunOptions, "timeoutMs" | "maxBytes" | "signal" | "stop" | "onOutput" | "guessEncoding"> {
+  extends Pick<RunOptions, "timeoutMs" | "maxBytes" | "signal" | "stop" | "onOutput" | "guessEncoding" | "asides"> {
   readonly name: string;
   /** The command that confines takes the program as its last arguments. */
   readonly confine: readonly string[];

@@ -32,7 +32,9 @@ const WorkSchema = z.object({
   added: count.describe("Lines that were added to them"),
   removed: count.describe("Lines that were removed from them"),
   commands: z.array(z.object({ command: z.string(), exitCode: whole.nullable(), outcome: z.string() }))
-    .describe("How the last run of each command ended; the newest 20"),
+    .describe(
+      "How the last run of each command ended; the newest 20. If its own code hides that a part failed, exitCode is that of the part",
+    ),
   others: z.array(z.string()).describe("What else was changed, in words; the newest 20"),
   text: z.string().describe("All of it in one line for people; empty if there is nothing to say"),
 }).describe("What the query did, with its sub-queries");

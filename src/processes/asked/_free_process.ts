@@ -11,9 +11,11 @@ const INHERITED =
   "HOME USER LOGNAME LANG LC_ALL LC_CTYPE TZ TMPDIR SystemRoot SystemDrive windir ComSpec PATHEXT USERPROFILE APPDATA LOCALAPPDATA ProgramFiles TEMP TMP"
     .split(" ");
 
-interface FreeProcessOptions
-  extends
-    Pick<SpawnOptions, "env" | "input" | "timeoutMs" | "maxBytes" | "signal" | "stop" | "onOutput" | "guessEncoding"> {
+interface FreeProcessOptions extends
+  Pick<
+    SpawnOptions,
+    "env" | "input" | "timeoutMs" | "maxBytes" | "signal" | "stop" | "onOutput" | "guessEncoding" | "asides"
+  > {
   /** The real path; null for its own empty folder. */
   readonly cwd: string | null;
   /** The environment of Vis. */
@@ -33,8 +35,17 @@ export async function runFree(argv: readonly string[], options: FreeProcessOptio
 }
 
 async function runIn(cwd: string, argv: readonly string[], options: FreeProcessOptions): Promise<Spawned> {
-  const { input, own, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, signal, stop, onOutput, guessEncoding = false } =
-    options;
+  const {
+    input,
+    own,
+    timeoutMs = TIMEOUT_MS,
+    maxBytes = MAX_BYTES,
+    signal,
+    stop,
+    onOutput,
+    guessEncoding = false,
+    asides,
+  } = options;
   signal?.throwIfAborted();
   const [program = "", ...args] = systemCommand(argv);
   const inherited = INHERITED.flatMap((name) => own[name] === undefined ? [] : [[name, own[name]]]);
@@ -56,7 +67,7 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
   let grace: ReturnType<typeof setTimeout> | undefined;
   const kill = (): void => sendToGroup(process.pid, "SIGKILL");
   const running = runToEnd(process, {
-    ...{ timeoutMs, maxBytes, signal, stop, onOutput, guessEncoding, kill, drainMs: DRAIN_MS },
+    ...{ timeoutMs, maxBytes, signal, stop, onOutput, guessEncoding, asides, kill, drainMs: DRAIN_MS },
     askToEnd: () => {
       sendToGroup(process.pid, "SIGTERM");
       grace = setTimeout(kill, GRACE_MS);

@@ -75,7 +75,7 @@ Deno.test("a name that a command's result lacks is refused with its own, in a la
       assert.match(shown, /A result of fs\.grep has no file: use path/);
       assert.match(shown, /A result of fs\.stat has no mtime: use modified/);
       assert.match(shown, /<var_index>\nconst r = \{ code: 3, signal: null, stdout: ""/);
-      assert.match(engine.context(2), /r\.code \+ 1 → 4\n/);
+      assert.match(engine.context(2), /r\.code \+ 1 → 4\b/);
     }
     await using engine = await startEngine([
       replyJson("r.output"),

@@ -1,0 +1,89 @@
+import type { EnvironmentView } from "@vis/extension";
+
+type Spawn = NonNullable<EnvironmentView["spawn"]>;
+type Ended = Awaited<ReturnType<Spawn>>;
+
+interface Part {
+  readonly codes: readonly number[];
+  readonly command: string;
+}
+
+/** A line with one of these can end with 0 although a part of it failed. */
+const HIDES = /(?<!\|)\|(?!\|)|[;\n]\s*\S/;
+/** The shell reports to this descriptor, which the line does not use. */
+const REPORTS = 87;
+const MOST_PARTS = 8, COMMAND_CHARS = 200;
+/** The code of a program that wrote to a pipe which nobody reads any more. */
+export const SIGPIPE = 141;
+/** A program that the end of the pipe surprised says so in these words. */
+const BROKEN_PIPE = /broken ?pipe|\bEPIPE\b/i;
+/** These programs say "nothing found" or "different" with 1, and `xargs` with 123. */
+const SAYS_NO =
+  /^(?:[!({]\s*|time\s+|\w+=\S*\s+)*(?:git\s+|xargs\s+(?:-\S+\s+(?:\d+\s+)?)*)?(?:[efz]?grep|rg|ag|ack|diff|cmp|test|\[\[?|which|command|type|expr|pgrep)(?=\s|$)/;
+
+/** Learns how the parts of a line for bash ended: `npm test | tail` ends with the code of `tail`. A trap for EXIT or ERR
+ * in the line replaces the one that reports. */
+export class PartCodes {
+  readonly #line: string;
+  readonly #token = crypto.randomUUID();
+  readonly #failed: Part[] = [];
+  #last: readonly number[] = [];
+
+  /** Null if the exit code of the line says it all. */
+  static of(line: string): PartCodes | null {
+    return HIDES.test(line) ? new PartCodes(line) : null;
+  }
+
+  /** Use `of`. */
+  constructor(line: string) {
+    this.#line = line;
+  }
+
+  /** The line with the traps before it. A redirection sets the number of lines back, since messages of bash have it. */
+  get traced(): string {
+    const report = (kind: string, ...values: readonly string[]): string => {
+      const format = `${this.#token} ${kind} ${values.map(() => `%.${COMMAND_CHARS}s`).join(":")}\\n`;
+      return `'{ builtin printf "${format}" ${values.map((one) => `"${one}"`).join(" ")} >&${REPORTS}; } 2>/dev/null'`;
+    };
+    const codes = "${PIPESTATUS[*]}", command = "${BASH_COMMAND//[[:cntrl:]]/ }";
+    const traps = [`trap ${report("end", codes)} EXIT`, `trap ${report("failed", codes, command)} ERR`];
+    return `{ exec ${REPORTS}>&2; ${traps.join("; ")}; } 86>&$((LINENO = 0, 2))\n${this.#line}`;
+  }
+
+  get asides(): NonNullable<NonNullable<Parameters<Spawn>[1]>["asides"]> {
+    return { token: this.#token, hear: (line) => this.#hear(line) };
+  }
+
+  #hear(line: string): void {
+    const [, kind, codes = "", command = ""] = /^(end|failed) ([\d ]+)(?::(.*))?$/.exec(line) ?? [];
+    const numbers = codes.split(" ").slice(0, MOST_PARTS).map(Number);
+    if (kind === "end") this.#last = numbers;
+    else if (kind === "failed" && this.#failed.length < MOST_PARTS) this.#failed.push({ codes: numbers, command });
+  }
+
+  /** The codes of the commands of the line that failed, and of the parts of its last pipeline, if the line ended with 0
+   * and hides a failure; else null. */
+  hiddenBy({ code, timedOut, stderr }: Ended): readonly number[] | null {
+    if (code !== 0 || timedOut) return null;
+    // `exit 0` after a failure ends with what the failure was reported with.
+    const isSame = this.#failed.at(-1)?.codes.join() === this.#last.join();
+    const before = isSame ? this.#failed.slice(0, -1) : this.#failed;
+    const last = this.#last.at(-1) === code ? this.#last : [...this.#last, code];
+    const names = partsOfLast(this.#line), isNamed = names.length === last.length;
+    const isBroken = BROKEN_PIPE.test(stderr);
+    const hides = before.some(({ codes, command }) => isFailure(codes.at(-1) ?? 0, command)) ||
+      !isBroken && last.some((one, at) => isFailure(one, isNamed ? names[at] ?? "" : ""));
+    return hides ? [...before.map(({ codes }) => codes.at(-1) ?? 0), ...last] : null;
+  }
+}
+
+function isFailure(code: number, command: string): boolean {
+  return code !== 0 && code !== SIGPIPE && !((code === 1 || code === 123) && SAYS_NO.test(command.trim()));
+}
+
+/** The parts of the last pipeline of a line, as far as it is a plain one. */
+function partsOfLast(line: string): readonly string[] {
+  const plain = line.replace(/'[^']*'|"(?:\\[^]|[^"\\])*"|\\[^]/g, (quoted) => "_".repeat(quoted.length));
+  const pipeline = plain.split(/;|\n|&&|\|\||(?<![>|])&(?!>)/).findLast((part) => part.trim() !== "") ?? "";
+  return pipeline.split(/\|&?/);
+}
