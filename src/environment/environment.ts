@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 /* The runtime of one live conversation. `Environment` is what the layers above use; `environment_parts.ts` says what it
  * is built from, and what a query attaches to it while it runs.
@@ -130,6 +132,7 @@ export class Environment {
     if (bound !== this.#boundTo) await this.#session.stop();
     this.#boundTo = bound;
     this.#active = active;
+    await this.#lookAtFiles();
     // If the start fails, the error appears when a block needs the sandbox.
     if (this.#parts.mayStartEarly?.() ?? true) this.#session.ready().catch(() => {});
     return active;
@@ -221,13 +224,14 @@ export class Environment {
     const report = this.#hinted(block, await this.#session.run(block).finally(() => this.#running = false));
     const restored = this.#scopes.takeRestored(report);
     this.#session.remember(restored.map(({ image }) => image));
-    const saved = [...report.saved, ...restored.flatMap(({ image, older }) => older ? [image] : [])];
-    for (const image of saved) {
+    const images = [...report.saved, ...restored.flatMap(({ image, older }) => older ? [image] : [])];
+    const saved = images.map((image) => {
       this.#lost.defined(image.name);
-      this.index.saved(image, block.code, report.madeFrom.get(image.name));
       this.#scopes.defined(image.name);
-    }
+      return this.index.saved(image, block.code, report.madeFrom.get(image.name));
+    });
     this.index.blockEnded();
+    if (restored.length > 0) await this.#lookAtFiles();
     const lost = this.alive ? report.result.lost : missingNames(report.result, this.index);
     for (const name of lost) this.index.lost(name, "its value could not be kept");
     return { ...report, result: { ...report.result, lost }, saved };
@@ -310,7 +314,15 @@ export class Environment {
     const view = (signal: AbortSignal) => this.view(signal);
     const source = this.#builtins, { workspace } = this.branch;
     const filesRead = (paths: readonly string[]): void => {
-      this.index.filesRead(paths.map((path) => relative(workspace, resolve(workspace, path))), call.name);
+      const named = paths.map((path) => relative(workspace, resolve(workspace, path)));
+      const stateOf = (path: string): string => {
+        try {
+          return fileState(statSync(resolve(workspace, path)));
+        } catch {
+          return GONE;
+        }
+      };
+      this.index.filesRead(named, { by: call.name, stateOf });
     };
     return answerCall(call, {
       ...{ scope: this.#scope, stored: this.#stored, source, active: this.#active, view, filesRead },
@@ -342,6 +354,15 @@ export class Environment {
     return { name, version: found.version };
   }
 
+  /** Finds the variables whose texts are older than their files, which any program may have changed. */
+  async #lookAtFiles(): Promise<void> {
+    const { workspace } = this.branch;
+    const states = this.index.files.map(async (path) => {
+      return [path, await stat(resolve(workspace, path)).then(fileState, () => GONE)] as const;
+    });
+    this.index.filesLooked(new Map(await Promise.all(states)));
+  }
+
   /** Reverts to the stored state, so that no variable exists only here. */
   async #undo(): Promise<void> {
     this.sound = false;
@@ -349,6 +370,7 @@ export class Environment {
     this.#scopes.clear();
     this.index.replace(await this.store.variables(this.branch.branchId));
     await this.give(this.given.unstored);
+    await this.#lookAtFiles();
     this.sound = true;
   }
 
@@ -483,6 +505,13 @@ export interface ForkSource {
 
 const MAX_BYTES = 32 << 20;
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
+
+/** The state of a path without a file. */
+const GONE = "gone";
+
+function fileState({ mtimeMs, size }: { readonly mtimeMs: number; readonly size: number }): string {
+  return `${mtimeMs}:${size}`;
+}
 
 /** Copies data in its current state, including data that the running block has just created. Functions and classes are
  * copied as they were saved, with their dependencies. */

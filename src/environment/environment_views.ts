@@ -293,7 +293,8 @@ export class BoundVariables {
     if (!running()) {
       await session.give([image]);
       given.add({ image, text: "", whole: null });
-      return index.saved(image, "");
+      index.saved(image, "");
+      return;
     }
     const [report] = await session.restore(image);
     if (report?.how === "lost") throw new Error(`Cannot bind ${name}: ${report.reason}`);

@@ -10,21 +10,66 @@ const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
 /** `changedFile` is a file whose text the variable has and which has changed since; null if there is none. */
 type IndexedHead = VariableHead & { readonly changedFile: string | null };
 
-/** Limits for the files whose text one variable may have, and for the known changed files. */
-const MAX_TEXTS = 200, MAX_CHANGED = 10_000;
+/** Limits for the files whose text one variable may have, for the files that are compared, and for the known changed
+ * files. */
+const MAX_TEXTS = 100, MAX_LOOKED = 1_000, MAX_CHANGED = 10_000;
 
-/** Tracks which files have changed since a variable got their text, as far as the process knows. */
+/** A text of a file that a variable has. */
+interface FileText {
+  /** The time of the read in the order of this process, or -1 if the text is known to be older than its file. */
+  readonly at: number;
+  /** The state of the file at the read. */
+  readonly state: string;
+}
+
+interface ReadBy {
+  /** The name of the function. */
+  readonly by: string;
+  /** The state of a file, by its path in the workspace. */
+  readonly stateOf: (path: string) => string;
+}
+
+/** Tracks which files have changed since a variable got their text. */
 class FileTexts {
-  /** The files of each variable, with the times when they were read. */
-  readonly #texts = new Map<string, ReadonlyMap<string, number>>();
+  /** The files of each variable. */
+  readonly #texts = new Map<string, ReadonlyMap<string, FileText>>();
   readonly #changed = new BoundedMap<string, number>(MAX_CHANGED);
   /** The files that the running block has read. */
-  #read: { readonly path: string; readonly by: string; readonly at: number }[] = [];
+  #read: (FileText & { readonly path: string; readonly by: string })[] = [];
   #now = 0;
 
-  read(paths: readonly string[], by: string): void {
-    for (const path of paths) this.#read.push({ path, by: by.split(".")[0] ?? by, at: ++this.#now });
+  /** Takes the files of a stored version. Their states are still to be compared. */
+  stored(name: string, files: Readonly<Record<string, string>>): void {
+    const at = ++this.#now;
+    const texts = Object.entries(files).slice(-MAX_TEXTS).map(([path, state]) => [path, { at, state }] as const);
+    this.#texts.set(name, new Map(texts));
+  }
+
+  read(paths: readonly string[], { by, stateOf }: ReadBy): void {
+    for (const path of paths.slice(-MAX_TEXTS)) {
+      this.#read.push({ path, by: by.split(".")[0] ?? by, at: ++this.#now, state: stateOf(path) });
+    }
     this.#read = this.#read.slice(-MAX_TEXTS);
+  }
+
+  /** Returns the files whose text these variables have, within the limit. */
+  pathsOf(names: readonly string[]): readonly string[] {
+    return [...new Set(names.flatMap((name) => [...this.#texts.get(name)?.keys() ?? []]))].slice(0, MAX_LOOKED);
+  }
+
+  /** Compares all texts with the states that files have now. Returns whether one was found to be older. */
+  looked(states: ReadonlyMap<string, string>): boolean {
+    let isOlder = false;
+    for (const [name, texts] of this.#texts) {
+      const now = [...texts].map(([path, text]) => {
+        const is = states.get(path) ?? text.state;
+        if (is === text.state || text.at < 0) return [path, text] as const;
+        isOlder = true;
+        return [path, { ...text, at: -1 }] as const;
+      });
+      this.#texts.set(name, new Map(now));
+    }
+    return isOlder;
   }
 
   changed(path: string): void {
@@ -36,29 +81,39 @@ class FileTexts {
   }
 
   /** A variable has the text of the files that its statements read, and of the files of its source variables. If a
-   * block read several texts, a text belongs to the file whose name follows in the code. */
+   * block read several texts, a text belongs to the file whose name follows in the code. Returns the files. */
   saved({ name, kind, summary }: VariableImage, { code, madeFrom }: {
     readonly code: string;
     readonly madeFrom: readonly string[];
-  }): void {
+  }): Readonly<Record<string, string>> | null {
     const files = new Map(madeFrom.flatMap((from) => from === name ? [] : [...this.#texts.get(from) ?? []]));
     const read = this.#read.filter(({ by }) => madeFrom.includes(by));
     const isOne = summary.type === "string" && read.length > 1;
-    for (const { path, at } of isOne ? firstNamed(read, declaringLine(code, name), name) : read) files.set(path, at);
-    this.#texts.delete(name);
-    if (kind === "data" && summary.size !== null && files.size > 0) {
-      this.#texts.set(name, new Map([...files].slice(-MAX_TEXTS)));
+    for (const { path, at, state } of isOne ? firstNamed(read, declaringLine(code, name), name) : read) {
+      files.set(path, { at, state });
     }
+    this.#texts.delete(name);
+    if (kind !== "data" || summary.size === null || files.size === 0) return null;
+    const kept = [...files].slice(-MAX_TEXTS);
+    this.#texts.set(name, new Map(kept));
+    // A file that has already changed gets no state, so that it counts as changed from now on.
+    return Object.fromEntries(kept.map(([path, text]) => [path, this.#isOlder(path, text) ? "" : text.state]));
   }
 
   changedSince(name: string): string | null {
-    for (const [path, at] of this.#texts.get(name) ?? []) if ((this.#changed.get(path) ?? 0) > at) return path;
+    for (const [path, text] of this.#texts.get(name) ?? []) if (this.#isOlder(path, text)) return path;
     return null;
+  }
+
+  #isOlder(path: string, { at }: FileText): boolean {
+    return (this.#changed.get(path) ?? 0) > at;
   }
 }
 
+const WORDS = /[\p{ID_Start}$_][\p{ID_Continue}$]*/gu;
+
 function firstNamed<T extends { readonly path: string }>(read: readonly T[], code: string, name: string): readonly T[] {
-  const begin = code.indexOf(name);
+  const begin = code.matchAll(WORDS).find(([word]) => word === name)?.index ?? 0;
   const placeOf = ({ path }: T): number => code.indexOf(path, begin) >>> 0; // -1 comes last
   const first = read.toSorted((one, other) => placeOf(one) - placeOf(other)).find(({ path }) =>
     code.includes(path, begin)
@@ -70,20 +125,23 @@ function firstNamed<T extends { readonly path: string }>(read: readonly T[], cod
 export class VariableIndex {
   readonly #heads = new Map<string, VariableHead>();
   readonly #now: () => number;
-  #revision = 1;
+  #revision = 0;
   readonly #texts = new FileTexts();
   #rendered: { readonly revision: number; readonly text: string } | null = null;
 
   /** `heads` are newest first, as the store returns them. */
   constructor(heads: readonly VariableHead[], now: () => number) {
     this.#now = now;
-    for (const head of heads.toReversed()) this.#heads.set(head.name, head);
+    this.replace(heads);
   }
 
   /** Replaces all variables; `heads` are newest first. */
   replace(heads: readonly VariableHead[]): void {
     this.#heads.clear();
-    for (const head of heads.toReversed()) this.#heads.set(head.name, head);
+    for (const head of heads.toReversed()) {
+      this.#heads.set(head.name, head);
+      if (head.files) this.#texts.stored(head.name, head.files);
+    }
     this.#revision++;
   }
 
@@ -107,9 +165,19 @@ export class VariableIndex {
     return [...this.#heads.values()].toReversed();
   }
 
-  /** Records that a call of the running block has read files. `by` is the name of its function. */
-  filesRead(paths: readonly string[], by: string): void {
-    this.#texts.read(paths, by);
+  /** Records that a call of the running block has read files. */
+  filesRead(paths: readonly string[], read: ReadBy): void {
+    this.#texts.read(paths, read);
+  }
+
+  /** Returns the files whose text live variables have. */
+  get files(): readonly string[] {
+    return this.#texts.pathsOf(this.all().flatMap(({ name, scope }) => scope === "live" ? [name] : []));
+  }
+
+  /** Compares the texts of variables with the states that their files have now. */
+  filesLooked(states: ReadonlyMap<string, string>): void {
+    if (this.#texts.looked(states)) this.#revision++;
   }
 
   blockEnded(): void {
@@ -133,10 +201,11 @@ export class VariableIndex {
   }
 
   /** Records a new version: the variable moves to the front and is live. `madeFrom` are the names in the statements
-   * that made it. */
-  saved(image: VariableImage, code: string, madeFrom: readonly string[] = []): void {
+   * that made it. Returns the version with the files whose text it has. */
+  saved(image: VariableImage, code: string, madeFrom: readonly string[] = []): VariableImage {
     const before = this.#heads.get(image.name);
-    this.#texts.saved(image, { code, madeFrom });
+    const found = this.#texts.saved(image, { code, madeFrom });
+    if (image.files) this.#texts.stored(image.name, image.files);
     this.#put({
       name: image.name,
       kind: image.kind,
@@ -147,6 +216,7 @@ export class VariableIndex {
       code,
       createdAt: this.#now(),
     });
+    return found === null ? image : { ...image, files: found };
   }
 
   system(name: string, text: string): void {
@@ -213,7 +283,7 @@ export function namesOf(
     index.all().filter(({ kind }) => kind === "function" || kind === "class").map((head) => [head.name, head.code]),
   );
   for (let at = 0; at < texts.length; at++) {
-    for (const word of texts[at]?.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu) ?? []) {
+    for (const word of texts[at]?.match(WORDS) ?? []) {
       if (words.has(word)) continue;
       words.add(word);
       const source = functions.get(word);

@@ -369,6 +369,7 @@ export interface VariableHead {
   /** The block that defined the variable. */
   readonly code: string;
   readonly createdAt: number;
+  readonly files?: VariableImage["files"];
 }
 
 export interface VariableVersion {

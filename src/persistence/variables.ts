@@ -56,10 +56,10 @@ export class VariableRows {
       const codes = await blockCodes(tx, facts.flatMap(({ block }) => block ?? []));
       return rows.map((row, at) => {
         // The values are not read: an image without them has everything that a head contains.
-        const { name, kind, summary, reason } = variableImage(content, { ...row, result: null });
+        const { name, kind, summary, reason, files } = variableImage(content, { ...row, result: null });
         const code = codes.get(facts[at]?.block ?? "") ?? "";
         const { scope, number: versions, createdAt } = row;
-        return { name, kind, scope, summary, reason, code, versions, createdAt };
+        return { name, kind, scope, summary, reason, code, versions, createdAt, ...(files ? { files } : {}) };
       });
     });
   }
@@ -462,6 +462,7 @@ export function variableImage(content: Content, row: Cells & { readonly name: st
     reason: facts.reason ?? "",
     summary: facts.summary ?? { declaration: "", type: "", size: null, shape: "", inline: null, doc: "" },
     ...(facts.large === undefined ? {} : { large: facts.large }),
+    ...(facts.files ? { files: facts.files } : {}),
   };
 }
 

@@ -59,6 +59,52 @@ Deno.test("the index says which variables have text of a file that changed since
   });
 });
 
+Deno.test("a later process knows which variables have text of a file that changed since, whoever changed it", async () => {
+  await withFolder(async (folder) => {
+    const workspace = join(folder, "workspace"), path = join(folder, "vis.db");
+    await Deno.mkdir(workspace);
+    const write = (name: string, text: string) => Deno.writeTextFile(join(workspace, name), text.repeat(300));
+    for (const name of ["a.ts", "b.ts", "c.ts", "d.ts"]) await write(name, "one\n");
+    const read = "abcd".split("").map((name) => `${name} = await fs.readFile("${name}.ts")`).join(", ");
+    const marked = ({ context }: { context(call: number): string }, call: number) =>
+      [...context(call).matchAll(/^const (\w+)\b.*\/\/.* ?text of (\S+), which changed since$/gm)].map((
+        [, name, path],
+      ) => `${name} ${path}`).toSorted();
+    {
+      await using engine = await startEngine([
+        replyJson([
+          `const ${read}`,
+          'const lines = a.split("\\n")',
+          'await fs.writeFile("d.ts", "two\\n".repeat(300))',
+          'const late = d.split("\\n"), again = await fs.readFile("d.ts")',
+        ]),
+        replyJson([], { final: "Read." }),
+      ], { extensions: [fs], workspace, path });
+      await engine.ask("Read them");
+      assert.deepEqual(marked(engine, 1), ["d d.ts", "late d.ts"]);
+    }
+    await write("a.ts", "three\n");
+    await Deno.remove(join(workspace, "b.ts"));
+    {
+      await using engine = await startEngine([
+        replyJson('const a = await fs.readFile("a.ts")'),
+        replyJson([], { final: "Read again." }),
+        replyJson('await restoreVar("a", 1)'),
+        replyJson([], { final: "Restored." }),
+        replyJson([], { final: "c.ts is another one." }),
+      ], { extensions: [fs], workspace, path });
+      await engine.ask("Read a.ts again");
+      assert.deepEqual(marked(engine, 0), ["a a.ts", "b b.ts", "d d.ts", "late d.ts", "lines a.ts"]);
+      assert.deepEqual(marked(engine, 1), ["b b.ts", "d d.ts", "late d.ts", "lines a.ts"]);
+      await engine.ask("Restore a");
+      assert.deepEqual(marked(engine, 3), ["a a.ts", "b b.ts", "d d.ts", "late d.ts", "lines a.ts"]);
+      await write("c.ts", "three\n");
+      await engine.ask("And c.ts?");
+      assert.deepEqual(marked(engine, 4), ["a a.ts", "b b.ts", "c c.ts", "d d.ts", "late d.ts", "lines a.ts"]);
+    }
+  });
+});
+
 Deno.test("what a child query changed counts as changed by its request, and is undone with it", async () => {
   await withFolder(async (folder) => {
     const [workspace, home] = [join(folder, "workspace"), join(folder, "home")];

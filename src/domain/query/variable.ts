@@ -35,6 +35,8 @@ export interface VariableImage {
   readonly summary: VariableSummary;
   /** The store's name of the UTF-8 bytes of a text that is too large to pass around; `bytes` is then empty. */
   readonly large?: string;
+  /** The files whose text it has, by their paths in the workspace, each with its state when it was read. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 export const SYSTEM_VARIABLES = ["$query", "$reasoning", "$answer", "$schema"] as const;
