@@ -8,21 +8,21 @@ interface Part {
   readonly command: string;
 }
 
-/** A line with one of these can end with 0 although a part of it failed. */
+/** A line that matches can end with 0 although a part of it failed. */
 const HIDES = /(?<!\|)\|(?!\|)|[;\n]\s*\S/;
 /** The shell reports to this descriptor, which the line does not use. */
 const REPORTS = 87;
 const MOST_PARTS = 8, COMMAND_CHARS = 200;
-/** The code of a program that wrote to a pipe which nobody reads any more. */
+/** The code of a program that wrote to a closed pipe. */
 export const SIGPIPE = 141;
-/** A program that the end of the pipe surprised says so in these words. */
+/** Programs report in these words that their pipe was closed. */
 const BROKEN_PIPE = /broken ?pipe|\bEPIPE\b/i;
 /** These programs say "nothing found" or "different" with 1, and `xargs` with 123. */
 const SAYS_NO =
   /^(?:[!({]\s*|time\s+|\w+=\S*\s+)*(?:git\s+|xargs\s+(?:-\S+\s+(?:\d+\s+)?)*)?(?:[efz]?grep|rg|ag|ack|diff|cmp|test|\[\[?|which|command|type|expr|pgrep)(?=\s|$)/;
 
-/** Learns how the parts of a line for bash ended: `npm test | tail` ends with the code of `tail`. A trap for EXIT or ERR
- * in the line replaces the one that reports. */
+/** Learns the exit codes of the parts of a line for bash: `npm test | tail` ends with the code of `tail`. A line that sets
+ * a trap for EXIT or ERR replaces the trap that reports. */
 export class PartCodes {
   readonly #line: string;
   readonly #token = crypto.randomUUID();
@@ -39,7 +39,7 @@ export class PartCodes {
     this.#line = line;
   }
 
-  /** The line with the traps before it. A redirection sets the number of lines back, since messages of bash have it. */
+  /** The line with the traps before it. A redirection resets the line number, which messages of bash contain. */
   get traced(): string {
     const report = (kind: string, ...values: readonly string[]): string => {
       const format = `${this.#token} ${kind} ${values.map(() => `%.${COMMAND_CHARS}s`).join(":")}\\n`;
@@ -61,11 +61,11 @@ export class PartCodes {
     else if (kind === "failed" && this.#failed.length < MOST_PARTS) this.#failed.push({ codes: numbers, command });
   }
 
-  /** The codes of the commands of the line that failed, and of the parts of its last pipeline, if the line ended with 0
-   * and hides a failure; else null. */
+  /** Returns the codes of the commands that failed, and of the parts of the last pipeline, if the line ended with 0 and
+   * hides a failure; else null. */
   hiddenBy({ code, timedOut, stderr }: Ended): readonly number[] | null {
     if (code !== 0 || timedOut) return null;
-    // `exit 0` after a failure ends with what the failure was reported with.
+    // The failure that ends a line is reported twice, and `exit 0` reports the failure before it.
     const isSame = this.#failed.at(-1)?.codes.join() === this.#last.join();
     const before = isSame ? this.#failed.slice(0, -1) : this.#failed;
     const last = this.#last.at(-1) === code ? this.#last : [...this.#last, code];
