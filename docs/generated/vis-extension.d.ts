@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: aff8a684bc3438cd3a35be3a3ee7bd641caf0a2a1f31a6bb7cfbce852f162afd
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 3f9a9ce94f433a285d79f08168448482a14e5473516720047c45f8cb783294b2
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
