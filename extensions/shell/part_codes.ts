@@ -63,14 +63,14 @@ export class PartCodes {
 
   /** Returns the codes of the commands that failed, and of the parts of the last pipeline, if the line ended with 0 and
    * hides a failure; else null. */
-  hiddenBy({ code, timedOut, stderr }: Ended): readonly number[] | null {
+  hiddenBy({ code, timedOut, stderr: printed }: Ended): readonly number[] | null {
     if (code !== 0 || timedOut) return null;
     // The failure that ends a line is reported twice, and `exit 0` reports the failure before it.
     const isSame = this.#failed.at(-1)?.codes.join() === this.#last.join();
     const before = isSame ? this.#failed.slice(0, -1) : this.#failed;
     const last = this.#last.at(-1) === code ? this.#last : [...this.#last, code];
     const names = partsOfLast(this.#line), isNamed = names.length === last.length;
-    const isBroken = BROKEN_PIPE.test(stderr);
+    const isBroken = BROKEN_PIPE.test(printed);
     const hides = before.some(({ codes, command }) => isFailure(codes.at(-1) ?? 0, command)) ||
       !isBroken && last.some((one, at) => isFailure(one, isNamed ? names[at] ?? "" : ""));
     return hides ? [...before.map(({ codes }) => codes.at(-1) ?? 0), ...last] : null;
