@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 3f9a9ce94f433a285d79f08168448482a14e5473516720047c45f8cb783294b2
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: df1d35e857cf5e15af1cd589ec65c7c1471e94fcbab432cca590eee5891d2948
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -50,6 +50,8 @@ export interface Approval {
   readonly allowed: boolean;
   /** Why the call was refused, for the model; "" if it is allowed. */
   readonly reason: string;
+  /** True if the user said no. */
+  readonly byUser?: boolean;
 }
 /** The outcome that a call returns with its result. */
 export interface CallOutcome {
@@ -57,6 +59,8 @@ export interface CallOutcome {
   readonly text: string;
   /** False if the call failed in its purpose; true if absent. */
   readonly ok?: boolean;
+  /** True if the call failed because the user said no. */
+  readonly refusedByUser?: boolean;
   /** The end of the output, shown if the call failed. */
   readonly output?: string;
   /** The exit code of a command, null if it has none; absent for calls without a command. */
@@ -637,6 +641,9 @@ export interface QueryKeys {
   /** Reports a file that the call changed to the query, as a unified diff, besides the key `diff` of its result.
    * Present in calls. */
   readonly changedFile?: (diff: string) => void;
+  /** Shows the last lines of this output to users who watch the call; Vis does not store them. Present in calls that
+   * a user watches. */
+  readonly showOutput?: (bytes: Uint8Array<ArrayBuffer>) => void;
   /** Reports to extensions that the call reads a file, by its path relative to the workspace. Present in calls. */
   readonly fileRead?: (path: string) => Promise<void>;
   /** Watches the files that a program may change in the workspace; null if no extension can watch. Present in calls. */

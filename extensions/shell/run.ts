@@ -25,10 +25,16 @@ export async function run(
   command: ShellCommand,
   options: ShellRunOptions = {},
 ): Promise<unknown> {
+  const { showOutput } = env;
   const { spawn, all } = await allowed(env, command, options);
   const { result: { notes, ...result }, changes } = await watched(
     env,
-    () => spawn({ ...spawnOptions({ timeoutMs: RUN_MS, ...options }), guessEncoding: true }),
+    () =>
+      spawn({
+        ...spawnOptions({ timeoutMs: RUN_MS, ...options }),
+        guessEncoding: true,
+        ...showOutput ? { onOutput: (_output, bytes) => showOutput(bytes) } : {},
+      }),
     { all },
   );
   const output = `${result.stderr}\n${result.stdout}`;

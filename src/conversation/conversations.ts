@@ -212,7 +212,7 @@ export class Conversations {
     queryId: string,
     { seenFrom, ...options }:
       & Pick<AskOptions, "signal" | "emit" | "approve" | "maxIterations" | "model" | "limits">
-      & Pick<AskOptions, "requestKey" | "label" | "onBranch">
+      & Pick<AskOptions, "requestKey" | "label" | "onBranch" | "showsOutput">
       & { readonly seenFrom?: Branch },
   ): Promise<QueryResult> {
     const query = await this.#store.query(queryId);

@@ -36,6 +36,8 @@ export type AskTarget = Branch | NewFork | Pick<NewConversation, "channel" | "wo
 export interface AskOptions extends KeyedRequest {
   readonly signal: AbortSignal;
   readonly emit: Emit;
+  /** Whether the query sends `call_output` events. */
+  readonly showsOutput?: boolean;
   /** Called with the branch of the query before it begins. */
   readonly onBranch?: (branch: Branch) => Promise<void> | void;
   /** Asks the user about requests of extensions; without it no user can be asked, and every request is refused. */

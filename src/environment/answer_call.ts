@@ -1,7 +1,9 @@
 import { HostCallError } from "../domain/errors.ts";
 import { readable } from "../domain/kit/json.ts";
+import { joinBytes } from "../domain/kit/bytes.ts";
+import { type Clock, REAL_CLOCK } from "../domain/kit/concurrency.ts";
 import { nearestNames } from "../domain/kit/names.ts";
-import { oneLine } from "../domain/kit/text.ts";
+import { clip, oneLine } from "../domain/kit/text.ts";
 import {
   aboutSubject,
   type CallAction,
@@ -46,8 +48,13 @@ export async function answerCall(
     diffs.push(diff);
     scope.onChange?.(diff);
   };
+  const { onOutput } = scope;
+  const printed = onOutput && new CallOutput((output) => onOutput({ block, output }));
   const viewed = (): EnvironmentView =>
-    Object.create(view(signal), { changedFile: { value: changedFile, enumerable: true } });
+    Object.create(view(signal), {
+      changedFile: { value: changedFile, enumerable: true },
+      ...printed ? { showOutput: { value: printed.add, enumerable: true } } : {},
+    });
   let ended: Pick<HostCallEvent, "ok" | "changes" | "diffs"> = { ok: false };
   let said: CallOutcome = { text: "" };
   const told = (outcome: CallOutcome): void => void (said = outcome);
@@ -63,6 +70,7 @@ export async function answerCall(
     ended = { ok: said.ok ?? true, ...changes, ...diffsIn(diffs.map((diff) => ({ diff }))) };
     return result;
   } finally {
+    printed?.end();
     const { diffs: _of, ok = false, ...rest } = { ...ended, ...about(action, said) };
     const facts = { ok, ...rest };
     call.told?.(facts);
@@ -82,15 +90,65 @@ function pathsRead(result: unknown, [first]: readonly unknown[]): readonly strin
 /** Describes the outcome of a call for the record. */
 function about(
   { action }: Pick<HostCallEvent, "action">,
-  { text, output = "", exitCode, subject }: CallOutcome,
-): Pick<HostCallEvent, "action" | "outcome" | "output" | "exitCode"> {
+  { text, refusedByUser = false, output = "", exitCode, subject }: CallOutcome,
+): Pick<HostCallEvent, "action" | "outcome" | "refusedByUser" | "output" | "exitCode"> {
   const named = action && subject !== undefined ? aboutSubject(action, subject) : action;
   return {
     ...named ? { action: named } : {},
     ...text === "" ? {} : { outcome: text },
+    ...refusedByUser ? { refusedByUser } : {},
     ...output === "" ? {} : { output },
     ...exitCode === undefined ? {} : { exitCode },
   };
+}
+
+/** Calls that end sooner show no output while they run. */
+const SHOWN_FROM_MS = 1_000;
+const BETWEEN_MS = 200;
+const TAIL_BYTES = 4_096, TAIL_LINES = 5, LINE_CHARS = 200;
+
+/** Sends the last lines that a call prints while it runs, not more often than people can read. */
+export class CallOutput {
+  readonly #send: (output: string) => void;
+  readonly #clock: Clock;
+  readonly #over = new AbortController();
+  #tail = new Uint8Array();
+  #due: number;
+  #waiting = false;
+
+  constructor(send: (output: string) => void, clock: Clock = REAL_CLOCK) {
+    this.#send = send;
+    this.#clock = clock;
+    this.#due = clock.now() + SHOWN_FROM_MS;
+  }
+
+  readonly add = (bytes: Uint8Array<ArrayBuffer>): void => {
+    const newest = bytes.subarray(-TAIL_BYTES);
+    this.#tail = joinBytes([this.#tail.subarray(Math.max(0, this.#tail.length + newest.length - TAIL_BYTES)), newest]);
+    if (this.#waiting) return;
+    this.#waiting = true;
+    this.#clock.sleep(Math.max(0, this.#due - this.#clock.now()), this.#over.signal).then(() => {
+      this.#waiting = false;
+      this.#due = this.#clock.now() + BETWEEN_MS;
+      this.#send(lastLines(this.#tail));
+    }, () => {}); // the call has ended
+  };
+
+  end(): void {
+    this.#over.abort();
+  }
+}
+
+/** Colours, titles and movements of a terminal. */
+// deno-lint-ignore no-control-regex
+const TERMINAL_CODES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_=>])/g;
+
+/** The end of an output as a terminal would show it: a carriage return begins its line again. */
+function lastLines(tail: Uint8Array): string {
+  const from = tail.findIndex((byte) => (byte & 0xc0) !== 0x80); // the tail may begin inside a character
+  const text = new TextDecoder().decode(tail.subarray(from), { stream: true }).replace(TERMINAL_CODES, "");
+  const lines = text.trimEnd().split("\n").map((line) => line.split("\r").findLast((part) => part !== "") ?? "");
+  return lines.slice(-TAIL_LINES).map((line) => clip(line, LINE_CHARS)).join("\n");
 }
 
 function mayChange(name: string, active: ActiveExtensions | null): boolean {

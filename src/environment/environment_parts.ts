@@ -123,6 +123,8 @@ export interface QueryScope {
     },
   ) => Promise<Approval>;
   readonly onCall: (call: HostCallEvent) => void;
+  /** Receives the last lines that a running call printed; absent if nobody watches. */
+  readonly onOutput?: (printed: { readonly block: number; readonly output: string }) => void;
   /** Called with the unified diff of each file that a call changed. */
   readonly onChange?: (diff: string) => void;
 }

@@ -74,7 +74,11 @@ export class EnvironmentViews {
     const kept = this.#kept(namespace);
     const { scope } = this.#source.now();
     const signal = call?.untimed ? call.signal : null;
-    const ask = scope?.approve;
+    const ask: QueryScope["approve"] = scope?.approve && (async (...given) => {
+      const { byUser = false, ...approval } = await scope.approve?.(...given) ?? { allowed: false, reason: "" };
+      if (byUser) call?.refused?.();
+      return approval;
+    });
     const approve: EnvironmentView["approve"] = ask && signal !== null
       ? (request) => ask(request, { extension: namespace, signal })
       : undefined;

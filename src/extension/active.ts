@@ -129,6 +129,8 @@ export interface OwnCall {
   readonly signal: AbortSignal;
   /** Whether the function has its own time limit. */
   readonly untimed: boolean;
+  /** The user said no to what the call asked for. */
+  readonly refused?: () => void;
 }
 
 /** Returns the live view plus keys for one call, such as its signal. It is not a copy, because keys of a view change

@@ -253,7 +253,9 @@ export class ExtensionRegistry {
         if (symbol?.kind !== "function" || !part) throw unknownFunction(name, active.flatMap((one) => one.functions));
         const { env, signal, told } = options;
         const { extension } = part;
-        const view = this.#view(extension, { env, own, faults, call: { signal, untimed: symbol.untimed ?? false } });
+        const refused = (): void => told?.({ text: "refused", ok: false, refusedByUser: true });
+        const call = { signal, untimed: symbol.untimed ?? false, refused };
+        const view = this.#view(extension, { env, own, faults, call });
         return await invokeSymbol({
           extension,
           symbol,

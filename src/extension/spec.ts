@@ -247,6 +247,9 @@ export interface QueryKeys {
   /** Reports a file that the call changed to the query, as a unified diff, besides the key `diff` of its result.
    * Present in calls. */
   readonly changedFile?: (diff: string) => void;
+  /** Shows the last lines of this output to users who watch the call; Vis does not store them. Present in calls that
+   * a user watches. */
+  readonly showOutput?: (bytes: Uint8Array<ArrayBuffer>) => void;
   /** Reports to extensions that the call reads a file, by its path relative to the workspace. Present in calls. */
   readonly fileRead?: (path: string) => Promise<void>;
   /** Watches the files that a program may change in the workspace; null if no extension can watch. Present in calls. */

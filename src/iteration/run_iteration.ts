@@ -2,7 +2,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Cancelled, ProviderError, type ProviderErrorCode } from "../domain/errors.ts";
 import { blockResult } from "../domain/query/calls.ts";
 import { type ModelTrace, spentOn } from "../domain/query/model_call.ts";
+import { PLAN_VARIABLE, planOf } from "../domain/query/plan.ts";
 import type { QueryEventBody } from "../domain/query/query_schemas.ts";
+import { valueOf } from "../environment/history.ts";
 import { replyHint } from "../extension/habits.ts";
 import type { StoredBlock } from "../persistence/store.ts";
 import type { JournalEntry } from "../prompt/context.ts";
@@ -27,6 +29,8 @@ import { type Settled, settleFinal } from "./settle_final.ts";
 const CANCELLED: Iterated = { result: { kind: "cancelled" }, store: async () => {} };
 const NO_NEXT: Reply["next"] = { model: null, reasoning: null };
 const NOTHING: Executed = { entries: [], blocks: [], notes: [] };
+/** A larger value is no list for people. */
+const PLAN_BYTES = 64_000;
 const NOT_RUN = "The last call sent code, which does not run, and no answer";
 const CUT = "The length limit of the model cut the reply";
 const CUT_NOTE =
@@ -194,6 +198,8 @@ async function executeBlocks(
     }, { stored });
     const { result, reads, madeFrom, literal, value, saved } = report;
     frame.emitter.send({ type: "block_finished", block: index, result });
+    const plan = saved.find(({ name }) => name === PLAN_VARIABLE);
+    if (plan && plan.bytes.length <= PLAN_BYTES) frame.emitter.send({ type: "plan", items: planOf(valueOf(plan)) });
     entries.push({ code, result, value });
     ran.push({ code, result, reads, madeFrom, literal, value, saved });
     notes.push(...report.notes);

@@ -121,6 +121,7 @@ Never repeat what failed: change the approach.
 - Top-level declarations persist, over later requests too. To update one, declare the same name again, const too: no hits2. A comment above it shows in the index.
 - Large results are shortened, old ones go. results[0] is all of journal row [1], printed[0] its output: keep what you need in a variable. Print parts, never everything.
 - $query, $reasoning, $answer: the request, your thinking, the last answer.
+- Long work: keep $plan = [{task, done}]; the user sees it.
 
 # Functions
 requestMoreIterations(n), rarely needed: the budget grows while blocks bring something new · answer(value, {type, confidence}): finishes with a value of any size · vars() · varHistory(name) · varDiff(name, v1, v2) · restoreVar(name, version?) · forget(...names) · conversationHistory(n?) · conversationCode(queryId?) · doc(fn or words) · shape(value) · print(...), console.log

@@ -97,7 +97,7 @@ export class QueryApprovals {
       ? request
       : { ...request, scopes: left, scope: left.join(", ") };
     const reason = this.#refused.get(refusalKey(rest, asking));
-    return reason === undefined ? rest : { allowed: false, reason };
+    return reason === undefined ? rest : { allowed: false, reason, byUser: true };
   }
 
   /** Returns the scopes that have no rule; null if a rule cannot allow the request. */
@@ -150,8 +150,9 @@ export class QueryApprovals {
   #refuse(key: string, { reason, fault }: Answered): Approval {
     const why = fault ?? (reason === "" ? "the user said no" : `the user said no: ${reason}`);
     this.#refused.set(key, why);
-    if (++this.#refusals < REFUSALS) return { allowed: false, reason: why };
-    return { allowed: false, reason: `${why}; the user refused ${this.#refusals} times in a row: stop asking` };
+    const byUser = fault === undefined;
+    if (++this.#refusals < REFUSALS) return { allowed: false, reason: why, byUser };
+    return { allowed: false, byUser, reason: `${why}; the user refused ${this.#refusals} times in a row: stop asking` };
   }
 
   async #keep(rule: ApprovalRule): Promise<void> {

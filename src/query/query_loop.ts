@@ -45,6 +45,8 @@ export interface BegunQuery {
   readonly approvals: QueryApprovals;
   readonly subcalls: Subcalls;
   readonly emitter: Emitter;
+  /** Whether the query sends `call_output` events. */
+  readonly showsOutput: boolean;
   /** Called with the unified diff of each file that the query or a sub-query changes. */
   readonly onChange: (diff: string) => void;
 }

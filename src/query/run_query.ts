@@ -66,6 +66,8 @@ interface RunQueryOptions extends KeyedRequest {
   readonly left?: QueryLeft | undefined;
   /** Once it aborts, another process takes the query before its next iteration: it rejects with `HandedOver`. */
   readonly leaving?: AbortSignal | undefined;
+  /** Whether the query sends `call_output` events. */
+  readonly showsOutput?: boolean | undefined;
   /** Asks the user about requests of extensions; if absent, no user can be asked. */
   readonly approve?: Approve | undefined;
   /** The approvals; a sub-query gets those of the tree. */
@@ -180,7 +182,7 @@ async function begin(
   const below = { parts: given, queryId, calls, ledger, approvals, emitter, emit: emitBelow, signal, onChange, run };
   return {
     ...{ queryId, request, started, before, extras, signal, deadline, parts },
-    ...{ state, ledger, approvals, emitter, onChange },
+    ...{ state, ledger, approvals, emitter, onChange, showsOutput: options.showsOutput ?? false },
     subcalls: new Subcalls(below),
   };
 }
@@ -200,6 +202,7 @@ async function prepare(query: BegunQuery): Promise<Prepared> {
     subcalls: query.subcalls,
     approve: (asked, from) => query.approvals.request(asked, { ...environment.branch, ...from, emitter }),
     onCall: (call) => (state.work.take(call), state.keepDiffs(call), emitter.send({ type: "host_call", ...call })),
+    ...query.showsOutput ? { onOutput: (printed) => emitter.send({ type: "call_output", ...printed }) } : {},
     onChange: query.onChange,
   };
   const active = await environment.beginQuery(scope);

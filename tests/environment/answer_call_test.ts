@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { diffsIn } from "../../src/environment/answer_call.ts";
+import { CallOutput, diffsIn } from "../../src/environment/answer_call.ts";
+import { type EnvironmentView, fn, z } from "../../src/extension/mod.ts";
+import { startEngine } from "../helpers/engine.ts";
+import { HandClock } from "../helpers/hand_clock.ts";
+import { replyJson } from "../helpers/scripted_provider.ts";
+import { sample } from "../extension/_sample.ts";
 
 Deno.test("diffsIn() takes the diffs of one result or of many, and nothing else", () => {
   assert.deepEqual(diffsIn({ path: "a", diff: "-a\n+b\n" }), { diffs: ["-a\n+b\n"] });
@@ -22,4 +27,81 @@ Deno.test("diffsIn() is bounded, since events carry it", () => {
     (_, at) => ({ diff: `--- a/${at}\n+++ b/${"n".repeat(200)}\n@@ -1 +1 @@\n` }),
   );
   assert.ok((diffsIn(names).diffs ?? []).join("").length < 90_000);
+});
+
+/** What a call sent of its output, under a clock of the test. */
+function printing() {
+  const clock = new HandClock();
+  const sent: string[] = [];
+  const output = new CallOutput((text) => void sent.push(text), clock);
+  const print = (text: string): void => output.add(new TextEncoder().encode(text));
+  const pass = async (ms: number): Promise<void> => {
+    clock.pass(ms);
+    await Promise.resolve();
+    await Promise.resolve();
+  };
+  return { output, print, pass, sent };
+}
+
+Deno.test("CallOutput sends the last lines after a second, then five times a second, and nothing after the end", async () => {
+  const { output, print, pass, sent } = printing();
+  print("one\n");
+  await pass(999);
+  assert.deepEqual(sent, []);
+  print("two\n");
+  await pass(1);
+  assert.deepEqual(sent, ["one\ntwo"]);
+  await pass(10_000);
+  assert.equal(sent.length, 1, "nothing new was printed");
+  for (let line = 1; line <= 9; line++) print(`line ${line}\n`);
+  await pass(0);
+  assert.deepEqual(sent.splice(0), ["one\ntwo", "line 5\nline 6\nline 7\nline 8\nline 9"]);
+  print("more\n");
+  await pass(199);
+  assert.deepEqual(sent, []);
+  await pass(1);
+  assert.equal(sent.length, 1);
+  print("late\n");
+  output.end();
+  await pass(10_000);
+  assert.equal(sent.length, 1);
+});
+
+Deno.test("CallOutput sends text as a terminal would show it, and little of it", async () => {
+  const of = async (...texts: readonly string[]): Promise<string | undefined> => {
+    const { print, pass, sent } = printing();
+    for (const text of texts) print(text);
+    await pass(1_000);
+    return sent[0];
+  };
+  assert.equal(await of("10 %\r20 %\r30 %"), "30 %");
+  assert.equal(await of("done\r\nnext\r\n"), "done\nnext");
+  assert.equal(await of("\x1b[1;32mok\x1b[0m \x1b]0;title\x07here\x1b[K"), "ok here");
+  const large = await of("é".repeat(10_000), "x".repeat(3_000), "\nend");
+  assert.match(large ?? "", /^[éx]{150,200}…?[^]*\nend$/);
+  assert.ok((large ?? "").length < 1_200);
+  assert.doesNotMatch(await of("漢".repeat(3_000)) ?? "", /\ufffd/);
+});
+
+Deno.test("a call shows its output to those who watch, and to nobody else", async () => {
+  const seen = Promise.withResolvers<string>();
+  const printer = sample({
+    namespace: "test.printer",
+    symbols: [
+      fn("print", async ({ showOutput }: EnvironmentView) => {
+        if (!showOutput) return "unwatched";
+        showOutput(new TextEncoder().encode("built 3 of 9\n"));
+        return await seen.promise;
+      }, { doc: "Prints.", untimed: true, args: z.tuple([]), returns: "string" }),
+    ],
+  });
+  const replies = [0, 1].flatMap(() => [replyJson("answer(await printer.print())")]);
+  await using engine = await startEngine(replies, { extensions: [printer] });
+  assert.equal((await engine.ask("x")).answer, "unwatched");
+  const watching = await engine.conversations.ask(engine.branch, "x", {
+    signal: new AbortController().signal,
+    showsOutput: true,
+    emit: (event) => event.type === "call_output" && seen.resolve(`${event.block}: ${event.output}`),
+  });
+  assert.equal(watching.answer, "0: built 3 of 9");
 });

@@ -51,15 +51,18 @@ const QUERY: Readonly<Record<keyof QueryKeys, string>> = {
   warn: "function",
   sourceFault: "function",
   changedFile: "function",
+  showOutput: "function",
   watchFiles: "function",
   fileRead: "function",
   ask: "function",
   runChild: "function",
 };
 const OF_REPOSITORY = ["root", "isRootOpen", "openRoot"];
-/** What this engine does not have: no program wall, no folder of Vis, no way to load, no parent, and a workspace that is no part of a repository. */
+/** What this engine does not have: no program wall, no folder of Vis, no way to load, no parent, nobody who watches, and
+ * a workspace that is no part of a repository. */
 const NOT_HERE = [
   ...["home", "load", "spawn", "programWalls", "networkScopes", "secrets", "obeyedPaths", "parentIterationId"],
+  "showOutput",
   ...OF_REPOSITORY,
 ];
 const END = replyJson([], { final: "That is all" });

@@ -234,6 +234,9 @@ export class LiveRun {
   #add(event: QueryEvent, number: number): void {
     const isFirst = this.#newest === 0;
     this.#newest = number;
+    const last = this.#kept.at(-1);
+    // It replaces the one before, so that a long command does not push out what others need.
+    if (event.type === "call_output" && last?.event.type === "call_output") this.#kept.pop();
     this.#kept.push({ number, event });
     this.#chars += charsOf(event);
     this.#trim(KEPT_CHARS);

@@ -189,8 +189,8 @@ export function progressView(progress: QueryProgress, ms: number): string {
 
 /** Returns the failure in a block that has ended; "" if nothing failed. */
 function failureOf(block: StepBlock): string {
-  const { text, isCode, ok } = blockLine(block);
-  if (block.result === null || ok) return "";
+  const { text, isCode, ok, refused } = blockLine(block);
+  if (block.result === null || ok || refused) return "";
   const why = block.result.ok ? "" : blockFailure(block.result);
   return oneLine(harmlessText(`✗ ${[isCode ? "" : text, why].filter((part) => part !== "").join(" · ")}`), 300);
 }

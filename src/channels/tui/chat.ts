@@ -5,7 +5,7 @@ import type { Approve } from "../../domain/query/approval.ts";
 import { addSpend, addUsage, NOTHING_SPENT } from "../../domain/query/model_call.ts";
 import { MORE_TEXT, notesBelow, reasonText, stoppedText, takesMore } from "../../domain/query/outcomes.ts";
 import { isChild } from "../../domain/query/query_event.ts";
-import type { QueryEvent, QueryResult, Usage } from "../../domain/query/query_schemas.ts";
+import type { PlanItem, QueryEvent, QueryResult, Usage } from "../../domain/query/query_schemas.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
 import type { Session } from "../channel.ts";
 import { type DisplayOptions, LineEntry, type TranscriptEntry } from "./entries/entry.ts";
@@ -113,6 +113,12 @@ export class ChatController {
     const ms = running ? Date.now() - running.since : 0;
     const asks = (running?.turn.progress.question ?? null) !== null;
     return { phase: running?.turn.phase ?? "", ms, asks, title: this.#branch?.title ?? "" };
+  }
+
+  /** The tasks that the model of the last request keeps a list of, as long as one is left or the request runs. */
+  get plan(): readonly PlanItem[] {
+    const items = this.#last?.progress.plan ?? [];
+    return this.#running !== null || items.some(({ state }) => state !== "done") ? items : [];
   }
 
   /** Returns the changes of files by the last request of this session, as unified diffs. */
@@ -286,7 +292,9 @@ export class ChatController {
         ...(reasoning === null ? {} : { reasoning }),
       };
       const signal = controller.signal;
-      this.#finished(await begin({ ...budget, signal, emit, approve, onBranch, refuseWhenBusy: true }));
+      this.#finished(
+        await begin({ ...budget, signal, emit, approve, onBranch, refuseWhenBusy: true, showsOutput: true }),
+      );
       // The branch may have received a title.
       if (this.#branch !== null) this.#branch = await session().conversations.byId(this.#branch.branchId);
     } catch (error) {

@@ -29,6 +29,8 @@ interface CommandParts {
   readonly more: () => Promise<void>;
   /** Toggles between whole blocks and results and their first lines. */
   readonly whole: () => void;
+  /** Unfolds or folds the list of tasks. */
+  readonly todo: () => void;
   /** Commands of extensions. */
   readonly added: readonly ExtensionCommandFacts[];
   /** The user's requests from files. */
@@ -149,7 +151,8 @@ function displayCommands(parts: CommandParts): PaletteCommand[] {
   const thinking = (): Promise<void> => turn("thinking", parts);
   return [
     plain(act, "expand", "full or shortened code and output", whole, { keys: "Ctrl-O", aliases: ["whole"] }),
-    plain(act, "thinking", "show or hide thinking", thinking, { keys: "Ctrl-T" }),
+    plain(act, "todo", "unfold or fold the list of tasks that the model keeps", parts.todo, { keys: "Ctrl-T" }),
+    plain(act, "thinking", "show or hide thinking", thinking, { keys: "Alt-T" }),
     item("steps", "show or hide steps; /steps 20: requests may take 20 steps", (words) => steps(words, parts), {
       aliases: ["iterations"],
     }),

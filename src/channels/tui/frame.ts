@@ -7,7 +7,9 @@ import {
 } from "@earendil-works/pi-tui";
 import { oneLine, visibleText } from "../../domain/kit/text.ts";
 import { aboutText } from "../../domain/query/model_call.ts";
+import { planLine } from "../../domain/query/plan.ts";
 import type { QueryProgress } from "../../domain/query/query_progress.ts";
+import type { PlanItem } from "../../domain/query/query_schemas.ts";
 import type { Session } from "../channel.ts";
 import type { SessionSpend } from "./chat.ts";
 import type { Transcript } from "./entries/transcript.ts";
@@ -26,6 +28,7 @@ export interface FrameFacts {
   readonly theme: Theme;
   readonly status: StatusFacts;
   readonly waiting: readonly { readonly outgoing: Outgoing; readonly steers: boolean }[];
+  readonly plan: { readonly items: readonly PlanItem[]; readonly isOpen: boolean };
   readonly panel: Panel | null;
   readonly input: (width: number) => readonly string[];
   readonly footer: FooterFacts;
@@ -53,9 +56,10 @@ export class ScreenFrame implements Component {
   render(width: number): string[] {
     const began = performance.now();
     const rows = this.#parts.rows();
-    const { theme, status, waiting, panel, input, footer } = this.#parts.facts();
+    const { theme, status, waiting, plan, panel, input, footer } = this.#parts.facts();
     const low = rows < LOW;
     const below = [
+      ...(low ? [] : planLines(plan, { width, theme, most: Math.max(1, Math.floor(rows / 3)) })),
       ...waiting.slice(-WAITING_SHOWN).map((one) => waitingLine(one, { width, theme })),
       ...(low && status.told === "" ? [] : [statusLine(status, { width, theme })]),
       ...input(width),
@@ -85,6 +89,23 @@ export class ScreenFrame implements Component {
   invalidate(): void {
     this.#parts.transcript.invalidate();
   }
+}
+
+/** The tasks that the model keeps a list of: one line, or a line for each around the current one. */
+function planLines(
+  { items, isOpen }: FrameFacts["plan"],
+  { width, theme, most }: { readonly width: number; readonly theme: Theme; readonly most: number },
+): readonly string[] {
+  if (items.length === 0) return [];
+  const line = (mark: string, text: string): string => truncateToWidth(` ${mark} ${visibleText(text)}`, width, "…");
+  if (!isOpen) return [theme.dim(line("▸", `${planLine(items)} (Ctrl-T)`))];
+  const now = items.findIndex(({ state }) => state === "now");
+  const from = Math.max(0, Math.min((now < 0 ? items.length : now) - Math.floor(most / 2), items.length - most));
+  const shown = items.slice(from, from + most).map(({ text, state }) => {
+    if (state === "done") return theme.dim(line("✓", text));
+    return state === "now" ? theme.bold(line("▸", text)) : line("○", text);
+  });
+  return [theme.dim(line(" ", planLine(items).replace(/ · .*/, ""))), ...shown];
 }
 
 function waitingLine(

@@ -106,6 +106,7 @@ export class Screen implements PanelActions {
   #panel: Panel | null = null;
   readonly #colors: ScreenTheme;
   #whole = false;
+  #isPlanOpen = false;
   #told = "";
   #history: InputHistory | null = null;
   #git = "";
@@ -416,6 +417,14 @@ export class Screen implements PanelActions {
     this.redraw();
   }
 
+  #turnPlan(): void {
+    if (this.chat.plan.length === 0) {
+      return this.tell("The model keeps no list of tasks; Alt-T shows or hides thinking");
+    }
+    this.#isPlanOpen = !this.#isPlanOpen;
+    this.redraw();
+  }
+
   get #theme(): Theme {
     return this.#colors.live;
   }
@@ -515,6 +524,7 @@ export class Screen implements PanelActions {
       retry: () => this.retry(),
       more: () => this.more(),
       whole: () => this.#repaint(!this.#whole),
+      todo: () => this.#turnPlan(),
       chat: this.chat,
       prompts: this.#prompts,
       added: this.#added,
@@ -563,6 +573,7 @@ export class Screen implements PanelActions {
         mode: this.#input.normal ? "NORMAL" : "",
       },
       waiting,
+      plan: { items: this.chat.plan, isOpen: this.#isPlanOpen },
       panel: this.#panel ?? this.#questions.panel,
       input: (width) => this.#input.lines(width),
       footer: {

@@ -37,6 +37,8 @@ export interface Approval {
   readonly allowed: boolean;
   /** Why the call was refused, for the model; "" if it is allowed. */
   readonly reason: string;
+  /** True if the user said no. */
+  readonly byUser?: boolean;
 }
 
 /** Lists and removes lasting answers. */

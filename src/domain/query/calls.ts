@@ -13,6 +13,8 @@ export interface HostCallEvent {
   readonly ok?: boolean | undefined;
   /** The outcome in a few words: "12 passed". */
   readonly outcome?: string | undefined;
+  /** True if the call failed because the user said no. */
+  readonly refusedByUser?: boolean | undefined;
   /** The end of the output of a failed call. */
   readonly output?: string | undefined;
   /** The exit code of the command that the call ran, null if it has none; absent for calls without a command. */
@@ -25,7 +27,7 @@ export interface HostCallEvent {
 
 /** A call as `BlockTally` reads it: an event, or the record of an ended call. */
 type RecordedHostCall =
-  & Pick<HostCallEvent, "name" | "ok" | "action" | "outcome" | "output">
+  & Pick<HostCallEvent, "name" | "ok" | "action" | "outcome" | "refusedByUser" | "output">
   & { readonly phase?: HostCallEvent["phase"] };
 
 /** The outcome that a call returns with its result. */
@@ -34,6 +36,8 @@ export interface CallOutcome {
   readonly text: string;
   /** False if the call failed in its purpose; true if absent. */
   readonly ok?: boolean;
+  /** True if the call failed because the user said no. */
+  readonly refusedByUser?: boolean;
   /** The end of the output, shown if the call failed. */
   readonly output?: string;
   /** The exit code of a command, null if it has none; absent for calls without a command. */
@@ -98,8 +102,8 @@ function wordsIn(given: unknown): readonly string[] {
   });
 }
 
-/** `threw`: the call had no result. */
-type State = "good" | "bad" | "threw";
+/** `threw`: the call had no result; `refused`: the user said no. */
+type State = "good" | "bad" | "threw" | "refused";
 
 interface Tally extends CalledAction {
   calls: number;
@@ -118,6 +122,7 @@ export class BlockTally {
   readonly #words = new Map<string, CalledAction>();
   readonly #outputs: { readonly subject: string; readonly output: string }[] = [];
   #failed = false;
+  #refused = false;
 
   /** Counts the calls that are recorded with a block's result. */
   static of(calls: readonly RecordedHostCall[]): BlockTally {
@@ -126,14 +131,18 @@ export class BlockTally {
     return tally;
   }
 
-  take({ phase = "end", name, ok = true, action: own, outcome = "", output = "" }: RecordedHostCall): void {
+  take(
+    { phase = "end", name, ok = true, refusedByUser: refused = false, action: own, ...told }: RecordedHostCall,
+  ): void {
+    const { outcome = "", output = "" } = told;
     if (phase === "start") return;
     const words = this.#words.get(name); // words are recorded only for the first calls of a block
     const action = own ?? (words && { ...words, subject: "" });
     if (!action) return;
     this.#words.set(name, action);
-    const state = ok ? "good" : outcome === "" ? "threw" : "bad";
-    if (!ok) this.#failed = true;
+    const state = ok ? "good" : refused ? "refused" : outcome === "" ? "threw" : "bad";
+    if (refused) this.#refused = true;
+    else if (!ok) this.#failed = true;
     if (output !== "" && this.#outputs.length < MOST_OUTPUTS) {
       this.#outputs.push({ subject: action.subject, output: output.slice(0, OUTPUT_CHARS) });
     }
@@ -159,9 +168,14 @@ export class BlockTally {
     return kinds.map((tally, at) => textOf(tally, shown[at] === longest ? most : Infinity)).join(", ");
   }
 
-  /** Whether a call threw or failed in its purpose. */
+  /** Whether a call threw or failed in its purpose; a call that the user refused does not count. */
   get failed(): boolean {
     return this.#failed;
+  }
+
+  /** Whether the user refused a call. */
+  get refused(): boolean {
+    return this.#refused;
   }
 
   /** The end of the output of the failed calls; "" if they printed nothing. */
@@ -175,6 +189,7 @@ export class BlockTally {
 function textOf({ doing, done, things, subject, calls, state, outcome }: Tally, most = Infinity): string {
   const what = calls > 1 ? `${calls} ${things}` : subject.length > most ? `${subject.slice(0, most - 1)}…` : subject;
   if (state === "threw") return `${`${doing} ${what}`.trimEnd()} failed`;
+  if (state === "refused") return `${`${doing} ${what}`.trimEnd()}: refused`;
   const end = calls === 1 ? outcome : state === "bad" ? "failed" : "";
   return [`${done} ${what}`.trimEnd(), end].filter((part) => part !== "").join(" · ");
 }

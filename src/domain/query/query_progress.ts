@@ -4,7 +4,7 @@ import type { ApprovalQuestion } from "./approval.ts";
 import { BlockTally, type HostCallEvent } from "./calls.ts";
 import { type IterationOutcome, reasonText } from "./outcomes.ts";
 import { type Delay, delayLine, isChild, isEnd } from "./query_event.ts";
-import type { BlockResult, QueryEvent, QueryResult } from "./query_schemas.ts";
+import type { BlockResult, PlanItem, QueryEvent, QueryResult } from "./query_schemas.ts";
 
 const RESULT_CHARS = 20_000;
 
@@ -12,6 +12,8 @@ export interface StepBlock {
   code: string;
   /** Words for the current call: "reading src/app.ts"; "" if there is none. */
   calling: string;
+  /** The last lines that the running call printed; "" if there are none. */
+  printing: string;
   /** Counts the calls so far. */
   readonly tally: BlockTally;
   /** File changes as unified diffs. */
@@ -73,7 +75,7 @@ function callingText({ action }: HostCallEvent): string {
 }
 
 export function newBlock(): StepBlock {
-  return { code: "", calling: "", tally: new BlockTally(), diffs: [], result: null };
+  return { code: "", calling: "", printing: "", tally: new BlockTally(), diffs: [], result: null };
 }
 
 export function newStep(number: number): Step {
@@ -105,6 +107,8 @@ export class QueryProgress {
   answer = "";
   /** The part of an answer that the model has written; it may still be refused. */
   draft = "";
+  /** The model's list of tasks; empty if there is none. */
+  plan: readonly PlanItem[] = [];
   /** The approval that waits for the user's answer; a sub-query may have asked. */
   question: ApprovalQuestion | null = null;
   /** Running queries started by blocks, by id. */
@@ -136,6 +140,7 @@ export class QueryProgress {
     if (event.iteration !== null && event.iteration !== this.step?.number) this.step = newStep(event.iteration);
     if (event.type === "started") this.#model = event.model;
     else if (event.type === "iteration_started") this.spent = event;
+    else if (event.type === "plan") this.plan = event.items;
     else if (event.type === "answer_draft") {
       this.phase = "answering";
       this.draft = event.again ? event.delta : this.draft + event.delta;
@@ -174,8 +179,14 @@ export class QueryProgress {
         const begins = event.phase === "start" && event.action !== undefined; // Vis's own functions are not shown
         const block = this.#blockOf(step, event.block, begins ? "calling" : "running");
         block.calling = this.#detail = begins ? callingText(event) : "";
+        block.printing = "";
         block.tally.take(event);
         block.diffs.push(...event.diffs ?? []);
+        return;
+      }
+      case "call_output": {
+        const block = step.blocks[event.block];
+        if (block && block.result === null) block.printing = event.output;
         return;
       }
       case "approval_requested":
@@ -223,13 +234,15 @@ export function blockFailure({ error, outcome }: BlockResult): string {
 }
 
 /** Summarises an ended block on one line: the actions of its calls, or its code with the result. `ok`: it and all of
- * its calls succeeded. `width`: the preferred limit of the line. */
+ * its calls succeeded. `refused`: nothing failed except calls that the user refused. `width`: the preferred limit of the line. */
 export function blockLine(
   { code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">,
   width = Infinity,
-): { readonly text: string; readonly isCode: boolean; readonly ok: boolean } {
-  const ok = (result?.ok ?? false) && !tally.failed;
-  if (tally.text !== "") return { text: tally.textWithin(width), isCode: false, ok };
+): { readonly text: string; readonly isCode: boolean; readonly ok: boolean; readonly refused: boolean } {
+  const ran = result?.ok ?? false;
+  const ok = ran && !tally.failed && !tally.refused;
+  const refused = tally.refused && !tally.failed && (ran || result?.error?.name === "HostCallError");
+  if (tally.text !== "") return { text: tally.textWithin(width), isCode: false, ok, refused };
   const hasValue = result?.ok && result.outcome === "value";
-  return { text: hasValue ? `${oneLine(code, CODE_CHARS)} → ${result.preview}` : code, isCode: true, ok };
+  return { text: hasValue ? `${oneLine(code, CODE_CHARS)} → ${result.preview}` : code, isCode: true, ok, refused };
 }

@@ -78,6 +78,7 @@ export const toldOfCall = {
   action: z.object({ doing: z.string(), done: z.string(), things: z.string(), subject: z.string() }).optional()
     .describe("What the call does, in words: reading, read, files, src/app.ts"),
   outcome: z.string().optional().describe("How it turned out, in a few words: 12 passed"),
+  refusedByUser: z.boolean().optional().describe("True if it failed because the user said no"),
   output: z.string().optional().describe("The end of what it printed, if it failed"),
   exitCode: z.number().int().nullable().optional().describe("The exit code of the command it ran; null if it has none"),
   changes: z.enum(["files", "other"]).optional()
@@ -152,6 +153,14 @@ export const ApprovalQuestionSchema = z.object({
   lasting: z.boolean().optional().describe("False if the only answers are once and no; true if absent"),
 });
 
+export const PlanItemSchema = z.object({
+  text: z.string(),
+  state: z.enum(["done", "now", "open"]).describe("`now` marks the current task"),
+});
+
+/** A task of the list that the model keeps of its work. */
+export type PlanItem = Frozen<z.infer<typeof PlanItemSchema>>;
+
 export const KeptRuleSchema = z.object({
   id: z.string(),
   tenant: z.string().describe("Whose conversations it concerns"),
@@ -189,6 +198,13 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     ...toldOfCall,
     diffs: z.array(z.string()).optional().describe("File changes, a unified diff each"),
   }),
+  event("plan", { items: z.array(PlanItemSchema) }).describe(
+    "A block has changed $plan, the list of tasks that the model keeps; it replaces the list before",
+  ),
+  event("call_output", {
+    block,
+    output: z.string().describe("The newest lines, 5 at most; each event replaces the one before"),
+  }).describe("A call has run for a second and prints. Sent up to five times a second and not stored"),
   /** A call waits; `approval_answered` with the same id follows unless the query ends first. */
   event("approval_requested", ApprovalQuestionSchema.shape),
   event("approval_answered", {

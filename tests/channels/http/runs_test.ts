@@ -38,3 +38,14 @@ Deno.test("Run keeps little once it has ended and another begins", async () => {
   run.rest();
   assert.deepEqual([run.oldest, run.newest], [61, 100]);
 });
+
+Deno.test("Run keeps only the newest output of a running command", async () => {
+  const { run, send } = running();
+  send(piece(10));
+  for (let at = 0; at < 3_000; at++) send({ type: "call_output", block: 0, output: `line ${at}` });
+  send(piece(10));
+  assert.deepEqual([run.oldest, run.newest], [1, 3_002]);
+  const events = run.events(), numbers: (number | undefined)[] = [];
+  for (let at = 0; at < 3; at++) numbers.push((await events.next()).value?.number);
+  assert.deepEqual(numbers, [1, 3_001, 3_002]);
+});

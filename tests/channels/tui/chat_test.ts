@@ -110,3 +110,22 @@ Deno.test("a provider's refusal is told with its words", async () => {
     await screen.until(/quota of this month is used up/);
   });
 });
+
+Deno.test("the model's list of tasks is one line above the input, and Ctrl-T unfolds it until another request", async () => {
+  const replies = [
+    replyJson('const $plan = [{task: "Read it", done: true}, {task: "Write it", done: false}, {task: "Test it"}]'),
+    replyJson("$plan[1].done = true"),
+    final("Two are done"),
+    final("Another"),
+  ];
+  await withScreen(replies, {}, async ({ screen }) => {
+    screen.type("Go\r");
+    await screen.until("Two are done");
+    await screen.until(/▸ 2 of 3 · now: Test it \(Ctrl-T\)/);
+    screen.type("\x14");
+    await screen.until(/2 of 3 *\n ✓ Read it *\n ✓ Write it *\n ▸ Test it/);
+    screen.type("Next\r");
+    await screen.until("Another");
+    await screen.until((text) => !text.includes("Test it"));
+  });
+});

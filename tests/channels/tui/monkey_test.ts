@@ -13,6 +13,7 @@ const KEYS = [
     "\x1bi",
     "\x0f",
     "\x14",
+    "\x1bt",
     "\x19",
     "\x0c",
     "\x1b[1;5H",
@@ -46,7 +47,7 @@ for (const seed of [1, 2, 17]) {
   Deno.test(`whatever is pressed, and however large the terminal is, the screen stands (${seed})`, async () => {
     const otherwise = replyJson("[1, 2, 3]", { final: "Monkey: answered", thinking: "Thought." });
     const engine = { scripted: { otherwise } };
-    await withScreen([], { engine, parts: { providers, config } }, async ({ screen, code }) => {
+    await withScreen([], { engine, parts: { providers, config } }, async ({ screen, code, prefs }) => {
       const ended = code.then(() => "left", (error: unknown) => error);
       const below = numbers(seed);
       for (let step = 0; step < STEPS; step++) {
@@ -60,6 +61,7 @@ for (const seed of [1, 2, 17]) {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
       assert.equal(await Promise.race([ended, Promise.resolve("stands")]), "stands");
+      await prefs.set({ vim: false }); // it may have been turned on in the settings
       screen.type("\x15");
       screen.type("still here");
       await screen.until("still here");

@@ -212,3 +212,24 @@ Deno.test("a sub-query asks here as well", async () => {
     assert.match(screen.screen(), /Allow Vis to open doors\? yes, this time/);
   }, { replies, rows: 40 });
 });
+
+Deno.test("a refusal is a quiet line, also in a conversation that is opened again", async () => {
+  const refused = /^1 – calling asking\.open: refused *$/m;
+  const code = "const {allowed} = await asking.open(); if (!allowed) await asking.fails()";
+  await asks(code, async ({ screen, press }) => {
+    press("n");
+    await screen.until((now) => now.includes(DONE) && !now.includes("Vis asks"));
+    assert.match(screen.screen(), /1 ✗ calling asking\.open: refused.*\n +TypeError/);
+  });
+  await asks("await asking.open()", async ({ screen, press }) => {
+    press("n");
+    await screen.until((now) => now.includes(DONE) && !now.includes("Vis asks"));
+    assert.match(screen.screen(), refused);
+    screen.type(`/new${ENTER}`);
+    await screen.until((now) => !now.includes(DONE));
+    screen.type(`/conversations${ENTER}`);
+    await screen.until(/❯ .*Go/);
+    screen.type(ENTER);
+    await screen.until((now) => refused.test(now) && now.includes(DONE));
+  });
+});

@@ -81,6 +81,8 @@ Deno.test("iterations can be hidden and shown, thinking as well", async () => {
   await withScreen(replies, { before, place: { continue: true } }, async ({ screen, prefs }) => {
     await screen.until("→ 42");
     screen.type("\x14");
+    await screen.until("The model keeps no list of tasks; Alt-T shows or hides thinking");
+    screen.type("\x1bt");
     await screen.until((text) => !text.includes("Aloud.") && text.includes("→ 42"));
     screen.type(`/iterations${ENTER}`);
     await screen.until((text) => !text.includes("→ 42") && text.includes("It is 42: yes"));

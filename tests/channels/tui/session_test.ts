@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { ExtensionAdmin } from "../../../src/domain/reports.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { withScreen } from "./_rig.ts";
 
@@ -117,7 +118,7 @@ Deno.test("a desktop notification says what ended or is asked while another wind
 });
 
 Deno.test("/btw answers beside the conversation and leaves no trace", async () => {
-  await withScreen([final("Main: done"), final("Aside: a monoid")], {}, async ({ screen, engine }) => {
+  await withScreen([final("Main: done"), final("Aside: a **monoid**")], {}, async ({ screen, engine }) => {
     screen.type(`work${ENTER}`);
     await screen.until("Main: done");
     screen.type("\x0bbtw");
@@ -222,4 +223,35 @@ Deno.test("/rewind shows what changed since, and takes back the conversation, th
       },
     );
   }
+});
+
+Deno.test("a command of an extension asks on the screen, one question at a time, and Esc ends it", async () => {
+  const answers: string[] = [];
+  const ended = Promise.withResolvers<string>();
+  const extensions = () =>
+    Promise.resolve({
+      commands: () => Promise.resolve([{ name: "set-up", doc: "Sets it up.", flags: [] }]),
+      requests: () => Promise.resolve([]),
+      run: async (_args: readonly string[], user: Parameters<ExtensionAdmin["run"]>[1]) => {
+        user.print("Welcome\n");
+        answers.push(...await Promise.all([user.ask!("Two lines\nYour name?"), user.ask!("Your town?")]));
+        await user.ask!("Anything else?").catch((error: Error) => ended.resolve(error.name));
+        return 0;
+      },
+    });
+  await withScreen([], { parts: { extensions } }, async ({ screen }) => {
+    screen.type(`/set-up`);
+    await screen.until("Sets it up.");
+    screen.type(ENTER);
+    await screen.until(/Welcome[^]*Two lines[^]*Your name\?/);
+    assert.doesNotMatch(screen.screen(), /town|loading/);
+    screen.type(`Ada / n${ENTER}`);
+    await screen.until(/Your name\? Ada \/ n[^]*Your town\?/);
+    screen.type(`Oslo${ENTER}`);
+    await screen.until(/Your town\? Oslo[^]*Anything else\?/);
+    screen.type(ESC);
+    assert.equal(typeof await ended.promise, "string");
+    await screen.until((now) => !now.includes("Oslo"));
+    assert.deepEqual(answers, ["Ada / n", "Oslo"]);
+  });
 });

@@ -90,6 +90,7 @@ export class Progress {
         return this.#status(at);
       case "thinking":
       case "code":
+      case "call_output":
       case "approval_answered":
         return this.#status(at);
       case "answer_draft":
@@ -167,9 +168,15 @@ export class Progress {
     if (this.#io.stderrIsTerminal) this.#live.show(`${at}${text}…`, this.#above);
   }
 
-  /** The draft stays above the line of progress until it is accepted or refused. */
+  /** Above the line of progress is the draft until it is accepted or refused, or the newest output of a running call. */
   get #above(): readonly string[] {
-    return this.#progress.draft === "" ? [] : this.#draft;
+    const { draft, step, block } = this.#progress;
+    if (draft !== "") return this.#draft;
+    const printing = step?.blocks[block]?.printing ?? "";
+    if (printing === "") return [];
+    const width = this.#width() - 5;
+    const lines = visibleText(printing).replaceAll("\t", "    ").split("\n");
+    return lines.map((line) => `    ${this.#color.dim(line.slice(0, width))}`);
   }
 
   /** Draws the draft as it grows, with pauses between frames. */
@@ -211,8 +218,9 @@ export class Progress {
     const shown = this.#progress.step?.blocks[block] ?? newBlock();
     const time = ` ${durationText(result.ms)}`;
     const room = this.#width() - 8 - time.length;
-    const { text, isCode, ok } = blockLine({ ...shown, result }, room);
+    const { text, isCode, ok, refused } = blockLine({ ...shown, result }, room);
     const line = oneLine(visibleText(text), room);
+    if (refused) return this.painted(`${this.#margin(iteration)}${this.#color.dim(`– ${line}`)}`);
     const mark = ok ? this.#color.green("✓") : this.#color.red("✗");
     this.painted(
       `${this.#margin(iteration)}${mark} ${isCode ? this.#color.cyan(line) : line}${this.#color.dim(time)}`,
@@ -240,14 +248,17 @@ export class Progress {
   }
 
   #result({ block, result }: Extract<QueryEvent, { type: "block_finished" }>): void {
-    const { tally } = this.#progress.step?.blocks[block] ?? newBlock();
+    const shown = this.#progress.step?.blocks[block] ?? newBlock();
+    const { tally } = shown;
+    const { text, refused } = blockLine({ ...shown, result });
     if (tally.failed) this.#indented(`${this.#color.red("✗")} ${oneLine(visibleText(tally.text), 300)}`);
     this.#output(tally);
     const time = this.#color.dim(` ${durationText(result.ms)}`);
     if (result.stdout) this.#indented(visibleText(result.stdout.trimEnd()), this.#color.dim);
+    if (refused) return this.#indented(this.#color.dim(`– ${oneLine(visibleText(text), 300)}`));
     if (result.ok) {
-      const text = result.outcome === "none" ? "" : visibleText(result.preview).slice(0, MOST_RESULT);
-      return this.#indented(`${this.#color.green("✓")} ${text}${time}`);
+      const value = result.outcome === "none" ? "" : visibleText(result.preview).slice(0, MOST_RESULT);
+      return this.#indented(`${this.#color.green("✓")} ${value}${time}`);
     }
     this.#indented(`${this.#color.red("✗")} ${oneLine(visibleText(blockFailure(result)), 300)}${time}`);
   }

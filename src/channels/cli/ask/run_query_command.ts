@@ -33,7 +33,7 @@ interface QueryCommand {
   readonly schema: boolean;
   /** Begins the query; the progress first shows notes for the user. */
   readonly begin: (
-    options: Pick<AskOptions, "signal" | "emit" | "approve">,
+    options: Pick<AskOptions, "signal" | "emit" | "approve" | "showsOutput">,
     progress: Progress,
   ) => Promise<QueryResult>;
   /** Returns a record of the whole query, for `--trace` in JSON. */
@@ -54,7 +54,8 @@ export async function runQueryCommand({ io, flags, schema, begin, traceOf }: Que
   try {
     const emit = (event: QueryEvent): void => show(event, { io, flags, progress, trace });
     const approve = terminalApproval(io);
-    const options = { signal: interrupted.signal, emit, ...(approve ? { approve } : {}) };
+    const showsOutput = flags.output === "text" && !flags.quiet && io.stderrIsTerminal;
+    const options = { signal: interrupted.signal, emit, showsOutput, ...(approve ? { approve } : {}) };
     const result = await begin(options, progress);
     progress.clear();
     const isAnswer = hasAnswer(result) && (!schema || result.value !== undefined);

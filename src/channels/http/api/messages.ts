@@ -77,7 +77,7 @@ messages.post(
       await c.env.models.check(choices.model, conversations);
       const given = chosen(choices, caller);
       await conversations.check(given);
-      const more = { requestKey, label: callerLabel("http", caller), ...given };
+      const more = { requestKey, label: callerLabel("http", caller), showsOutput: true, ...given };
       return await c.env.runs.begin(
         (options, approve) => {
           const all = { ...options, ...more, approve: asking(approvals, approve) };
@@ -205,7 +205,9 @@ async function begin(
   if (body.whenBusy === "steer" && await steered(c, { body, conversation })) return null;
   await c.env.models.check(body.model, conversations);
   await conversations.check(given);
-  const more = { ...given, requestKey, label: callerLabel("http", caller), refuseWhenBusy: body.whenBusy === "refuse" };
+  const refuseWhenBusy = body.whenBusy === "refuse";
+  const label = callerLabel("http", caller);
+  const more = { ...given, requestKey, label, refuseWhenBusy, showsOutput: true };
   return await c.env.runs.begin(
     (options, approve) =>
       conversations.ask(conversation, body.request, { ...options, ...more, approve: asking(body.approvals, approve) }),

@@ -74,15 +74,22 @@ export class StepEntry extends DrawnEntry {
     { width, shown }: { readonly width: number; readonly shown: DisplayOptions },
   ): readonly string[] {
     const { theme, whole } = shown;
-    const { code, result, calling, diffs } = block;
+    const { code, result, calling, printing, diffs } = block;
     if (result !== null && this.step.outcome !== null && !whole) return foldedBlock(block, { result, width, shown });
     const lines = codeLines(code, { width: width - 2, shown }).map((line) => `${theme.dim("│")} ${line}`);
     const changed = changeLines(diffs, { width, shown });
     if (result === null) {
       const now = calling === "" ? [] : [theme.dim(truncateToWidth(`└ ${visibleText(calling)} …`, width))];
-      return [...lines, ...changed, ...now];
+      const printed = printing === "" ? [] : visibleText(printing).replaceAll("\t", "    ").split("\n");
+      return [
+        ...lines,
+        ...changed,
+        ...now,
+        ...printed.map((line) => theme.dim(`  ${truncateToWidth(line, width - 2)}`)),
+      ];
     }
-    const { ok, text: told } = blockLine(block, width);
+    const { ok, refused, text: told } = blockLine(block, width);
+    if (refused) return [...lines, ...changed, theme.dim(`– ${oneLine(visibleText(told), width - 2)}`)];
     const mark = ok ? theme.ok("✓") : theme.bad("✗");
     const time = theme.dim(` ${durationText(result.ms)}`);
     const calls = block.tally.failed
@@ -113,8 +120,9 @@ function foldedBlock(
   const { theme } = shown;
   const time = durationText(result.ms);
   const room = Math.max(1, width - time.length - 3);
-  const { text, isCode, ok } = blockLine(block, room);
+  const { text, isCode, ok, refused } = blockLine(block, room);
   const line = oneLine(visibleText(text), room);
+  if (refused) return [theme.dim(`– ${line}`), ...changeLines(block.diffs, { width, shown })];
   const mark = ok ? theme.ok("✓") : theme.bad("✗");
   const why = result.ok ? [] : wrapped(blockFailure(result), width - 2, { most: MOST.failure });
   const changed = changeLines(block.diffs, { width, shown });

@@ -80,7 +80,7 @@ export interface PanelParts {
   readonly theme?: () => PanelTheme;
 }
 
-export type PanelTheme = Pick<Theme, "accent" | "ok" | "bad">;
+export type PanelTheme = Pick<Theme, "accent" | "ok" | "bad" | "markdown">;
 
 const MOST_ROWS = 30;
 

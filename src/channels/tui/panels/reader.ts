@@ -87,7 +87,7 @@ export interface TextPart {
   readonly head?: string;
   readonly text: string;
   /** "table" means lines that begin with a name in eleven columns; "change" means lines of a file after their number
-   * and sign. */
+   * and sign; "drawn" means safe lines that already have their colours. */
   readonly look?: Look;
 }
 
@@ -98,7 +98,7 @@ export function diffPart(diff: string): TextPart {
   return { head, text: lines.join("\n"), look: "change" };
 }
 
-type Look = "plain" | "dim" | "diff" | "change" | "table";
+type Look = "plain" | "dim" | "diff" | "change" | "drawn" | "table";
 
 interface Line {
   readonly text: string;
@@ -251,7 +251,7 @@ export class TextView {
     const { text, look } = this.#lines[at] ?? { text: "", look: "plain" };
     const rows = look === "table" && NAMED.test(text)
       ? hanging(safe(text), this.#width)
-      : wrapTextWithAnsi(safe(text), Math.max(2, this.#width));
+      : wrapTextWithAnsi(look === "drawn" ? text : safe(text), Math.max(2, this.#width));
     if (this.#rows.size >= KEPT_LINES) this.#rows.clear();
     this.#rows.set(at, rows);
     return rows;

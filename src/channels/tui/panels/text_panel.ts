@@ -1,12 +1,21 @@
+import { matchesKey, visibleWidth } from "@earendil-works/pi-tui";
+import { abortable, Semaphore } from "../../../domain/kit/concurrency.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
 import { shownAnswer } from "../../../domain/query/outcomes.ts";
 import type { Conversation } from "../../../conversation/conversations.ts";
+import { parseMarkdown } from "../../../markdown/parse_markdown.ts";
+import { markdownLines } from "../../../markdown/terminal/markdown_lines.ts";
+import { terminalPaint } from "../../../markdown/terminal/paint.ts";
+import type { MarkdownBlock } from "../../../markdown/tree.ts";
+import { flat } from "../text/one_line.ts";
+import { cutWide } from "../text/wrapped.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { Reader, type TextPart } from "./reader.ts";
+import { LineInput } from "./widgets.ts";
 
 /** A text to read and search, such as the help. */
 export class TextPanel extends BasePanel {
   readonly title: string;
-  readonly hint: string = "↑↓ PgUp PgDn · / find · Esc";
   override readonly rows = 200;
   readonly #reader: Reader;
 
@@ -17,8 +26,14 @@ export class TextPanel extends BasePanel {
     this.show(texts);
   }
 
-  protected show(texts: readonly TextPart[]): void {
+  get hint(): string {
+    return "↑↓ PgUp PgDn · / find · Esc";
+  }
+
+  /** `at`: where the view then is. */
+  protected show(texts: readonly TextPart[], at: "beginning" | "end" = "beginning"): void {
     this.#reader.text.show(texts);
+    if (at === "end") this.#reader.text.move("end");
   }
 
   protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
@@ -40,33 +55,98 @@ export class TextPanel extends BasePanel {
   }
 }
 
-/** Shows the output of an extension's command as it arrives. Esc ends the command. */
+/** Shows the output of an extension's command as it arrives, and takes answers to its questions. Esc ends the command. */
 export class CommandPanel extends TextPanel {
+  #output = "";
+  #asked: { readonly input: LineInput; answer(text: string): void } | null = null;
+  /** Questions come one at a time. */
+  readonly #asking = new Semaphore();
+
   constructor(parts: PanelParts, args: readonly string[]) {
     super(parts, { title: `/${args.join(" ")}`, texts: [] });
-    let output = "";
-    const print = (text: string): void => {
-      output += text;
-      this.show([{ text: output }]);
-      parts.act.redraw();
-    };
     this.load("command", {
-      work: async (signal) => await (await parts.extensions()).run(args, { print, signal }),
+      work: async (signal) => {
+        const ask = (question: string): Promise<string> => this.#asking.run(() => this.#ask(question, signal));
+        return await (await parts.extensions()).run(args, { print: (text) => this.#print(text), ask, signal });
+      },
       then: (code) => {
-        if (code === 0 ? output === "" : code !== null) print(code === 0 ? "(no output)" : `\nexit code ${code}`);
+        if (code === 0 ? this.#output === "" : code !== null) {
+          this.#print(code === 0 ? "(no output)" : `\nexit code ${code}`);
+        }
       },
     });
+  }
+
+  override get hint(): string {
+    return this.#asked === null ? super.hint : "Enter answers · PgUp PgDn · Esc";
+  }
+
+  protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
+    if (this.#asked === null) return super.draw({ width, height });
+    return [...super.draw({ width, height: height - 1 }), ...this.#asked.input.render(width)];
+  }
+
+  protected override key(data: string): void {
+    const asked = this.#asked;
+    if (asked === null || matchesKey(data, "pageUp") || matchesKey(data, "pageDown")) super.key(data);
+    else if (matchesKey(data, "enter")) asked.answer(asked.input.value);
+    else asked.input.handle(data);
+  }
+
+  protected override status(otherwise = ""): string {
+    return this.#asked === null ? super.status(otherwise) : this.problem;
+  }
+
+  #print(text: string): void {
+    this.#output += text;
+    this.show([{ text: this.#output }], "end");
+    this.parts.act.redraw();
+  }
+
+  /** The last line of the question stands before the answer. */
+  async #ask(question: string, signal: AbortSignal): Promise<string> {
+    const lines = question.trimEnd().split("\n");
+    const last = lines.at(-1) ?? "";
+    if (lines.length > 1) this.#print(`${lines.slice(0, -1).join("\n")}\n`);
+    const { promise, resolve } = Promise.withResolvers<string>();
+    this.#asked = { input: new LineInput({ prompt: `${flat(last)} ` }), answer: resolve };
+    this.parts.act.redraw();
+    try {
+      const text = await abortable(promise, signal);
+      this.#print(`${last} ${text}\n`);
+      return text;
+    } finally {
+      this.#asked = null;
+    }
   }
 }
 
 /** A question beside the conversation: it changes nothing, and neither the question nor the answer is kept. */
 export class SideQuestion extends TextPanel {
+  readonly #question: string;
+  #answer: readonly MarkdownBlock[] = [];
+  #width = 0;
+
   constructor(parts: PanelParts, question: string) {
     super(parts, { title: "By the way", texts: [{ text: question, look: "dim" }] });
+    this.#question = question;
     this.load("answer", {
       work: (signal) => answered(question, signal, parts),
-      then: (answer) => this.show([{ text: question, look: "dim" }, { text: `\n${answer}` }]),
+      then: (answer) => {
+        this.#answer = parseMarkdown(answer, { clean: visibleText });
+        this.#width = 0;
+      },
     });
+  }
+
+  protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
+    if (this.#width !== width && this.#answer.length > 0) {
+      this.#width = width;
+      const paint = this.parts.theme?.().markdown ?? terminalPaint({ color: false, weights: true });
+      const lines = cutWide(markdownLines(this.#answer, { width, paint, columns: visibleWidth }), width);
+      this.show([{ text: `${this.#question}\n`, look: "dim" }, { text: lines.join("\n"), look: "drawn" }]);
+    }
+    return super.draw({ width, height });
   }
 }
 

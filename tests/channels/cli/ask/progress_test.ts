@@ -233,3 +233,18 @@ Deno.test("Progress shows the end of a draft above the live line, until it is ac
   );
   progress.clear();
 });
+
+Deno.test("Progress shows what a command prints above the live line, until it ends", () => {
+  const io = fakeIo({ stderrIsTerminal: true, columns: () => 40 });
+  const progress = new Progress(io, { verbose: false });
+  const action = { doing: "running", done: "ran", things: "commands", subject: "make" };
+  progress.show(event({ type: "block_started", block: 0, code: "f()" }));
+  progress.show(event({ type: "host_call", block: 0, name: "shell.run", phase: "start", action }));
+  const before = io.err.length;
+  progress.show(event({ type: "call_output", block: 0, output: `  a\u001b[31m\n${"x".repeat(60)}` }));
+  assert.equal(io.err.slice(before), `\r\x1b[2K      a\\u001b[31m\n    ${"x".repeat(35)}\n[1] running make…`);
+  const shown = io.err.length;
+  progress.show(event({ type: "block_finished", block: 0, result: VALUE }));
+  assert.ok(io.err.slice(shown).startsWith("\r\x1b[2A\x1b[J[1] ✓"), JSON.stringify(io.err));
+  progress.clear();
+});

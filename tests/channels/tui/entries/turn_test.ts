@@ -116,3 +116,23 @@ Deno.test("a call that is tried again, and a reply that broke off after its code
     assert.match(text(transcript), /The length limit cut it/);
   });
 });
+
+Deno.test("the last lines of a running command are below it, and gone once it has ended", async () => {
+  await withTurn(({ transcript, emitter }) => {
+    emitter.iteration = 1;
+    const call = {
+      block: 0,
+      name: "shell.run",
+      action: { doing: "running", done: "ran", things: "commands", subject: "make" },
+    };
+    emitter.send({ type: "block_started", block: 0, code: "f()" });
+    emitter.send({ type: "host_call", phase: "start", ...call });
+    emitter.send({ type: "call_output", block: 0, output: "cc a.c\n\tcc b.c \u001b[2J" });
+    assert.match(text(transcript), /└ running make …\n {4}cc a\.c *\n {8}cc b\.c \\u001b\[2J/);
+    emitter.send({ type: "call_output", block: 0, output: "ld" });
+    assert.doesNotMatch(text(transcript), /cc a/);
+    emitter.send({ type: "host_call", phase: "end", ms: 1, ok: true, ...call });
+    emitter.send({ type: "call_output", block: 7, output: "of a block that nobody knows" });
+    assert.doesNotMatch(text(transcript), /ld|nobody/);
+  });
+});

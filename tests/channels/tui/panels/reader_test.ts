@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { makeTheme } from "../../../../src/channels/tui/text/theme.ts";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import fc from "fast-check";
 import { TextView } from "../../../../src/channels/tui/panels/reader.ts";
@@ -128,7 +129,12 @@ Deno.test("TextView.show() nothing at all, and a line of a megabyte", () => {
 Deno.test("TextView.render() a difference has its colours on every row of a line, weights where there are none", () => {
   const text = "--- v1\n+++ v2\n-old words here\n+new\n same";
   const mark = (sign: string) => (row: string): string => `${sign}${row}${sign}`;
-  const coloured = new TextView(() => ({ ok: mark("G"), bad: mark("R"), accent: String }));
+  const coloured = new TextView(() => ({
+    ok: mark("G"),
+    bad: mark("R"),
+    accent: String,
+    markdown: makeTheme({ color: false, dark: null }).markdown,
+  }));
   coloured.show([{ text, look: "diff" }]);
   assert.deepEqual(coloured.render(10, 9), ["R--- v1R", "G+++ v2G", "R-old wordsR", "RhereR", "G+newG", " same"]);
   const plain = new TextView();

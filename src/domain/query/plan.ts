@@ -1,0 +1,36 @@
+import { asRecord } from "../kit/json.ts";
+import { oneLine, visibleText } from "../kit/text.ts";
+import type { PlanItem } from "./query_schemas.ts";
+
+/** The model keeps its list of tasks in this variable. */
+export const PLAN_VARIABLE = "$plan";
+
+const MOST_ITEMS = 50, TEXT_CHARS = 200;
+const TEXT_KEYS = ["task", "text", "step", "title", "name", "content", "description"];
+const DONE = /^(?:done|completed?|finished|closed)$/i;
+const DOING = /^(?:doing|active|current|in[ _-]?progress)$/i;
+
+/** Returns the tasks in a value of the model: texts, or objects with a text and `done` or `status`. The first open task
+ * is the current one, unless the value names another. A value of another form has no tasks. */
+export function planOf(value: unknown): readonly PlanItem[] {
+  const found = (Array.isArray(value) ? value : []).slice(0, MOST_ITEMS).flatMap((one: unknown) => {
+    const facts = asRecord(one);
+    const text = typeof one === "string"
+      ? one
+      : TEXT_KEYS.map((key) => facts[key]).find((text) => typeof text === "string");
+    if (typeof text !== "string" || text.trim() === "") return [];
+    const status = String(facts["status"] ?? facts["state"] ?? "");
+    const done = facts["done"] === true || facts["completed"] === true || DONE.test(status);
+    return [{ text: oneLine(visibleText(text), TEXT_CHARS), done, doing: DOING.test(status) }];
+  });
+  const open = found.filter(({ done }) => !done);
+  const now = open.find(({ doing }) => doing) ?? open[0];
+  return found.map((item) => ({ text: item.text, state: item.done ? "done" : item === now ? "now" : "open" }));
+}
+
+/** The list in one line: "2 of 5 · now: write the tests". */
+export function planLine(items: readonly PlanItem[]): string {
+  const done = items.filter(({ state }) => state === "done").length;
+  const now = items.find(({ state }) => state === "now");
+  return `${done} of ${items.length}${now ? ` · now: ${now.text}` : " · done"}`;
+}
