@@ -65,3 +65,10 @@ export function inlineText(inlines: readonly MarkdownInline[]): string {
     }
   }).join("");
 }
+
+const MARKED = /^(#{1,6} |```|[-*] |\d+\. |\|)/m;
+
+/** Whether lines of a text begin as Markdown has them: a heading, code, a list or a table. */
+export function hasMarkdown(text: string): boolean {
+  return MARKED.test(text);
+}

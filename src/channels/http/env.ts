@@ -37,10 +37,16 @@ export interface HttpParts {
       workspace: string,
     ): Promise<readonly { readonly name: string; readonly detail: string; readonly text: string }[]>;
   };
-  /** Undoes file changes of a conversation, whose ids are separated by commas; absent if the server may not. */
+  /** Undoes file changes of a conversation, whose ids are separated by commas, or reapplies the last undo; absent if
+   * the server may not. */
   readonly undo?: (
     conversation: Conversation,
-    options: { readonly dryRun?: boolean; readonly changes?: string; readonly cuts?: string },
+    options: {
+      readonly dryRun?: boolean;
+      readonly changes?: string;
+      readonly redo?: boolean;
+      readonly cuts?: string;
+    },
   ) => Promise<UndoReport | null>;
   readonly log: Log;
   readonly now: () => number;

@@ -212,6 +212,10 @@ export type ApiFileList = z.infer<typeof schema.FileListSchema>;
 
 export type ApiPromptList = z.infer<typeof schema.PromptListSchema>;
 
+export interface ApiMarkdown {
+  readonly trees: readonly (readonly MarkdownBlock[])[];
+}
+
 export type UndoPreview = z.infer<typeof schema.UndoPreviewSchema>;
 
 export type ApiQuery = z.infer<typeof schema.QuerySchema> & Pick<TurnEnd, "answerTree">;

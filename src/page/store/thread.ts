@@ -290,7 +290,9 @@ class Thread {
         !signal.aborted && say(is ? "Connection lost. Reconnecting…" : "Working…", { bad: is });
       for await (const events of queryEvents({ conversation, signal, lost, ...from })) {
         if (signal.aborted) return; // another conversation is open; this one continues
+        const asked = turn.question.value;
         batch(() => events.forEach((event) => turn.take(event)));
+        if (asked !== turn.question.value) say(turn.question.value ? "Waiting for your answer" : "Working…");
         this.#newest = turn.queryId;
         this.scroller?.keepEnd();
       }
@@ -349,22 +351,26 @@ async function look(conversation: string): Promise<void> {
   await load(conversation).catch(() => latest.value = null);
 }
 
+type Undone = Pick<UndoPreview, "files" | "kept">;
+
 /** Undoes the changes; resolves with the restored files, and the kept ones. */
-async function undo(
-  conversation: string,
-  { changes }: UndoPreview,
-): Promise<Pick<UndoPreview, "files" | "kept">> {
-  const body = { changes: changes.map(({ id }) => id) };
-  const { files, kept } = await json<UndoPreview>(inApi("conversations", conversation, "undo"), {
-    method: "POST",
-    body,
-  });
+async function undo(conversation: string, { changes }: UndoPreview): Promise<Undone> {
+  return await change(conversation, { changes: changes.map(({ id }) => id) });
+}
+
+/** Reapplies the changes that were undone last. */
+async function redo(conversation: string): Promise<Undone> {
+  return await change(conversation, { redo: true });
+}
+
+async function change(conversation: string, body: unknown): Promise<Undone> {
+  const done = await json<Undone>(inApi("conversations", conversation, "undo"), { method: "POST", body });
   await load(conversation);
-  return { files, kept };
+  return done;
 }
 
 /** File changes of the open conversation. */
-export const changes = { latest, load, look, undo };
+export const changes = { latest, load, look, undo, redo };
 
 /** Resolves when signals have made the condition true. It may be false again by then, so the caller checks again. */
 async function becomes(holds: () => boolean): Promise<void> {

@@ -5,7 +5,8 @@ import { BlockTally } from "../../domain/query/calls.ts";
 import { isChild, isEnd } from "../../domain/query/query_event.ts";
 import { QueryProgress, type Step, type StepChild, storedChildren } from "../../domain/query/query_progress.ts";
 import type { BlockResult, QueryEvent } from "../../domain/query/query_schemas.ts";
-import { type ApiQuery, inApi, type Iteration, json, request, type TurnEnd } from "./api.ts";
+import { type ApiMarkdown, type ApiQuery, inApi, type Iteration, json, request, type TurnEnd } from "./api.ts";
+import { DraftAnswer } from "./draft_answer.ts";
 
 /** The estimated height of a step before it is first shown. */
 const STEP_PX = 180;
@@ -35,9 +36,11 @@ export class Turn {
   readonly steered = signal<readonly SentMeanwhile[]>([]);
   readonly question = signal<ApprovalQuestion | null>(null);
   /** The answer as it arrives. */
-  readonly answer = signal("");
-  /** An answer while the model writes it; it may still be refused. */
-  readonly draft = signal("");
+  readonly draft = new DraftAnswer(async (texts) => {
+    return (await json<ApiMarkdown>(inApi("markdown"), { method: "POST", body: { texts } })).trees;
+  });
+  /** False while the model writes the answer, which may still be refused. */
+  readonly isAccepted = signal(false);
   /** The end; null until it has ended. */
   readonly end = signal<TurnEnd | null>(null);
   /** The steps that are on the server. */
@@ -103,8 +106,8 @@ export class Turn {
     if (event.type === "steered") this.#read(event.text, event.iteration);
     if (event.iteration !== null) this.#liveStep()?.take(event, this.#progress);
     if (event.type === "usage") this.tokens.value = event.usage.input + event.usage.output;
-    this.answer.value = this.#progress.answer;
-    this.draft.value = this.#progress.draft;
+    this.isAccepted.value = this.#progress.answer !== "";
+    this.draft.set(this.#progress.answer || this.#progress.draft);
     if (isEnd(event)) this.#finish(event.result);
   }
 

@@ -23,6 +23,8 @@ interface Shown {
 
 /** The suggestions; null if there are none. */
 const shown = signal<Shown | null>(null);
+/** The user's own prompts, read once for each name that is typed. */
+const opened: { prompts: Promise<readonly Prompt[]> | null } = { prompts: null };
 
 const COMMANDS: readonly Prompt[] = [
   { name: "plan", description: "Only read, and answer with a plan", text: "" },
@@ -49,11 +51,12 @@ function typedBefore(area: HTMLTextAreaElement | null): readonly [number, string
 async function suggestedFor(before: string): Promise<Omit<Shown, "at"> | null> {
   const slash = SLASH.exec(before);
   if (slash) {
-    const own = await prompts();
+    const own = await (opened.prompts ??= prompts());
     const all = [...COMMANDS.filter(({ name }) => own.every((prompt) => prompt.name !== name)), ...own]
       .filter(({ name }) => name.startsWith(slash[1] ?? ""));
     return { items: all.map(({ name, description }) => ({ text: `/${name} `, detail: description })), from: 0 };
   }
+  opened.prompts = null;
   const file = FILE.exec(before);
   if (file === null) return null;
   const letters = file[1] ?? "";
@@ -87,7 +90,7 @@ export function suggestionKey({ key }: KeyboardEvent): boolean {
 }
 
 export function endSuggestions(): void {
-  shown.value = null;
+  shown.value = opened.prompts = null;
 }
 
 function choose(at: number): void {

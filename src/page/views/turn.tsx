@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { durationText } from "../../domain/kit/text.ts";
 import {
   type ApprovalAnswer,
@@ -16,6 +16,7 @@ import type { StepChild } from "../../domain/query/query_progress.ts";
 import type { BlockResult } from "../../domain/query/query_schemas.ts";
 import { keptText } from "../../domain/undo.ts";
 import { diffCounts, readDiff } from "../../markdown/read_diff.ts";
+import type { MarkdownBlock } from "../../markdown/tree.ts";
 import { ask } from "../panels/dialogs.tsx";
 import { inspect } from "../panels/inspector.tsx";
 import { Button, Copyable, CopyButton } from "../parts/controls.tsx";
@@ -48,6 +49,7 @@ export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: b
         <Asking turn={turn} />
         <Answer turn={turn} />
         <Changes turn={turn} />
+        {last && <Undone turn={turn} />}
         <TurnFooter turn={turn} />
       </div>
     </article>
@@ -118,23 +120,48 @@ function Asking({ turn }: { readonly turn: Turn }): JSX.Element {
 function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
   const end = turn.end.value;
   if (end === null) {
-    const text = turn.answer.value || turn.draft.value;
-    const kind = turn.answer.value === "" ? "plain draft" : "plain";
-    return <div class="answer">{text !== "" && <p class={kind}>{endOfText(text)}</p>}</div>;
+    return (
+      <div class="answer">
+        <Draft turn={turn} />
+      </div>
+    );
   }
-  const { answer, answerTree = null, reason, notes, work } = end;
+  const { answer, answerTree, reason, notes, work } = end;
   if (answer === "") return <div />;
   return (
     <div class={isGood(end) ? "answer" : "answer failed"}>
-      {answerTree !== null ? <Markdown blocks={answerTree} /> : (
-        <p class="plain">
-          <LongText text={answer} />
-        </p>
-      )}
+      {answerTree
+        ? <Markdown blocks={answerTree} />
+        : turn.draft.drawn.value !== null
+        ? <Draft turn={turn} />
+        : (
+          <p class="plain">
+            <LongText text={answer} />
+          </p>
+        )}
       {work !== undefined && work.text !== "" && <p class="did">{work.text}</p>}
       {reason === "unstored" && <p class="reason">{notes.at(-1) ?? ""}</p>}
     </div>
   );
+}
+
+/** The part of an answer that has arrived: as it is at first, then as Markdown. */
+function Draft({ turn: { draft, isAccepted } }: { readonly turn: Turn }): JSX.Element | null {
+  const [text, drawn] = [draft.text.value, draft.drawn.value];
+  useLayoutEffect(() => thread.scroller?.keepEnd(), [drawn]);
+  const kind = isAccepted.value ? "" : "draft";
+  if (drawn === null) return text === "" ? null : <p class={`plain ${kind}`}>{endOfText(text)}</p>;
+  return (
+    <div class={kind}>
+      {drawn.finished.map((tree, at) => <Finished key={at} tree={tree} />)}
+      <Markdown blocks={drawn.rest} />
+    </div>
+  );
+}
+
+/** Blocks that stay as they are: they are drawn once. */
+function Finished({ tree }: { readonly tree: readonly MarkdownBlock[] }): JSX.Element {
+  return useMemo(() => <Markdown blocks={tree} />, [tree]);
 }
 
 /** Returns false if the text is the reason for a missing answer. */
@@ -198,14 +225,33 @@ function summary({ files }: UndoPreview): string {
 async function undo(conversation: string): Promise<void> {
   const found = await changes.load(conversation); // others may have changed the files meanwhile
   if (found.fault !== null) throw new Error(found.fault);
-  const paths = found.files.map(({ path }) => path);
-  const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : "";
-  const named = `${paths.slice(0, MOST_NAMED).join(", ")}${more}`;
+  const named = namedFiles(found.files.map(({ path }) => path));
   const question = [`Undo the changes of ${named}?`, keptText(found, "It keeps")].join(" ").trimEnd();
   if (await ask(question, { verb: "Undo" }) === null) return;
   const undone = await changes.undo(conversation, found);
-  const done = `Undid the changes of ${plural(undone.files.length, "file")}; vis undo --redo reapplies them`;
-  say([done, keptText(undone)].filter((text) => text !== "").join(". "));
+  say([`Undid the changes of ${plural(undone.files.length, "file")}`, keptText(undone)].filter(Boolean).join(". "));
+}
+
+/** Offers to reapply the changes that were undone last. */
+function Undone({ turn: { conversation } }: { readonly turn: Turn }): JSX.Element | null {
+  const { undone = [] } = changes.latest.value ?? {};
+  if (undone.length === 0) return null;
+  return (
+    <p class="undone">
+      <span>{`The changes of ${namedFiles(undone)} are undone.`}</span>
+      <Button run={() => guarded(() => redo(conversation))}>Redo</Button>
+    </p>
+  );
+}
+
+async function redo(conversation: string): Promise<void> {
+  const redone = await changes.redo(conversation);
+  say([`Reapplied the changes of ${plural(redone.files.length, "file")}`, keptText(redone)].filter(Boolean).join(". "));
+}
+
+function namedFiles(paths: readonly string[]): string {
+  const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : "";
+  return `${paths.slice(0, MOST_NAMED).join(", ")}${more}`;
 }
 
 /** A query with more steps than this has a field to look up a step by number. */
@@ -380,7 +426,7 @@ function Block({ number, code, whole, result, diffs, tally }: ShownStep["blocks"
       </Copyable>
       {diffs.map((diff, at) => <DiffView key={at} text={diff} />)}
       {tally.text !== "" && <Calls tally={tally} />}
-      {result && <Result result={result} marked={!result.ok || !tally.failed} />}
+      {result && <Result result={result} marked={!result.ok || !tally.failed} drawn={diffs.length > 0} />}
     </>
   );
 }
@@ -410,12 +456,21 @@ function Calls({ tally: { text, output, failed } }: { readonly tally: BlockTally
   );
 }
 
-/** `marked` means that it has its own mark. Beside a failed call, a value has none. */
-function Result({ result, marked }: { readonly result: BlockResult; readonly marked: boolean }): JSX.Element {
+/** A unified diff in a text. */
+const DIFF = /(?:"""\n)?--- .*\n\+\+\+ .*\n(?:@@ .*(?:\n[ +\\-].*)*\n?)+(?:"""|)/g;
+
+/** `marked` means that it has its own mark. Beside a failed call, a value has none. `drawn` means that the changes are
+ * drawn above. */
+function Result({ result, marked, drawn }: {
+  readonly result: BlockResult;
+  readonly marked: boolean;
+  readonly drawn: boolean;
+}): JSX.Element {
   const { ok, preview, stdout, stderr, error, ms, outcome, dropped } = result;
   const shown = error ? `${error.name}: ${error.message}\n${error.excerpt}` : preview;
   const left = dropped > 0 ? `… ${dropped} more characters of output were dropped` : "";
-  const text = [stdout.trimEnd(), shown, stderr, left].filter((part) => part.trim() !== "").join("\n");
+  const whole = [stdout.trimEnd(), shown, stderr, left].filter((part) => part.trim() !== "").join("\n");
+  const text = drawn ? whole.replace(DIFF, "(see above)") : whole;
   return (
     <div class={ok ? "result" : "result bad"}>
       {marked

@@ -32,6 +32,7 @@ const ATTEMPTS: Readonly<Record<string, (named: Named) => readonly Attempt[]>> =
   listModels: () => [{}],
   findFiles: ({ id }) => [{ query: `?q=a&conversation=${id}` }],
   listPrompts: ({ id }) => [{ query: `?conversation=${id}` }],
+  readMarkdown: () => [{ body: { texts: ["# x"] } }],
   listExtensions: () => [{}],
   listTokens: () => [{}],
   previewPrompt: () => [{ body: { request: "what?" } }],
@@ -63,7 +64,7 @@ const ATTEMPTS: Readonly<Record<string, (named: Named) => readonly Attempt[]>> =
   getVariableDiff: () => [{ query: "?from=1&to=1" }],
   getGraph: () => [{}],
   previewUndo: () => [{}],
-  undo: () => [{ body: { changes: ["1-a"] } }],
+  undo: () => [{ body: { changes: ["1-a"] } }, { body: { redo: true } }],
   openaiListModels: () => [{}],
   openaiGetModel: () => [{}],
   openaiChatCompletion: ({ id }) => [
@@ -82,7 +83,16 @@ const ATTEMPTS: Readonly<Record<string, (named: Named) => readonly Attempt[]>> =
 };
 
 /** Routes that serve everyone. */
-const OPEN = new Set(["health", "readiness", "metrics", "about", "listModels", "listExtensions", "previewPrompt"]);
+const OPEN = new Set([
+  "readMarkdown",
+  "health",
+  "readiness",
+  "metrics",
+  "about",
+  "listModels",
+  "listExtensions",
+  "previewPrompt",
+]);
 const LISTS = new Set(["search", "listConversations", "createConversation", "openaiListModels", "openaiGetModel"]);
 /** Routes that need the scope admin, whatever they name. */
 const ADMIN = new Set(["listTokens", "deleteConversation"]);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { HttpParts } from "../../../src/channels/http/env.ts";
 import { final } from "../../helpers/scripted_provider.ts";
+import { accessible } from "./_axe.ts";
 import { ask, inBrowser } from "./_browser.ts";
 
 const MODELS = [{
@@ -33,8 +34,11 @@ inBrowser("completes files after @ and own prompts after a slash, and sends the 
   replies: [final("- read"), final("- planned")],
 }, async ({ page, rig }) => {
   const input = page.locator("#request"), options = page.locator("#suggestions [role=option]");
+  const reads: string[] = [];
+  page.on("request", (request) => request.url().includes("/api/v1/prompts") && reads.push(request.url()));
   await input.pressSequentially("/re");
   await options.filter({ hasText: "/review" }).waitFor();
+  assert.equal(reads.length, 1, "the prompts are read once for each name");
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => document.querySelector("textarea")?.value === "/review ");
   await input.pressSequentially("@app");
@@ -59,17 +63,18 @@ inBrowser("completes files after @ and own prompts after a slash, and sends the 
 const state = { undone: false };
 
 /** Records one change, of the latest query. */
-const undo = (rigQuery: () => Promise<string>): NonNullable<HttpParts["undo"]> => async (_, { dryRun = false }) => {
+const undo = (rigQuery: () => Promise<string>): NonNullable<HttpParts["undo"]> => async (_, options) => {
+  const { dryRun = false, redo = false } = options;
   const diff = "--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-const a = 1;\n+const a = 2;\n" +
     `--- /dev/null\n+++ b/n.ts\n@@ -0,0 +1,50 @@\n${"+x\n".repeat(50)}`;
   const change = { ...{ id: "0abc-01", at: 7, change: "edit", conversationId: "c", paths: ["a.ts"] } };
-  if (state.undone) return { error: "Nothing to undo" };
-  state.undone = !dryRun;
+  if (state.undone !== redo) return { error: `Nothing to ${redo ? "redo" : "undo"}` };
+  if (!dryRun) state.undone = !redo;
   return { changes: [{ ...change, queryId: await rigQuery() }], files: [{ path: "a.ts", diff }] };
 };
 const latest = { query: () => Promise.resolve("") };
 
-inBrowser("shows what the last request changed in files, and undoes it once that is confirmed", {
+inBrowser("shows what the last request changed in files, undoes it once that is confirmed, and redoes it", {
   replies: [final("Changed a.ts")],
   rig: { undo: undo(() => latest.query()) },
 }, async ({ page, rig }) => {
@@ -94,4 +99,10 @@ inBrowser("shows what the last request changed in files, and undoes it once that
   await page.locator("#ask-yes").click();
   await page.locator("#status", { hasText: "Undid the changes of 1 file" }).waitFor();
   assert.equal(await page.locator(".changes").count(), 0);
+  await page.locator(".undone", { hasText: "The changes of a.ts are undone." }).waitFor();
+  await accessible(page, "an undo");
+  await page.getByRole("button", { name: "Redo" }).click();
+  await page.locator("#status", { hasText: "Reapplied the changes of 1 file" }).waitFor();
+  await page.locator(".changes").waitFor();
+  assert.equal(await page.locator(".undone").count(), 0);
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import { accessible } from "./_axe.ts";
 import { ask, inBrowser, inPage } from "./_browser.ts";
 import { gated } from "./_gate.ts";
 
@@ -94,4 +95,23 @@ inBrowser("shows an answer while it is written, and removes it if it is refused"
   assert.equal(await page.locator(".answer", { hasText: "four lines" }).count(), 0);
   await page.locator("#cancel").waitFor({ state: "hidden" });
   assert.equal(await page.locator(".draft").count(), 0);
+});
+
+const marked = Promise.withResolvers<void>();
+const parts = ["# Sizes", "The **first** paragraph.", "- one\n- two", "```ts\nlet a = 1;\n```", "The end. ".repeat(30)];
+
+inBrowser("draws an answer as Markdown while it is written, its finished parts once", {
+  replies: [{ text: final(`${parts.join("\n\n")}\n\nLast.`), between: marked.promise }],
+}, async ({ page }) => {
+  await ask(page, "How large?");
+  const draft = page.locator(".answer .draft");
+  await draft.locator("h3", { hasText: "Sizes" }).waitFor();
+  await draft.locator("strong", { hasText: "first" }).waitFor();
+  await draft.locator("li", { hasText: "two" }).waitFor();
+  await inPage(page, "void (document.querySelector('.draft h3').dataset.kept = 'yes')");
+  await accessible(page, "a draft");
+  marked.resolve();
+  await page.locator(".answer p", { hasText: "Last." }).waitFor();
+  await page.locator("#cancel").waitFor({ state: "hidden" });
+  assert.equal(await page.locator(".answer li").count(), 2);
 });

@@ -9,7 +9,7 @@ import { BusyError } from "../../../domain/errors.ts";
 import { Semaphore } from "../../../domain/kit/concurrency.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
 import { undoCuts } from "../../../domain/undo.ts";
-import type { MarkdownBlock } from "../../../markdown/tree.ts";
+import { hasMarkdown, type MarkdownBlock } from "../../../markdown/tree.ts";
 import type { Env } from "../env.ts";
 import { Problem } from "../problem.ts";
 import { describeIn, findQuery, inConversation, validJson, validQuery } from "../route.ts";
@@ -25,9 +25,6 @@ const EXPORTED = { json: "application/json", md: "text/markdown", html: "text/ht
 /** After this time, a server with many running exports has probably finished one. */
 const RETRY_SECONDS = "10";
 const NONE = "Cannot undo: this server records no file changes";
-/** Reading a longer answer could hold up other requests. */
-const MAX_TREE_CHARS = 30_000;
-const MARKED = /^(#{1,6} |```|[-*] |\d+\. |\|)/m;
 const CHANGES = new Semaphore();
 const describe = describeIn("conversations");
 
@@ -201,16 +198,20 @@ conversations.get(
 
 conversations.get(
   "/:id/undo",
-  describe("previewUndo", "Show the latest file changes that can be undone, those of one query", {
+  describe("previewUndo", "Show the latest file changes that can be undone, those of one query, and the last undo", {
     200: schema.UndoPreviewSchema,
   }),
   inConversation,
   async (c) => {
+    const { conversation } = c.var;
     const { conversations, undo } = c.env.parts;
-    const cuts = undo ? await undoCuts(conversations, c.var.conversation) : {};
+    const cuts = undo ? await undoCuts(conversations, conversation) : {};
     const { error = null, changes = [], files = [], kept = [] } =
-      await undo?.(c.var.conversation, { dryRun: true, ...cuts }) ?? { error: NONE };
-    return c.json(schema.UndoPreviewSchema.parse({ changes, files, kept, fault: error }));
+      await undo?.(conversation, { dryRun: true, ...cuts }) ?? { error: NONE };
+    const { changes: [last] = [] } = await undo?.(conversation, { dryRun: true, redo: true, ...cuts }) ?? {};
+    // An undo is offered no longer once later changes are there.
+    const undone = last !== undefined && changes.every(({ at }) => at < last.at) ? last.paths : [];
+    return c.json(schema.UndoPreviewSchema.parse({ changes, files, kept, fault: error, undone }));
   },
 );
 
@@ -218,7 +219,7 @@ conversations.post(
   "/:id/undo",
   describe(
     "undo",
-    "Undo file changes, except in files that others changed since; those that are undone already are skipped",
+    "Undo file changes, except in files that others changed since; those that are undone already are skipped. With redo, reapply the last undo",
     {
       scope: "write",
       200: schema.UndoSchema,
@@ -232,10 +233,11 @@ conversations.post(
     const { conversationId } = conversation;
     const running = await c.env.parts.conversations.records.running(conversationId);
     if (running !== null) throw new BusyError(`Conversation is busy: ${conversationId}`);
-    const { changes: wanted } = c.req.valid("json");
+    const { changes: named, redo } = c.req.valid("json");
+    const wanted = redo ? { redo } : { changes: named?.join(",") ?? "" };
     const { conversations, undo } = c.env.parts;
     const cuts = undo ? await undoCuts(conversations, conversation) : {};
-    const report = await undo?.(conversation, { changes: wanted.join(","), ...cuts });
+    const report = await undo?.(conversation, { ...wanted, ...cuts });
     if (!report) throw new Problem(NONE, { kind: "not-found" });
     const { error, changes = [], files = [], kept = [] } = report;
     if (error !== undefined) throw new Problem(error, { kind: "changed", status: 409 });
@@ -272,7 +274,7 @@ async function withAnswerTrees<T extends Answered>(
   const found = [];
   for (const query of queries) {
     const { answer, answerType } = query;
-    const isMarkdown = answer.length <= MAX_TREE_CHARS && (answerType === "markdown" || MARKED.test(answer));
+    const isMarkdown = answer.length <= schema.MAX_TREE_CHARS && (answerType === "markdown" || hasMarkdown(answer));
     if (isMarkdown) await nextTurn(); // other requests are answered in between
     found.push({ ...query, answerTree: isMarkdown ? parseMarkdown(answer, { clean: visibleText }) : null });
   }

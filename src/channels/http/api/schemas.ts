@@ -52,9 +52,16 @@ export const ConversationDetailSchema = ConversationSchema.extend({
   ),
 });
 
-const AnswerTreeSchema = z.array(z.object({ kind: z.string() }).loose()).nullable().describe(
-  "The blocks of an answer in Markdown: paragraph, heading, code, quote, list, table, rule. They contain no markup: " +
-    "HTML in them is text. Null for any other answer, and for one of more than 30,000 characters",
+/** Reading a longer text could hold up other requests. */
+export const MAX_TREE_CHARS = 30_000;
+
+const MarkdownTreeSchema = z.array(z.object({ kind: z.string() }).loose()).readonly().describe(
+  "The blocks of a text in Markdown: paragraph, heading, code, quote, list, table, rule. They contain no markup: " +
+    "HTML in them is text",
+);
+
+const AnswerTreeSchema = MarkdownTreeSchema.nullable().describe(
+  "The blocks of an answer in Markdown. Null for any other answer, and for one of more than 30,000 characters",
 );
 
 export const QueryListSchema = z.object({
@@ -224,11 +231,23 @@ export const UndoSchema = z.object({
 
 export const UndoPreviewSchema = UndoSchema.extend({
   fault: z.string().nullable().describe("Why nothing can be undone"),
+  undone: z.array(z.string()).readonly().describe(
+    "Files that redo would change: those of the last undo, unless files were changed after it",
+  ),
 });
 
 export const UndoBody = z.strictObject({
-  changes: z.array(z.string().regex(/^[0-9a-z]+-[0-9a-f]+$/)).min(1).max(1000).describe("Ids from the preview"),
+  changes: z.array(z.string().regex(/^[0-9a-z]+-[0-9a-f]+$/)).min(1).max(1000).optional()
+    .describe("Ids from the preview"),
+  redo: z.literal(true).optional().describe("Reapply the last undo"),
+}).refine(({ changes, redo }) => (changes === undefined) !== (redo === undefined), "must have either changes or redo");
+
+export const MarkdownBody = z.strictObject({
+  texts: z.array(z.string()).min(1).max(10)
+    .refine((texts) => texts.join("").length <= MAX_TREE_CHARS, "must have at most 30,000 characters in all"),
 });
+
+export const MarkdownSchema = z.object({ trees: z.array(MarkdownTreeSchema) });
 
 export const SteeredSchema = z.object({ steered: z.literal(true) });
 

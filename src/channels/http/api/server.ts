@@ -2,6 +2,7 @@ import { type Context, Hono } from "hono";
 import { z } from "zod";
 import { readImage } from "../../../domain/images.ts";
 import { settledWithin } from "../../../domain/kit/concurrency.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
 import { SearchHitSchema } from "../../search_hit_schema.ts";
 import type { Env, HttpParts } from "../env.ts";
 import { Problem } from "../problem.ts";
@@ -62,6 +63,19 @@ server.get(
   async (c) => {
     const prompts = await c.env.parts.suggestions.prompts(await workspaceOf(c, c.req.valid("query")));
     return c.json({ items: prompts.map(({ name, detail, text }) => ({ name, description: detail, text })) });
+  },
+);
+
+server.post(
+  "/markdown",
+  describe("readMarkdown", "Read texts in Markdown as trees without markup, such as the parts of an answer's draft", {
+    200: schema.MarkdownSchema,
+  }),
+  validJson(schema.MarkdownBody),
+  async (c) => {
+    const { parseMarkdown } = await import("../../../markdown/parse_markdown.ts");
+    const { texts } = c.req.valid("json");
+    return c.json({ trees: texts.map((text) => parseMarkdown(text, { clean: visibleText })) });
   },
 );
 

@@ -64,7 +64,7 @@ Deno.test("messages: the steps and events of a query stay, whichever branch is t
 Deno.test("a fork in the middle of a query lists its first steps only, and undoes none of the later changes", async () => {
   const asked: unknown[] = [];
   const undo: HttpParts["undo"] = (_conversation, options) => {
-    asked.push(options.cuts);
+    if (!options.redo) asked.push(options.cuts);
     return Promise.resolve({ changes: [], files: [] });
   };
   await using rig = await startRig([replyJson("1"), replyJson("2"), final("It is three")], { undo });
@@ -90,7 +90,7 @@ Deno.test("a fork in the middle of a query lists its first steps only, and undoe
 Deno.test("undo leaves changes of other branches as they are, on both sides of a fork", async () => {
   const asked: unknown[] = [];
   const undo: HttpParts["undo"] = (_conversation, options) => {
-    asked.push(options.cuts);
+    if (!options.redo) asked.push(options.cuts);
     return Promise.resolve({ changes: [], files: [] });
   };
   await using rig = await startRig([final("one"), final("two"), final("other two")], { undo });
@@ -118,6 +118,11 @@ function recorded(): { readonly undo: NonNullable<HttpParts["undo"]>; readonly a
   return {
     asked,
     undo: ({ workspace }, options) => {
+      if (options.redo) {
+        const report = state.undone ? { changes: [{ ...CHANGE, at: 8 }], files: FILES } : { error: "Nothing to redo" };
+        state.undone &&= options.dryRun === true;
+        return Promise.resolve(report);
+      }
       asked.push({ workspace, ...options });
       if (options.dryRun) {
         return Promise.resolve(state.undone ? { error: "Nothing to undo" } : { changes: [CHANGE], files: FILES });
@@ -140,6 +145,28 @@ Deno.test("undo shows what the last request changed, undoes it once, and does no
   assert.deepEqual(await (await rig.post(at, body)).json(), { changes: [], files: [], kept: [] });
   assert.equal((await (await rig.ask(at)).json()).fault, "Nothing to undo");
   assert.deepEqual(asked[1], { workspace: "/work", changes: "0abc-01" });
+});
+
+Deno.test("undo offers to reapply the last undo, until files are changed after it", async () => {
+  const { undo } = recorded();
+  await using rig = await startRig([], { undo });
+  const at = `/api/v1/conversations/${await rig.conversation()}/undo`;
+  const undone = async (): Promise<unknown> => (await (await rig.ask(at)).json()).undone;
+  assert.deepEqual(await undone(), []);
+  await (await rig.post(at, { changes: ["0abc-01"] })).json();
+  assert.deepEqual(await undone(), ["a.ts"]);
+  assert.equal((await (await rig.post(at, { redo: true })).json()).files.length, 1);
+  assert.deepEqual(await undone(), []);
+  const both = await rig.post(at, { changes: ["0abc-01"], redo: true });
+  assert.deepEqual([both.status, (await both.json()).detail], [
+    400,
+    "Cannot use the body: it must have either changes or redo",
+  ]);
+  const later: HttpParts["undo"] = (_conversation, { redo }) =>
+    Promise.resolve({ changes: [{ ...CHANGE, at: redo ? 7 : 8 }], files: FILES });
+  await using changed = await startRig([], { undo: later });
+  const of = `/api/v1/conversations/${await changed.conversation()}/undo`;
+  assert.deepEqual((await (await changed.ask(of)).json()).undone, []);
 });
 
 Deno.test("undo says which files it kept, beforehand and afterwards", async () => {

@@ -19,3 +19,13 @@ Deno.test("healthRoutes() is not ready without its database", async () => {
   await rig.engine.store.close();
   assert.equal((await fetch(new URL("/readyz", rig.url))).status, 503);
 });
+
+Deno.test("markdown reads texts as trees without markup, up to 30,000 characters", async () => {
+  await using rig = await startRig([]);
+  const read = await rig.post("/api/v1/markdown", { texts: ["# A <b>", ""] });
+  const inlines = [{ kind: "text", text: "A <b>" }];
+  assert.deepEqual(await read.json(), { trees: [[{ kind: "heading", level: 1, inlines }], []] });
+  const long = await rig.post("/api/v1/markdown", { texts: ["x".repeat(20_000), "x".repeat(10_001)] });
+  assert.equal(long.status, 400);
+  await long.body?.cancel();
+});

@@ -1,0 +1,104 @@
+import { signal } from "@preact/signals";
+import { hasMarkdown, type MarkdownBlock } from "../../markdown/tree.ts";
+
+/** Time between two readings of a text that grows. */
+const PAUSE_MS = 200;
+/** The server reads no more characters at once. */
+const MAX_CHARS = 30_000;
+
+type Tree = readonly MarkdownBlock[];
+
+/** What is known of an answer that is being written. */
+interface Drawn {
+  /** The trees of the finished parts, each of which was read once. */
+  readonly finished: readonly Tree[];
+  /** The tree of the part behind them. */
+  readonly rest: Tree;
+}
+
+const NOTHING: Drawn = { finished: [], rest: [] };
+
+/** An answer as it arrives, drawn as Markdown as soon as it has some. */
+export class DraftAnswer {
+  readonly text = signal("");
+  /** Null while the text is drawn as it is. */
+  readonly drawn = signal<Drawn | null>(null);
+  readonly #parse: (texts: readonly string[]) => Promise<readonly Tree[]>;
+  readonly #pause: () => Promise<void>;
+  /** `drawn` shows this text. */
+  #read = "";
+  /** Its finished parts have so many characters. */
+  #finished = 0;
+  #follows = false;
+
+  /** `parse` returns the trees of texts; `pause` is called between two calls of it. */
+  constructor(parse: (texts: readonly string[]) => Promise<readonly Tree[]>, pause = pauseBetween) {
+    this.#parse = parse;
+    this.#pause = pause;
+  }
+
+  /** Sets the text so far. */
+  set(text: string): void {
+    if (!text.startsWith(this.#read)) this.#forget();
+    this.text.value = text;
+    if (!this.#follows && hasMarkdown(text)) void this.#follow();
+  }
+
+  #forget(): void {
+    this.#read = "";
+    this.#finished = 0;
+    this.drawn.value = null;
+  }
+
+  /** Reads the text until it grows no more. Once that fails, the text is drawn as it is. */
+  async #follow(): Promise<void> {
+    this.#follows = true;
+    try {
+      while (this.text.value !== this.#read && hasMarkdown(this.text.value)) {
+        await this.#grow(this.text.value);
+        await this.#pause();
+      }
+      this.#follows = false;
+    } catch {
+      this.#forget();
+    }
+  }
+
+  async #grow(text: string): Promise<void> {
+    const from = this.#finished;
+    if (text.length - from > MAX_CHARS) throw new Error("Cannot draw the draft: it is too long");
+    const end = finishedLength(text, from);
+    const [made = [], rest = []] = await this.#parse([text.slice(from, end), text.slice(end)]);
+    if (from !== this.#finished || !this.text.value.startsWith(text)) return; // it began again
+    const { finished } = this.drawn.value ?? NOTHING;
+    this.drawn.value = { finished: end > from ? [...finished, made] : finished, rest };
+    this.#finished = end;
+    this.#read = text;
+  }
+}
+
+async function pauseBetween(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+}
+
+const FENCE = /^\s*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})/;
+const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])\s/;
+
+/** Returns the number of characters up to the last block that no further text can change: behind an empty line, and in
+ * no fence or list. `from` is where an earlier one ended. */
+export function finishedLength(text: string, from: number): number {
+  let [end, at, fence, isBlank, isList] = [from, from, "", false, false];
+  for (const line of text.slice(from).split("\n").slice(0, -1)) {
+    const isOwn = line.trim() !== "";
+    if (fence === "" && isBlank && isOwn && !/^\s/.test(line) && !(isList && ITEM.test(line))) {
+      [end, isList] = [at, false];
+    }
+    if (fence === "" && at === end) isList = ITEM.test(line);
+    const mark = FENCE.exec(line)?.[1] ?? "";
+    if (fence === "") fence = mark;
+    else if (mark.startsWith(fence) && line.trim() === mark) fence = "";
+    if (fence === "") isBlank = !isOwn;
+    at += line.length + 1;
+  }
+  return end;
+}
