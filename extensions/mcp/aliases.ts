@@ -1,4 +1,4 @@
-import { enabledServers } from "./settings.ts";
+import { serversOf } from "./repository_servers.ts";
 import { aliasName, argumentText, type McpTool, resultType, ToolCache, toolDoc } from "./tools.ts";
 import { type EnvironmentView, type Extension, fn, type FunctionOptions, z } from "@vis/extension";
 
@@ -17,7 +17,7 @@ export async function aliases(env: EnvironmentView, callByAlias: CallByAlias): P
   const cache = new ToolCache(env);
   const found: Extension[] = [];
   const bound = new Set<string>();
-  for (const [name, config] of enabledServers(env.config)) {
+  for (const [name, config] of await serversOf(env)) {
     const tools = await cache.read(name, config);
     if (tools === null || tools.length === 0) continue;
     bound.add(name);

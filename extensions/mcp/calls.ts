@@ -4,7 +4,8 @@ import { httpStatusOf } from "./connect.ts";
 import { jsonArguments } from "./exact_json.ts";
 import { LoginError } from "./login/logins.ts";
 import { Links, type ServerLink } from "./server_link.ts";
-import { enabledServers, ServerError } from "./settings.ts";
+import { serverNames } from "./repository_servers.ts";
+import { ServerError } from "./settings.ts";
 import { aliasName, differenceOf, type McpTool, requiredKeys, ToolCache, toolList, toolUsage } from "./tools.ts";
 import { type Client, ProtocolError, UnauthorizedError } from "@modelcontextprotocol/client";
 import { type EnvironmentView, messageOf, nearestName } from "@vis/extension";
@@ -14,7 +15,7 @@ const MOST_LISTED = 1_000;
 type Args = Readonly<Record<string, unknown>>;
 
 export async function tools(env: EnvironmentView, server: string, search?: string): Promise<string> {
-  const link = links.find(env, server);
+  const link = await links.find(env, server);
   const listed = await link.listed(env);
   await new ToolCache(env).write(server, { config: link.config, tools: listed.tools });
   return toolList(server, { ...listed, bound: isBound(env.envId, server), search });
@@ -25,7 +26,7 @@ export async function call(
   server: string,
   { tool, args }: { readonly tool: string; readonly args: Args },
 ): Promise<unknown> {
-  const link = links.find(env, server);
+  const link = await links.find(env, server);
   const bound = isBound(env.envId, server);
   const result = await callTool(env, { link, tool, args, bound });
   // The call has run, so a list that cannot be read must not make it fail.
@@ -44,14 +45,14 @@ export async function callByAlias(
   return await call(own, server, { tool, args });
 }
 
-export function servers(env: EnvironmentView): unknown {
-  return [...enabledServers(env.config).keys()].map((name) => (
+export async function servers(env: EnvironmentView): Promise<unknown> {
+  return (await serverNames(env)).map((name) => (
     { name, alias: aliasName(name), state: links.known(env, name)?.state ?? "stopped" }
   ));
 }
 
 export async function resources(env: EnvironmentView, server: string): Promise<unknown> {
-  return await links.find(env, server).request(env, async ({ client }, options) => {
+  return await (await links.find(env, server)).request(env, async ({ client }, options) => {
     const single = async () => (await client.listResources(undefined, options)).resources;
     const templates = async () => (await client.listResourceTemplates(undefined, options)).resourceTemplates;
     const [found, patterns] = await Promise.all([
@@ -66,14 +67,14 @@ export async function resources(env: EnvironmentView, server: string): Promise<u
 }
 
 export async function read(env: EnvironmentView, server: string, uri: string): Promise<unknown> {
-  return await links.find(env, server).request(env, async ({ client }, options) => {
+  return await (await links.find(env, server)).request(env, async ({ client }, options) => {
     const { contents } = await client.readResource({ uri }, options);
     return contents.map(resourcePiece);
   });
 }
 
 export async function prompts(env: EnvironmentView, server: string): Promise<unknown> {
-  return await links.find(env, server).request(env, async ({ client }, options) => {
+  return await (await links.find(env, server)).request(env, async ({ client }, options) => {
     const list = async () => (await client.listPrompts(undefined, options)).prompts;
     const found = await listed(client, { of: "prompts", list });
     return firstOf(found, { env, of: "prompts" }).map(({ arguments: args = [], ...rest }) => ({
@@ -88,7 +89,7 @@ export async function prompt(
   server: string,
   { prompt: name, args }: { readonly prompt: string; readonly args: Readonly<Record<string, string>> },
 ): Promise<unknown> {
-  return await links.find(env, server).request(env, async ({ client }, options) => {
+  return await (await links.find(env, server)).request(env, async ({ client }, options) => {
     const { messages } = await client.getPrompt({ name, arguments: { ...args } }, options);
     return messages.map(({ role, content }) => ({ role, content: piecesOf([content])[0] ?? null }));
   });

@@ -6,6 +6,7 @@ import {
   messageOf,
   Semaphore,
 } from "@vis/extension";
+import { FILE, type RepositoryServers, repositoryServers } from "./repository_servers.ts";
 import { ServerLink } from "./server_link.ts";
 import { enabledServers, type ServerConfig, ServerError } from "./settings.ts";
 import { leftOutText } from "./tools.ts";
@@ -65,9 +66,11 @@ export async function checkCommand(name: string | undefined, context: CliContext
   return states.every(({ state }) => state === "ok") ? 0 : 1;
 }
 
-/** Returns lines of `vis doctor`, one for each server. */
+/** Returns lines of `vis doctor`: one for each server of the settings, and one for the file of the repository, whose
+ * servers are not started. */
 export async function diagnoseServers({ spawnInWorkspace: spawn, ...context }: DoctorContext): Promise<DoctorCheck[]> {
-  return (await checkServers({ ...context, spawn })).map(({ name, state, found }) => {
+  const brought = (await repositoryServers(context).then((found) => found && linesOf(found))) ?? [];
+  const own = (await checkServers({ ...context, spawn })).map(({ name, state, found }): DoctorCheck => {
     const line = { name: `mcp: ${name}`, found };
     if (state === "ok") return { ...line, state, fix: "" };
     const fix = state === "failed"
@@ -77,4 +80,22 @@ export async function diagnoseServers({ spawnInWorkspace: spawn, ...context }: D
       : "Set it, or save it with vis auth login";
     return { ...line, state: "warn", fix };
   });
+  return [...own, ...brought];
+}
+
+function linesOf({ path, servers, faults }: RepositoryServers): DoctorCheck[] {
+  const names = [...servers.keys()].join(", ");
+  const line = {
+    name: `mcp: ${FILE}`,
+    found: `it brings ${names}, which Vis uses once you allow it in a conversation`,
+  };
+  return [
+    ...names === "" ? [] : [{ ...line, state: "ok" as const, fix: "" }],
+    ...[...faults].map(([name, why]): DoctorCheck => ({
+      name: name === "" ? line.name : `mcp: ${name}`,
+      state: "warn",
+      found: name === "" ? why : `${FILE} describes it, and ${why}`,
+      fix: `Correct ${path}`,
+    })),
+  ];
 }

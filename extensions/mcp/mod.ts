@@ -1,5 +1,6 @@
 import { defineExtension, type EnvironmentView, type Extension, fn, z } from "@vis/extension";
 import settings from "./settings.ts";
+import { existsSync } from "node:fs";
 
 const text = z.string().min(1);
 const server = text.describe("server");
@@ -12,29 +13,33 @@ interface Servers {
   readonly servers?: Readonly<Record<string, { readonly disabled?: boolean }>>;
 }
 
-const names = ({ config }: EnvironmentView): readonly string[] =>
-  Object.entries((config as Servers | undefined)?.servers ?? {}).flatMap(([name, { disabled }]) =>
-    disabled ? [] : [name]
-  );
+/** Without a `.mcp.json`, the settings say all names. */
+async function names(env: EnvironmentView): Promise<readonly string[]> {
+  const { servers = {} } = (env.config ?? {}) as Servers;
+  const own = Object.entries(servers).flatMap(([name, { disabled }]) => disabled ? [] : [name]);
+  const { workspace, root = workspace } = env;
+  if (![workspace, root].some((folder) => existsSync(`${folder}/.mcp.json`))) return own;
+  return await (await import("./repository_servers.ts")).serverNames(env);
+}
 
 export default defineExtension({
   namespace: "vis.mcp",
   alias: { ns: "vis.ext.mcp", alias: "mcp" },
-  doc: "Tools, resources and prompts of MCP servers that the user configured: extensions.config of vis.mcp.",
+  doc: "Tools, resources and prompts of MCP servers of the user's settings, and of the repository's .mcp.json.",
   group: "mcp",
   version: "0.1.0",
   author: "Vis",
   license: "Apache-2.0",
   config: settings,
-  /** The extension is inactive unless the user configured a server. */
-  activate: (env: EnvironmentView): boolean => names(env).length > 0,
-  prompt: (env: EnvironmentView): string => {
-    const listed = names(env).join(", ");
+  /** The extension is inactive unless the user configured a server or the repository brings one. */
+  activate: async (env: EnvironmentView): Promise<boolean> => (await names(env)).length > 0,
+  prompt: async (env: EnvironmentView): Promise<string> => {
+    const listed = (await names(env)).join(", ");
     if (listed === "") return "";
     return `Tools of MCP servers: ${listed}. First look: await mcp.tools(server, search?) gives their signatures as text. Then await mcp.call(server, tool, args): data, or an error with the signature.`;
   },
   extend: async (env: EnvironmentView): Promise<readonly Extension[]> => {
-    if (names(env).length === 0) return [];
+    if ((await names(env)).length === 0) return [];
     const { aliases } = await import("./aliases.ts");
     return await aliases(env, async (own, name, call) => (await calls()).callByAlias(own, name, call));
   },
@@ -78,6 +83,7 @@ export default defineExtension({
       async (env: EnvironmentView, name: string, search?: string) => (await calls()).tools(env, name, search),
       {
         doc: "Signatures of a server's tools as TypeScript, all of them or those that hold the words.",
+        untimed: true,
         args: z.tuple([server, z.string().optional().describe("search")]),
         returns: "string",
         examples: ['await mcp.tools("github", "issue")'],
@@ -105,12 +111,14 @@ export default defineExtension({
     }),
     fn("resources", async (env: EnvironmentView, name: string) => (await calls()).resources(env, name), {
       doc: "Resources of a server, and templates of the addresses of others.",
+      untimed: true,
       args: z.tuple([server]),
       misnamed: { url: "uri" },
       returns: "{uri, name, description?, mimeType?, template}[]",
     }),
     fn("read", async (env: EnvironmentView, name: string, uri: string) => (await calls()).read(env, name, uri), {
       doc: "One resource.",
+      untimed: true,
       action: { doing: "reading", done: "read", things: "resources", named: 2 },
       args: z.tuple([server, text.describe("uri")]),
       misnamed: {
@@ -124,6 +132,7 @@ export default defineExtension({
     }),
     fn("prompts", async (env: EnvironmentView, name: string) => (await calls()).prompts(env, name), {
       doc: "Prompts that a server offers.",
+      untimed: true,
       args: z.tuple([server]),
       misnamed: { args: "arguments", parameters: "arguments" },
       returns: "{name, description?, arguments: {name, description?, required}[]}[]",
@@ -134,6 +143,7 @@ export default defineExtension({
         (await calls()).prompt(env, name, { prompt, args: given }),
       {
         doc: "The messages of one prompt.",
+        untimed: true,
         args: z.tuple([
           server,
           text.describe("prompt"),

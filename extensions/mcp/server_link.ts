@@ -1,5 +1,6 @@
 import { connect, type McpConnection } from "./connect.ts";
 import { isSigned, LoginError, ServerLogin } from "./login/logins.ts";
+import { askForServers, FILE, mayBringServers, repositoryServers } from "./repository_servers.ts";
 import { checkVariables, enabledServers, redacted, secretsOf, type ServerConfig, ServerError } from "./settings.ts";
 import { type ListedTools, listTools, type McpTool } from "./tools.ts";
 import { abortable, type EnvironmentView, messageOf } from "@vis/extension";
@@ -8,12 +9,21 @@ import { abortable, type EnvironmentView, messageOf } from "@vis/extension";
 export class Links {
   readonly #conversations = new Map<string, Map<string, ServerLink>>();
 
-  /** Returns the conversation's server of this name; throws Error that lists the existing ones. */
-  find(env: EnvironmentView, name: string): ServerLink {
-    const servers = enabledServers(env.config);
-    const config = servers.get(name);
+  /** Returns the conversation's server of this name. Rejects with Error that lists the existing ones, and if the user
+   * does not allow a server of the repository. */
+  async find(env: EnvironmentView, name: string): Promise<ServerLink> {
+    const own = enabledServers(env.config);
+    const config = own.get(name);
     if (config) return this.#of(env, { name, config });
-    throw new ServerError(name, `there are ${[...servers.keys()].join(", ") || "none"}`);
+    const found = mayBringServers(env) ? await repositoryServers(env) : null;
+    const brought = found?.servers.get(name);
+    if (!found || !brought) {
+      const why = found?.faults.get(name) ?? found?.faults.get("");
+      if (why !== undefined) throw new ServerError(name, `${FILE} describes it, and ${why}`);
+      throw new ServerError(name, `there are ${[...own.keys(), ...found?.servers.keys() ?? []].join(", ") || "none"}`);
+    }
+    await askForServers(env, { server: name, found });
+    return this.#of(env, { name, config: brought });
   }
 
   /** Returns the running server; null if it was not used yet. */
@@ -28,7 +38,10 @@ export class Links {
       this.#conversations.set(env.envId, links);
       env.closed?.addEventListener("abort", () => void this.#close(env.envId), { once: true });
     }
-    const link = links.get(name) ?? new ServerLink(name, config);
+    const known = links.get(name);
+    if (known && JSON.stringify(known.config) === JSON.stringify(config)) return known;
+    void known?.close(); // the repository describes it otherwise now
+    const link = new ServerLink(name, config);
     links.set(name, link);
     return link;
   }

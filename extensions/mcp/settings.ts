@@ -27,13 +27,13 @@ export const Stdio = z.strictObject({
   write: z.array(text).default([]).describe("Paths that it may change, relative to the workspace"),
   ...limits,
 });
-const Http = z.strictObject({
+export const Http = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).describe("Address of a server over streamable HTTP"),
   headers: values.describe("Headers of each request"),
   ...limits,
 });
 const Server = z.union([Stdio, Http], "needs either a command or a url, and no key that neither has");
-const NAME = /^[A-Za-z][\w-]{0,40}$/;
+export const NAME = /^[A-Za-z][\w-]{0,40}$/;
 
 /** Whether aliases are distinct: `-` becomes `_` in an alias. */
 function apart(servers: Readonly<Record<string, unknown>>): boolean {
@@ -45,6 +45,7 @@ export default z.strictObject({
   servers: z.record(z.string().regex(NAME, "must be letters, digits, - and _"), Server)
     .refine(apart, "has two names of which one alias would be made, such as a-b and a_b").default({})
     .describe("Name of a server to its program or address").meta({ offered: "mcpServers" }),
+  variables: values.describe("Variables that the servers of a repository's .mcp.json may use, by name"),
 }).prefault({});
 
 export type ServerConfig = StdioConfig | HttpConfig;
@@ -59,6 +60,12 @@ export const WORKSPACE = "${workspace}";
 export function enabledServers(config: unknown): ReadonlyMap<string, ServerConfig> {
   const { servers = {} } = (config ?? {}) as { readonly servers?: Readonly<Record<string, ServerConfig>> };
   return new Map(Object.entries(servers).filter(([, { disabled }]) => !disabled));
+}
+
+/** The variables that servers of a repository may use; those that are not set are left out. */
+export function userVariables(config: unknown): Readonly<Record<string, string>> {
+  const { variables = {} } = (config ?? {}) as { readonly variables?: Readonly<Record<string, string>> };
+  return Object.fromEntries(Object.entries(variables).filter(([, value]) => !/\$\{(auth:)?[\w.-]+\}/.test(value)));
 }
 
 /** Returns the values of headers and variables, which must not be shown. */

@@ -270,15 +270,15 @@ const GLOBAL = { scope: "global" } as const;
 /** The tools of servers as last seen, in all conversations, so that an alias has its functions before the server is
  * started. Contains no secrets; failures are ignored. */
 export class ToolCache {
-  readonly #store: EnvironmentView["store"];
+  readonly #env: Pick<EnvironmentView, "store" | "workspace">;
 
-  constructor({ store }: Pick<EnvironmentView, "store">) {
-    this.#store = store;
+  constructor(env: Pick<EnvironmentView, "store" | "workspace">) {
+    this.#env = env;
   }
 
   /** Returns null if they were never seen, or if the server's configuration has changed. */
   async read(name: string, config: ServerConfig): Promise<readonly McpTool[] | null> {
-    const found: unknown = await this.#store?.get(keyOf(name, config), GLOBAL).catch(() => null);
+    const found: unknown = await this.#env.store?.get(this.#keyOf(name, config), GLOBAL).catch(() => null);
     return Array.isArray(found) && found.every(isTool) ? toTools(found.slice(0, MOST_SYMBOLS)) : null;
   }
 
@@ -287,14 +287,16 @@ export class ToolCache {
     { config, tools }: { readonly config: ServerConfig; readonly tools: readonly McpTool[] },
   ): Promise<void> {
     const kept = JSON.parse(JSON.stringify(tools.slice(0, MOST_SYMBOLS).map(({ symbol: _, ...tool }) => tool)));
-    await this.#store?.put(keyOf(name, config), kept, GLOBAL).catch(() => {}); // the next conversation asks the server
+    await this.#env.store?.put(this.#keyOf(name, config), kept, GLOBAL).catch(() => {}); // the next conversation asks the server
   }
-}
 
-/** Returns a key that depends on everything that determines the tools, but not on headers and variables. */
-function keyOf(name: string, config: ServerConfig): string {
-  const facts = "url" in config ? [config.url] : [config.command, ...config.args];
-  return `tools/${createHash("sha256").update(JSON.stringify([name, ...facts])).digest("hex").slice(0, 32)}`;
+  /** Returns a key that depends on everything that determines the tools, but not on headers and variables. With `cwd`,
+   * the workspace can decide which program runs. */
+  #keyOf(name: string, config: ServerConfig): string {
+    const place = "url" in config || config.cwd === undefined ? [] : [this.#env.workspace];
+    const facts = "url" in config ? [config.url] : [config.command, ...config.args, ...place];
+    return `tools/${createHash("sha256").update(JSON.stringify([name, ...facts])).digest("hex").slice(0, 32)}`;
+  }
 }
 
 function isTool(value: unknown): value is McpTool {

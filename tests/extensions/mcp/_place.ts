@@ -37,13 +37,20 @@ export interface Place {
 export async function withServers(
   servers: Readonly<Record<string, object>>,
   run: (place: Place) => Promise<void>,
+  { variables = {}, more = {} }: PlaceOptions = {},
 ): Promise<void> {
-  await withFolder((root) => withServersIn(root, servers, run));
+  await withFolder((root) => withServersIn(root, { settings: { servers, variables }, more }, run));
+}
+
+interface PlaceOptions {
+  /** Variables that the settings name for servers of a repository. */
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly more?: Partial<EnvironmentView>;
 }
 
 async function withServersIn(
   root: string,
-  servers: Readonly<Record<string, object>>,
+  { settings, more }: { readonly settings: object; readonly more: Partial<EnvironmentView> },
   run: (place: Place) => Promise<void>,
 ): Promise<void> {
   const at = (name: string): string => join(root, name);
@@ -57,7 +64,7 @@ async function withServersIn(
   });
   const { log, entries } = recordingLog();
   const home = at("user/.vis");
-  const registry = new ExtensionRegistry({ log, home, config: { "vis.mcp": { servers } } });
+  const registry = new ExtensionRegistry({ log, home, config: { "vis.mcp": settings } });
   registry.register(mcp);
   const programs = new ConversationPrograms();
   const approvals: Place["approvals"] = { asked: [], answer: null };
@@ -66,7 +73,17 @@ async function withServersIn(
     return Promise.resolve(approvals.answer ?? assert.fail("asked"));
   };
   const store = memoryOwnStore();
-  const env = { ...VIEW, envId: crypto.randomUUID(), workspace: at("workspace"), closed: programs.closed, store };
+  const spawnIn = (signal: AbortSignal): Place["spawn"] =>
+    programs.bind((workspace, argv, options) => wall.spawn(workspace, argv, options), {
+      workspace: at("workspace"),
+      signal,
+    });
+  const env = {
+    ...VIEW,
+    ...{ envId: crypto.randomUUID(), workspace: at("workspace"), closed: programs.closed, store },
+    spawn: spawnIn(programs.closed),
+    ...more,
+  };
   let active: ActiveExtensions | null = null;
   const begin = async (): Promise<ActiveExtensions> => active = await registry.activate(env);
   try {
@@ -74,21 +91,14 @@ async function withServersIn(
       workspace: at("workspace"),
       home,
       env,
-      spawn: programs.bind((workspace, argv, options) => wall.spawn(workspace, argv, options), {
-        workspace: at("workspace"),
-        signal: programs.closed,
-      }),
+      spawn: spawnIn(programs.closed),
       settings: registry.configOf("vis.mcp"),
       log: entries,
       begin,
       approvals,
       call: async (name, args = [], signal = new AbortController().signal) => {
-        const spawn = programs.bind((workspace, argv, options) => wall.spawn(workspace, argv, options), {
-          workspace: at("workspace"),
-          signal,
-        });
         return await (active ?? await begin()).call(name, args, {
-          env: { ...env, spawn, ...(approvals.answer ? { approve } : {}) },
+          env: { ...env, spawn: spawnIn(signal), ...(approvals.answer ? { approve } : {}) },
           signal,
         });
       },

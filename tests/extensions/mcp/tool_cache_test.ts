@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { HttpConfig } from "../../../extensions/mcp/settings.ts";
+import { type HttpConfig, Stdio } from "../../../extensions/mcp/settings.ts";
 import { LineSplitter } from "../../../extensions/mcp/stdio_transport.ts";
 import { ToolCache } from "../../../extensions/mcp/tools.ts";
 import { memoryOwnStore } from "./_memory_own_store.ts";
@@ -17,12 +17,20 @@ const tools = [{ name: "a-b", symbol: "a_b", description: "Does.", inputSchema: 
 Deno.test("ToolCache keeps the tools of a server as it is set up, for all conversations, without its secrets", async () => {
   const kept = new Map<string, unknown>();
   const store = memoryOwnStore(kept);
-  const cache = new ToolCache({ store });
+  const cache = new ToolCache({ store, workspace: "/w" });
   assert.equal(await cache.read("s", config), null);
   await cache.write("s", { config, tools });
-  assert.deepEqual(await new ToolCache({ store }).read("s", { ...config, headers: { k: "other" } }), tools);
+  assert.deepEqual(
+    await new ToolCache({ store, workspace: "/w" }).read("s", { ...config, headers: { k: "other" } }),
+    tools,
+  );
   assert.equal(await cache.read("s", { ...config, url: "https://b.example/mcp" }), null);
   assert.equal(await cache.read("t", config), null);
+  const program = Stdio.parse({ command: "./server", cwd: "." });
+  await cache.write("own", { config: program, tools });
+  assert.deepEqual(await cache.read("own", program), tools);
+  const other = new ToolCache({ store, workspace: "/other" });
+  assert.equal(await other.read("own", program), null, "another workspace has another program of this name");
   const [[key = "", value] = []] = [...kept];
   assert.match(key, /^global tools\/[0-9a-f]{32}$/);
   assert.doesNotMatch(JSON.stringify(value), /very-secret/);
@@ -31,10 +39,10 @@ Deno.test("ToolCache keeps the tools of a server as it is set up, for all conver
     assert.equal(await cache.read("s", config), null, JSON.stringify(broken));
   }
   const failing = { ...store, get: () => Promise.reject(new Error("no")), put: () => Promise.reject(new Error("no")) };
-  await new ToolCache({ store: failing }).write("s", { config, tools });
-  assert.equal(await new ToolCache({ store: failing }).read("s", config), null);
-  await new ToolCache({}).write("s", { config, tools });
-  assert.equal(await new ToolCache({}).read("s", config), null);
+  await new ToolCache({ store: failing, workspace: "/w" }).write("s", { config, tools });
+  assert.equal(await new ToolCache({ store: failing, workspace: "/w" }).read("s", config), null);
+  await new ToolCache({ workspace: "/w" }).write("s", { config, tools });
+  assert.equal(await new ToolCache({ workspace: "/w" }).read("s", config), null);
 });
 
 Deno.test("LineSplitter cuts lines wherever the bytes are cut, and bounds them", () => {

@@ -1,0 +1,181 @@
+/** MCP servers that a repository brings in `.mcp.json`, the file that several agents read. The user is asked before they
+ * are used, and each answer is about exactly this content of the file. */
+import { enabledServers, Http, NAME, type ServerConfig, ServerError, Stdio, userVariables } from "./settings.ts";
+import { commandText, decodeText, type EnvironmentView, messageOf, z } from "@vis/extension";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { lstat, readFile } from "node:fs/promises";
+
+export const FILE = ".mcp.json";
+const MAX_BYTES = 64 * 1024;
+/** The tenant of everything that this machine's user begins. */
+const MAIN = "default";
+
+const Given = z.looseObject({
+  type: z.string().optional(),
+  command: z.string().optional(),
+  args: z.array(z.string()).default([]),
+  env: z.record(z.string(), z.string()).default({}),
+  url: z.string().optional(),
+  headers: z.record(z.string(), z.string()).default({}),
+});
+const Content = z.looseObject({ mcpServers: z.record(z.string(), z.unknown()).default({}) });
+
+type GivenServer = z.infer<typeof Given>;
+type Approval = Awaited<ReturnType<NonNullable<EnvironmentView["approve"]>>>;
+
+export interface RepositoryServers {
+  readonly path: string;
+  /** Names of the servers that the file describes, and the user's settings do not. */
+  readonly names: readonly string[];
+  /** Those of them that can be used. */
+  readonly servers: ReadonlyMap<string, ServerConfig>;
+  /** Why others cannot be used, by name; `""` stands for the whole file. */
+  readonly faults: ReadonlyMap<string, string>;
+  readonly question: { readonly what: string; readonly why: string; readonly scope: string };
+}
+
+type Place = Pick<EnvironmentView, "workspace" | "root" | "config">;
+
+/** Whether a repository's servers may be used in this environment at all: nobody can be asked for other tenants and in
+ * the locked profile, which has no programs. */
+export function mayBringServers(env: EnvironmentView): boolean {
+  return env.spawn !== undefined && (env.tenant ?? MAIN) === MAIN && fileOf(env) !== null;
+}
+
+/** The servers of the user's settings and those that the repository brings. */
+export async function serversOf(env: EnvironmentView): Promise<ReadonlyMap<string, ServerConfig>> {
+  const own = enabledServers(env.config);
+  if (!mayBringServers(env)) return own;
+  return new Map([...own, ...(await repositoryServers(env))?.servers ?? []]);
+}
+
+export async function serverNames(env: EnvironmentView): Promise<readonly string[]> {
+  return [...(await serversOf(env)).keys()];
+}
+
+function fileOf({ workspace, root = workspace }: Pick<EnvironmentView, "workspace" | "root">): string | null {
+  return [workspace, root].map((folder) => `${folder}/${FILE}`).find((path) => existsSync(path)) ?? null;
+}
+
+/** Reads the file of the workspace, else of the repository around it; null if there is none. */
+export async function repositoryServers({ config, ...place }: Place): Promise<RepositoryServers | null> {
+  const path = fileOf(place);
+  if (path === null) return null;
+  const [names, servers, faults] = [[] as string[], new Map<string, ServerConfig>(), new Map<string, string>()];
+  const asked: string[] = [];
+  const wanted = new Set<string>();
+  let hash = "";
+  try {
+    const { text, digest } = await contentOf(path);
+    hash = digest;
+    const own = enabledServers(config);
+    for (const [name, raw] of Object.entries(Content.parse(JSON.parse(text)).mcpServers)) {
+      if (own.has(name)) continue;
+      names.push(name);
+      try {
+        const given = Given.parse(raw);
+        servers.set(name, serverOf(name, { given, variables: userVariables(config), wanted }));
+        asked.push(`${name} (${shown(given)})`);
+      } catch (error) {
+        faults.set(name, reasonOf(error));
+      }
+    }
+  } catch (error) {
+    faults.set("", reasonOf(error));
+  }
+  const variables = [...wanted].join(", ");
+  const question = {
+    what: `use the MCP servers of ${FILE}: ${asked.join("; ")}`,
+    why: `The repository brings them. They run with access to the network and may read the workspace${
+      variables === "" ? "" : `; they get your variables ${variables}`
+    }.`,
+    scope: `the MCP servers of ${FILE} with the content ${hash}`,
+  };
+  return { path, names, servers, faults, question };
+}
+
+/** Reads the bytes once: the question is about them, and they are used. */
+async function contentOf(path: string): Promise<{ readonly text: string; readonly digest: string }> {
+  const { size, isFile } = await lstat(path).then((info) => ({ size: info.size, isFile: info.isFile() }));
+  if (!isFile) throw new Error("it is not a regular file");
+  if (size > MAX_BYTES) throw new Error(`it has ${size} bytes, the limit is ${MAX_BYTES}`);
+  const bytes = await readFile(path);
+  const { text } = decodeText(bytes) ?? { text: "" };
+  return { text, digest: createHash("sha256").update(bytes).digest("hex").slice(0, 32) };
+}
+
+function serverOf(
+  name: string,
+  { given, variables, wanted }: {
+    readonly given: GivenServer;
+    readonly variables: Readonly<Record<string, string>>;
+    /** Gets the names of the variables that the server uses. */
+    readonly wanted: Set<string>;
+  },
+): ServerConfig {
+  if (!NAME.test(name)) throw new Error("its name must have letters, digits, - and _ alone");
+  const filled = (text: string): string => {
+    return text.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_whole, variable: string, fallback?: string) => {
+      const value = Object.hasOwn(variables, variable) ? variables[variable] : undefined;
+      if (value !== undefined) wanted.add(variable);
+      const found = value ?? fallback;
+      if (found === undefined) throw new Error(unnamed(variable));
+      return found;
+    });
+  };
+  const all = (values: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(values).map(([key, value]) => [key, filled(value)]));
+  const { type, command, args, env, url, headers } = given;
+  if (url !== undefined) {
+    if (type === "sse" || type === "ws") throw new Error(`its type ${type} is not supported; use http`);
+    return Http.parse({ url: filled(url), headers: all(headers) });
+  }
+  if (command === undefined) throw new Error("it has neither a command nor a url");
+  return Stdio.parse({ command: filled(command), args: args.map(filled), env: all(env), cwd: ".", network: true });
+}
+
+/** A repository reads no variable that the user has not named. */
+function unnamed(variable: string): string {
+  return `it wants your variable ${variable}; allow it with vis config set extensions.config.vis.mcp.variables.${variable} '\${${variable}}'`;
+}
+
+/** A server as the file has it, variables by their names. */
+function shown({ command = "", args, env, url, headers }: GivenServer): string {
+  return url === undefined ? commandText([command, ...args], { env }) : commandText([url], { env: headers });
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof z.ZodError)) return messageOf(error);
+  const [{ path = [], message = "" } = {}] = error.issues;
+  return `${path.join(".") || "it"} ${message}`;
+}
+
+/** Answers of the user in the running query of an environment. */
+const ANSWERS = new Map<string, { readonly about: string; readonly answer: Promise<Approval> }>();
+
+/** Resolves once the user has allowed the servers; rejects with `ServerError` if they may not be used. */
+export async function askForServers(
+  env: EnvironmentView,
+  { server, found }: { readonly server: string; readonly found: RepositoryServers },
+): Promise<void> {
+  const { allowed, reason } = await answered(env, found);
+  if (!allowed) throw new ServerError(server, `it is one of ${FILE}, and ${reason}`);
+}
+
+async function answered(env: EnvironmentView, { question, names }: RepositoryServers): Promise<Approval> {
+  const about = JSON.stringify([env.userQueryId, question]);
+  const known = ANSWERS.get(env.envId);
+  if (known?.about === about) return await known.answer;
+  if (!known) env.closed?.addEventListener("abort", () => ANSWERS.delete(env.envId), { once: true });
+  const answer = env.approve?.(question) ?? Promise.resolve({ allowed: false, reason: "nobody can be asked here" });
+  ANSWERS.set(env.envId, { about, answer });
+  try {
+    const { allowed, reason } = await answer;
+    if (!allowed) env.warn?.(`The MCP servers of ${FILE} (${names.join(", ")}) were not used: ${reason}`);
+    return { allowed, reason };
+  } catch (error) {
+    ANSWERS.delete(env.envId);
+    throw error;
+  }
+}
