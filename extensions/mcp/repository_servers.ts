@@ -1,7 +1,7 @@
 /** MCP servers that a repository brings in `.mcp.json`, the file that several agents read. The user is asked before they
  * are used, and each answer is about exactly this content of the file. */
 import { enabledServers, Http, NAME, type ServerConfig, ServerError, Stdio, userVariables } from "./settings.ts";
-import { commandText, decodeText, type EnvironmentView, messageOf, z } from "@vis/extension";
+import { commandText, decodeText, type EnvironmentView, reasonOf, z } from "@vis/extension";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
@@ -78,11 +78,11 @@ export async function repositoryServers({ config, ...place }: Place): Promise<Re
         servers.set(name, serverOf(name, { given, variables: userVariables(config), wanted }));
         asked.push(`${name} (${shown(given)})`);
       } catch (error) {
-        faults.set(name, reasonOf(error));
+        faults.set(name, whyNot(error));
       }
     }
   } catch (error) {
-    faults.set("", reasonOf(error));
+    faults.set("", whyNot(error));
   }
   const variables = [...wanted].join(", ");
   const question = {
@@ -98,8 +98,8 @@ export async function repositoryServers({ config, ...place }: Place): Promise<Re
 /** Reads the bytes once: the question is about them, and they are used. */
 async function contentOf(path: string): Promise<{ readonly text: string; readonly digest: string }> {
   const { size, isFile } = await lstat(path).then((info) => ({ size: info.size, isFile: info.isFile() }));
-  if (!isFile) throw new Error("it is not a regular file");
-  if (size > MAX_BYTES) throw new Error(`it has ${size} bytes, the limit is ${MAX_BYTES}`);
+  if (!isFile) throw new Error("It is not a regular file");
+  if (size > MAX_BYTES) throw new Error(`It has ${size} bytes, the limit is ${MAX_BYTES}`);
   const bytes = await readFile(path);
   const { text } = decodeText(bytes) ?? { text: "" };
   return { text, digest: createHash("sha256").update(bytes).digest("hex").slice(0, 32) };
@@ -114,7 +114,7 @@ function serverOf(
     readonly wanted: Set<string>;
   },
 ): ServerConfig {
-  if (!NAME.test(name)) throw new Error("its name must have letters, digits, - and _ alone");
+  if (!NAME.test(name)) throw new Error("Its name must have letters, digits, - and _ alone");
   const filled = (text: string): string => {
     return text.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_whole, variable: string, fallback?: string) => {
       const value = Object.hasOwn(variables, variable) ? variables[variable] : undefined;
@@ -128,16 +128,16 @@ function serverOf(
     Object.fromEntries(Object.entries(values).map(([key, value]) => [key, filled(value)]));
   const { type, command, args, env, url, headers } = given;
   if (url !== undefined) {
-    if (type === "sse" || type === "ws") throw new Error(`its type ${type} is not supported; use http`);
+    if (type === "sse" || type === "ws") throw new Error(`Its type ${type} is not supported; use http`);
     return Http.parse({ url: filled(url), headers: all(headers) });
   }
-  if (command === undefined) throw new Error("it has neither a command nor a url");
+  if (command === undefined) throw new Error("It has neither a command nor a url");
   return Stdio.parse({ command: filled(command), args: args.map(filled), env: all(env), cwd: ".", network: true });
 }
 
 /** A repository reads no variable that the user has not named. */
 function unnamed(variable: string): string {
-  return `it wants your variable ${variable}; allow it with vis config set extensions.config.vis.mcp.variables.${variable} '\${${variable}}'`;
+  return `It wants your variable ${variable}; allow it with vis config set extensions.config.vis.mcp.variables.${variable} '\${${variable}}'`;
 }
 
 /** A server as the file has it, variables by their names. */
@@ -145,8 +145,8 @@ function shown({ command = "", args, env, url, headers }: GivenServer): string {
   return url === undefined ? commandText([command, ...args], { env }) : commandText([url], { env: headers });
 }
 
-function reasonOf(error: unknown): string {
-  if (!(error instanceof z.ZodError)) return messageOf(error);
+function whyNot(error: unknown): string {
+  if (!(error instanceof z.ZodError)) return reasonOf(error);
   const [{ path = [], message = "" } = {}] = error.issues;
   return `${path.join(".") || "it"} ${message}`;
 }
