@@ -12,7 +12,7 @@ const CALLS = 500;
 const LOG = { debug() {}, info() {}, warn() {}, error() {} };
 const VIEW = { envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace: "/" };
 
-/** What extensions cost: at the start, when a conversation opens, and in each call. */
+/** Measures the cost of extensions: at the start, when a conversation opens, and in each call. */
 export async function extensions(): Promise<readonly Figure[]> {
   const workspace = await Deno.makeTempDir({ prefix: "vis-bench-extensions-" });
   try {
@@ -52,7 +52,7 @@ interface Opened {
   readonly bytes: number;
 }
 
-/** Each time in a new process: a module is loaded once. */
+/** Measures in a new process each time, because a module is loaded once. */
 async function opened(workspace: string): Promise<readonly Opened[]> {
   const found: Opened[] = [];
   for (let at = 0; at < RUNS; at++) {
@@ -64,7 +64,7 @@ async function opened(workspace: string): Promise<readonly Opened[]> {
   return found;
 }
 
-/** A registry with all of them, asked for a query; their modules are loaded before. */
+/** Measures a registry with all of them, asked for a query; their modules are loaded before. */
 async function bound(): Promise<readonly number[]> {
   const times: number[] = [];
   for (let at = 0; at <= RUNS; at++) {

@@ -9,10 +9,11 @@ const RUNS = 5;
 const READS = 30;
 const MIB = 1 << 20;
 const BLOCKED_MS = 20;
-/** Their automata grow with the text, or their worst case is quadratic. */
+/** Patterns whose automata grow with the text, or whose worst case is quadratic. */
 const HOSTILE = ["(a[ab]{1,30}){1,30}[QZ]", "[ab]*a[ab]{900}[QZ]", "(a+)+$", "(.*a){20}$"];
 
-/** The functions of `fs` at their bars: a search over 200 MB, a file of 1 MB, and what would hang the main loop. */
+/** Measures the functions of `fs` at their limits: a search over 200 MB, a file of 1 MB, and work that would hang the
+ * main loop. */
 export async function files(): Promise<readonly Figure[]> {
   const base = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-bench-files-" }));
   try {
@@ -86,7 +87,8 @@ async function hostile(base: string): Promise<readonly Figure[]> {
   return figures;
 }
 
-/** How long this thread has waited for a processor that others had: no stop of its own. 0 where that is not told. */
+/** Returns the time for which this thread has waited for a processor, which is not its own delay. Returns 0 if the
+ * system does not report it. */
 function waitedMs(): number {
   try {
     return Number(Deno.readTextFileSync(`/proc/self/task/${Deno.pid}/schedstat`).split(" ")[1]) / 1e6;
@@ -95,7 +97,7 @@ function waitedMs(): number {
   }
 }
 
-/** Times of runs after a first one, and of each the longest time that the main loop did nothing else. */
+/** Returns times of runs after a first one, and for each the longest time that the main loop was blocked. */
 async function measured(run: () => Promise<unknown>, runs = RUNS) {
   await run();
   const samples: number[] = [];

@@ -9,7 +9,7 @@ const CONVERSATIONS = 50;
 const QUERIES = 6;
 const ALONE = 30;
 const STREAMS = 200;
-/** Conversations, and rounds of queries of each: the first ones are not counted. */
+/** The number of conversations, and of rounds of queries of each; the first rounds are not counted. */
 const BUSY = 8, WARM_ROUNDS = 3, COUNTED_ROUNDS = 5, ROUND = 20;
 const MB = "MB";
 const MS = "ms";
@@ -19,7 +19,8 @@ const CONFIG = {
   server: { requestsPerMinute: 1_000_000, burst: 100_000 },
 };
 
-/** The HTTP channel under load, as the executable where there is one: model, clients and server share the machine. */
+/** Measures the HTTP channel under load, as the executable if there is one: model, clients and server share the
+ * machine. */
 export async function http({ all }: Programs): Promise<readonly Figure[]> {
   const program = all.at(-1);
   if (!program) throw new Error("Cannot measure: there is no program");
@@ -74,7 +75,8 @@ async function askAlone(served: Served): Promise<readonly number[]> {
   return times;
 }
 
-/** Processor time of one query of two calls whose events a client follows, on a warm server that has eight at once. */
+/** Measures the processor time of one query of two calls whose events a client follows, on a warm server with eight at
+ * once. */
 async function cpuOfQueries(served: Served) {
   const ids = await Promise.all(Array.from({ length: BUSY }, () => served.conversation()));
   const counted = { all: [] as number[], main: [] as number[], children: [] as number[] };
@@ -105,7 +107,8 @@ async function follow(served: Served, { id, key }: { readonly id: string; readon
   if (!/^event: final$/m.test(text)) throw new Error(`The stream broke off: ${text.slice(-300)}`);
 }
 
-/** From the model's first content, as it is handed to its socket, to the first event that has some of it. */
+/** Measures the time from the model's first content, as it is passed to its socket, to the first event with a part of
+ * it. */
 async function firstBytes(served: Served, model: SlowModel): Promise<readonly number[]> {
   const id = await served.conversation();
   await served.ask(id, "warm-first");
@@ -142,7 +145,7 @@ async function together(served: Served) {
   return { cold, warm, peakMb: Math.max(watch.mb, proportionalMb(treeOf(served.pid))) };
 }
 
-/** Clients that follow a query whose model is silent; each gets its end. */
+/** Measures clients that follow a query whose model is silent; each gets its end. */
 async function idleStreams(served: Served, model: SlowModel): Promise<{ readonly p95: number; readonly mb: number }> {
   const [id, other] = await Promise.all([served.conversation(), served.conversation()]);
   await served.ask(other, "warm-other");
@@ -155,7 +158,7 @@ async function idleStreams(served: Served, model: SlowModel): Promise<{ readonly
   const mb = proportionalMb([served.pid]) - before;
   const times: number[] = [];
   for (let at = 0; at < 20; at++) times.push(await served.ask(other, `beside-${at}`));
-  model.release(); // the call that waits for its block
+  model.release(); // it ends the call that waits for its block
   const ended = Promise.all([first, ...streams].map((response) => response.text()));
   while (!(await Promise.race([ended.then(() => true), pause(100).then(() => false)]))) model.release();
   for (const text of await ended) if (!/^event: final$/m.test(text)) throw new Error("A stream did not get its end");

@@ -10,8 +10,8 @@ interface Places {
   readonly home: string;
 }
 
-/** From the start of a process to what its user waits for. The first start makes the database and fills the runtime's
- * own caches; it does not count. */
+/** Measures the time from the start of a process until the user can go on. The first start, which makes the database
+ * and fills the runtime's caches, is not counted. */
 export async function launch({ all }: Programs): Promise<readonly Figure[]> {
   const folder = await Deno.makeTempDir({ prefix: "vis-bench-launch-" });
   try {
@@ -52,7 +52,7 @@ async function versionMs({ path, args }: Program): Promise<number> {
   return performance.now() - begun;
 }
 
-/** A block and the answer from it in one reply: the sandbox has to be up for it. */
+/** Measures a block and its answer in one reply, for which the sandbox must have started. */
 async function oneRound(program: Program, places: Places) {
   const run = await visRun(program, {
     ...places,

@@ -8,14 +8,14 @@ import { startSlowModel } from "./support/slow_model.ts";
 
 const LATENCY_MS = 500;
 const QUERIES = 4;
-/** So few that one node leaves the cores idle, and so many that one node fills them. */
+/** The number of clients that leave one node's cores idle, and the number that fills them. */
 const [CLIENTS_OF_NODE, CLIENTS] = [4, 60];
 const TIMES = 5;
-/** A node takes nothing of others before it has itself reported for the time of a lease. */
+/** A node takes no jobs of others before it has itself reported for the time of a lease. */
 const SETTLED_MS = 7_000;
 const LEFT = 12;
 
-/** Nodes on one PostgreSQL database, with a model that takes 500 ms a call; all of it shares the machine. */
+/** Measures nodes on one PostgreSQL database, with a model that takes 500 ms a call; all of it shares the machine. */
 export async function nodes({ all }: Programs): Promise<readonly Figure[]> {
   const program = all.at(-1);
   if (!program || noPostgres !== "") return [];
@@ -35,7 +35,7 @@ export async function nodes({ all }: Programs): Promise<readonly Figure[]> {
     ];
     return found.map((figure) => ({ way: program.way, bar: null, ...figure }));
   } finally {
-    model.release(); // calls of nodes that are gone
+    model.release(); // it ends the calls of nodes that are gone
     await model.close();
   }
 }
@@ -44,7 +44,7 @@ type Found = Omit<Figure, "way" | "bar"> & Partial<Pick<Figure, "bar">>;
 
 interface Load {
   readonly each: string;
-  /** How many clients there are for so many nodes. */
+  /** Returns the number of clients for a number of nodes. */
   readonly clients: (count: number) => number;
 }
 
@@ -129,7 +129,7 @@ async function followed(rig: NodesRig): Promise<Found> {
   return { what, unit: "ms", samples: samples.slice(TIMES), bar: 30 };
 }
 
-/** One node is killed while it runs several queries. */
+/** Kills a node while it runs several queries. */
 async function takenOver(rig: NodesRig): Promise<Found> {
   await using nodes = await Nodes.start(rig, 1);
   const one = nodes.of(0);
@@ -151,7 +151,7 @@ async function takenOver(rig: NodesRig): Promise<Found> {
   return { what: "a killed node's query goes on at another one after", unit: "ms", samples, bar: 10_000 };
 }
 
-/** One of two nodes gets SIGTERM while both run queries. */
+/** Sends SIGTERM to one of two nodes while both run queries. */
 async function handedOver(rig: NodesRig): Promise<readonly Found[]> {
   await using nodes = await Nodes.start(rig, 2);
   const ids = await Promise.all(Array.from({ length: LEFT }, (_, at) => nodes.of(at).conversation()));

@@ -4,12 +4,13 @@ import type { Program, Programs } from "./support/programs.ts";
 import { startServed } from "./support/served.ts";
 
 const TIMES = 7;
-/** The policy of the page forbids what waits by evaluating text again and again. */
+/** The policy of the page forbids functions that wait by repeatedly evaluating text. */
 const USABLE = `new Promise((resolve) => {
   new PerformanceObserver((list) => resolve(list.getEntries()[0].startTime)).observe({ type: "mark", buffered: true });
 })`;
 
-/** The page of `vis serve` in Chromium: from the start of loading until it can be used. Nothing without a Chromium. */
+/** Measures the page of `vis serve` in Chromium, from the start of loading until it can be used. Returns nothing
+ * without a Chromium. */
 export async function page({ all }: Programs): Promise<readonly Figure[]> {
   if (CHROMIUM === "") return [];
   const { browser, close } = await launchChromium();
@@ -33,7 +34,7 @@ export async function page({ all }: Programs): Promise<readonly Figure[]> {
   }
 }
 
-/** Nothing listens at the address of the model: the page asks it nothing. */
+/** No server listens at the address of the model, because the page sends it nothing. */
 async function load(program: Program, measure: (url: string) => Promise<number>): Promise<number[]> {
   await using served = await startServed(program, { baseUrl: "http://127.0.0.1:9", config: {} });
   const samples: number[] = [];

@@ -8,7 +8,8 @@ import { weightedRounds } from "./support/weighted_rounds.ts";
 const KB = 1000;
 const LONG_RUN = 250;
 
-/** What the model is sent: it decides the price of a long task. Bytes are exact, so one run will do. */
+/** Measures the bytes sent to the model, which decide the price of a long task. Bytes are exact, so one run is
+ * enough. */
 export async function requestSize({ all: [program] }: Programs): Promise<readonly Figure[]> {
   if (!program) throw new Error("Cannot measure request sizes without a program");
   return await withFiftyFiles(async (workspace) => {
@@ -32,7 +33,7 @@ export async function requestSize({ all: [program] }: Programs): Promise<readonl
   });
 }
 
-/** The same task as a program: all files in one block, what was found in the next call. */
+/** Measures the same task as a program: all files in one block, and the findings in the next call. */
 async function oneBlock(program: Program, workspace: string): Promise<readonly number[]> {
   const code = [
     'const parts = await fs.readFiles("notes/*.txt")',
@@ -63,7 +64,7 @@ function growth(bytes: readonly number[]): number {
   return (bytes[49] ?? NaN) / (bytes[2] ?? NaN);
 }
 
-/** Of the first requests, in KB. */
+/** Returns the mean of the first requests, in KB. */
 function mean(bytes: readonly number[], rounds: number): number {
   return sum(bytes.slice(0, rounds)) / rounds / KB;
 }

@@ -5,9 +5,9 @@ import type { Programs } from "./support/programs.ts";
 
 const RUNS = 5;
 
-/** What vis itself costs per round: from the end of a reply to the arrival of the next request, with its row stored,
- * the block run in the sandbox and its file read in between. The end of the iteration is stored while the model works:
- * it counts in the CPU seconds alone. One sample is the median of the rounds of one run. */
+/** Measures the cost of vis per round: from the end of a reply to the arrival of the next request, with its row stored,
+ * the block run in the sandbox and its file read in between. The end of the iteration is stored while the model works,
+ * so it counts only in the CPU seconds. One sample is the median of the rounds of one run. */
 export async function round({ all }: Programs): Promise<readonly Figure[]> {
   return await withFiftyFiles(async (workspace) => {
     const figures: Figure[] = [];
@@ -18,7 +18,7 @@ export async function round({ all }: Programs): Promise<readonly Figure[]> {
       for (let time = 0; time < RUNS; time++) {
         const { arrived, replied, cpuSeconds } = await fiftyRounds(program, { workspace });
         const rounds = arrived.slice(1).map((at, index) => at - (replied[index] ?? NaN));
-        // The first round may still wait for the sandbox to come up.
+        // The first round may still wait for the start of the sandbox.
         const spread = spreadOf(rounds.slice(1));
         medians.push(spread?.median ?? NaN);
         slowest.push(spread?.max ?? NaN);

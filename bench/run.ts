@@ -1,5 +1,5 @@
 /** `deno task bench [name…]`: measures, prints a table for each benchmark and stores `bench/results/<name>.json`.
- * Nothing else should run on the machine meanwhile; docs/internals/benchmarks.md says what each figure is. */
+ * Nothing else should run on the machine meanwhile; docs/internals/benchmarks.md explains each figure. */
 import { join } from "node:path";
 import { ROOT } from "../scripts/_project.ts";
 import { evaluate } from "./eval/evaluate.ts";
@@ -51,7 +51,7 @@ const BENCHMARKS: Readonly<Record<string, (programs: Programs) => Promise<readon
   soak,
   recursion,
 };
-/** Plays tasks and has options of its own, so that it runs only if it is named. */
+/** The benchmark that plays tasks and has its own options, so that it runs only if it is named. */
 const EVALUATION = "eval";
 const RESULTS = join(ROOT, "bench/results");
 

@@ -19,7 +19,7 @@ const CHILDREN = 7;
 const LONG_BLOCKS = 7, LONG_CHARS = 256 << 10;
 const MIB = 1 << 20;
 
-/** The confined child by itself. The process that asks it is this one, from source, for both kinds of child. */
+/** Measures the confined child alone. This process, from source, sends the requests for both kinds of child. */
 export async function sandbox({ all }: Programs): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   for (const { way, path } of all) {
@@ -46,7 +46,7 @@ export async function sandbox({ all }: Programs): Promise<readonly Figure[]> {
   return figures;
 }
 
-/** With the memory limit that a user gets. */
+/** Opens it with a user's memory limit. */
 function open(program: ChildProgram | null): Promise<TestSandbox> {
   return testSandbox({
     functions: { "bench.echo": ({ args }) => args[0] },
@@ -82,7 +82,7 @@ async function traffic(program: ChildProgram | null) {
     return samples;
   };
   const fresh = await timed("1 + 1", FRESH_BLOCKS);
-  // Both processes interpret before they compile: the bar is about what lasts.
+  // Both processes interpret before they compile, but the limit is about the lasting state.
   await timed("1 + 1", WARM_BLOCKS);
   return {
     fresh,
@@ -92,7 +92,7 @@ async function traffic(program: ChildProgram | null) {
   };
 }
 
-/** As a conversation goes through it: a run that finds the child dead, then one in its successor. */
+/** Measures restarts as a conversation sees them: a run that finds the child dead, then one in its successor. */
 async function restarts(program: ChildProgram | null, way: Way): Promise<readonly number[]> {
   const samples: number[] = [];
   const images = new Map<string, VariableImage>();
@@ -129,8 +129,8 @@ async function restarts(program: ChildProgram | null, way: Way): Promise<readonl
   }
 }
 
-/** Blocks of 256 KB, each of another kind: what the child takes from the text to the end of the run, or to refuse
- * it. */
+/** Measures blocks of 256 KB of several kinds: the child's time from the text to the end of the run, or to the
+ * refusal. */
 async function longBlocks(
   program: ChildProgram | null,
   ms: (what: string, samples: readonly number[], limit: number | null) => Figure,
@@ -173,8 +173,8 @@ async function textIn(program: ChildProgram | null): Promise<readonly number[]> 
   return samples;
 }
 
-/** Pages that are shared count in part. The executable's are, with the main process that a user has: another child
- * stands in for it. */
+/** Shared pages count in part. The executable shares pages with the user's main process, which another child replaces
+ * here. */
 async function memory(program: ChildProgram | null): Promise<readonly number[]> {
   const samples: number[] = [];
   await using _main = await open(program);

@@ -8,8 +8,8 @@ const RUNS = 7;
 const MIB = 1 << 20;
 const BAR = 1.5, WORST_BAR = 5;
 
-/** Blocks that only compute, against the same text in plain `deno run`: each run is followed by one of the same text
- * in plain Deno, so that both have the machine as it is at that moment. */
+/** Measures blocks that only compute, against the same text in plain `deno run`: runs alternate, so that both see the
+ * same state of the machine. */
 export async function sandboxCompute({ all }: Programs): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   for (const [what, code] of Object.entries({ ...COMPUTE_WORK, ...WORST_CASES })) {
@@ -24,7 +24,7 @@ export async function sandboxCompute({ all }: Programs): Promise<readonly Figure
   return figures;
 }
 
-/** In a child of its own, as a first block. */
+/** Runs the code in its own child, as a first block. */
 async function blockMs(code: string, program: ChildProgram | null): Promise<number> {
   await using child = await testSandbox({
     limits: { memoryBytes: 512 * MIB },

@@ -9,7 +9,7 @@ const STARTS = 7;
 const BLOCKS = 300;
 const MIB = 1 << 20;
 
-/** What it costs to start each sandbox in a container of its own, in turns with starting it directly. */
+/** Measures the start of each sandbox in its own container, in turns with starting it directly. */
 export async function sandboxContainer({ all }: Programs): Promise<readonly Figure[]> {
   const program = all.find(({ way }) => way === "compiled");
   const containers = program ? await podman(librariesOf(program.path)) : "there is no executable";
@@ -59,7 +59,7 @@ async function measure(
   path: string,
   { launcher, carriers, found, counts }: {
     readonly launcher: readonly string[];
-    /** Processes that stand between this one and the sandbox. */
+    /** Returns the processes between this one and the sandbox. */
     readonly carriers: () => readonly number[];
     readonly found: Samples;
     readonly counts: boolean;

@@ -10,10 +10,11 @@ import { writtenPages } from "./support/written_pages.ts";
 const ITERATIONS = 10_000;
 const CONVERSATIONS = 1000;
 const RUNS = 7;
-/** Megabytes of the database that is backed up; 1000 where VIS_BENCH_FULL is set. */
+/** The megabytes of the database that is backed up; 1000 if VIS_BENCH_FULL is set. */
 const BACKUP_MB = Deno.env.get("VIS_BENCH_FULL") ? 1000 : 200;
 
-/** A conversation of 10 000 iterations beside 1000 others: opening it, searching, going on, and a backup meanwhile. */
+/** Measures a conversation of 10 000 iterations beside 1000 others: opening it, searching, continuing, and a backup
+ * meanwhile. */
 export async function storeLarge(): Promise<readonly Figure[]> {
   const folder = await Deno.makeTempDir({ prefix: "vis-bench-large-" });
   try {
@@ -66,20 +67,20 @@ async function build(path: string) {
   return { branchId, rounds, pages };
 }
 
-/** Pages that one iteration writes: the median of 50. */
+/** Returns the pages that one iteration writes: the median of 50. */
 async function pagesOf(path: string, large: LargeConversation): Promise<number> {
   const samples: number[] = [];
   for (let at = 0; at < 50; at++) {
     const before = writtenPages(path);
     await large.iterate();
     const after = writtenPages(path);
-    if (after > before) samples.push(after - before); // else there was a checkpoint
+    if (after > before) samples.push(after - before); // otherwise there was a checkpoint
   }
   return median(samples);
 }
 
-/** Iterations of the large conversation in turn with those of a new one in the same database and one in a new database,
- * so that all see the same machine; who begins changes, so that nobody always comes after the same one. Each round
+/** Measures iterations of the large conversation in turn with those of a new one in the same database and one in a new
+ * database, so that all see the same machine. The order changes, so that none always follows the same one. Each round
  * is compared with itself. */
 async function alternating(path: string, { store: same, large }: { store: Store; large: LargeConversation }) {
   const rounds: { late: number[]; early: number[]; beside: number[] }[] = [];
@@ -103,7 +104,7 @@ async function alternating(path: string, { store: same, large }: { store: Store;
   return rounds;
 }
 
-/** What opening an environment reads. */
+/** Measures the reads of opening an environment. */
 async function openings(path: string, branchId: string): Promise<readonly number[]> {
   const samples: number[] = [];
   for (let time = 0; time < RUNS; time++) {

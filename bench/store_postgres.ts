@@ -12,7 +12,7 @@ import { storeStep } from "./support/store_step.ts";
 
 const WARM = 50, ITERATIONS = 300, QUERIES = 7;
 
-/** PostgreSQL on the same machine, beside SQLite: what an iteration costs, and what a query sends. */
+/** Measures PostgreSQL on the same machine, beside SQLite: the cost of an iteration, and the statements of a query. */
 export async function storePostgres(): Promise<readonly Figure[]> {
   if (noPostgres !== "") throw new Error(`Cannot measure: ${noPostgres}`);
   const server = await startPostgres({ settings: ["fsync = on", "synchronous_commit = on", "full_page_writes = on"] });
@@ -42,7 +42,7 @@ export async function storePostgres(): Promise<readonly Figure[]> {
   }
 }
 
-/** Times of the same iterations in each store. */
+/** Returns times of the same iterations in each store. */
 async function inTurns(stores: readonly Store[]): Promise<readonly (readonly number[])[]> {
   const ids = [];
   for (const store of stores) ids.push((await begun(store)).queryId);
@@ -57,7 +57,7 @@ async function inTurns(stores: readonly Store[]): Promise<readonly (readonly num
   return times;
 }
 
-/** What the queries of a conversation send, without its first one. */
+/** Counts the statements of a conversation's queries, without its first one. */
 async function twoCalls(url: string) {
   await buildSandbox();
   const store = await openStore({ path: url });

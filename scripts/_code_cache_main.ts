@@ -1,6 +1,6 @@
-/** Compiled with the same options as the program and run once: `main <folder>` evaluates the sandbox's scripts in the
- * folder as a child does, runs a few blocks, and writes V8's code cache of each script next to it. The caches then
- * contain what a start and an ordinary block need, and nothing unused. */
+/** A program that is compiled like Vis and run once. `main <folder>` evaluates the sandbox's scripts in the folder like
+ * a child, runs a few blocks, and writes V8's code cache of each script next to it. The caches then contain only code
+ * that a start and an ordinary block need. */
 import { endProcess } from "../src/sandbox/child/main.ts";
 import { loadBlocks } from "../src/sandbox/child/scripts.ts";
 import { ALL_WALLS, type Setup } from "../src/sandbox/child/setup.ts";
@@ -39,7 +39,7 @@ class OwnPipe {
   #wake: () => void = () => {};
   onFrame: (frame: Frame) => void = () => {};
 
-  /** Puts itself in the place of stdin and stdout. Blocks are run by the child's script, evaluated after that. */
+  /** Replaces stdin and stdout. Blocks are run by the child's script, evaluated after that. */
   begin(): void {
     const readSync = (into: Bytes): number => {
       const bytes = this.#sent.shift()!; // calls are answered when they are written

@@ -1,4 +1,4 @@
-/** Imported before the code that creates scripts: records each script by the name of its file. */
+/** Records each script by the name of its file. It is imported before the code that creates scripts. */
 import process from "node:process";
 import type { Script, ScriptOptions } from "node:vm";
 

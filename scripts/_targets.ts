@@ -1,4 +1,4 @@
-/** Release targets: every platform that Deno compiles for and this program supports. */
+/** The release targets: every platform that Deno compiles for and this program supports. */
 export const TARGETS: readonly string[] = [
   "x86_64-unknown-linux-gnu",
   "aarch64-unknown-linux-gnu",

@@ -14,14 +14,14 @@ import { groupsOf, type MachineRun, PART, withMachines } from "../tests/sandbox/
 import { bundleAll } from "./bundle.ts";
 import { ROOT } from "./_project.ts";
 
-/** With Landlock ABI 6 and 2. */
+/** Kernels with Landlock ABI 6 and 2. */
 const KERNELS = ["6.12", "6.1"];
-/** Ids of the users, and what they are called. */
+/** The ids of the users, by their names. */
 const USERS = new Map([["root", 0], ["nobody", 65534]]);
-/** With the locale that commands get (libc-bin). */
+/** Debian packages, including the locale that commands get (libc-bin). */
 const PACKAGES = "bash dash git libc-bin perl util-linux procps coreutils findutils";
 const MEMORY_MIB = 3072, SECONDS = 7200;
-/** A child of the sandbox takes half a minute to start there while the machine around it is busy. */
+/** The time limit for a child's start: it takes half a minute there on a busy host. */
 const START_MS = 300_000;
 const MAIN = "tests/sandbox/attacks/main.ts";
 const WALL_TESTS = [
@@ -45,7 +45,8 @@ const PARTS: readonly Part[] = [
   { name: "tests", title: "tests of the walls", command: `${TEST} ${WALL_TESTS.join(" ")}` },
   { name: "sandbox", title: "walls of the sandbox", command: `deno run ${FLAGS} ${MAIN}` },
 ];
-/** Read at run time: what `tests/helpers/sandbox.ts` compares with the bundles, and the bundles. */
+/** Folders that are read at run time: the bundles, and the sources with which `tests/helpers/sandbox.ts` compares
+ * them. */
 const FOLDERS = ["src", "build/sandbox", "build/page"];
 
 const GRAPH = z.object({
@@ -60,7 +61,7 @@ const GRAPH = z.object({
 type Graph = z.infer<typeof GRAPH>;
 type Package = Graph["npmPackages"][string];
 
-/** Returns false if something was not as it must be. Throws Error if a machine gave no result. */
+/** Returns false if a result was wrong. Throws Error if a machine gave no result. */
 export async function attacksOnArm64(page: string, args: readonly string[]): Promise<boolean> {
   const only = args.find((arg) => arg.startsWith("--only="))?.slice("--only=".length);
   const [onlyKernel, onlyUser, onlyPart] = only?.split("/") ?? [];
@@ -77,14 +78,14 @@ export async function attacksOnArm64(page: string, args: readonly string[]): Pro
     );
   }
   const folder = await Deno.makeTempDir({ prefix: "vis-arm64-" });
-  await Deno.chmod(folder, 0o755); // every user of the machine reads it
+  await Deno.chmod(folder, 0o755); // every user of the machine must be able to read it
   try {
     await pack(folder);
     const runs: MachineRun[] = [];
     for (const one of wanted) {
       runs.push(await runOn({ program, folder, parts, ...one }));
       const text = withMachines(await Deno.readTextFile(page), runs, { keepOthers: only !== undefined });
-      await Deno.writeTextFile(page, text); // each takes many minutes
+      await Deno.writeTextFile(page, text); // it is written at once, because each machine takes many minutes
     }
     return runs.every(({ groups }) => [...groups.values()].every(({ failed }) => failed.length === 0));
   } finally {
@@ -136,7 +137,7 @@ function asUser(user: string): string {
   return `setpriv --reuid=${id} --regid=${id} --clear-groups env HOME=/tmp/${user} DENO_DIR=/tmp/${user}/deno`;
 }
 
-/** Puts into a folder what the modules need to run: themselves, the bundles of the sandbox, and their packages. */
+/** Copies everything that the modules need to a folder: themselves, the bundles of the sandbox, and their packages. */
 async function pack(folder: string): Promise<void> {
   await bundleAll();
   const files = new Set<string>();
@@ -171,7 +172,7 @@ async function graphOf(entry: string): Promise<Graph> {
   return GRAPH.parse(JSON.parse(new TextDecoder().decode(stdout)));
 }
 
-/** With everything that it depends on. Throws Error if two versions of one package are needed. */
+/** Adds a package with its dependencies. Throws Error if two versions of one package are needed. */
 function addPackage(id: string, { npmPackages }: Graph, into: Map<string, Package>): void {
   const found = npmPackages[id];
   if (!found) throw new Error(`Cannot pack ${id}: it is not in the graph`);
@@ -184,7 +185,7 @@ function addPackage(id: string, { npmPackages }: Graph, into: Map<string, Packag
   for (const needed of found.dependencies) addPackage(needed, { modules: [], npmPackages }, into);
 }
 
-/** The project's own, without packages that are not there. */
+/** Returns the project's own configuration, without missing packages. */
 async function configuration(packages: ReadonlySet<string>): Promise<Record<string, unknown>> {
   const { imports, compilerOptions, unstable } = z.object({
     imports: z.record(z.string(), z.string()),

@@ -6,7 +6,7 @@ import { CHILD_V8_FLAGS } from "../src/sandbox/launch.ts";
 import { ROOT } from "./_project.ts";
 import { run } from "./_run.ts";
 
-/** Files in `build/sandbox/` and their sources. */
+/** The files in `build/sandbox/`, with their sources. */
 export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "child.js": "src/sandbox/child/main.ts",
   "worker.js": "src/sandbox/child/worker.ts",
@@ -15,19 +15,19 @@ export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "sucrase.js": "src/sandbox/child/compiler/sucrase.ts",
 };
 
-/** Run with the folder of the sandbox's scripts as its argument, it stores V8's code cache of each script next to
- * it. */
+/** The program that stores V8's code cache of each script next to it; its argument is the folder of the sandbox's
+ * scripts. */
 export const CACHE_MAKER = "build/code_cache";
 
-/** The folder of the page's scripts, and the one of them that the page names. */
+/** The folder of the page's scripts, and the script that the page names. */
 export const PAGE_FOLDER = "build/page";
 export const PAGE_SCRIPT = `${PAGE_FOLDER}/app.js`;
 export const PAGE_ENTRY = "src/page/app.tsx";
 
-/** Evaluated as scripts, each of which is one function of `require` (child/scripts.ts). */
+/** The files that are evaluated as scripts, each of which is one function of `require` (child/scripts.ts). */
 export const SANDBOX_SCRIPTS: readonly string[] = ["blocks.js", "compiler.js", "sucrase.js"];
 
-/** Set to the time before the sources were read; `bin/vis` rebuilds when a source is newer. */
+/** A file whose time is just before the sources were read; `bin/vis` rebuilds when a source is newer. */
 export const STAMP = "build/sandbox/.stamp";
 
 async function exists(path: string): Promise<boolean> {
@@ -46,15 +46,15 @@ async function bundle(entry: string, options: readonly string[]): Promise<void> 
 }
 
 async function bundleFile(entry: string, output: string): Promise<void> {
-  // Halves the text to parse at every start. Names that a block or a message shows are therefore set explicitly, never
-  // inferred.
+  // Minifying halves the text to parse at every start. Names that a block or a message shows are therefore set
+  // explicitly, never inferred.
   const isScript = SANDBOX_SCRIPTS.includes(basename(output));
   const format = isScript ? "cjs" : "esm";
   await bundle(entry, ["--format", format, "-o", output]);
   if (isScript) await Deno.writeTextFile(output, `(require) => {${await Deno.readTextFile(output)}\n}`);
 }
 
-/** Bundles the page into `fresh`, and replaces what was built before. What is loaded later has files of its own. */
+/** Bundles the page into `fresh`, and replaces the previous build. Parts that are loaded later have their own files. */
 async function bundlePage(fresh: string): Promise<void> {
   await bundle(PAGE_ENTRY, ["--platform", "browser", "--code-splitting", "--outdir", fresh]);
   const output = join(ROOT, PAGE_FOLDER);
@@ -68,7 +68,7 @@ async function bundlePage(fresh: string): Promise<void> {
 /** Stores V8's code caches next to the sandbox's scripts, which saves a fifth of the cost of starting a child. */
 async function makeCodeCaches(folder: string): Promise<void> {
   await bundle("scripts/_code_cache_main.ts", ["-o", join(ROOT, CACHE_MAKER, "main.js")]);
-  // V8 takes no cache that was made with other flags.
+  // V8 accepts no cache that was made with other flags.
   const flags = [`--v8-flags=${CHILD_V8_FLAGS.join(",")}`];
   const { code, stderr } = await run(["run", "-A", "--no-config", ...flags, `${CACHE_MAKER}/main.js`, folder], {
     cwd: ROOT,
@@ -76,7 +76,7 @@ async function makeCodeCaches(folder: string): Promise<void> {
   if (code !== 0) throw new Error(`Cannot make code caches: ${stderr.trim()}`);
 }
 
-/** Replaces the bundles of the sandbox. A script never stands beside the cache of another one. */
+/** Replaces the bundles of the sandbox. A script is never next to the cache of another one. */
 async function replaceSandbox(fresh: string): Promise<void> {
   const output = join(ROOT, "build/sandbox");
   const caches = SANDBOX_SCRIPTS.map((file) => file.replace(/\.js$/, ".cache"));
@@ -105,7 +105,7 @@ export async function bundleAll(): Promise<void> {
   const fresh = await Deno.makeTempDir({ dir: join(ROOT, "build"), prefix: ".new-" });
   try {
     await Deno.writeTextFile(join(fresh, "stamp"), "");
-    // Sequential: with an empty cache, two bundlers would unpack the same files over each other.
+    // The builds are sequential: with an empty cache, two bundlers would unpack the same files over each other.
     for (const [file, entry] of Object.entries(SANDBOX_ENTRIES)) await bundleFile(entry, join(fresh, file));
     await makeCodeCaches(fresh);
     await bundlePage(join(fresh, "page"));

@@ -1,9 +1,8 @@
-/** Checks the documentation against the tree: relative links, the headings that they name, and the paths in AGENTS.md
- * must exist. */
+/** Checks the documentation: relative links, the headings that they name, and the paths in AGENTS.md must exist. */
 import { dirname, join, normalize } from "node:path";
 import { ROOT } from "./_project.ts";
 
-/** Every Markdown file of the book, relative to the root. */
+/** Returns every Markdown file of the documentation, relative to the root. */
 async function pages(folder = ""): Promise<string[]> {
   const found: string[] = [];
   for await (const entry of Deno.readDir(join(ROOT, folder))) {
@@ -14,14 +13,14 @@ async function pages(folder = ""): Promise<string[]> {
   return found.sort();
 }
 
-/** Relative link targets of a page, with their fragments. */
+/** Returns relative link targets of a page, with their fragments. */
 export function linksOf(markdown: string): string[] {
   const text = markdown.replace(/```[\s\S]*?```|`[^`\n]*`/g, "");
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? "")
     .filter((target) => !/^[a-z]+:/.test(target));
 }
 
-/** The fragments of a page's headings, as GitHub makes them. */
+/** Returns the fragments of a page's headings, as GitHub makes them. */
 export function fragmentsOf(markdown: string): string[] {
   const headings = markdown.replace(/^```[^]*?^```/gm, "").matchAll(/^#+ +(.+)$/gm);
   return [...headings].map(([, text = ""]) =>
@@ -29,7 +28,7 @@ export function fragmentsOf(markdown: string): string[] {
   );
 }
 
-/** Paths in backquotes that must exist: those with a slash that are not a pattern. */
+/** Returns paths in backquotes that must exist: paths with a slash that are not a pattern. */
 export function pathsOf(markdown: string): string[] {
   return [...markdown.matchAll(/`([\w.-]+\/[\w./-]*)`/g)].map((match) => match[1] ?? "");
 }
@@ -38,7 +37,7 @@ async function exists(path: string): Promise<boolean> {
   return await Deno.stat(join(ROOT, path)).then(() => true, () => false);
 }
 
-/** The problems, one line each. */
+/** Returns the problems, one line each. */
 export async function problems(): Promise<string[]> {
   const found: string[] = [];
   for (const page of await pages()) {

@@ -2,9 +2,9 @@ import { type Comment, tokTypes } from "acorn";
 import { type ModuleToken, type ModuleTokens, moduleTokens } from "./module_tokens.ts";
 import { tokenDifference } from "./token_difference.ts";
 
-/** The same module without indentation, comments and unnecessary spaces. Names and line breaks are kept, so that a
- * stack trace names the function and a line that is short enough to find the place. Comments that name the source file
- * of the code below them, and licences, are kept. The result is parsed again; throws if it is not the same program. */
+/** Returns the same module without indentation, comments and unnecessary spaces. Names and line breaks are kept, so
+ * that a stack trace shows the function and a short line. Comments that name the source file of the code below them,
+ * and licences, are kept. The result is parsed again; throws if it is not the same program. */
 export function compact(code: string): string {
   const read = moduleTokens(code);
   const result = written(code, read);

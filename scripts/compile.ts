@@ -22,9 +22,9 @@ import { COMPILED_HEAP_MIB, PERMISSIONS, V8_FLAGS } from "./flags.ts";
 import { namePackages } from "./name_packages.ts";
 
 export interface CompileOptions {
-  /** Path of the executable, relative to the root of the checkout. */
+  /** The path of the executable, relative to the root of the checkout. */
   readonly output?: string;
-  /** Like `deno compile --target`; defaults to this platform. */
+  /** The target, as for `deno compile --target`; by default this platform. */
   readonly target?: string | undefined;
 }
 
@@ -61,7 +61,7 @@ if (Deno.args[0] === ${JSON.stringify(CHILD_ARGUMENT)}) {
 }
 `;
 
-/** Builds the JavaScript that is embedded. Returns its folder, and what is attached where the system allows that. */
+/** Builds the embedded JavaScript. Returns its folder, and the attached files if the system supports them. */
 async function bundleProgram(options: CompileOptions): Promise<{ folder: string; attached: AttachedFiles | null }> {
   await bundleAll();
   const folder = join(ROOT, BUNDLE), own = join(ROOT, "build/rehearsal");
@@ -69,7 +69,7 @@ async function bundleProgram(options: CompileOptions): Promise<{ folder: string;
   await Deno.mkdir(own, { recursive: true });
   const entryFile = join(own, "program.ts");
   await Deno.writeTextFile(entryFile, 'import "../../main.ts";\n');
-  // hono-openapi reads schemas of zod 3 with it; there are none.
+  // hono-openapi reads schemas of zod 3 with it, which do not occur.
   const left = ["--external", "zod-to-json-schema"];
   const split = ["bundle", "--quiet", "--code-splitting", ...left, "--outdir", folder, entryFile];
   await step("bundle the program", split);
@@ -89,7 +89,7 @@ async function bundleProgram(options: CompileOptions): Promise<{ folder: string;
   return { folder, attached };
 }
 
-/** What is read by name, once. The main process looks for sucrase.js beside its own modules. */
+/** Takes the files that are read by name, once. The main process looks for sucrase.js next to its own modules. */
 async function takeParts(folder: string): Promise<ReadonlyMap<string, Uint8Array>> {
   const parts = new Map<string, Uint8Array>();
   for (const { name } of [...Deno.readDirSync(folder)]) {
@@ -101,7 +101,7 @@ async function takeParts(folder: string): Promise<ReadonlyMap<string, Uint8Array
   return parts;
 }
 
-/** What is beside the program: files that are loaded by path, and modules that do not need the program. */
+/** Adds the files next to the program: files that are loaded by path, and modules that do not need the program. */
 async function addParts(folder: string): Promise<void> {
   for (const name of ["first_child", "node_globals", "part_files", "print_version", "program_modules"]) {
     const path = join(folder, `${name}.js`);
@@ -119,7 +119,7 @@ async function addParts(folder: string): Promise<void> {
   }
 }
 
-/** The modules of the bundle by their names; the folder is empty afterwards. */
+/** Returns the modules of the bundle by their names; the folder is empty afterwards. */
 async function takeModules(folder: string): Promise<ReadonlyMap<string, string>> {
   const modules = new Map<string, string>();
   for await (const { name } of Deno.readDir(folder)) {
@@ -129,7 +129,7 @@ async function takeModules(folder: string): Promise<ReadonlyMap<string, string>>
   return modules;
 }
 
-/** A fifth of the bundler's output is indentation and comments, which every start would read. */
+/** Removes indentation and comments: a fifth of the bundler's output, which every start would read. */
 function compacted(code: string): string {
   return compact(namePackages(code));
 }
@@ -143,7 +143,7 @@ async function addCodeCaches(folder: string): Promise<void> {
   if (code !== 0) throw new Error(`Cannot make code caches: ${stderr.trim()}`);
 }
 
-/** `deno compile` with the flags of the program. */
+/** Runs `deno compile` with the flags of the program. */
 async function embed(folder: string, options: CompileOptions): Promise<void> {
   const program = Deno.env.get("DENO_COMPILE") || Deno.execPath();
   const target = options.target ?? Deno.build.target;
@@ -153,7 +153,7 @@ async function embed(folder: string, options: CompileOptions): Promise<void> {
   if (code !== 0) throw new Error(compileFailure(stderr, target));
 }
 
-/** Arguments of `deno compile` for a bundle in `folder`. */
+/** Returns arguments of `deno compile` for a bundle in `folder`. */
 export function compileArguments(folder: string, { output = "dist/vis", target }: CompileOptions): string[] {
   const flags = [...V8_FLAGS, `--max-old-space-size=${COMPILED_HEAP_MIB}`];
   return [
@@ -164,11 +164,11 @@ export function compileArguments(folder: string, { output = "dist/vis", target }
     "--no-check",
     "--no-npm",
     "--no-prompt",
-    // The cache is a file with a guessable name in the shared temporary folder, verified by hashes that anybody with
-    // the executable can compute: another user of the machine could place code there for this user to run.
+    // The cache would be a file with a guessable name in the shared temporary folder, verified by hashes that anyone
+    // with the executable can compute. Another user of the machine could place code there for this user to run.
     "--no-code-cache",
     "--unstable-worker-options",
-    // Makes a request's signal mean that its client has disconnected, not that it was answered.
+    // With this flag, a request's signal means that its client has disconnected, not that it was answered.
     "--unstable-no-legacy-abort",
     ...PERMISSIONS,
     `--v8-flags=${flags.join(",")}`,
@@ -181,7 +181,7 @@ export function compileArguments(folder: string, { output = "dist/vis", target }
   ];
 }
 
-/** The error message for a failed `deno compile`, from its `stderr`. */
+/** Returns the error message for a failed `deno compile`, from its `stderr`. */
 export function compileFailure(stderr: string, target: string): string {
   const [, others] = /for '--target'[^]*?possible values: ([\w, -]+)/.exec(stderr) ?? [];
   if (others !== undefined) return `Cannot compile for ${target}: there are ${others.replaceAll("]", "").trim()}`;
@@ -197,7 +197,7 @@ export function compileFailure(stderr: string, target: string): string {
 
 /** Builds the executable and returns its path; one build at a time. */
 export async function compile(options: CompileOptions): Promise<string> {
-  await baseRuntimeFor(options.target ?? Deno.build.target, Deno.env.toObject()); // before the work of bundling
+  await baseRuntimeFor(options.target ?? Deno.build.target, Deno.env.toObject()); // it comes before the work of bundling
   await Deno.mkdir(join(ROOT, "build"), { recursive: true });
   using lock = await Deno.open(join(ROOT, "build/.compile-lock"), { create: true, write: true });
   await lock.lock(true);
@@ -209,7 +209,7 @@ export async function compile(options: CompileOptions): Promise<string> {
   return output;
 }
 
-/** An executable that contains nothing but the runtime, for comparing sizes. */
+/** Builds an executable that contains only the runtime, for comparing sizes. */
 export async function embedEmpty(options: CompileOptions & { readonly output: string }): Promise<string> {
   const folder = join(ROOT, "build/empty");
   await Deno.mkdir(folder, { recursive: true });

@@ -1,10 +1,11 @@
-/** `deno task ok [--all]`: format, lint, types, docs and tests, with `--all` the long part too. All of them run, so
- * that one run shows everything, and the checks run at once; a failed one counts as one failure in the last line. */
+/** `deno task ok [--all]`: runs format, lint, types, docs and tests, with `--all` the long part too. All of them run,
+ * so that one run shows everything, and the checks run at once. A failed check counts as one failure in the last
+ * line. */
 import { ROOT } from "./_project.ts";
 import { testAll } from "./test.ts";
 import { summaryLine } from "./test_summary.ts";
 
-/** Arguments of Deno by the name of the check. */
+/** The arguments of Deno, by the name of the check. */
 const CHECKS: Readonly<Record<string, readonly string[]>> = {
   fmt: ["task", "--quiet", "fmt"],
   lint: ["task", "--quiet", "lint"],
@@ -12,7 +13,7 @@ const CHECKS: Readonly<Record<string, readonly string[]>> = {
   docs: ["run", "-A", "--quiet", "scripts/check_docs.ts"],
 };
 
-/** Runs a check and shows what it said once it has ended, since others run beside it. */
+/** Runs a check and shows its output once it has ended, since others run beside it. */
 async function passes(name: string): Promise<boolean> {
   const started = performance.now();
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {

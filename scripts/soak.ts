@@ -1,5 +1,6 @@
-/** `deno task soak [MINUTES]`: eight conversations that never rest, for an hour or as long as told: do memory and work
- * grow? Writes docs/generated/soak.json and the page soak.md beside it; exits with 1 if a bar is missed. */
+/** `deno task soak [MINUTES]`: runs eight conversations without a pause, by default for an hour, to detect growth of
+ * memory and work. Writes docs/generated/soak.json and the page soak.md next to it; exits with 1 if a limit is
+ * exceeded. */
 import { join } from "node:path";
 import { soakPage, type SoakResult } from "../bench/support/soak_page.ts";
 import { ROOT } from "./_project.ts";

@@ -1,6 +1,6 @@
-/** `deno task test [--all] [paths or flags of deno test]`: builds what the tests need, runs them, and ends with one
- * line of counts. Without `--all` and without paths, the long part is left out. Exits with 1 if a test failed, the run
- * broke off or there were no tests. With `--all`, properties have all of their cases (`tests/helpers/long_part.ts`). */
+/** `deno task test [--all] [paths or flags of deno test]`: builds the program, runs the tests, and ends with one line
+ * of counts. Without `--all` and without paths, the long part is skipped. Exits with 1 if a test failed, the run broke
+ * off or there were no tests. With `--all`, properties have all of their cases (`tests/helpers/long_part.ts`). */
 import { join, relative, resolve } from "node:path";
 import { bundleAll } from "./bundle.ts";
 import { V8_FLAGS } from "./flags.ts";
@@ -8,10 +8,11 @@ import { ROOT } from "./_project.ts";
 import { groupModule, groupName, groupTests, isLong, testFiles } from "./testing/test_groups.ts";
 import { type Counts, parseSummary, summaryLine } from "./test_summary.ts";
 
-/** Includes the long part. */
+/** The flag that includes the long part. */
 const ALL = "--all";
 const TAIL_CHARS = 16_384;
-/** Files at a time. One more than there are processors: a file that waits leaves none of them idle. */
+/** The number of files at a time: one more than there are processors, so that a waiting file leaves none of them
+ * idle. */
 const JOBS = Number(Deno.env.get("DENO_JOBS") ?? navigator.hardwareConcurrency + 1);
 
 async function writeAll(bytes: Uint8Array): Promise<void> {
@@ -42,13 +43,13 @@ async function runTests(args: readonly string[], { all }: { readonly all: boolea
   return { passed, skipped, failed: code === 0 && counts ? failed : Math.max(1, failed) };
 }
 
-/** The place of an argument in the checkout; null if it is neither a file nor a folder. */
+/** Returns the place of an argument in the checkout; null if it is neither a file nor a folder. */
 async function pathOf(arg: string): Promise<string | null> {
   const path = relative(ROOT, resolve(arg));
   return await Deno.stat(join(ROOT, path)).then(() => path, () => null);
 }
 
-/** Runs the tests of the arguments that are files or folders; the other arguments are those of `deno test`. */
+/** Runs the tests of the arguments that are files or folders; `deno test` gets the other arguments. */
 async function runGroups(args: readonly string[]): Promise<Counts> {
   const places = await Promise.all(args.map(pathOf));
   const paths = places.filter((path) => path !== null);
@@ -61,7 +62,7 @@ async function runGroups(args: readonly string[]): Promise<Counts> {
   if (files.length === 0) throw new Error("No test found");
   const folder = await Deno.makeTempDir({ prefix: "vis-tests-" });
   try {
-    // `deno test` begins files of one folder in the order in which they are given, and deeper folders before others.
+    // `deno test` begins files of one folder in the given order, and deeper folders before others.
     const modules = groupTests(files, JOBS).map(async (group) => {
       const module = join(folder, groupName(group));
       await Deno.writeTextFile(module, groupModule(ROOT, group));

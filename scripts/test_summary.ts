@@ -18,7 +18,7 @@ export function parseSummary(output: string): Counts | null {
   return last && { passed: Number(last[1]), failed: Number(last[2]), skipped: Number(last[3] ?? 0) } || null;
 }
 
-/** The last line of a test run. */
+/** Returns the last line of a test run. */
 export function summaryLine({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ""}`;
 }

@@ -1,7 +1,7 @@
 import type { ModuleTokens } from "./module_tokens.ts";
 
-/** The first token of the first module that differs in the second, or is on the other side of a line break there; "" if
- * the first module ends before the second; null if both are the same program. */
+/** Returns the first token of the first module that differs in the second, or is on the other side of a line break
+ * there. Returns "" if the first module ends before the second, and null if both are the same program. */
 export function tokenDifference({ tokens }: ModuleTokens, { tokens: others }: ModuleTokens): string | null {
   const at = tokens.findIndex(({ type, text, onNewLine }, index) => {
     const other = others[index];

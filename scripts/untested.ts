@@ -1,5 +1,5 @@
-/** `deno task untested`: files of src/ and extensions/ that define functions and have no test file at the mirrored
- * path. A report, not a check: a file may be tested through the one that uses it. */
+/** `deno task untested`: lists files of src/ and extensions/ that define functions and have no test file at the
+ * mirrored path. It is a report, not a check: a file may be tested through its user. */
 import { join } from "node:path";
 import { ROOT } from "./_project.ts";
 
@@ -13,7 +13,8 @@ async function filesOf(folder: string): Promise<string[]> {
   return found.flat().filter((path) => path.endsWith(".ts")).sort();
 }
 
-/** "src/query/run_query.ts" is tested by "tests/query/run_query_test.ts"; a private file's test may drop the "_". */
+/** Returns the paths of the tests of a file: "src/query/run_query.ts" is tested by "tests/query/run_query_test.ts"; a
+ * private file's test may drop the "_". */
 function mirrorsOf(path: string): string[] {
   const mirror = `tests/${path.replace(/^src\//, "").replace(/\.ts$/, "_test.ts")}`;
   return [mirror, mirror.replace(/\/_([^/]+)$/, "/$1")];

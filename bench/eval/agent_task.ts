@@ -1,43 +1,43 @@
-/** Contents of files by their path in the workspace. */
+/** The contents of files, by their paths in the workspace. */
 export type Files = Readonly<Record<string, string>>;
 
 export const FAMILIES = ["puzzles", "files", "fixing", "long", "series", "counting", "npm"] as const;
 export type Family = typeof FAMILIES[number];
 
-/** What an agent leaves behind: its answer, and files that it wrote or replaced. */
+/** The result of an agent: its answer, and files that it wrote or replaced. */
 export interface Outcome {
   readonly answer: string;
   readonly files?: Files;
 }
 
-/** What a checker looks at. It runs outside the agent, after the agent's process has ended. */
+/** The data for a checker, which runs outside of the agent, after the agent's process has ended. */
 export interface Seen {
   readonly answer: string;
   readonly workspace: string;
 }
 
 export interface Expectation {
-  /** Why the outcome is wrong; "" if it is right. */
+  /** Returns why the outcome is wrong; "" if it is right. */
   readonly check: (seen: Seen) => string | Promise<string>;
-  /** Credit from 0 to 1 for an outcome that the check refuses; none if absent. */
+  /** Returns credit from 0 to 1 for an outcome that the check refuses; none if absent. */
   readonly credit?: (seen: Seen) => number;
   /** An outcome that the check accepts. */
   readonly right: Outcome;
 }
 
-/** One request and what it is checked by. */
+/** A request with its check. */
 export interface Turn {
   readonly request: string;
   readonly expects: Expectation;
-  /** Outcomes that the check refuses, such as those of typical mistakes. */
+  /** Outcomes that the check refuses, such as typical mistakes. */
   readonly wrong: readonly Outcome[];
-  /** Blocks that solve it, one for each iteration; the last one answers. */
+  /** The blocks that solve it, one for each iteration; the last one answers. */
   readonly script: readonly string[];
 }
 
 export interface MadeTask {
   readonly files: Files;
-  /** Passed with --context. */
+  /** The text passed with --context. */
   readonly context: string;
   readonly turns: readonly Turn[];
 }
@@ -53,7 +53,7 @@ export interface AgentTask {
 export interface TurnParts {
   readonly request: string;
   readonly expects: Expectation;
-  /** A text is an answer with an unchanged workspace. */
+  /** A text means an answer with an unchanged workspace. */
   readonly wrong: readonly (string | Outcome)[];
   readonly script: string | readonly string[];
 }
@@ -66,7 +66,7 @@ export interface SeriesParts {
 
 export type TaskParts = Omit<SeriesParts, "turns"> & TurnParts;
 
-/** A task of one request, or of several in one conversation. */
+/** Makes a task of one request, or of several in one conversation. */
 export function task(id: `${Family}/${string}`, make: () => TaskParts | SeriesParts): AgentTask {
   const family = FAMILIES.find((one) => id.startsWith(`${one}/`));
   if (!family) throw new TypeError(`Cannot add task ${id}: its family is unknown`);

@@ -5,7 +5,7 @@ import { shipped } from "../../extensions/index.ts";
 import type { MadeTask } from "./agent_task.ts";
 import { type AgentOptions, NO_SETTINGS, SCRIPTED, startScript } from "./vis_agent.ts";
 
-/** Most characters of input that go into one prompt. */
+/** The limit for the characters of input in one prompt. */
 const MOST_CHARS = 300_000;
 
 export type Answered = Pick<QueryResult, "status" | "reason" | "answer" | "iterations" | "usage" | "costUsd">;

@@ -3,11 +3,11 @@ import type { Store } from "../../src/persistence/store.ts";
 
 export interface Waste {
   readonly refusedFinals: number;
-  /** Blocks whose source had already been run in the same query. */
+  /** The number of blocks whose source had already been run in the same query. */
   readonly repeatedBlocks: number;
 }
 
-/** What queries, and the child queries below them, did in vain. */
+/** Counts useless work of queries and their sub-queries. */
 export async function countWaste(store: Store, queryIds: readonly string[]): Promise<Waste> {
   let refusedFinals = 0, repeatedBlocks = 0;
   for (const queryId of queryIds) {

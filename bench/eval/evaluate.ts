@@ -47,8 +47,8 @@ const OPTIONS = {
 type Terminal = Pick<Console, "log" | "error">;
 type Options = ReturnType<typeof readOptions>;
 
-/** `deno task bench eval`: 0 if all was played, 1 if a script did not solve its task, 2 for options that do not
- * exist. */
+/** Runs `deno task bench eval`. Returns 0 if all was played, 1 if a script did not solve its task, 2 for unknown
+ * options. */
 export async function evaluate(args: readonly string[], { log, error: warn }: Terminal = console): Promise<number> {
   let options: Options;
   try {
@@ -139,7 +139,7 @@ async function play(options: Options, log: Terminal["log"]): Promise<number> {
   return provider === SCRIPTED && results.some(({ solved }) => !solved) ? 1 : 0;
 }
 
-/** A folder with the caller's settings and keys, and another depth. */
+/** Returns a folder with the caller's settings and keys, and another depth. */
 async function homeOfDepth(
   depth: number,
   { program, scripted }: { readonly program: AgentOptions["program"]; readonly scripted: boolean },

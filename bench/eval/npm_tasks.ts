@@ -6,17 +6,17 @@ import { type AgentTask, type Files, task } from "./agent_task.ts";
 import { writeFiles } from "./play_task.ts";
 import { seeded } from "./seeded.ts";
 
-/* Tasks of real packages of npm: a seeded fault is planted in one line of the sources, and the package's own tests, which
+/* Tasks of real npm packages: a seeded fault is planted in one line of the sources, and the package's own tests, which
  * the agent does not see, decide. The packages are downloaded when the tasks are made. */
 
 const TEST = /^(?:(?:test|tests|spec)\/(?!fixtures?\/).*|test)\.[cm]?js$/;
 const SOURCE = /^(?!(?:dist|build|examples?|bench|benchmarks?|node_modules)\/).*(?<!\.min)\.[cm]?js$/;
 const MAX_FILE_CHARS = 200_000;
-/** Of all tests together. */
+/** The time limit of all tests together. */
 const TEST_MS = 60_000;
 const MAX_TRIED = 60;
 
-/** What is written instead of each match, one match at a time. */
+/** The replacements for each match, one match at a time. */
 const FAULTS: readonly (readonly [RegExp, string])[] = [
   [/===/g, "!=="],
   [/!==/g, "==="],
@@ -34,7 +34,8 @@ export interface NpmTasks extends AsyncDisposable {
   readonly tasks: readonly AgentTask[];
 }
 
-/** One task for each package, such as `ini@4.1.0`. The folders with what their tests need are removed at the end. */
+/** Makes one task for each package, such as `ini@4.1.0`. The folders with the needs of their tests are removed at the
+ * end. */
 export async function npmTasks(
   refs: readonly string[],
   { seed, env }: { readonly seed: number; readonly env: EnvironmentVariables },
@@ -94,13 +95,13 @@ function textsOf(files: ReadonlyMap<string, Uint8Array>): Files {
 
 interface Fault {
   readonly path: string;
-  /** The file with the fault. */
+  /** The text of the file with the fault. */
   readonly text: string;
-  /** What the first test says that fails. */
+  /** The message of the first failing test. */
   readonly said: string;
 }
 
-/** The first fault, in an order that the seed gives, that a test finds. */
+/** Plants the first fault that a test finds, in an order that the seed gives. */
 async function plant(
   files: Files,
   { hidden, seed }: { readonly hidden: HiddenPackageTests; readonly seed: number },
@@ -114,7 +115,7 @@ async function plant(
   return null;
 }
 
-/** The text with each fault, outside of lines that are comments. */
+/** Returns the text with each fault, outside of comment lines. */
 function faultsIn(text: string): readonly string[] {
   const lines = text.split("\n");
   return lines.flatMap((line, at) => {
@@ -128,7 +129,7 @@ function faultsIn(text: string): readonly string[] {
   });
 }
 
-/** The tests of a package that pass without a fault. They run in a copy, with what they need from npm beside it, and
+/** The tests of a package that pass without a fault. They run in a copy, with their npm packages next to it, and
  * without network. */
 class HiddenPackageTests {
   readonly #files: Files;
@@ -158,12 +159,12 @@ class HiddenPackageTests {
     return all;
   }
 
-  /** What the first test says that fails; "" if none does. */
+  /** Returns the message of the first failing test; "" if none fails. */
   async failure(files: Files): Promise<string> {
     return await this.#run(files, this.#tests);
   }
 
-  /** Why the files in a workspace are wrong; "" if all tests pass. The tests are those of the package. */
+  /** Returns why the files in a workspace are wrong; "" if all tests pass. The tests are the package's own. */
   async verdict(workspace: string): Promise<string> {
     const found: Record<string, string> = {};
     for (const path of Object.keys(this.#files)) {
@@ -177,7 +178,7 @@ class HiddenPackageTests {
   async #run(files: Files, tests: readonly string[]): Promise<string> {
     const copy = await Deno.makeTempDir({ dir: this.#folder, prefix: "run-" });
     try {
-      // Without a type, its files are modules of Node as they were before there was another kind.
+      // Without a type, its files are CommonJS modules.
       const facts = JSON.parse(files["package.json"] ?? "{}");
       await writeFiles(copy, { ...files, "package.json": JSON.stringify({ type: "commonjs", ...facts }) });
       await Deno.symlink(join(this.#folder, "node_modules"), join(copy, "node_modules"));
@@ -199,7 +200,7 @@ class HiddenPackageTests {
 
 const SHOWN_LINES = 15;
 
-/** The lines of the first failure: of TAP, or of an error. */
+/** Returns the lines of the first failure: of TAP, or of an error. */
 function failureIn(outputs: readonly string[]): string {
   for (const output of outputs) {
     const lines = output.split("\n");
@@ -209,7 +210,7 @@ function failureIn(outputs: readonly string[]): string {
   return "It ends without success";
 }
 
-/** The packages that sources and tests import, with their versions as the package asks for them. */
+/** Returns the packages that sources and tests import, with the package's own versions. */
 function neededBy(files: Files): Readonly<Record<string, string>> {
   const { name = "", dependencies = {}, devDependencies = {} } = JSON.parse(files["package.json"] ?? "{}");
   const asked: Readonly<Record<string, string>> = { ...devDependencies, ...dependencies };
@@ -225,7 +226,7 @@ function neededBy(files: Files): Readonly<Record<string, string>> {
   return Object.fromEntries(missing.map((one) => [one, asked[one] ?? "latest"]));
 }
 
-/** Into `node_modules` of the folder, by Deno's own client; an empty one if nothing is needed. */
+/** Installs into `node_modules` of the folder with Deno's own client; an empty one if nothing is needed. */
 async function install(
   needed: Readonly<Record<string, string>>,
   { folder, env }: { readonly folder: string; readonly env: EnvironmentVariables },

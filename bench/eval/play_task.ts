@@ -11,24 +11,24 @@ export interface TaskResult {
   readonly id: string;
   readonly family: Family;
   readonly solved: boolean;
-  /** 1 if it is solved, otherwise the credit that its checker gives. */
+  /** The score: 1 if it is solved, otherwise the credit of its checker. */
   readonly score: number;
-  /** Why it is not solved; "" if it is. */
+  /** The reason why it is not solved; "" if it is. */
   readonly reason: string;
-  /** Requests that were asked; a series ends with the first that is not solved. */
+  /** The number of requests; a series ends with the first that is not solved. */
   readonly requests: number;
   readonly iterations: number;
   readonly input: number;
   readonly output: number;
   readonly cached: number;
-  /** Null if a price is unknown. */
+  /** The cost; null if a price is unknown. */
   readonly costUsd: number | null;
   readonly refusedFinals: number;
   readonly repeatedBlocks: number;
   readonly seconds: number;
 }
 
-/** Plays one task in a workspace of its own and checks it. Whatever breaks is the reason why it is not solved. */
+/** Plays one task in its own workspace and checks it. Any failure is the reason why it is not solved. */
 export async function playTask(
   task: AgentTask,
   { direct = false, ...options }: AgentOptions & { readonly direct?: boolean },
@@ -111,7 +111,7 @@ async function wasteOf(path: string, queryIds: readonly string[]) {
   }
 }
 
-/** Writes files below a folder, with the folders that they are in. */
+/** Writes files below a folder, with their folders. */
 export async function writeFiles(workspace: string, files: Files): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
     await Deno.mkdir(dirname(join(workspace, path)), { recursive: true });

@@ -1,8 +1,8 @@
-/** The same numbers for the same seed, on every machine. */
+/** Random numbers that are the same for the same seed, on every machine. */
 export interface Seeded {
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   next(): number;
-  /** A whole number from 0 to below `end`. */
+  /** Returns a whole number from 0 to below `end`. */
   below(end: number): number;
   pick<T>(choices: readonly T[]): T;
   shuffle<T>(items: readonly T[]): T[];

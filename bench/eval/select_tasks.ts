@@ -1,8 +1,8 @@
 import { nearestName } from "../../src/domain/kit/names.ts";
 import { type AgentTask, FAMILIES } from "./agent_task.ts";
 
-/** The tasks that families, ids and patterns with `*` name, in the order of the list; all of them for none. Throws
- * `RangeError` for a name that fits no task. */
+/** Returns the tasks that families, ids and patterns with `*` name, in the order of the list; all of them for none.
+ * Throws `RangeError` for a name that fits no task. */
 export function selectTasks(tasks: readonly AgentTask[], names: readonly string[]): readonly AgentTask[] {
   const chosen = new Set<AgentTask>();
   for (const name of names) {

@@ -9,23 +9,23 @@ export const SCRIPTED = "scripted";
 export interface AgentOptions {
   readonly program: Program;
   readonly provider: string;
-  /** Null: the default of the provider. */
+  /** The model; null for the default of the provider. */
   readonly model: string | null;
-  /** The form in which the model is asked to reply: JSON is what Vis asks for by itself. */
+  /** The form in which the model is asked to reply; JSON is Vis's own. */
   readonly format: "json" | "ts";
   /** A folder of settings to use instead of the caller's; null for the caller's. */
   readonly home: string | null;
-  /** For each request. */
+  /** The time limit of each request. */
   readonly timeoutSeconds: number;
 }
 
 export interface Asked {
   readonly request: string;
-  /** Blocks for the scripted provider; no model sees them. */
+  /** The blocks for the scripted provider; no model sees them. */
   readonly script: readonly string[];
   readonly workspace: string;
   readonly database: string;
-  /** Settings and checkpoints for the scripted provider; others use those of the caller. */
+  /** The settings and checkpoints for the scripted provider; others use the caller's. */
   readonly home: string;
   readonly contextFile: string | null;
   readonly conversationId: string | null;
@@ -36,7 +36,7 @@ const BLOCK_MS = 60_000;
 /** Asks a model for the other form of a reply. */
 const AS_FENCES = "Reply with TypeScript in ```ts fences instead of a JSON object; finish with await answer(value).";
 
-/** Asks `vis run` as a user would. Throws what it said if it printed no result. */
+/** Asks `vis run` like a user. Throws its output if it printed no result. */
 export async function askVis(options: AgentOptions, asked: Asked): Promise<QueryResult> {
   if (options.provider !== SCRIPTED) {
     const model = options.model === null ? [] : ["--model", options.model];
@@ -56,7 +56,7 @@ export async function askVis(options: AgentOptions, asked: Asked): Promise<Query
   }
 }
 
-/** A service that gives these replies in order, and the environment that leads to it. */
+/** Starts a service that gives these replies in order; returns the environment that leads to it. */
 export async function startScript(
   replies: readonly string[],
 ): Promise<{ readonly env: Readonly<Record<string, string>>; readonly close: () => Promise<void> }> {
@@ -67,7 +67,7 @@ export async function startScript(
   return { env: { VIS_BASE_URL: mock.baseUrl, VIS_MODEL: SCRIPTED }, close: () => mock.close() };
 }
 
-/** What the caller's shell may have set for their own vis. */
+/** Variables that the caller's shell may have set for their own vis. */
 export const NO_SETTINGS = { VIS_API_KEY: "", OPENAI_API_KEY: "", VIS_PROVIDER: "", VIS_DB: "", VIS_LOG: "" };
 
 async function run(

@@ -2,11 +2,11 @@ import { dirname, join } from "node:path";
 import { type Installed, VERSIONS } from "./install.ts";
 import type { Wire } from "./wires.ts";
 
-/** One run of an agent. */
+/** A run of an agent. */
 export interface PlayOf {
-  /** Address of the model without a path. */
+  /** The address of the model without a path. */
   readonly base: string;
-  /** Used by this agent alone; warmed by one run that does not count. */
+  /** The home of this agent alone, warmed by one run that is not counted. */
   readonly home: string;
   readonly prompt: string;
   readonly rounds: number;
@@ -18,13 +18,14 @@ export interface Agent {
   readonly command: (play: PlayOf) => readonly string[];
   readonly version: readonly string[];
   readonly env?: (play: PlayOf) => Readonly<Record<string, string>>;
-  /** Files of its home, by their paths in it. */
+  /** Returns the files of its home, by their paths in it. */
   readonly files?: (play: PlayOf) => Readonly<Record<string, string>>;
-  /** What it occupies on disk, its runtime included. */
+  /** The paths that it occupies on disk, including its runtime. */
   readonly size: readonly string[];
 }
 
-/** The agents, each as its own documentation sets it up for a server of one's own, without updates and telemetry. */
+/** Returns the agents, each configured for a local server as its own documentation describes, without updates and
+ * telemetry. */
 export function agentsOf(installed: Installed, vis: string): Readonly<Record<string, Agent>> {
   return {
     vis: visAgent(vis),
@@ -137,7 +138,7 @@ function opencode(installed: Installed): Agent {
   };
 }
 
-/** A clean environment: what the machine's user has set must not count. */
+/** Returns a clean environment, since the settings of the machine's user must not count. */
 export function environmentOf(
   agent: Agent,
   { play, node }: { readonly play: PlayOf; readonly node: string },

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-/** Versions of the agents that are measured, and of the runtime of those that need one. */
+/** The versions of the measured agents, and of the runtime of agents that need one. */
 export const VERSIONS = {
   codex: "0.169.0",
   claude: "2.1.330",
@@ -9,16 +9,16 @@ export const VERSIONS = {
   node: "24.21.0",
 } as const;
 
-/** Where each of them is installed from npm, once. */
+/** The folders in which each of them is installed from npm, once. */
 export class Installed {
   readonly #folder: string;
 
-  /** In a folder that `installed` has filled. */
+  /** `folder` was filled by `installed`. */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** Installs what is missing. Needs the network; nothing else here does. */
+  /** Installs missing agents. It needs the network, unlike all else here. */
   static async complete(folder: string): Promise<void> {
     const packages: Readonly<Record<string, readonly string[]>> = {
       codex: [`@openai/codex@${VERSIONS.codex}`],

@@ -1,4 +1,4 @@
-/** The runs of `deno task bench --peers`, in a process of their own that has no network. Its argument is JSON. */
+/** The runs of `deno task bench --peers`, in a separate process that has no network. Its argument is JSON. */
 import { join } from "node:path";
 import { z } from "zod";
 import { agentsOf } from "./agents.ts";
@@ -36,7 +36,7 @@ async function measure(): Promise<void> {
       const agent = agents[name];
       if (!agent) throw new Error(`Cannot measure ${name}: there are ${Object.keys(agents).join(", ")}`);
       results[name] = { label: agent.label, sizeMb: await megabytes(agent.size), versionMs: [], runs: {}, fault: "" };
-      // First starts create folders and fill the page cache; they do not count.
+      // First starts create folders and fill the page cache, so they are not counted.
       await attempt(results[name], () => played(name, 1));
       for (let at = 0; at < VERSIONS && results[name].fault === ""; at++) {
         results[name].versionMs = [...results[name].versionMs, await versionMs(agent, of(name))];

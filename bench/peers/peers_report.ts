@@ -1,12 +1,12 @@
 import { type Spread, spreadOf } from "../support/figure.ts";
 import type { Played } from "./play.ts";
 
-/** What a measurement stores; the tables of the documents are made from it. */
+/** The stored result of a measurement, from which the tables of the documents are made. */
 export interface PeersReport {
   readonly commit: string;
   readonly machine: { readonly cores: number; readonly memoryGb: number };
   readonly repetitions: number;
-  /** Numbers of rounds that were measured. */
+  /** The measured numbers of rounds. */
   readonly rounds: readonly number[];
   readonly agents: Readonly<Record<string, PeerResult>>;
 }
@@ -15,26 +15,27 @@ export interface PeerResult {
   readonly label: string;
   readonly sizeMb: number;
   readonly versionMs: readonly number[];
-  /** By the number of rounds, one for each repetition. */
+  /** The runs by the number of rounds, one for each repetition. */
   readonly runs: Readonly<Record<string, readonly Played[]>>;
-  /** Why something is missing; "" if nothing is. */
+  /** Why a part is missing; "" if nothing is. */
   readonly fault: string;
 }
 
 interface Row {
   readonly what: string;
-  /** Null where it was not measured. */
+  /** Returns the figure; null if it was not measured. */
   readonly of: (result: PeerResult) => Spread | null;
-  /** Differences below it are noise. */
+  /** The number of digits; smaller differences are noise. */
   readonly digits: number;
 }
 
-/** One line for each figure, one column for each agent: medians, the least of each line in bold. */
+/** Returns a table with one line for each figure and one column for each agent: medians, with the lowest value of each
+ * line in bold. */
 export function peersTable(report: PeersReport, { spread, rounds, rows: names = [] }: {
-  /** Whether the least and the largest sample are shown. */
+  /** Whether the smallest and the largest sample are shown. */
   readonly spread: boolean;
   readonly rounds: readonly number[];
-  /** Beginnings of the lines to show; all of them if empty. */
+  /** The beginnings of the lines to show; all of them if empty. */
   readonly rows?: readonly string[];
 }): string {
   const results = Object.values(report.agents);
@@ -50,7 +51,7 @@ export function peersTable(report: PeersReport, { spread, rounds, rows: names = 
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-/** A figure in a sentence: `vis lastKb 50` is the median of Vis, `others lastKb 50` the range of the others'
+/** Returns a figure for a sentence: `vis lastKb 50` is the median of Vis, `others lastKb 50` the range of the others'
  * medians. */
 export function peersFigure(report: PeersReport, name: string): string {
   const [of, key, rounds] = name.split(" ") as ["vis" | "others", keyof Played, string];

@@ -6,26 +6,26 @@ import { type ModelRequest, startScriptedModel } from "./scripted_model.ts";
 
 const SAMPLE_MS = 50;
 
-/** One run of one agent. */
+/** A run of one agent. */
 export interface Played {
-  /** From the start of the process to the arrival of its first round. */
+  /** The time from the start of the process to the arrival of its first round. */
   readonly launchMs: number;
-  /** Median from the end of a reply to the arrival of the next request. */
+  /** The median time from the end of a reply to the arrival of the next request. */
   readonly roundMs: number;
   readonly wallMs: number;
-  /** Of every process that the agent started and waited for, start and end included. */
+  /** The time of every process that the agent started and waited for, including start and end. */
   readonly cpuSeconds: number;
-  /** The most that its processes occupied, pages that several share counted once. */
+  /** The maximum memory of its processes; pages that several share are counted once. */
   readonly peakMb: number;
   readonly firstKb: number;
   readonly lastKb: number;
-  /** All requests, those for titles and summaries included. */
+  /** All requests, including requests for titles and summaries. */
   readonly totalKb: number;
-  /** Of one round, on average: see `weightedKb`. */
+  /** The average of one round: see `weightedKb`. */
   readonly weightedKb: number;
 }
 
-/** Runs an agent that reads `rounds` files, one in each round. Throws with what it said if it does anything else. */
+/** Runs an agent that reads `rounds` files, one in each round. Throws its output if it does anything else. */
 export async function play(
   agent: Agent,
   { rounds, home, node, timeoutMs }: {
@@ -60,7 +60,7 @@ export async function play(
   }
 }
 
-/** Milliseconds until `--version` has ended. */
+/** Returns the milliseconds until `--version` has ended. */
 export async function versionMs(
   agent: Agent,
   { home, node }: { readonly home: string; readonly node: string },
@@ -123,8 +123,8 @@ function wireFacts(requests: readonly ModelRequest[], begun: number) {
   };
 }
 
-/** Bytes as a service with a cache of prompts bills them: what the request before had costs a tenth; what the next one
- * has again is written to the cache for a quarter more; everything else costs its length. */
+/** Returns bytes as a service with a cache of prompts bills them. Bytes of the previous request cost a tenth; bytes
+ * that the next one repeats are written to the cache for a quarter more; all others cost their length. */
 function weighted(main: readonly ModelRequest[]): number {
   return main.reduce((sum, { compared, shared }, at) => {
     const kept = Math.max(0, (main[at + 1]?.shared ?? 0) - shared);

@@ -1,18 +1,19 @@
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { type Reply, type Tool, type Wire, WIRES } from "./wires.ts";
 
-/** What an agent's tools for reading are called, and then those that run commands. */
+/** The names of agents' tools for reading, and of tools that run commands. */
 const READS = ["Read", "read", "read_file"], RUNS = ["Bash", "bash", "exec_command", "shell_command", "shell"];
 const LAST = "All files were read. DONE.";
 
-/** One request. Times are of `performance.now()`. */
+/** A request. Times are from `performance.now()`. */
 export interface ModelRequest {
   readonly arrived: number;
   replied: number;
   readonly bytes: number;
-  /** Whether it is a round: others ask for a title, say. */
+  /** Whether it is a round; others ask for a title, for example. */
   readonly main: boolean;
-  /** Bytes of the parts that a cache of prompts compares, and those at their beginning that the round before had. */
+  /** The bytes of the parts that a cache of prompts compares, and the bytes at their beginning that the previous round
+   * had. */
   readonly compared: number;
   readonly shared: number;
 }
@@ -22,7 +23,7 @@ export interface ScriptedModel extends AsyncDisposable {
   readonly requests: readonly ModelRequest[];
 }
 
-/** A model on loopback that asks for one file in each round and then says that it is done. It adds no delay. */
+/** Starts a model on loopback that asks for one file in each round and then says that it is done. It adds no delay. */
 export function startScriptedModel(
   { wire, rounds, folder }: { readonly wire: Wire; readonly rounds: number; readonly folder: string },
 ): ScriptedModel {
@@ -86,7 +87,7 @@ function replyOf(
   return { tool, args: argumentsFor(tool, { file, folder }) };
 }
 
-/** Every required argument, filled so that the file is read. */
+/** Returns every required argument, filled so that the file is read. */
 function argumentsFor(
   { schema }: Tool,
   { file, folder }: { readonly file: string; readonly folder: string },
@@ -118,7 +119,7 @@ function unpacked(raw: Uint8Array, coding: string | null): Uint8Array {
   return coding === "zstd" ? zstdDecompressSync(raw) : raw;
 }
 
-/** Without the marks of caches, which are no tokens. */
+/** Removes the marks of caches, which are not tokens. */
 function comparable(part: unknown): string {
   return JSON.stringify(part, (key, value) => key === "cache_control" ? undefined : value) ?? "null";
 }

@@ -1,5 +1,5 @@
-/** How the scripted model reads requests and writes replies in each protocol. Replies are streams, as every agent here
- * asks for them. */
+/** The protocols in which the scripted model reads requests and writes replies. Replies are streams, as every agent
+ * here requests them. */
 export type Wire = "vis" | "chat" | "responses" | "anthropic";
 
 export interface Tool {
@@ -7,7 +7,7 @@ export interface Tool {
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
-/** A call of a tool, or the last text. */
+/** A tool call, or the last text. */
 export type Reply = { readonly tool: Tool; readonly args: object } | { readonly text: string };
 
 type Body = Readonly<Record<string, unknown>>;
@@ -16,7 +16,7 @@ type Item = Readonly<Record<string, unknown>>;
 interface WireParts {
   readonly path: string;
   readonly tools: (body: Body) => readonly Tool[];
-  /** Everything that a cache of prompts compares, in order. */
+  /** Returns everything that a cache of prompts compares, in order. */
   readonly parts: (body: Body) => readonly unknown[];
   readonly reply: (reply: Reply, tokens: number) => readonly object[];
   /** Whether each event has a line with its type. */

@@ -11,21 +11,21 @@ import { visRun } from "../support/vis_run.ts";
 export interface Played {
   readonly result: QueryResult;
   readonly right: boolean;
-  /** Bodies of the requests of iterations, plain calls left out. */
+  /** The bodies of the requests of iterations, without plain calls. */
   readonly requestBytes: readonly number[];
   readonly plainCalls: number;
   readonly queries: number;
   readonly wallMs: number;
-  /** Of the whole process tree, at the requests. */
+  /** The maximum of the whole process tree, at the requests. */
   readonly mostMb: number;
   readonly databaseMb: number;
-  /** Whether what the query says it took is what its rows add up to. */
+  /** Whether the query's reported spend equals the sum of its rows. */
   readonly ledgerIsSum: boolean;
-  /** Tokens of the largest call. */
+  /** The tokens of the largest call. */
   readonly largestCall: number;
 }
 
-/** One task from the command line to the answer, with policies that only know what they are sent. */
+/** Plays one task from the command line to the answer, with policies that know only their input. */
 export async function playPolicy(
   program: Program,
   { task, config = {} }: { readonly task: EvalTask; readonly config?: Readonly<Record<string, unknown>> },

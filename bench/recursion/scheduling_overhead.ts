@@ -8,7 +8,8 @@ const AT_ONCE = 8;
 const PROMPTS = 64;
 const IDEAL_MS = Math.ceil(PROMPTS / AT_ONCE) * LATENCY_MS;
 
-/** What the timers of this machine add to the same latency by themselves, in percent: the least that can be reached. */
+/** Returns the overhead in percent that the timers of this machine add to the same latency; it is the lowest possible
+ * result. */
 export async function timerOverhead(): Promise<number> {
   const begun = performance.now();
   for (let done = 0; done < PROMPTS; done += AT_ONCE) {
@@ -17,7 +18,7 @@ export async function timerOverhead(): Promise<number> {
   return 100 * ((performance.now() - begun) / IDEAL_MS - 1);
 }
 
-/** How much longer 64 plain calls take than a model of 50 ms that 8 may ask at a time, in percent. */
+/** Returns how much longer 64 plain calls take than a model of 50 ms that 8 may ask at a time, in percent. */
 export async function schedulingOverhead(times: number): Promise<readonly number[]> {
   const code = [
     "const begun = performance.now()",

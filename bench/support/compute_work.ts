@@ -24,7 +24,7 @@ export const WORST_CASES: Readonly<Record<string, string>> = {
     "let sum = 0; for (let i = 0; i < 5e6; i++) { sum = (sum + i * 3) | 0 }\nsum",
 };
 
-/** Milliseconds that the program takes as a module of plain `deno run`, its start not counted. */
+/** Returns the milliseconds that the program takes as a module of plain `deno run`, without its start. */
 export async function plainMs(code: string): Promise<number> {
   const file = await Deno.makeTempFile({ suffix: ".mjs" });
   try {

@@ -2,23 +2,23 @@ import pg from "pg";
 
 export interface StatementCounts {
   readonly statements: number;
-  /** How often the program waited for the server: a statement that is sent while others are unanswered costs none. */
+  /** The number of waits for the server: a statement that is sent while others are unanswered adds none. */
   readonly roundTrips: number;
 }
 
 interface Counting extends Disposable {
-  /** What was sent since the last call. */
+  /** Returns the statements since the last call. */
   take(): StatementCounts;
 }
 
-/** What is used of the driver. */
+/** The used parts of the driver. */
 interface Client {
   query(...args: readonly unknown[]): Promise<unknown>;
 }
 
 /** Counts the statements that all connections of this process to PostgreSQL send. */
 export function countStatements(): Counting {
-  // Its types are those of another version of Node.
+  // Its types belong to another version of Node.
   const client = pg.Client.prototype as Client;
   const { query } = client;
   const unanswered = new WeakMap<Client, number>();

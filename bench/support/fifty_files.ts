@@ -3,17 +3,17 @@ import { join } from "node:path";
 export const FILES = 50;
 const FILE_BYTES = 4096;
 
-/** Path of a file in the workspace, 0-based. */
+/** Returns the path of a file in the workspace, 0-based. */
 export function fileName(index: number): string {
   return `notes/part-${String(index).padStart(2, "0")}.txt`;
 }
 
-/** A word that stands in this file alone. */
+/** Returns a word that only this file contains. */
 export function markOf(index: number): string {
   return `<<part ${index}>>`;
 }
 
-/** Makes a workspace of fifty text files of 4 KB, hands it to `work` and removes it. */
+/** Makes a workspace of fifty text files of 4 KB, passes it to `work` and removes it. */
 export async function withFiftyFiles<T>(work: (workspace: string) => Promise<T>): Promise<T> {
   const workspace = await Deno.makeTempDir({ prefix: "vis-bench-files-" });
   try {
@@ -27,7 +27,7 @@ export async function withFiftyFiles<T>(work: (workspace: string) => Promise<T>)
   }
 }
 
-/** 4096 characters in lines of prose-like words, different for every file and the same on every run. */
+/** Returns 4096 characters in lines of prose-like words, different for every file and the same on every run. */
 export function fileText(index: number): string {
   let text = `${markOf(index)}\n`;
   for (let line = 0; text.length < FILE_BYTES; line++) {

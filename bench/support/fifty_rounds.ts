@@ -5,15 +5,15 @@ import { type VisRun, visRun } from "./vis_run.ts";
 
 export interface FiftyRoundsOptions {
   readonly workspace: string;
-  /** Each round keeps its file in a variable of its own, which the index then lists; otherwise the text is only looked
-   * at. */
+  /** Whether each round keeps its file in its own variable, which the index then lists; otherwise the text is only
+   * looked at. */
   readonly keep?: boolean;
   /** Called before a request is answered, with its number from 1 and the process of vis. */
   readonly onRound?: (round: number, pid: number) => void;
 }
 
-/** The run that the round, memory and size figures come from: fifty rounds, each reading another file of 4 KB and
- * seeing it whole, then the answer in call 51. */
+/** Makes the run for the figures of round, memory and size: fifty rounds, each reading another file of 4 KB and seeing
+ * it whole, then the answer in call 51. */
 export async function fiftyRounds(program: Program, options: FiftyRoundsOptions): Promise<VisRun> {
   const run = await visRun(program, {
     workspace: options.workspace,
@@ -30,7 +30,7 @@ export async function fiftyRounds(program: Program, options: FiftyRoundsOptions)
   return run;
 }
 
-/** Figures of an engine that does not show the file to the model would be worth nothing. */
+/** Figures of an engine that does not show the file to the model would be worthless. */
 function assertSeen({ index, context }: MockRequest): void {
   if (context.includes(markOf(index - 1))) return;
   throw new Error(`Cannot measure: request ${index + 1} does not show ${fileName(index - 1)}:\n${context}`);

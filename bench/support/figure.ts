@@ -1,16 +1,16 @@
-/** How the program was run: from its sources, as one executable, or neither (a part measured by itself). */
+/** The way of running the program: from its sources, as one executable, or neither (a part measured alone). */
 export type Way = "source" | "compiled" | "part";
 
-/** One measured number. Every bar is a limit from above. */
+/** A measured number. Every limit is an upper one. */
 export interface Figure {
   readonly what: string;
   readonly way: Way;
   readonly unit: string;
-  /** At least five where the number varies; one where it is exact. Empty where it could not be measured. */
+  /** The samples: at least five if the number varies, one if it is exact, none if it could not be measured. */
   readonly samples: readonly number[];
-  /** What the median may be at most; null for a number that is shown for comparison. */
+  /** The limit for the median; null for a number that is shown for comparison. */
   readonly bar: number | null;
-  /** What else a reader must know: how it was taken, or why it is missing. */
+  /** Further facts for a reader: how it was measured, or why it is missing. */
   readonly note?: string;
 }
 
@@ -20,7 +20,7 @@ export interface Spread {
   readonly max: number;
 }
 
-/** The middle of the sorted samples; the mean of the two middle ones for an even number of them. */
+/** Returns the middle of the sorted samples; the mean of the two middle ones for an even number. */
 export function spreadOf(samples: readonly number[]): Spread | null {
   if (samples.length === 0) return null;
   const sorted = samples.toSorted((a, b) => a - b);
@@ -30,7 +30,7 @@ export function spreadOf(samples: readonly number[]): Spread | null {
   return { median, min: at(0), max: at(sorted.length - 1) };
 }
 
-/** Null for a figure without a bar or without samples. */
+/** Returns null for a figure without a limit or without samples. */
 export function isMet({ samples, bar }: Figure): boolean | null {
   const spread = spreadOf(samples);
   return spread === null || bar === null ? null : spread.median <= bar;

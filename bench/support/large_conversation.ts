@@ -13,11 +13,11 @@ import {
 const PROMPT = "You are Vis, and these are your rules. ".repeat(150);
 const PER_QUERY = 50;
 const NAMES = 100;
-/** Variables that are set most of the time. */
+/** The number of variables that are set most often. */
 const HOT = 4;
 
-/** A conversation that goes on and on: queries of 50 iterations, each setting one of four variables or the next of 100,
- * defining a function now and then, and thinking aloud. */
+/** A long conversation of queries with 50 iterations. Each iteration sets one of four variables or the next of 100,
+ * sometimes defines a function, and has thinking. */
 export class LargeConversation {
   readonly branchId: string;
   readonly #store: Store;
@@ -36,10 +36,10 @@ export class LargeConversation {
 
   async iterate(): Promise<void> {
     const n = this.#count++;
-    const label = String(n).padStart(6, "0"); // as long for the first as for the last
+    const label = String(n).padStart(6, "0"); // it is equally long for the first and the last
     const position = n % PER_QUERY;
     if (n > 0 && position === 0) await this.#next(n);
-    // Texts of its own: what two conversations have in common would be stored once.
+    // The texts are unique, because texts that two conversations share would be stored once.
     const text = `line of ${label}: ${this.branchId.slice(-12)} `.repeat(40);
     const name = `part${n % 5 === 0 ? n / 5 % NAMES : n % HOT}`;
     const code = `${name} = await fs.readFile("part-${n}.txt") // needle${n}`;

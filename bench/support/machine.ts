@@ -1,15 +1,16 @@
 import { ROOT } from "../../scripts/_project.ts";
 import type { Programs } from "./programs.ts";
 
-/** What figures depend on; nothing that names the machine or its user. */
+/** The facts on which figures depend, without any name of the machine or its user. */
 export interface Machine {
   readonly cpu: string;
   readonly cores: number;
   readonly memoryGb: number;
   readonly system: string;
-  /** Runtime of each way of running. */
+  /** The runtime of each way of running. */
   readonly runtimes: Readonly<Record<string, string>>;
-  /** Processes that wanted to run over the last minute: over the number of cores, times are worth little. */
+  /** The number of processes that wanted to run over the last minute; above the number of cores, times are
+   * unreliable. */
   readonly load: number;
 }
 
@@ -26,7 +27,7 @@ export async function describeMachine({ all }: Programs): Promise<Machine> {
   };
 }
 
-/** The commit that was measured; "+" behind it where files differ from it. */
+/** Returns the measured commit, with "+" if files differ from it. */
 export async function describeCommit(): Promise<string> {
   const hash = (await output("git", ["rev-parse", "--short", "HEAD"])).trim();
   const dirty = (await output("git", ["status", "--porcelain", "--", "src", "extensions", "migrations"])).trim() !== "";
@@ -47,6 +48,6 @@ async function output(program: string, args: readonly string[]): Promise<string>
     const { success, stdout } = await command.output();
     return success ? new TextDecoder().decode(stdout) : "";
   } catch {
-    return ""; // there is no such program
+    return ""; // the program does not exist
   }
 }

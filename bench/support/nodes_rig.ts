@@ -22,7 +22,7 @@ export interface NodesRig {
   readonly model: SlowModel;
 }
 
-/** Nodes on a database of their own, which end with it. */
+/** Nodes on their own database, which ends with them. */
 export class Nodes implements AsyncDisposable {
   readonly all: Served[] = [];
   readonly #rig: NodesRig;
@@ -39,7 +39,7 @@ export class Nodes implements AsyncDisposable {
     return nodes;
   }
 
-  /** The first one makes the schema. */
+  /** Adds a node; the first one makes the schema. */
   async add(): Promise<void> {
     const { program, model } = this.#rig;
     const env = { VIS_DATABASE_URL: this.#url };
@@ -52,12 +52,12 @@ export class Nodes implements AsyncDisposable {
     return served;
   }
 
-  /** Of the nodes and their sandboxes. */
+  /** The CPU seconds of the nodes and their sandboxes. */
   get cpuSeconds(): number {
     return this.all.flatMap(({ pid }) => treeOf(pid)).reduce((sum, pid) => sum + cpuSeconds(pid), 0);
   }
 
-  /** What the database server has stored, logged and worked so far. */
+  /** Returns the stored and logged data and the work of the database server so far. */
   async server(): Promise<ServerWork> {
     const { postgres } = this.#rig;
     const found = await postgres.sql(WORK, this.#url);

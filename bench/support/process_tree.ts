@@ -1,6 +1,6 @@
-/** Facts of other processes from /proc; all of them are 0 or empty where the system has no /proc. */
+/** Reads facts of other processes from /proc; all of them are 0 or empty if the system has no /proc. */
 
-/** The process and everything below it. */
+/** Returns the process and all processes below it. */
 export function treeOf(pid: number): readonly number[] {
   const children = new Map<number, number[]>();
   for (const { name } of entries("/proc")) {
@@ -13,7 +13,7 @@ export function treeOf(pid: number): readonly number[] {
   return found;
 }
 
-/** Memory of these processes in MB, pages that several share counted once among them. */
+/** Returns the memory of these processes in MB; pages that several share are counted once among them. */
 export function proportionalMb(pids: readonly number[]): number {
   return pids.reduce(
     (sum, pid) => sum + Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0),
@@ -22,27 +22,27 @@ export function proportionalMb(pids: readonly number[]): number {
     1024;
 }
 
-/** CPU seconds of the children of this process that have ended, their own ended children included. Kept in steps of
- * 10 ms, so only a difference over a longer run means something. */
+/** Returns the CPU seconds of the ended children of this process, including their own ended children. They are kept in
+ * steps of 10 ms, so only a difference over a longer run is meaningful. */
 export function reapedCpuSeconds(): number {
   const fields = fieldsOf(Deno.pid);
   return (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) / 100;
 }
 
-/** CPU seconds of a process so far, its children left out; in steps of 10 ms. */
+/** Returns the CPU seconds of a process so far, without its children, in steps of 10 ms. */
 export function cpuSeconds(pid: number): number {
   const fields = fieldsOf(pid);
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / 100;
 }
 
-/** CPU seconds that all cores of the machine have worked so far, for whatever. */
+/** Returns the CPU seconds that all cores of the machine have worked so far. */
 export function busySeconds(): number {
   const [user = 0, nice = 0, system = 0, _idle, _waiting, irq = 0, soft = 0] =
     /^cpu +(.*)$/m.exec(read("/proc/stat"))?.[1]?.split(" ").map(Number) ?? [];
   return (user + nice + system + irq + soft) / 100;
 }
 
-/** Fields of /proc/<pid>/stat from the state on: the name before it may hold anything. */
+/** Returns fields of /proc/<pid>/stat from the state on: the name before it may contain anything. */
 function fieldsOf(pid: number): string[] {
   const stat = read(`/proc/${pid}/stat`);
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");

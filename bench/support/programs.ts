@@ -4,7 +4,7 @@ import { PERMISSIONS, V8_FLAGS } from "../../scripts/flags.ts";
 import { baseRuntime } from "../../tests/helpers/base_runtime.ts";
 import { buildSandbox } from "../../tests/helpers/sandbox.ts";
 
-/** One way of running vis; `args` stand before its own arguments. */
+/** A way of running vis; `args` come before its own arguments. */
 export interface Program {
   readonly way: "source" | "compiled";
   readonly path: string;
@@ -13,14 +13,14 @@ export interface Program {
 
 export interface Programs {
   readonly all: readonly Program[];
-  /** Why there is no executable to measure, "" where there is one. */
+  /** Why there is no executable to measure; "" if there is one. */
   readonly missing: string;
 }
 
 const EXECUTABLE = join(ROOT, "dist/vis");
 const SOURCES = ["src", "extensions", "migrations", "scripts", "main.ts", "deno.json"];
 
-/** Both ways where an executable exists or can be made; it is made again when a source is newer. */
+/** Returns both ways if an executable exists or can be made; it is made again when a source is newer. */
 export async function findPrograms(): Promise<Programs> {
   const source = await sourceProgram();
   const missing = isFresh() ? "" : await compileIt();
@@ -33,7 +33,7 @@ export async function sourceProgram(): Promise<Program> {
   return { way: "source", path: Deno.execPath(), args: sourceArguments() };
 }
 
-/** As bin/vis starts it, without the shell before it. */
+/** Returns the arguments with which bin/vis starts it, without the shell before it. */
 function sourceArguments(): string[] {
   const flags = ["--quiet", "--no-prompt", "--config", join(ROOT, "deno.json"), "--unstable-worker-options"];
   return ["run", ...flags, ...PERMISSIONS, `--v8-flags=${V8_FLAGS.join(",")}`, join(ROOT, "main.ts")];

@@ -3,16 +3,16 @@ import type { Program } from "./programs.ts";
 
 const TOKEN = "a-token-of-the-benchmark";
 
-/** `vis serve` as a process of its own, with an empty home, and what a client does with it. */
+/** `vis serve` as a separate process with an empty home, and the actions of a client. */
 export interface Served extends AsyncDisposable {
   readonly pid: number;
   readonly url: string;
   readonly token: string;
   post(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Response>;
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
-  /** The id of a new conversation. */
+  /** Returns the id of a new conversation. */
   conversation(): Promise<string>;
-  /** Milliseconds of one query; throws where it does not end in an answer. */
+  /** Returns the milliseconds of one query; throws if it does not end in an answer. */
   ask(conversation: string, key: string): Promise<number>;
 }
 
@@ -69,7 +69,7 @@ async function ended(child: Deno.ChildProcess): Promise<void> {
   try {
     child.kill("SIGTERM");
   } catch {
-    // It has ended before.
+    // The process has already ended.
   }
   await child.status;
 }

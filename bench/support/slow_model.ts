@@ -1,11 +1,11 @@
-/** A model of OpenAI's wire format on loopback that answers after a pause, the same way for every request: a block
- * first, then an answer that has its value. What it is asked is told apart by the words `key=…` in the request. */
+/** A model of OpenAI's wire format on loopback that answers after a pause, in the same way for every request: a block
+ * first, then an answer with its value. Requests are distinguished by their words `key=…`. */
 export interface SlowModel {
   readonly baseUrl: string;
   readonly calls: number;
-  /** When the first content of the last reply was handed to the socket, on `performance.now()`. */
+  /** The time at which the first content of the last reply was passed to the socket, on `performance.now()`. */
   readonly firstByteAt: number;
-  /** Until it is called, replies to requests with `key=held` wait. */
+  /** Releases replies to requests with `key=held`, which wait until then. */
   release(): void;
   close(): Promise<void>;
 }
@@ -19,13 +19,13 @@ const FINAL = JSON.stringify({
 
 export function startSlowModel({ latencyMs }: { readonly latencyMs: number }): SlowModel {
   const state = { calls: 0, firstByteAt: 0, held: Promise.withResolvers<void>() };
-  /** Requests whose block was sent. */
+  /** The requests whose block was sent. */
   const begun = new Set<string>();
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, async (request) => {
     if (!request.url.endsWith("/chat/completions")) return Response.json({ data: [{ id: "slow" }] });
     const body = await request.text();
     state.calls++;
-    const [key = ""] = body.match(/key=[\w-]+/) ?? []; // the request stands before what is told of earlier ones
+    const [key = ""] = body.match(/key=[\w-]+/) ?? []; // the request comes before the text about earlier ones
     if (key === "key=held") await state.held.promise;
     const reply = begun.delete(key) ? FINAL : (begun.add(key), BLOCK);
     await new Promise((resolve) => setTimeout(resolve, latencyMs));

@@ -1,7 +1,7 @@
 import { treeOf } from "./process_tree.ts";
 import type { Program } from "./programs.ts";
 
-/** Longest text that is waited for. */
+/** The length of the longest text that is waited for. */
 const OVERLAP = 64;
 
 export interface TerminalOptions {
@@ -11,7 +11,7 @@ export interface TerminalOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A program on a terminal of 120 columns and 40 rows, which `script` gives it. */
+/** A program on a terminal of 120 columns and 40 rows, provided by `script`. */
 export class Terminal {
   readonly begun = performance.now();
   readonly #child: Deno.ChildProcess;

@@ -10,7 +10,8 @@ export interface TokenStream {
 /** The first word of the answer, and the text of a step before it. */
 export const FIRST_WORD = "Firstly";
 
-/** A model of OpenAI's wire format on loopback: a step whose thinking, code and answer arrive at `perSecond` tokens. */
+/** Starts a model of OpenAI's wire format on loopback: a step whose thinking, code and answer arrive at `perSecond`
+ * tokens. */
 export function startTokenStream(
   { perSecond, tokens }: { readonly perSecond: number; readonly tokens: number },
 ): TokenStream {
@@ -24,7 +25,7 @@ export function startTokenStream(
   return { baseUrl: `http://127.0.0.1:${server.addr.port}/v1`, answers, close: () => server.shutdown() };
 }
 
-/** A third each is thinking, code and an answer. */
+/** Returns a step: a third each is thinking, code and an answer. */
 function step(tokens: number): readonly string[] {
   const third = Math.ceil(tokens / 3);
   const thought = Array.from({ length: third }, (_, at) => at % 12 === 11 ? "then.\\n" : `word${at % 97} `);

@@ -8,30 +8,30 @@ export interface VisRunOptions {
   readonly handler: (request: Parameters<MockHandler>[0], pid: number) => ReturnType<MockHandler>;
   readonly workspace: string;
   readonly prompt: string;
-  /** Flags before the prompt. */
+  /** The flags before the prompt. */
   readonly args?: readonly string[];
-  /** Of `$VIS_HOME/config.jsonc`. */
+  /** The content of `$VIS_HOME/config.jsonc`. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** Whether a query that ends without an answer is measured as well. */
   readonly anyEnd?: boolean;
-  /** A home that other runs use as well; one that is new and removed afterwards otherwise. */
+  /** A home that other runs use as well; by default, a new one that is removed afterwards. */
   readonly home?: string;
 }
 
-/** One `vis run` against a model server in this process. Times are milliseconds since the process was started. */
+/** A `vis run` against a model server in this process. Times are milliseconds since the process was started. */
 export interface VisRun {
   readonly stdout: string;
-  /** Bodies of the requests in bytes. */
+  /** The bodies of the requests in bytes. */
   readonly bytes: readonly number[];
-  /** When each request had arrived whole, and when its reply had been handed to the system. */
+  /** The times at which each request had arrived whole, and at which its reply had been passed to the system. */
   readonly arrived: readonly number[];
   readonly replied: readonly number[];
   readonly wallMs: number;
-  /** Of the whole process tree, start and end included. */
+  /** The CPU seconds of the whole process tree, including start and end. */
   readonly cpuSeconds: number;
 }
 
-/** Runs vis; throws with what it said when it does not end well. */
+/** Runs vis; throws its output if it fails. */
 export async function visRun(program: Program, options: VisRunOptions): Promise<VisRun> {
   const home = options.home ?? await Deno.makeTempDir({ prefix: "vis-bench-home-" });
   const arrived: number[] = [];
@@ -50,7 +50,7 @@ export async function visRun(program: Program, options: VisRunOptions): Promise<
     }),
   );
   try {
-    // The server's first answer is slower than all others; it must not count as the program's.
+    // The server's first answer is slower than all others, and must not count as the program's.
     await (await fetch(`${mock.baseUrl}/models`)).text();
     if (options.config) {
       await Deno.mkdir(join(home, "vis"), { recursive: true });
@@ -77,7 +77,7 @@ export async function visRun(program: Program, options: VisRunOptions): Promise<
   }
 }
 
-/** What the caller's shell may have set for their own vis. */
+/** Variables that the caller's shell may have set for their own vis. */
 const NO_SETTINGS = { VIS_API_KEY: "", OPENAI_API_KEY: "", VIS_PROVIDER: "", VIS_DB: "", VIS_LOG: "" };
 
 function text(bytes: Uint8Array): string {

@@ -2,19 +2,21 @@ import { fileName, FILES } from "./fifty_files.ts";
 import type { Program } from "./programs.ts";
 import { visRun } from "./vis_run.ts";
 
-/** Prices of input that a provider's prefix cache had, and that it must write first, over that of other input. */
+/** The prices of input that a provider's prefix cache had, and of input that it must write first, relative to other
+ * input. */
 const CACHED = 0.1;
 const WRITTEN = 1.25;
 
 export interface Weighed {
-  /** Bytes of each request's body. */
+  /** The bytes of each request's body. */
   readonly plain: readonly number[];
-  /** The same with the stable prefix at the price of cached input, in the first request at that of written input. */
+  /** The bytes with the stable prefix at the price of cached input; in the first request, at the price of written
+   * input. */
   readonly weighted: readonly number[];
 }
 
-/** Rounds that each read a file of 4 KB and see it whole. Throws where the prefix is not the same bytes in every call:
- * then no cache would hold. */
+/** Plays rounds that each read a file of 4 KB and see it whole. Throws if the prefix is not the same bytes in every
+ * call, since no cache would work then. */
 export async function weightedRounds(
   program: Program,
   { workspace, rounds }: { readonly workspace: string; readonly rounds: number },

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { Attached } from "./part_files.ts";
 
-/** What the runtime reads begins with it. */
+/** The first bytes of the part that the runtime reads. */
 const MAGIC = "d3n0l4nd";
 
 export interface AttachedFiles {
@@ -10,7 +10,7 @@ export interface AttachedFiles {
   readonly bytes: Uint8Array;
 }
 
-/** Files one after the other, in the order of their names, after an id of all of them. */
+/** Concatenates files in the order of their names, after an id of all of them. */
 export function joinedFiles(files: ReadonlyMap<string, Uint8Array>): AttachedFiles {
   const names = [...files.keys()].sort();
   const hash = createHash("sha256");
@@ -28,7 +28,7 @@ export function joinedFiles(files: ReadonlyMap<string, Uint8Array>): AttachedFil
   return { place: { id, bytes: at, files: places }, bytes: Buffer.concat(parts) };
 }
 
-/** Puts the bytes between the runtime and what it reads into memory. */
+/** Inserts the bytes between the runtime and the part that it reads into memory. */
 export async function attachFiles(executable: string, { bytes }: AttachedFiles): Promise<void> {
   const content = await Deno.readFile(executable);
   const length = Number(new DataView(content.buffer).getBigUint64(content.length - 8, true));
@@ -37,5 +37,5 @@ export async function attachFiles(executable: string, { bytes }: AttachedFiles):
     throw new Error(`Cannot attach files to ${executable}: what its runtime reads is not at its end`);
   }
   const joined = Buffer.concat([content.subarray(0, begin), bytes, content.subarray(begin)]);
-  await Deno.writeFile(executable, joined); // its mode stays
+  await Deno.writeFile(executable, joined); // the mode is kept
 }

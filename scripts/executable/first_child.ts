@@ -1,11 +1,12 @@
-/** Loaded before the program by commands that run blocks: starts a child, which then loads beside the program. */
+/** Starts a child, which then loads in parallel with the program. Commands that run blocks load this module before the
+ * program. */
 import { CHILD_ARGUMENT, endFirstChild, FOLDER_PREFIX, keepFirstChild, startChild } from "../../src/sandbox/launch.ts";
 
-// A rehearsal runs from source. A single processor is the program's.
+// A rehearsal runs from source. A single processor is left to the program.
 if (Deno.build.standalone && navigator.hardwareConcurrency > 1) {
   try {
     const folder = Deno.makeTempDirSync({ prefix: FOLDER_PREFIX });
     addEventListener("unload", endFirstChild);
     keepFirstChild({ process: startChild({ path: Deno.execPath(), args: [CHILD_ARGUMENT] }, folder), folder });
-  } catch { /* whoever needs a child starts it, and says what is wrong */ }
+  } catch { /* code that needs a child starts one later and reports the fault */ }
 }

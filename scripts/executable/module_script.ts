@@ -1,6 +1,6 @@
 import { type ImportDeclaration, type ImportSpecifier, type Node, parse, type Program } from "acorn";
 
-/** Variables that the written code has in addition; no module may use these names. */
+/** Variables that the generated code adds; no module may use these names. */
 const LOAD = "__load", URL_NAME = "__url", FROM = "__from";
 
 interface Edit {
@@ -44,8 +44,8 @@ export function moduleScript(name: string, code: string): string {
   return isRaw ? script : ascii(script);
 }
 
-/** Adds the edits of what only modules have. Returns whether the module itself awaits something, and whether a template
- * depends on how its text is written. */
+/** Adds the edits for syntax that only modules have. Returns whether the module itself awaits something, and whether a
+ * template depends on how its text is written. */
 function change(program: Program, { name, code, edits, constant }: {
   readonly name: string;
   readonly code: string;
@@ -77,7 +77,7 @@ function assigned(node: Node): readonly string[] {
   return node.type === "UpdateExpression" && "argument" in node ? namesIn(node.argument as Node) : [];
 }
 
-/** Variables of a pattern. */
+/** Returns the variables of a pattern. */
 function namesIn(pattern: Node): readonly string[] {
   if (pattern.type === "Identifier") return [String(Reflect.get(pattern, "name"))];
   if (pattern.type === "MemberExpression") return [];
@@ -89,7 +89,7 @@ function childrenOf(node: Node): readonly Node[] {
   return Object.values(node).flat().filter((one): one is Node => typeof one?.type === "string");
 }
 
-/** What the module imports, from the parameter that has it. Node's modules come without a namespace around them. */
+/** Returns the line that reads the imports from their parameter. Node's modules come without a namespace around them. */
 function importLine({ source, specifiers }: ImportDeclaration, from: string): string {
   const isNode = String(source.value).startsWith("node:");
   const named: string[] = [];

@@ -6,9 +6,9 @@ import { rehearse } from "./_rehearse.ts";
 const PACK = "program.js";
 
 export interface PackOptions {
-  /** Modules of the bundle, by their names. */
+  /** The modules of the bundle, by their names. */
   readonly modules: ReadonlyMap<string, string>;
-  /** For what a rehearsal leaves behind. */
+  /** The folder for the files of a rehearsal. */
   readonly own: string;
   /** Writes the entry of the program, with `more` before the program begins. */
   readonly writeEntry: (more: string) => Promise<void>;
@@ -16,9 +16,9 @@ export interface PackOptions {
   readonly embed: ((output: string) => Promise<void>) | null;
 }
 
-/** Writes the modules to `folder` as scripts. Those that a run evaluates are together in `program.js`, so that they
- * have one code cache: what a rehearsal compiles, and nothing unused. All are compressed, for the size of the
- * executable, and because each process holds everything that is embedded in memory. */
+/** Writes the modules to `folder` as scripts. Modules that a run evaluates are together in `program.js`, so that they
+ * have one code cache with only the code that a rehearsal compiles. All are compressed, for the size of the
+ * executable, and because each process holds all embedded files in memory. */
 export async function packProgram(folder: string, { modules, own, writeEntry, embed }: PackOptions): Promise<void> {
   const scripts = new Map([...modules].map(([name, code]) => [name, moduleScript(name, code)]));
   const write = (name: string, parts: readonly string[]): Promise<void> =>
@@ -47,11 +47,11 @@ export async function packProgram(folder: string, { modules, own, writeEntry, em
   for await (const { name } of Deno.readDir(folder)) if (packed.includes(name)) await compress(folder, name, own);
 }
 
-/** The original is kept for whoever reads a stack. */
+/** The original is kept for readers of a stack. */
 async function compress(folder: string, name: string, own: string): Promise<void> {
   const path = join(folder, name);
   const content = await Deno.readFile(path);
-  // With its size in front, the content is unpacked to where it stays, not to a window of 8 MB first.
+  // With its size in front, the content is unpacked to its final place instead of a window of 8 MB.
   const options = { params: { [constants.ZSTD_c_compressionLevel]: 19 }, pledgedSrcSize: content.length };
   await Deno.writeFile(`${path}.zst`, zstdCompressSync(content, options));
   await Deno.rename(path, join(own, name));

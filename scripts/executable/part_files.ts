@@ -1,16 +1,17 @@
-/** Where files are attached to an executable: in front of what the runtime reads into memory, which is at its end. */
+/** The place of files that are attached to an executable: before the part at its end that the runtime reads into
+ * memory. */
 export interface Attached {
-  /** The first of the attached bytes, so that another executable in the same place is noticed. */
+  /** The first of the attached bytes, so that another executable at the same path is noticed. */
   readonly id: string;
   readonly bytes: number;
-  /** Begin and length of each file, in the attached bytes. */
+  /** The beginning and length of each file, in the attached bytes. */
   readonly files: Readonly<Record<string, readonly [at: number, bytes: number]>>;
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Files of the program by name: attached to the executable, where only what is read takes memory, or else embedded in
- * the folder of the program. An executable that is replaced meanwhile stays readable. */
+/** Reads files of the program by name. They are attached to the executable, where only files that are read take memory,
+ * or else embedded in the folder of the program. An executable that is replaced meanwhile stays readable. */
 export class PartFiles {
   readonly #folder: string;
   readonly #files: Attached["files"];
@@ -26,7 +27,7 @@ export class PartFiles {
     this.#files = attached?.files ?? {};
     this.#executable = attached && Deno.openSync(executable);
     if (attached === null || this.#executable === null) return;
-    // The last 8 bytes of an executable of Deno say how much at its end the runtime reads.
+    // The last 8 bytes of a Deno executable state how much at its end the runtime reads.
     const size = this.#executable.seekSync(-8, Deno.SeekMode.End) + 8;
     this.#begin = size - Number(new DataView(this.#bytes(8).buffer).getBigUint64(0, true)) - attached.bytes;
     this.#executable.seekSync(this.#begin, Deno.SeekMode.Start);
@@ -34,7 +35,7 @@ export class PartFiles {
     throw new Error(`Cannot read ${executable}: it was replaced while it started; start it again`);
   }
 
-  /** Throws Deno.errors.NotFound if there is no such file. */
+  /** Throws Deno.errors.NotFound if the file does not exist. */
   read(name: string): Bytes {
     const place = Object.hasOwn(this.#files, name) ? this.#files[name] : undefined;
     if (!place) return Deno.readFileSync(new URL(name, this.#folder));
@@ -42,7 +43,7 @@ export class PartFiles {
     return this.#bytes(place[1]);
   }
 
-  /** Nothing that is attached can be read any more. */
+  /** Closes the executable: attached files cannot be read any more. */
   close(): void {
     this.#executable?.close();
   }

@@ -1,4 +1,4 @@
-/** All that the executable loads to print its version. */
+/** The only module that the executable loads to print its version. */
 import { ownVersion } from "../../src/app/update/version.ts";
 import { versionLine } from "../../src/domain/version.ts";
 

@@ -8,7 +8,7 @@ const { zstdDecompressSync } = process.getBuiltinModule("node:zlib");
 
 type Bytes = Buffer<ArrayBuffer>;
 
-/** Passed to the function of a module: loads another one, and the URL that `import.meta.url` would have. */
+/** The function of a module. It receives a loader of other modules, and the URL that `import.meta.url` would have. */
 type Evaluate = (load: (name: string) => Promise<unknown>, url: string, ...imports: readonly unknown[]) => unknown;
 
 interface Defined {
@@ -20,8 +20,8 @@ const PACK = "program";
 /** A small file that is never attached. */
 const EMBEDDED = "worker.js";
 
-/** The modules of the program, as scripts. Those that a run needs are in one of them, which has a code
- * cache; each of the others is loaded when it is imported. */
+/** The modules of the program, as scripts. Modules that a run needs are in one of them, which has a code cache; each of
+ * the others is loaded when it is imported. */
 export class ProgramModules {
   readonly #folder: string;
   readonly #files: Pick<PartFiles, "read">;
@@ -38,17 +38,17 @@ export class ProgramModules {
     trimHeap();
   }
 
-  /** Names of the modules that were evaluated, in order. */
+  /** The names of the evaluated modules, in order. */
   get evaluated(): readonly string[] {
     return [...this.#values.keys()];
   }
 
-  /** V8's code cache with all functions that were compiled so far. */
+  /** Returns V8's code cache with all functions that were compiled so far. */
   codeCache(): Uint8Array {
     return this.#pack.createCachedData();
   }
 
-  /** What a module exports. */
+  /** Returns the exports of a module. */
   readonly load = async (name: string): Promise<unknown> => {
     return name.startsWith("./") ? await this.#value(name.slice(2)) : await import(name);
   };
@@ -89,7 +89,7 @@ export class ProgramModules {
     }
   }
 
-  /** Compressed once the executable is complete. */
+  /** Returns the content of a file, which is compressed in a complete executable. */
   #content(file: string): Bytes {
     try {
       const packed = this.#files.read(`${file}.zst`);
@@ -103,7 +103,7 @@ export class ProgramModules {
   }
 }
 
-/** Ends the program where it could not read what is embedded: the runtime shows that in the temporary folder, and lets
+/** Ends the program if it could not read its embedded files: the runtime shows them in the temporary folder, and lets
  * no program read the system's own folders. */
 function checkFolder(url: string): void {
   try {
@@ -116,10 +116,10 @@ function checkFolder(url: string): void {
   console.error(
     `vis: Cannot use the temporary folder ${folder}: it is in /dev, /proc or /sys; set TMPDIR to a folder that Vis may write`,
   );
-  Deno.exit(3); // as for what is configured wrongly
+  Deno.exit(3); // this is the exit code for wrong settings
 }
 
-/** The system gets back what unpacking used: glibc would keep 6 MB. */
+/** Returns the memory that unpacking used to the system: glibc would keep 6 MB. */
 function trimHeap(): void {
   try {
     const libc = Deno.dlopen("libc.so.6", { malloc_trim: { parameters: ["usize"], result: "i32" } });

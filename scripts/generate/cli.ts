@@ -1,5 +1,5 @@
 /** Writes the generated pages about the command line: docs/generated/cli.md, the manual page docs/generated/vis.1, and
- * the JSON that commands print, docs/generated/outputs.schema.json. */
+ * docs/generated/outputs.schema.json, which describes the JSON of commands. */
 import { readFile, writeFile } from "node:fs/promises";
 import project from "../../deno.json" with { type: "json" };
 import type { Io, Services } from "../../src/channels/channel.ts";
@@ -16,7 +16,7 @@ import { buildProgram } from "../../src/channels/cli/program/program.ts";
 
 const FOLDER = new URL("../../docs/generated/", import.meta.url);
 
-/** File names with the text that each file must have. */
+/** Returns file names with the text that each file must have. */
 export function cliFiles(): Readonly<Record<string, string>> {
   const program = buildProgram({ services: nothing(), io: silent(), finish: () => {} });
   const schemas = { $schema: "https://json-schema.org/draft/2020-12/schema", $defs: outputSchemas() };
@@ -77,7 +77,7 @@ function table(head: readonly [string, string], rows: readonly DescribedRow[]): 
   return [`| ${head.join(" | ")} |`, "| --- | --- |", ...lines, ""];
 }
 
-/** Help calls no service. */
+/** Returns services that are never called by the help. */
 function nothing(): Services {
   const never = (): never => {
     throw new TypeError("Cannot ask for a service: only the help is read");

@@ -1,5 +1,5 @@
 /** Writes the generated files about the settings: their page and JSON Schema in docs/generated, and
- * src/config/defaults.ts, so that a start without a file reads no schema. */
+ * src/config/defaults.ts. With the latter, a start without a file reads no schema. */
 import { readFile, writeFile } from "node:fs/promises";
 import { z } from "zod";
 import * as shipped from "../../extensions/index.ts";
@@ -9,14 +9,14 @@ import { configJsonSchema, type ConfigSetting, settingList } from "../../src/con
 import type { SettingsSection } from "../../src/domain/settings.ts";
 
 const SECTIONS = await settingsSectionsOf(shipped);
-/** From the schema: the table in src/config may still be the one before. */
+/** These keys come from the schema, because the table in src/config may be out of date. */
 const PROJECT_KEYS = [
   ...Object.keys(markedSettings("project")),
   ...SECTIONS.all.flatMap(({ name, project }) => name === null ? [] : project.map((key) => `${name}.${key}`)),
 ];
 const ROOT = new URL("../../", import.meta.url);
 
-/** Paths with the text that each file must have. */
+/** Returns paths with the text that each file must have. */
 export async function configFiles(): Promise<Readonly<Record<string, string>>> {
   const schema = await configJsonSchema(SECTIONS);
   return {
@@ -42,7 +42,7 @@ export const VARIABLES: Readonly<Record<string, string>> = ${literal(markedSetti
 `;
 }
 
-/** The values of a mark by the keys of Vis's own settings that have it. */
+/** Returns the values of a mark by the keys of Vis's own settings that have it. */
 function markedSettings(mark: "project" | "env"): Readonly<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
   const visit = (node: Readonly<Record<string, unknown>>, path: string): void => {

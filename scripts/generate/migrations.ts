@@ -30,7 +30,7 @@ const heads = (all: readonly Numbered[]): readonly string[] => [
   "",
 ];
 
-/** The text that migrations/mod.ts must have for these files, given by name. */
+/** Returns the text that migrations/mod.ts must have for these files, given by name. */
 export function migrationsModule(files: ReadonlyMap<string, string>): string {
   const all = numbered(files);
   using db = new DatabaseSync(":memory:");
@@ -56,7 +56,7 @@ export function migrationsModule(files: ReadonlyMap<string, string>): string {
   ].join("\n");
 }
 
-/** The text that migrations/postgres/mod.ts must have. */
+/** Returns the text that migrations/postgres/mod.ts must have. */
 export function postgresModule(files: ReadonlyMap<string, string>): string {
   const all = numbered(files);
   return [
@@ -69,7 +69,7 @@ export function postgresModule(files: ReadonlyMap<string, string>): string {
   ].join("\n");
 }
 
-/** The files of a folder of migrations, by name. */
+/** Returns the files of a folder of migrations, by name. */
 export async function migrationFiles(folder = FOLDER): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>();
   for (const name of await readdir(folder)) {

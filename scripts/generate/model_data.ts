@@ -25,7 +25,7 @@ const FILES: readonly { readonly ours: string; readonly theirs: string; readonly
 
 export interface SourceModel {
   readonly id: string;
-  /** "chat" if omitted; others make images or classify. */
+  /** The type; "chat" if omitted. Others make images or classify. */
   readonly type?: string;
   readonly api: string;
   readonly reasoning: boolean;
@@ -35,14 +35,14 @@ export interface SourceModel {
     readonly output: number;
     readonly cacheRead: number;
     readonly cacheWrite: number;
-    /** Prices of calls with more input; only that within the context counts. */
+    /** The prices of calls with more input, as far as it fits the context. */
     readonly tiers?: readonly (Omit<SourceModel["cost"], "tiers"> & { readonly inputTokensAbove: number })[];
   };
   readonly contextWindow: number;
   readonly maxTokens: number;
 }
 
-/** The text of one of our files. */
+/** Returns the text of one of our files. */
 export function modelDataText(
   models: readonly SourceModel[],
   { source, priced }: { readonly source: string; readonly priced: boolean },

@@ -1,16 +1,16 @@
 import { Buffer } from "node:buffer";
 import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
 
-/** DER of an Ed25519 key (RFC 8410) up to its 32 bytes. */
+/** The DER of an Ed25519 key (RFC 8410) up to its 32 bytes. */
 const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
 
-/** An unencrypted secret key as `minisign -G -W` writes it. */
+/** An unencrypted secret key, as `minisign -G -W` writes it. */
 export interface SigningKey {
   readonly id: Uint8Array;
   readonly seed: Uint8Array;
 }
 
-/** Reads a secret key of minisign. Throws Error if the text is none, or is encrypted. */
+/** Reads a secret key of minisign. Throws Error if the text is not one, or is encrypted. */
 export function signingKey(text: string): SigningKey {
   const bytes = Buffer.from(text.split("\n")[1] ?? "", "base64");
   if (bytes.length !== 158 || bytes.toString("latin1", 0, 2) !== "Ed") {
@@ -22,14 +22,14 @@ export function signingKey(text: string): SigningKey {
   return { id: bytes.subarray(54, 62), seed: bytes.subarray(62, 94) };
 }
 
-/** The public key, as minisign takes it after `-P`. */
+/** Returns the public key, as minisign accepts it after `-P`. */
 export function publicKeyOf({ id, seed }: SigningKey): string {
   const der = createPublicKey(privateKey(seed)).export({ format: "der", type: "spki" });
   return Buffer.concat([Buffer.from("Ed"), id, der.subarray(-32)]).toString("base64");
 }
 
-/** The text of a `.minisig` file (https://jedisct1.github.io/minisign/#signature-format): the signature of the file's
- * BLAKE2b hash, and one of that signature with the trusted comment. */
+/** Returns the text of a `.minisig` file (https://jedisct1.github.io/minisign/#signature-format). It contains the
+ * signature of the file's BLAKE2b hash, and a signature of that signature with the trusted comment. */
 export function signature(
   bytes: Uint8Array,
   { key, comment }: { readonly key: SigningKey; readonly comment: string },

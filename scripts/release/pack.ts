@@ -13,28 +13,28 @@ import { type ArchiveOptions, type TarEntry, tarOf } from "./tar.ts";
 import { billOfMaterials, licenceText, type ThirdParty } from "./third_party.ts";
 
 export interface Program {
-  /** Like `deno compile --target`. */
+  /** The target, as for `deno compile --target`. */
   readonly target: string;
-  /** Path of the executable. */
+  /** The path of the executable. */
   readonly path: string;
-  /** Libraries and certificates for its container image; there is no image without them. */
+  /** The libraries and certificates for its container image; there is no image without them. */
   readonly system?: readonly TarEntry[] | null;
 }
 
 export interface PackOptions extends ArchiveOptions {
   readonly version: string;
   readonly programs: readonly Program[];
-  /** Folder to create. */
+  /** The folder to create. */
   readonly output: string;
-  /** Where the files will be published, or "" if unknown; `install.sh` downloads from there. */
+  /** The address at which the files will be published, or "" if unknown; `install.sh` downloads from there. */
   readonly baseUrl: string;
-  /** Packages in the executables. */
+  /** The packages in the executables. */
   readonly packages: readonly ThirdParty[];
-  /** Signs every file; without one there are no signatures. */
+  /** The key that signs every file; without one there are no signatures. */
   readonly key?: SigningKey | null;
 }
 
-/** What an archive contains besides the executable, by its name there. */
+/** The files of an archive besides the executable, by their names there. */
 const DOCS: Readonly<Record<string, string>> = {
   "LICENSE": "LICENSE",
   "CHANGELOG.md": "CHANGELOG.md",
@@ -62,7 +62,7 @@ export async function packRelease(options: PackOptions): Promise<readonly string
   return [...files.keys()].sort();
 }
 
-/** An archive for each program, and the index and the formula that name them. */
+/** Makes an archive for each program, and the index and the formula that name them. */
 async function archivesOf(options: PackOptions): Promise<ReadonlyMap<string, Uint8Array>> {
   const { version, programs, baseUrl } = options;
   const files = new Map<string, Uint8Array>();
@@ -82,7 +82,7 @@ async function archivesOf(options: PackOptions): Promise<ReadonlyMap<string, Uin
   return files;
 }
 
-/** Packages for npm and Debian, and container images. */
+/** Makes packages for npm and Debian, and container images. */
 async function packagesOf(options: PackOptions): Promise<ReadonlyMap<string, Uint8Array>> {
   const { version, modifiedAt, stored = false } = options;
   const programs = await Promise.all(
@@ -138,7 +138,7 @@ function zipped(entries: readonly TarEntry[], { modifiedAt: mtime }: ArchiveOpti
   return zipSync(Object.fromEntries(entries.map(({ name, bytes }) => [name, bytes])), { mtime });
 }
 
-/** The README, whose `ADDRESS` is the one of this release. */
+/** Returns the README, with the address of this release for `ADDRESS`. */
 async function readme({ baseUrl }: PackOptions): Promise<Uint8Array> {
   const text = new TextDecoder().decode(await inRoot("README.md"));
   return encoded(baseUrl === "" ? text : text.replaceAll("ADDRESS", baseUrl.replace(/\/+$/, "")));
@@ -152,7 +152,7 @@ async function installer({ version, baseUrl, key }: PackOptions): Promise<string
     .replace("@PUBLIC_KEY@", key ? publicKeyOf(key) : "");
 }
 
-/** In the format that `sha256sum --check` reads. */
+/** Returns checksums in the format of `sha256sum --check`. */
 function sums(files: ReadonlyMap<string, Uint8Array>): string {
   return [...files].sort(([a], [b]) => a < b ? -1 : 1)
     .map(([name, bytes]) => `${sha256(bytes)}  ${name}\n`).join("");

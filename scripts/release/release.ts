@@ -17,7 +17,7 @@ import { packRelease, type Program } from "./pack.ts";
 import { sha256 } from "./sha256.ts";
 import { systemFiles } from "./packages/system_files.ts";
 
-/** Maximum size that the program may add to the runtime. */
+/** The limit for the size that the program may add to the runtime. */
 const BUDGET_MB = 4.3;
 
 const { values } = parseArgs({
@@ -55,7 +55,7 @@ async function committedAt(): Promise<number> {
   return Number(new TextDecoder().decode((await git.output()).stdout)) * 1000;
 }
 
-/** The secret key that VIS_RELEASE_KEY_FILE names, or null. */
+/** Returns the secret key that VIS_RELEASE_KEY_FILE names, or null. */
 async function keyOf(): Promise<SigningKey | null> {
   const path = Deno.env.get("VIS_RELEASE_KEY_FILE");
   if (path) return signingKey(await Deno.readTextFile(path));
@@ -69,7 +69,7 @@ async function checkInstaller(path: string): Promise<void> {
   else if (found.code !== 0) throw new Error("Cannot release: shellcheck finds faults in install.sh");
 }
 
-/** Names, sizes and hashes of what the executable embeds. */
+/** Prints names, sizes and hashes of the files in the executable. */
 async function listEmbedded(path: string): Promise<void> {
   const folder = join(ROOT, "build/compile");
   const lines: string[] = [];

@@ -11,7 +11,7 @@ export interface TarEntry {
 }
 
 export interface ArchiveOptions {
-  /** Modification time of every entry, in milliseconds since the epoch: the same input produces the same archive. */
+  /** The modification time of every entry, in milliseconds since the epoch: the same input produces the same archive. */
   readonly modifiedAt: number;
   /** Whether archives are written without compression, which takes a tenth of the time. */
   readonly stored?: boolean;
@@ -19,13 +19,13 @@ export interface ArchiveOptions {
 
 export interface TarFolder {
   readonly name: string;
-  /** In octal, such as "755". */
+  /** The mode in octal, such as "755". */
   readonly mode: string;
-  /** Number of its user and group. */
+  /** The number of its user and group. */
   readonly owner: number;
 }
 
-/** An archive: the same entries and time produce the same bytes. */
+/** Returns an archive: the same entries and time produce the same bytes. */
 export function plainTar(entries: readonly (TarEntry | TarFolder)[], mtime: number): Uint8Array {
   const files = entries.map((entry) => {
     if ("mode" in entry) {
@@ -39,12 +39,12 @@ export function plainTar(entries: readonly (TarEntry | TarFolder)[], mtime: numb
   return ended;
 }
 
-/** The same in the format of gzip. */
+/** Returns an archive in the format of gzip. */
 export function tarOf(entries: readonly TarEntry[], options: ArchiveOptions): Uint8Array {
   return gzipped(plainTar(entries, options.modifiedAt), options);
 }
 
-/** In the format of gzip; the same bytes whenever it is made. */
+/** Compresses to the format of gzip; the bytes do not depend on the time. */
 export function gzipped(bytes: Uint8Array, { stored = false }: Pick<ArchiveOptions, "stored">): Uint8Array {
   return gzipSync(bytes, { mtime: 0, level: stored ? 0 : 6 });
 }

@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { PAGE_ENTRY, SANDBOX_ENTRIES } from "../bundle.ts";
 import { ROOT } from "../_project.ts";
 
-/** A package that the program imports, or that one of these needs. */
+/** A package that the program or one of its packages imports. */
 export interface ThirdParty {
   readonly name: string;
   readonly version: string;
-  /** SPDX expression from its package.json; "" if it names none. */
+  /** The SPDX expression from its package.json; "" if it names none. */
   readonly licence: string;
   /** The texts of its licence files. */
   readonly texts: readonly string[];
@@ -27,7 +27,7 @@ interface Installed {
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
 const ENTRIES = ["main.ts", "extensions/fs/search/search_worker.ts", PAGE_ENTRY, ...Object.values(SANDBOX_ENTRIES)];
 
-/** Every package in the executable, by name; from the module graph of all entry points. */
+/** Returns every package in the executable, by name; from the module graph of all entry points. */
 export async function thirdParties(entries: readonly string[] = ENTRIES): Promise<readonly ThirdParty[]> {
   const found = new Map<string, Installed>();
   for (const entry of entries) {
@@ -62,7 +62,7 @@ async function thirdParty({ name, version, localPath }: Installed): Promise<Thir
   return { name, version, licence, texts: texts.map((text) => text.replaceAll("\r\n", "\n").trim()).sort() };
 }
 
-/** `LICENSE-third-party` of a release: what this repository carries, then every package with its licence. */
+/** Returns `LICENSE-third-party` of a release: the text in this repository, then every package with its licence. */
 export function licenceText(carried: string, packages: readonly ThirdParty[]): string {
   const parts = packages.map(({ name, version, licence, texts }) => {
     const text = texts.length > 0 ? texts.join("\n\n") : `Licence: ${licence || "not stated"}`;
@@ -72,7 +72,7 @@ export function licenceText(carried: string, packages: readonly ThirdParty[]): s
   return [carried.trimEnd(), "", runtime, "Packages in the executable:", "", ...parts].join("\n");
 }
 
-/** The bill of materials in CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/). */
+/** Returns the bill of materials in CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/). */
 export function billOfMaterials(
   packages: readonly ThirdParty[],
   { version, modifiedAt }: { readonly version: string; readonly modifiedAt: number },
@@ -100,7 +100,7 @@ export function billOfMaterials(
   }\n`;
 }
 
-/** A package URL (https://github.com/package-url/purl-spec): the `@` of a scope is encoded. */
+/** Returns a package URL (https://github.com/package-url/purl-spec): the `@` of a scope is encoded. */
 function purlOf(name: string, version: string): string {
   return `pkg:npm/${name.replace(/^@/, "%40")}@${version}`;
 }

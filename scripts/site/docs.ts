@@ -1,12 +1,12 @@
 /** `deno task docs`: renders docs/ as static pages with search into dist/docs. VitePress, from npm, is installed once
- * into a cache; it refuses a page with a link that leads nowhere. */
+ * into a cache; it refuses a page with a dead link. */
 import { dirname, join, normalize } from "node:path";
 import { ROOT } from "../_project.ts";
 
 const VITEPRESS = "1.6.4";
 const OUT = join(ROOT, "dist/docs");
 
-/** Markdown for the site: links to files outside docs/ become text, since they are not part of it. */
+/** Returns Markdown for the site: links to files outside docs/ become text, since they are not part of it. */
 export function sitePage(markdown: string, path: string): string {
   const outside = (target: string): boolean => normalize(join(dirname(path), target)).startsWith("..");
   return markdown.replace(/^<!--[^]*?-->\n/gm, "").replace(/<!--.*?-->/g, "").replace(
@@ -26,7 +26,7 @@ export function homePage(readme: string): string {
   return sitePage(readme.replaceAll(/\]\((?!docs\/|[a-z]+:|#)/g, "](../").replaceAll("](docs/", "]("), "index.md");
 }
 
-/** The parts of the site and their pages, in the order of docs/README.md. A path has no extension. */
+/** Returns the parts of the site and their pages, in the order of docs/README.md. A path has no extension. */
 export function partsOf(index: string): { readonly text: string; readonly pages: readonly [string, string][] }[] {
   return index.split(/^## /m).slice(1).map((part) => ({
     text: part.slice(0, part.indexOf("\n")),

@@ -1,11 +1,11 @@
-/** Which files of tests share an isolate. Before its first test each isolate of `deno test` costs up to 0.3 s of
- * processor time and 80 MB, since Deno prepares an array of ten million elements for benchmarks; then it compiles the
+/** Decides which test files share an isolate. Before its first test each isolate of `deno test` costs up to 0.3 s of
+ * processor time and 80 MB, since Deno prepares an array of ten million elements for benchmarks. Then it compiles the
  * modules that it loads, which are the same for neighbours. */
 import { join, sep as SEPARATOR } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Files that `deno task test` leaves out unless it is asked for all or for them: whole lists of attacks and faults,
- * databases on a server, packages and programs of others, images and what a compiler reads, the tasks of the
+/** Files that `deno task test` skips unless all tests or these files are requested. They test whole lists of attacks
+ * and faults, databases on a server, foreign packages and programs, images and compiled output, the tasks of the
  * evaluation, very large folders, and every state of the page. */
 const LONG: readonly string[] = [
   "tests/e2e/compiled_long_test.ts",
@@ -61,8 +61,8 @@ const FIRST: readonly string[] = [
   "tests/e2e",
   "tests/faults",
 ];
-/** Files and folders of files that change the isolate, measure it or leave something running: each file has its own.
- * The other files leave theirs as they found it, and neighbours share one. */
+/** Files and folders of files that change the isolate, measure it or leave something running: each file has its own
+ * isolate. Other files leave theirs as they found it, and neighbours share one. */
 const ALONE: readonly string[] = [
   ...FIRST,
   "tests/processes/process_wall_test.ts",
@@ -72,7 +72,7 @@ const ALONE: readonly string[] = [
   "tests/sandbox/host/fuzz_test.ts",
   "tests/sandbox/modules/realm_module_test.ts",
 ];
-/** Files in an isolate. The last ones have few, so that the run ends on all processors at once. */
+/** The limits for the files in an isolate. The last ones have few, so that the run ends on all processors at once. */
 const AT_MOST = 24, AT_LEAST = 8;
 
 function isBelow(path: string, folder: string): boolean {
@@ -90,7 +90,7 @@ async function filesAt(root: string, path: string): Promise<string[]> {
   return found.flat();
 }
 
-/** Files of tests at and below paths in `root`, sorted; those of `tests` if there are no paths. */
+/** Returns test files at and below paths in `root`, sorted; all of `tests` if there are no paths. */
 export async function testFiles(root: string, paths: readonly string[]): Promise<string[]> {
   const found = await Promise.all((paths.length > 0 ? paths : ["tests"]).map((path) => filesAt(root, path)));
   return [...new Set(found.flat())].sort();
@@ -101,8 +101,8 @@ export function isLong(file: string): boolean {
   return LONG.some((place) => isBelow(file, place));
 }
 
-/** Divides files among isolates. Those that have one each come first; of the others there are `parts` groups at least,
- * where they are enough. */
+/** Divides files among isolates. Files with their own isolate come first; the others form at least `parts` groups, if
+ * there are enough. */
 export function groupTests(files: readonly string[], parts: number): string[][] {
   const rank = (file: string): number => [...ALONE, "tests"].findIndex((place) => isBelow(file, place));
   const shared = files.filter((file) => rank(file) === ALONE.length);
@@ -116,13 +116,13 @@ export function groupTests(files: readonly string[], parts: number): string[][] 
   return groups;
 }
 
-/** The name of the module of a group: that of its first file, and how many more it has. */
+/** Returns the name of the module of a group: the name of its first file, and the number of others. */
 export function groupName([first = "", ...others]: readonly string[]): string {
   const name = first.replaceAll(SEPARATOR, ".");
   return others.length === 0 ? name : `${name.replace(/\.tsx?$/, "")}+${others.length}.ts`;
 }
 
-/** A module that loads files of tests, one after another. One that cannot be loaded is a test that failed. */
+/** Returns a module that loads test files, one after another. A file that cannot be loaded is a failed test. */
 export function groupModule(root: string, files: readonly string[]): string {
   const loads = files.map((file) =>
     `  [${JSON.stringify(file)}, () => import(${JSON.stringify(pathToFileURL(join(root, file)).href)})],\n`

@@ -3,7 +3,8 @@ import fc from "fast-check";
 const SURROGATES = { first: 0xd800, count: 0x800 };
 const POINTS = 0x110000 - SURROGATES.count;
 
-/** Any code point but half of a pair. The unit `binary` of fast-check is the same, but takes a second to be made. */
+/** Generates any code point except half of a pair. The unit `binary` of fast-check is the same, but takes a second to
+ * make. */
 const character = fc.nat(POINTS - 1).map(
   (at) => String.fromCodePoint(at < SURROGATES.first ? at : at + SURROGATES.count),
   (text) => {
@@ -14,7 +15,7 @@ const character = fc.nat(POINTS - 1).map(
   },
 );
 
-/** Texts of any characters. */
+/** Generates texts of any characters. */
 export function anyText(limits: Pick<fc.StringConstraints, "minLength" | "maxLength"> = {}): fc.Arbitrary<string> {
   return fc.string({ ...limits, unit: character });
 }

@@ -7,7 +7,7 @@ import type { Branch, ConversationMaintenance } from "../../src/persistence/stor
 
 type Exporting = Pick<ConversationMaintenance, "exportConversation">;
 
-/** The text of the archive of a conversation. */
+/** Returns the text of the archive of a conversation. */
 export async function archiveTextOf(store: Exporting, conversationId: string): Promise<string> {
   const pieces: string[] = [];
   await writeArchive((take) => store.exportConversation(conversationId, take), (piece) => {
@@ -17,12 +17,12 @@ export async function archiveTextOf(store: Exporting, conversationId: string): P
   return pieces.join("");
 }
 
-/** The archive of a conversation as an object. */
+/** Returns the archive of a conversation as an object. */
 export async function archiveOf(store: Exporting, conversationId: string): Promise<ConversationArchive> {
   return JSON.parse(await archiveTextOf(store, conversationId));
 }
 
-/** The whole text that `exportMarkdown` or `exportHtml` makes of a recording. */
+/** Returns the whole text that `exportMarkdown` or `exportHtml` makes of a recording. */
 export async function exportedText<O>(
   make: (recording: PagedRecording, options?: O) => AsyncIterable<string>,
   ...[{ queries, ...recording }, options]: readonly [recording: Recording, options?: O]
@@ -31,7 +31,7 @@ export async function exportedText<O>(
   return (await Array.fromAsync(make({ ...recording, queries: paged }, options))).join("");
 }
 
-/** The whole text of an export. */
+/** Returns the whole text of an export. */
 export async function madeText(
   branch: Branch,
   how: { readonly conversations: Conversations; readonly format: ExportFormat },

@@ -1,6 +1,6 @@
 import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/mod.ts";
 
-/** `asking.open(scope, what, why, lasting)` needs the user's approval, and gives the answer back. */
+/** An extension whose `asking.open(scope, what, why, lasting)` requests the user's approval and returns the answer. */
 export const ASKING: Extension = {
   namespace: "test.asking",
   alias: { ns: "test.ext.asking", alias: "asking" },

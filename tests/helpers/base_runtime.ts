@@ -17,8 +17,8 @@ function fromText(text: string): Record<string, string> {
   );
 }
 
-/** The runtime for tests of the executable: DENO_COMPILE and DENORT_BIN of the environment, else the supplier's, else
- * none. */
+/** Returns the runtime for tests of the executable: DENO_COMPILE and DENORT_BIN of the environment, else the
+ * supplier's, else none. */
 export async function baseRuntime(): Promise<BaseRuntime> {
   const { DENO_COMPILE: program, DENORT_BIN: base } = Deno.env.toObject();
   if (program || base) {
@@ -31,7 +31,7 @@ export async function baseRuntime(): Promise<BaseRuntime> {
     : { ok: false, reason: "no base runtime; DENO_COMPILE and DENORT_BIN name one", env: {} };
 }
 
-/** Null if there is no supplier: `output` then throws at once instead of rejecting. */
+/** Returns null if there is no supplier: `output` then throws at once instead of rejecting. */
 async function supplied(): Promise<Deno.CommandOutput | null> {
   try {
     return await new Deno.Command(SUPPLIER, { stdin: "null" }).output();

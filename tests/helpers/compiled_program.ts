@@ -4,18 +4,18 @@ import { baseRuntime } from "./base_runtime.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const OUTPUT = "dist/tests/vis";
-/** What the executable is made of: `deno.lock` stands for the packages. */
+/** The sources of the executable: `deno.lock` stands for the packages. */
 const SOURCES = ["src", "extensions", "scripts", "migrations", "main.ts", "deno.json", "deno.lock"];
 
 export interface CompiledProgram {
   readonly path: string;
   /** Why there is no executable; "" if there is one. */
   readonly missing: string;
-  /** Builds the executable if a source is newer. Call it before the first use. */
+  /** Builds the executable if a source is newer. It is called before the first use. */
   ready(): Promise<void>;
 }
 
-/** The executable, made once for all tests: files of tests are threads of one process, or come one after another. */
+/** Returns the executable, made once for all tests: test files are threads of one process, or come one after another. */
 export async function compiledProgram(): Promise<CompiledProgram> {
   const runtime = await baseRuntime();
   const path = join(ROOT, OUTPUT);

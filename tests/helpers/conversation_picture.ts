@@ -6,23 +6,23 @@ import type { Store, StoredIteration } from "../../src/persistence/store.ts";
 import { collectContent } from "../../src/persistence/unused_content.ts";
 import { CALL } from "./kill_script.ts";
 
-/** What must be the same in every run of the script, interrupted or not; see "After an interruption" in
+/** The facts that must be the same in every run of the script, interrupted or not; see "After an interruption" in
  * docs/internals/database.md. */
 export interface Picture {
-  /** Kind, scope and versions by name, with the values of all versions. */
+  /** The kind, scope and versions by name, with the values of all versions. */
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Finished iterations in order. */
+  /** The finished iterations in order. */
   readonly history: readonly unknown[];
   readonly outcomes: readonly unknown[];
-  /** Requests and answers of the queries that ended with an answer. */
+  /** The requests and answers of the queries that ended with an answer. */
   readonly answers: readonly unknown[];
-  /** Calls of finished iterations, and all iterations that counted against a budget. */
+  /** The calls of finished iterations, and all iterations that counted against a budget. */
   readonly spent: { readonly calls: number; readonly iterations: number };
   readonly files: Readonly<Record<string, string>>;
 }
 
 export interface Cuts {
-  /** Replies that were paid for and are stored with an interrupted iteration. */
+  /** The number of replies that were paid for and are stored with an interrupted iteration. */
   readonly kept: number;
   readonly queries: number;
 }
@@ -57,7 +57,7 @@ export async function pictureOf(
       history: whole.map(finished),
       outcomes: whole.map(({ metadata }) => metadata.outcome),
       answers: ended.map(({ text, answer, answerType, confidence, reason, notes }) => (
-        // Which files a run changed depends on what a run that was killed had already written; the files are compared.
+        // The files that a run changed depend on the writes of a killed run, so the files themselves are compared.
         {
           text,
           answer,
@@ -80,7 +80,7 @@ export async function pictureOf(
   }
 }
 
-/** Every row has its end, every lease an owner, and every variable a finished iteration. */
+/** Asserts that every row has its end, every lease an owner, and every variable a finished iteration. */
 function assertWhole(path: string): void {
   const db = new DatabaseSync(path, { readOnly: true });
   const count = (sql: string): number => Number(db.prepare(`SELECT count(*) AS n ${sql}`).get()?.n);
@@ -89,7 +89,7 @@ function assertWhole(path: string): void {
     assert.equal(count("FROM query_state WHERE status = 'running'"), 0, "running queries");
     assert.equal(count("FROM lease"), 0, "leases");
     assert.equal(
-      // The input of a child query is in its own branch.
+      // The input of a sub-query is in its own branch.
       count(`FROM expression_state e JOIN iteration i ON i.id = e.iteration_id
         JOIN expression_soul s ON s.id = e.expression_soul_id WHERE i.status = 'interrupted'
         AND s.conversation_state_id NOT IN (SELECT conversation_state_id FROM child_branch)
@@ -115,7 +115,7 @@ function assertWhole(path: string): void {
   }
 }
 
-/** The paid reply exists, with the texts of its blocks, and without any of their effects. */
+/** Asserts that the paid reply exists, with the texts of its blocks, and without any of their effects. */
 function assertCut({ blocks, response, metadata }: StoredIteration): void {
   const { code } = JSON.parse(response) as { readonly code: readonly { readonly expr: string }[] };
   assert.deepEqual(metadata.pendingBlocks, code.map(({ expr }) => expr));

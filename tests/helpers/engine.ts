@@ -23,17 +23,17 @@ import {
   type ScriptedReply,
 } from "./scripted_provider.ts";
 
-/** What a test may configure. */
+/** The options of a test. */
 export interface EngineOptions {
   readonly path?: string;
-  /** Used instead of a store at `path`. */
+  /** The store to use instead of one at `path`. */
   readonly store?: Store;
   readonly extensions?: readonly Extension[];
   /** Wraps the registry of `extensions`. */
   readonly source?: (registry: ExtensionRegistry) => ExtensionSource;
   readonly settings?: Partial<QuerySettings>;
   readonly provider?: Provider;
-  /** Additional to the root route. */
+  /** Routes in addition to the root route. */
   readonly routes?: readonly ModelRoute[];
   readonly scripted?: ScriptedOptions;
   readonly router?: Partial<RouterOptions>;
@@ -50,7 +50,7 @@ export interface EngineOptions {
   readonly repositoryRoot?: NonNullable<ConversationParts["repositoryRoot"]>;
   /** Makes it a node of a database that several share. */
   readonly shared?: NonNullable<ConversationParts["shared"]>;
-  /** As in `vis run`. */
+  /** Whether the process ends after one request, as in `vis run`. */
   readonly oneRequest?: boolean;
   readonly limits?: Partial<SandboxLimits>;
   readonly children?: NonNullable<ConversationParts["children"]>;
@@ -65,7 +65,7 @@ export interface Engine {
   readonly events: QueryEvent[];
   readonly logged: { readonly level: string; readonly event: string; readonly data: unknown }[];
   ask(request: string, options?: Partial<Pick<AskOptions, "signal" | "approve">>): Promise<QueryResult>;
-  /** The context message of a call, 0-based. */
+  /** Returns the context message of a call, 0-based. */
   context(call: number): string;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -78,7 +78,7 @@ export const LIMITS = {
   previewChars: DEFAULT_CAPS.previewChars,
 } as const;
 
-/** The whole engine on a real store and real sandboxes, with a scripted model. */
+/** Starts the whole engine on a real store and real sandboxes, with a scripted model. */
 export async function startEngine(replies: readonly ScriptedReply[], options: EngineOptions = {}): Promise<Engine> {
   const store = options.store ?? await openStore({ path: options.path ?? ":memory:" });
   const provider = scriptedProvider(replies, options.scripted);

@@ -1,6 +1,6 @@
 import { Cancelled } from "../../src/domain/errors.ts";
 
-/** Time that passes only when everyone sleeps, and then jumps to the first wake-up. */
+/** A clock that advances only when all code sleeps, and then jumps to the first wake-up. */
 export class FakeClock {
   readonly slept: number[] = [];
   readonly #sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
@@ -32,7 +32,7 @@ export class FakeClock {
   async #pass(): Promise<void> {
     this.#passing = true;
     while (this.#sleepers.size > 0) {
-      // Everything that is ready runs first; only then may time pass.
+      // All code that is ready runs first; only then may time pass.
       for (let turn = 0; turn < 200; turn++) await Promise.resolve();
       const [first] = [...this.#sleepers].sort((a, b) => a.at - b.at);
       if (first === undefined) break;
@@ -43,7 +43,7 @@ export class FakeClock {
     this.#passing = false;
   }
 
-  /** Pauses between attempts, without the timers that watch the stream. */
+  /** The pauses between attempts, without the timers that watch the stream. */
   get pauses(): number[] {
     return this.slept.filter((ms) => ms !== 120_000 && ms !== 60_000);
   }

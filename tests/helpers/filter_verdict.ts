@@ -1,15 +1,15 @@
 import type { Operation } from "../../src/sandbox/confine/install_filter.ts";
 
 export interface EnteredCall {
-  /** As the kernel's audit names the architecture of an entry. */
+  /** The architecture of an entry, by the kernel's audit number. */
   readonly architecture: number;
   readonly number: number;
   readonly args: readonly bigint[];
 }
 
-/** What a system call filter answers, as the kernel runs it; `reads` is the number of arguments up to the last one that
- * it read. Throws Error for a program that the kernel would not take: an unknown operation, a jump out of it, an end
- * without a verdict. */
+/** Returns the answer of a system call filter, as the kernel runs it; `reads` is the number of arguments up to the last
+ * one that it read. Throws Error for a program that the kernel would refuse: an unknown operation, a jump out of it,
+ * an end without a verdict. */
 export function filterVerdict(
   operations: readonly Operation[],
   { architecture, number, args }: EnteredCall,

@@ -1,11 +1,11 @@
-/** Where a process of killable_main.ts ends. */
+/** The point at which a process of killable_main.ts ends. */
 export interface KillPoint {
-  /** 1-based step of the script. */
+  /** The 1-based step of the script. */
   readonly step: number;
-  /** "request", "before endIteration", "block_started 0", "within endIteration" … */
+  /** Such as "request", "before endIteration", "block_started 0" or "within endIteration". */
   readonly site: string;
-  /** The first time by default. For "within", the statement of the transaction. */
+  /** Selects the occurrence, by default the first. For "within", the statement of the transaction. */
   readonly nth?: number;
-  /** Kills the sandbox first. */
+  /** Whether to kill the sandbox first. */
   readonly child?: boolean;
 }

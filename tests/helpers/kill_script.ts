@@ -9,7 +9,7 @@ export interface KillStep {
 
 const BIG = "'0123456789'.repeat(9_000)";
 
-/** Step n is STEPS[n - 1]. */
+/** The steps; step n is STEPS[n - 1]. */
 export const STEPS: readonly KillStep[] = [
   {
     blocks: [
@@ -57,17 +57,17 @@ export const STEPS: readonly KillStep[] = [
   },
 ];
 
-/** The requests, and the step that each begins with. */
+/** The requests, and the step with which each begins. */
 export const REQUESTS: readonly { readonly text: string; readonly first: number }[] = [
   { text: "Lay the ground", first: 1 },
   { text: "Build on it", first: 5 },
   { text: "Sum it up", first: 10 },
 ];
 
-/** Input of the first request. Once it is stored, it is not passed again. */
+/** The input of the first request. Once it is stored, it is not passed again. */
 export const CONTEXT = "the words of the report\n".repeat(100);
 
-/** The same in the form that a channel passes. */
+/** Returns the input in the form that a channel passes. */
 export function contextSource(): VariableSource {
   async function* pieces(): AsyncGenerator<Uint8Array> {
     yield await Promise.resolve(new TextEncoder().encode(CONTEXT));
@@ -75,26 +75,26 @@ export function contextSource(): VariableSource {
   return { label: "words.txt", json: false, pieces: pieces() };
 }
 
-/** Exact, so that usage can be counted. */
+/** The usage is exact, so that it can be counted. */
 export const CALL = { input: 100, output: 10 };
 
 export function thinkingOf(step: number): string {
   return `step ${step}`;
 }
 
-/** The step of a reply; null for a reply of a child query. */
+/** Returns the step of a reply; null for a reply of a sub-query. */
 export function stepOf(thinking: string): number | null {
   const found = /^step (\d+)$/.exec(thinking);
   return found ? Number(found[1]) : null;
 }
 
-/** The model's reply in a step. If only some of its blocks should run, `blocks` lists them. */
+/** Returns the model's reply in a step. If only some of its blocks should run, `blocks` lists them. */
 export function replyOf(step: number, blocks = STEPS[step - 1]?.blocks ?? []): string {
   const final = STEPS[step - 1]?.final;
   return replyJson(blocks, { thinking: thinkingOf(step), ...(final === undefined ? {} : { final }) });
 }
 
-/** The reply to a child query or a plain call. */
+/** Returns the reply to a sub-query or a plain call. */
 export function replyBelow(request: string): string | null {
   if (request.includes("ASK a name")) return "Ann";
   if (!request.includes("CHILD count")) return null;

@@ -7,9 +7,9 @@ import {
 } from "./scripted_provider.ts";
 
 export interface OracleScript {
-  /** Replies to iterations of the user's query and of child queries. */
+  /** Returns replies to iterations of the user's query and of sub-queries. */
   readonly iteration: (turn: OracleTurn) => string | Error | ScriptedReplyParts;
-  /** Replies to plain calls. */
+  /** Returns replies to plain calls. */
   readonly plain?: (prompt: string) => string | Error | ScriptedReplyParts;
   readonly capabilities?: Partial<Capabilities>;
 }
@@ -17,11 +17,11 @@ export interface OracleScript {
 export interface OracleTurn extends ScriptedRequest {
   /** The request of the query, as message 2 shows it. */
   readonly asked: string;
-  /** 1-based. */
+  /** The number of the iteration, 1-based. */
   readonly number: number;
 }
 
-/** A provider whose replies depend only on the request, so that calls may come in any order. */
+/** Makes a provider whose replies depend only on the request, so that calls may come in any order. */
 export function oracleProvider({ iteration, plain = () => "", capabilities = {} }: OracleScript): ScriptedProvider {
   return scriptedProvider([], {
     capabilities,

@@ -8,7 +8,7 @@ export interface Postgres {
   readonly folder: string;
   /** Makes an empty database. Returns its URL. */
   createDatabase(): Promise<string>;
-  /** Runs SQL as a superuser in the database of a URL, or in that of the server. Returns what psql prints, without
+  /** Runs SQL as a superuser in the database of a URL, or in the server's own. Returns the output of psql, without
    * headings. */
   sql(text: string, url?: string): Promise<string>;
   /** Ends the server: "fast" closes connections, "immediate" is a crash. */
@@ -18,11 +18,11 @@ export interface Postgres {
 }
 
 export interface PostgresOptions {
-  /** Lines of postgresql.conf. */
+  /** The lines of postgresql.conf. */
   readonly settings?: readonly string[];
-  /** Lines of pg_hba.conf, which says who may connect how. */
+  /** The lines of pg_hba.conf, which decide who may connect how. */
   readonly access?: readonly string[];
-  /** Where it listens on 127.0.0.1 too. */
+  /** A port of 127.0.0.1 on which it listens too. */
   readonly port?: number;
 }
 
@@ -43,14 +43,14 @@ export type PostgresTest = (
 
 let usual: Promise<Postgres> | null = null;
 
-/** The server of all files that want no options and share an isolate; null where there is none. Call it at the top of a
- * file. */
+/** Returns the server of all files that have no options and share an isolate; null if there is none. It is called at
+ * the top of a file. */
 export async function usualPostgres(): Promise<Postgres | null> {
   return noPostgres === "" ? await (usual ??= startPostgres()) : null;
 }
 
-/** Defines the tests of a file on a server, by itself if it has options. They are ignored with the reason where there
- * is none. Call it at the top of the file. */
+/** Defines the tests of a file on a server, on its own one if it has options. Without a server, they are ignored with
+ * the reason. It is called at the top of the file. */
 export async function postgresTests(options?: PostgresOptions): Promise<PostgresTest> {
   const postgres = options && noPostgres === "" ? await startPostgres(options) : await usualPostgres();
   return (name, fn, sanitizers = {}) =>
@@ -70,8 +70,8 @@ const NOBODY = 65534;
 const ADMIN = "admin";
 const HOUSE = ["fsync = off", "synchronous_commit = off", "full_page_writes = off", "max_connections = 200"];
 
-/** Starts a PostgreSQL server in a temporary folder, as an ordinary user. Call it at the top of a test file, outside of
- * tests; the server ends with the file. */
+/** Starts a PostgreSQL server in a temporary folder, as an ordinary user. It is called at the top of a test file,
+ * outside of tests; the server ends with the file. */
 export async function startPostgres({ settings = [], access = [], port }: PostgresOptions = {}): Promise<Postgres> {
   const folder = await Deno.makeTempDir({ prefix: "vis-pg-" });
   const data = join(folder, "data");
@@ -124,8 +124,8 @@ export async function startPostgres({ settings = [], access = [], port }: Postgr
   };
 }
 
-/** The data of a server without databases, made once for all tests of this checkout: a copy takes a fifth of the
- * time. */
+/** Returns the data of a server without databases, made once for all tests of this checkout: a copy takes a fifth of
+ * the time. */
 async function emptyCluster(): Promise<string> {
   const made = join(ROOT, "build/postgres", basename(dirname(postgresFolder)));
   await Deno.mkdir(dirname(made), { recursive: true });
@@ -151,14 +151,14 @@ async function copy(from: string, to: string): Promise<void> {
   if (!success) throw new Error(`cp failed: ${new TextDecoder().decode(stderr)}`);
 }
 
-/** Whether the server says so in the file that it keeps beside its data. */
+/** Whether the server reports that it is ready in the file next to its data. */
 async function isReady(data: string, pid: number): Promise<boolean> {
   const lines = (await Deno.readTextFile(join(data, "postmaster.pid")).catch(() => "")).split("\n");
   return lines[0] === `${pid}` && lines[7]?.trim() === "ready";
 }
 
 function spawn(data: string): Deno.ChildProcess {
-  // A pipe that nobody reads would stop the server once it is full.
+  // A pipe without a reader would stop the server once it is full.
   const child = command("postgres", ["-D", data], { user: ["--pdeathsig", "QUIT"], output: "null" }).spawn();
   child.unref();
   return child;
@@ -183,7 +183,7 @@ function command(
   return new Deno.Command("setpriv", { args: [...ordinary, path, ...args], ...options });
 }
 
-/** The folder of the newest installed version that is new enough, as Debian's packages name it. */
+/** Returns the folder of the newest installed version that is new enough, as Debian's packages name it. */
 function binaries(): string | null {
   const root = "/usr/lib/postgresql";
   try {

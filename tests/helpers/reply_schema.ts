@@ -13,7 +13,7 @@ const finalSchema = z.object({
   confidence: z.enum(["high", "medium", "low"]).optional(),
 });
 
-/** The reply of a model as the prompt describes it. */
+/** The reply of a model, as the prompt describes it. */
 export const replySchema = z.object({
   thinking: z.string().optional().describe("a few lines: what is asked, done and next"),
   code: z.array(blockSchema).optional().describe("TypeScript blocks; a last expression is the result"),
@@ -21,7 +21,7 @@ export const replySchema = z.object({
   final: finalSchema.optional().describe("ends the work"),
 });
 
-/** The reply's format for any text model, before its examples. */
+/** Returns the reply's format for any text model, before its examples. */
 export function describeReply(): string {
   const fields = Object.entries(replySchema.shape).map(([key, field]) =>
     `  "${key}"?: ${describe(field)}  // ${field.description}`
@@ -33,7 +33,7 @@ ${fields.join("\n")}
 Inside strings write a line feed as \\n, " as \\" and \\ as \\\\ (\\d as \\\\d). Never write results yourself: they come in the next message.`;
 }
 
-/** Pseudo-TypeScript of the kinds of schema used above, on one line. */
+/** Returns pseudo-TypeScript of the kinds of schema used above, on one line. */
 function describe(schema: z.ZodType): string {
   if (schema instanceof z.ZodOptional) return describe(schema.unwrap() as z.ZodType);
   if (schema instanceof z.ZodArray) return `${describe(schema.element as z.ZodType)}[]`;

@@ -6,7 +6,7 @@ export interface RowsSum {
   readonly usage: Usage;
   readonly queries: number;
   readonly plainCalls: number;
-  /** Tokens of the largest call. */
+  /** The tokens of the largest call. */
   readonly largestCall: number;
 }
 

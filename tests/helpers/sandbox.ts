@@ -1,4 +1,4 @@
-/** Real children for tests: built if out of date, with small limits, closed by `using`. */
+/** Runs real children for tests: built if out of date, with small limits, closed by `using`. */
 import { bundleAll, PAGE_SCRIPT, SANDBOX_ENTRIES, STAMP } from "../../scripts/bundle.ts";
 import { openSandbox, type SandboxTestOptions } from "../../src/sandbox/host/open_sandbox.ts";
 import { CHILD_ARGUMENT } from "../../src/sandbox/launch.ts";
@@ -77,7 +77,7 @@ export class TestSandbox implements AsyncDisposable {
 
   constructor(readonly sandbox: Sandbox) {}
 
-  /** The report of one block, by default the next one of iteration 1, with a limit of two seconds. */
+  /** Returns the report of one block, by default the next one of iteration 1, with a limit of two seconds. */
   run(code: string, options: Partial<Omit<BlockRun, "code">> = {}): Promise<RunReport> {
     if (options.iteration !== undefined && options.iteration !== this.#iteration) {
       this.#iteration = options.iteration;
@@ -86,7 +86,7 @@ export class TestSandbox implements AsyncDisposable {
     return this.sandbox.run({ code, iteration: this.#iteration, index: this.#index++, deadlineMs: 20_000, ...options });
   }
 
-  /** The preview of a block's value. Throws for an error, a timeout or an end. */
+  /** Returns the preview of a block's value. Throws for an error, a timeout or an end. */
   async show(code: string, options: Partial<Omit<BlockRun, "code">> = {}): Promise<string> {
     const { result } = await this.run(code, options);
     if (!result.ok) throw new Error(`${result.outcome}: ${result.error?.name}: ${result.error?.message}`);
@@ -102,7 +102,7 @@ export class TestSandbox implements AsyncDisposable {
 const executable = Deno.env.get("VIS_TEST_CHILD");
 const COMPILED: SandboxTestOptions = executable ? { program: { path: executable, args: [CHILD_ARGUMENT] } } : {};
 
-/** VIS_TEST_START_MS is how long a child may take to start on a slow machine. */
+/** VIS_TEST_START_MS is the time that a child may take to start on a slow machine. */
 const startMs = Number(Deno.env.get("VIS_TEST_START_MS") ?? "0");
 export const SLOW: Pick<SandboxTestOptions, "startMs"> = startMs > 0 ? { startMs } : {};
 
@@ -131,7 +131,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Bytes that this file of tests holds; others of its process hold their own. */
+/** Returns the bytes that this test file holds; other files of its process hold their own. */
 export function heldBytes(): number {
   const { heapUsed, external } = Deno.memoryUsage();
   return heapUsed + external;

@@ -11,37 +11,37 @@ import {
 
 export interface ScriptedReplyParts {
   readonly text: string;
-  /** Native reasoning, streamed before the text. */
+  /** The native reasoning, streamed before the text. */
   readonly reasoning?: string;
-  /** Missing fields are computed from the texts (4 characters per token). If given, it counts from the start, also if
-   * the reply is cut off. */
+  /** Usage; missing fields are computed from the texts (4 characters per token). It counts from the start, even if the
+   * reply is cut off. */
   readonly usage?: Partial<Usage>;
-  /** Delay before the first event; an abort ends it. */
+  /** The delay before the first event; an abort ends it. */
   readonly delayMs?: number;
   /** The first event waits until this settles; an abort ends the wait. */
   readonly after?: Promise<unknown>;
   /** The second half of the text waits until this settles; an abort ends the wait. */
   readonly between?: Promise<unknown>;
-  /** Characters per event (default 16). */
+  /** The number of characters per event (default 16). */
   readonly chunk?: number;
   readonly finish?: string;
-  /** Thrown after everything above was streamed, instead of the end. */
+  /** An error that is thrown after everything above was streamed, instead of the end. */
   readonly failAfter?: Error;
 }
 
-/** One model reply. A function computes it from the request; an error is thrown instead of a reply. */
+/** A model reply. A function computes it from the request; an error is thrown instead of a reply. */
 export type ScriptedReply =
   | string
   | Error
   | ScriptedReplyParts
   | ((request: ScriptedRequest) => string | Error | ScriptedReplyParts);
 
-/** What one call received. */
+/** The request that one call received. */
 export interface ScriptedRequest {
   readonly model: string;
   readonly reasoning: ModelRequest["reasoning"];
   readonly messages: ModelRequest["messages"];
-  /** Message texts in order. */
+  /** The message texts in order. */
   readonly texts: readonly string[];
   /** The text of the last message: the iteration's context. */
   readonly context: string;
@@ -50,11 +50,11 @@ export interface ScriptedRequest {
 }
 
 export interface ScriptedProvider extends Provider {
-  /** Every call so far, oldest first, refused and failed ones included. */
+  /** The calls so far, oldest first, including refused and failed ones. */
   readonly requests: readonly ScriptedRequest[];
-  /** Unused replies; 0 at the end of a test that scripted the exact number. */
+  /** The number of unused replies; 0 at the end of a test that scripted the exact number. */
   readonly remaining: number;
-  /** Calls whose stream was aborted or abandoned before its end. */
+  /** The number of calls whose stream was aborted or abandoned before its end. */
   readonly aborted: number;
   /** Adds replies at the end of the queue. */
   push(...replies: readonly ScriptedReply[]): void;
@@ -64,11 +64,11 @@ export interface ScriptedOptions {
   readonly name?: string;
   readonly model?: string;
   readonly capabilities?: Partial<Capabilities>;
-  /** Used instead of an error once the queue is empty. */
+  /** The reply to use instead of an error once the queue is empty. */
   readonly otherwise?: ScriptedReply;
 }
 
-/** A provider that plays a queue of replies and records its requests. */
+/** Makes a provider that plays a queue of replies and records its requests. */
 export function scriptedProvider(
   replies: readonly ScriptedReply[],
   options: ScriptedOptions = {},
@@ -76,7 +76,7 @@ export function scriptedProvider(
   return new Scripted(replies, options);
 }
 
-/** A reply in the shape of the reply schema: code blocks and an optional final. */
+/** Returns a reply in the shape of the reply schema: code blocks and an optional final. */
 export function replyJson(
   code: string | readonly string[],
   rest: { readonly thinking?: string; readonly final?: string | object; readonly next?: object } = {},
@@ -93,7 +93,7 @@ export function replyJson(
   });
 }
 
-/** A reply that answers at once. */
+/** Returns a reply that answers at once. */
 export function final(answer: string): string {
   return replyJson([], { final: answer });
 }

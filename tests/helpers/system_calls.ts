@@ -1,6 +1,6 @@
 import { type CallName, Libc, SYSTEM_CALLS } from "../../src/sandbox/confine/libc.ts";
 
-/** Calls that only tests make, as in `SYSTEM_CALLS`. */
+/** The calls that only tests make, as in `SYSTEM_CALLS`. */
 export const MORE_CALLS = {
   stat: [4, null],
   bind: [49, 200],
@@ -23,14 +23,15 @@ const NUMBERS: ReadonlyMap<string, number> = new Map(
   }),
 );
 
-/** The number of a system call on this machine, for the text of attacks. Throws Error if the machine lacks it. */
+/** Returns the number of a system call on this machine, for the text of attacks. Throws Error if the machine lacks
+ * it. */
 export function call(name: TestedCall): number {
   const number = NUMBERS.get(name);
   if (number === undefined) throw new Error(`Cannot attack by ${name}: ${Deno.build.arch} has no such call`);
   return number;
 }
 
-/** The version of Landlock that the kernel has; 0 without. Grants need 4. */
+/** The version of Landlock in the kernel; 0 without. Grants need 4. */
 export const LANDLOCK_ABI: number = landlockAbi();
 
 function landlockAbi(): number {

@@ -3,7 +3,7 @@ import type { Expectation } from "../agent_task.ts";
 
 const SHOWN = 120;
 
-/** The answer is this number: alone, or the only number in a sentence. Separators of thousands may be there. */
+/** Expects this number, alone or as the only number in a sentence. Separators of thousands are permitted. */
 export function number(wanted: number): Expectation {
   return {
     right: { answer: String(wanted) },
@@ -15,7 +15,7 @@ export function number(wanted: number): Expectation {
   };
 }
 
-/** The answer is this count. The credit falls by a quarter for each one that it is off. */
+/** Expects this count. The credit falls by a quarter for each unit of difference. */
 export function counted(wanted: number): Expectation {
   return {
     ...number(wanted),
@@ -26,7 +26,7 @@ export function counted(wanted: number): Expectation {
   };
 }
 
-/** The answer is this text; case, quotes, emphasis and a full stop do not matter. */
+/** Expects this text, ignoring case, quotes, emphasis and a full stop. */
 export function text(wanted: string): Expectation {
   return {
     right: { answer: wanted },
@@ -34,7 +34,7 @@ export function text(wanted: string): Expectation {
   };
 }
 
-/** The answer is this text to the letter. */
+/** Expects exactly this text. */
 export function exact(wanted: string): Expectation {
   return {
     right: { answer: wanted },
@@ -42,7 +42,7 @@ export function exact(wanted: string): Expectation {
   };
 }
 
-/** These items, one per line or separated by commas, in this order or in any. */
+/** Expects these items, one per line or separated by commas, in this order or in any. */
 export function list(wanted: readonly string[], { anyOrder = false } = {}): Expectation {
   const order = (items: readonly string[]) => anyOrder ? items.toSorted() : items;
   return {
@@ -55,7 +55,7 @@ export function list(wanted: readonly string[], { anyOrder = false } = {}): Expe
   };
 }
 
-/** The answer is this value as JSON, with or without a code fence; the order of keys does not matter. */
+/** Expects this value as JSON, with or without a code fence, with keys in any order. */
 export function json(wanted: unknown): Expectation {
   const shown = JSON.stringify(wanted);
   return {

@@ -4,7 +4,7 @@ import type { Expectation, Files } from "../agent_task.ts";
 
 const TIME_LIMIT_MS = 60_000;
 
-/** `same` and `throws` are what a hidden test checks with. */
+/** The functions `same` and `throws`, with which a hidden test checks. */
 const HELPERS = `
 const same = (found, wanted) => {
   const [one, other] = [found, wanted].map((value) => JSON.stringify(value) ?? String(value));
@@ -15,8 +15,8 @@ const throws = (run) => {
   throw new Error("nothing was thrown");
 };`;
 
-/** The program in the workspace passes tests that the agent never sees; `fixed` is one way to get there. `@/` in the
- * test is the workspace. It runs in a process of its own, which may read the workspace and nothing else. */
+/** Expects a program in the workspace that passes tests which the agent never sees; `fixed` is one solution. `@/` in
+ * the test is the workspace. The test runs in a separate process, which may read only the workspace. */
 export function hiddenTests(fixed: Files, test: string): Expectation {
   return {
     right: { answer: "Done.", files: fixed },
@@ -26,7 +26,7 @@ export function hiddenTests(fixed: Files, test: string): Expectation {
       const folder = await Deno.makeTempDir({ prefix: "vis-eval-hidden-" });
       try {
         const path = join(folder, "hidden_test.ts");
-        // Code that ends the process early does not pass: it does not know this word.
+        // Code that ends the process early does not pass, because it does not know this word.
         await Deno.writeTextFile(path, `${HELPERS}\n${source}\nconsole.log(${JSON.stringify(passed)});\n`);
         const { stdout, stderr } = await run(path, workspace);
         return stdout.trimEnd().endsWith(passed) ? "" : `hidden test: ${firstError(stderr)}`;

@@ -4,7 +4,7 @@ import type { Expectation, Seen } from "../agent_task.ts";
 
 const DONE = "Done.";
 
-/** A file with these lines; spaces at the end of lines and empty lines at the end do not matter. */
+/** Expects a file with these lines; spaces at the end of lines and empty lines at the end are ignored. */
 export function file(path: string, wanted: string): Expectation {
   return {
     right: { answer: DONE, files: { [path]: wanted } },
@@ -16,7 +16,7 @@ export function file(path: string, wanted: string): Expectation {
   };
 }
 
-/** A file with this value as JSON. */
+/** Expects a file with this value as JSON. */
 export function jsonFile(path: string, wanted: unknown): Expectation {
   return {
     right: { answer: DONE, files: { [path]: JSON.stringify(wanted, null, 2) } },
@@ -32,7 +32,7 @@ export function jsonFile(path: string, wanted: unknown): Expectation {
   };
 }
 
-/** Everything that is expected at once; what is right is merged. */
+/** Expects all parts at once; their right outcomes are merged. */
 export function all(...parts: readonly Expectation[]): Expectation {
   const answer = parts.map(({ right }) => right.answer).find((one) => one !== DONE) ?? DONE;
   return {

@@ -4,15 +4,15 @@ import { hiddenTests } from "../expect/hidden_tests.ts";
 export interface FixingParts {
   readonly request: string;
   readonly files: Files;
-  /** Files after the change; those that are not named stay as they are. */
+  /** The files after the change; unnamed files are unchanged. */
   readonly fixed: Files;
-  /** Checked with `same(found, wanted)` and `throws(run)`; "@/" is the workspace. */
+  /** The test, which uses `same(found, wanted)` and `throws(run)`; "@/" is the workspace. */
   readonly test: string;
-  /** What looks like a solution and is none, besides changing nothing. */
+  /** Files that look like a solution but are not, besides changing nothing. */
   readonly tempting?: Files;
 }
 
-/** A task that is solved by changing the program in the workspace. */
+/** Makes a task that is solved by changing the program in the workspace. */
 export function fixing(
   id: `fixing/${string}`,
   { request, files, fixed, test, tempting }: FixingParts,

@@ -11,13 +11,13 @@ const WHEN = [
   "without a word",
 ];
 
-/** Sentences in which nothing matters; the same for the same seed. */
+/** Returns irrelevant sentences, the same for the same seed. */
 export function prose(seed: number, sentences: number): string[] {
   const { pick } = seeded(seed);
   return Array.from({ length: sentences }, () => `${pick(WHO)} ${pick(DID)} ${pick(WHERE)} ${pick(WHEN)}.`);
 }
 
-/** Sentences with others among them, each at its place from 0 to 1. */
+/** Returns sentences with others among them, each at its place from 0 to 1. */
 export function hidden(
   sentences: readonly string[],
   facts: readonly (readonly [at: number, fact: string])[],
@@ -29,7 +29,7 @@ export function hidden(
   return result;
 }
 
-/** Ten sentences a paragraph. */
+/** Joins ten sentences into each paragraph. */
 export function paragraphs(sentences: readonly string[]): string {
   const all: string[] = [];
   for (let at = 0; at < sentences.length; at += 10) all.push(sentences.slice(at, at + 10).join(" "));

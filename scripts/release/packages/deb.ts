@@ -5,11 +5,11 @@ import { joinBytes } from "../../../src/domain/kit/bytes.ts";
 import { type ArchiveOptions, type TarEntry, tarOf } from "../tar.ts";
 import { debianArchitecture } from "./debian_architecture.ts";
 
-/** Debian has another program of the name vis, with the same path. */
+/** The name of the package, since Debian has another program named vis with the same path. */
 const NAME = "vis-agent";
 
 const PROFILE = `/etc/apparmor.d/${NAME}`;
-/** Ubuntu gives user namespaces to programs with a profile alone; older versions of AppArmor cannot read it. */
+/** Ubuntu permits user namespaces only with a profile, which older versions of AppArmor cannot read. */
 const AFTER_INSTALL = `#!/bin/sh
 set -e
 if [ "$1" = configure ] && [ -e /etc/apparmor.d/abi/4.0 ]; then
@@ -39,7 +39,8 @@ export interface DebParts extends ArchiveOptions {
   readonly completions: Readonly<Record<"bash" | "zsh" | "fish", string>>;
 }
 
-/** A package for dpkg (https://manpages.debian.org/deb.5) and its name; null if Debian does not run on the target. */
+/** Returns a package for dpkg (https://manpages.debian.org/deb.5) and its name; null if Debian does not run on the
+ * target. */
 export function debOf(parts: DebParts): { readonly name: string; readonly bytes: Uint8Array } | null {
   const { target, version, program, manual, licences, completions, modifiedAt } = parts;
   const architecture = debianArchitecture(target);
@@ -96,7 +97,7 @@ function md5Line({ name, bytes }: TarEntry): string {
   return `${createHash("md5").update(bytes).digest("hex")}  ${name}\n`;
 }
 
-/** The common format of ar: a line of fixed columns before each member, which begins at an even position. */
+/** Writes the common format of ar: a line of fixed columns before each member, which begins at an even position. */
 function archive(members: Readonly<Record<string, Uint8Array>>, modifiedAt: number): Uint8Array {
   const encoder = new TextEncoder();
   const parts: Uint8Array[] = [encoder.encode("!<arch>\n")];

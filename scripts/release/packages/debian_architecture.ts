@@ -3,7 +3,8 @@ const ARCHITECTURES: Readonly<Record<string, string>> = {
   "aarch64-unknown-linux-gnu": "arm64",
 };
 
-/** Debian's name for the processor of a target, which images use too; null if Debian does not run on the target. */
+/** Returns Debian's name for the processor of a target, which images use too; null if Debian does not run on the
+ * target. */
 export function debianArchitecture(target: string): string | null {
   return ARCHITECTURES[target] ?? null;
 }

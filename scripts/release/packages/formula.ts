@@ -1,4 +1,4 @@
-/** Conditions of Homebrew by target; Windows has none. */
+/** The conditions of Homebrew by target; Windows has none. */
 const PLATFORMS: Readonly<Record<string, { readonly os: string; readonly cpu: string }>> = {
   "x86_64-unknown-linux-gnu": { os: "linux", cpu: "intel" },
   "aarch64-unknown-linux-gnu": { os: "linux", cpu: "arm" },
@@ -8,12 +8,12 @@ const PLATFORMS: Readonly<Record<string, { readonly os: string; readonly cpu: st
 
 export interface FormulaParts {
   readonly version: string;
-  /** Where the archives are published. */
+  /** The address at which the archives are published. */
   readonly baseUrl: string;
   readonly archives: readonly { readonly target: string; readonly name: string; readonly sha256: string }[];
 }
 
-/** A formula for Homebrew (https://docs.brew.sh/Formula-Cookbook) that installs the archives of a release. */
+/** Returns a formula for Homebrew (https://docs.brew.sh/Formula-Cookbook) that installs the archives of a release. */
 export function formulaOf({ version, baseUrl, archives }: FormulaParts): string {
   const places = archives.flatMap(({ target, name, sha256 }) => {
     const platform = PLATFORMS[target];

@@ -3,7 +3,7 @@ import { type ArchiveOptions, type TarEntry, tarOf } from "../tar.ts";
 /** The name in the registry; a package for each platform adds its platform. */
 const NAME = "vis-agent";
 
-/** `os`, `cpu` and `libc` of package.json by target. */
+/** The fields `os`, `cpu` and `libc` of package.json, by target. */
 const PLATFORMS: Readonly<Record<string, { readonly os: string; readonly cpu: string; readonly libc?: string }>> = {
   "x86_64-unknown-linux-gnu": { os: "linux", cpu: "x64", libc: "glibc" },
   "aarch64-unknown-linux-gnu": { os: "linux", cpu: "arm64", libc: "glibc" },
@@ -15,13 +15,13 @@ const PLATFORMS: Readonly<Record<string, { readonly os: string; readonly cpu: st
 export interface NpmParts extends ArchiveOptions {
   readonly version: string;
   readonly programs: readonly { readonly target: string; readonly program: Uint8Array }[];
-  /** README.md, LICENSE and the licences of others, by name. */
+  /** README.md, LICENSE and third-party licences, by name. */
   readonly docs: Readonly<Record<string, Uint8Array>>;
-  /** The script `bin/vis.js`. */
+  /** The text of the script `bin/vis.js`. */
   readonly launcher: string;
 }
 
-/** One package for each platform, and one that starts whichever of them npm installed; names and bytes. */
+/** Returns names and bytes of the packages: one for each platform, and one that starts the installed one. */
 export function npmPackages(
   { version, programs, docs, launcher, ...archive }: NpmParts,
 ): ReadonlyMap<string, Uint8Array> {

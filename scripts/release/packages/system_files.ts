@@ -2,15 +2,16 @@ import { joinBytes } from "../../../src/domain/kit/bytes.ts";
 import type { TarEntry } from "../tar.ts";
 import { debianArchitecture } from "./debian_architecture.ts";
 
-/** Packages whose shared libraries the executable loads. */
+/** The packages whose shared libraries the executable loads. */
 const LIBRARIES = ["libc6", "libgcc-s1"];
 const CERTIFICATES = "ca-certificates";
-/** Libraries are found below /lib, where the loader is named by its path, whether or not the packages say /usr/lib. */
+/** Matches libraries, which are found below /lib, where the loader is named by its path, even if the packages name
+ * /usr/lib. */
 const LIBRARY = /^(?:\/usr)?\/(lib(?:64)?\/(?:[^/]+\/)?[^/]+\.so(?:\.\d+)*)$/;
 
-/** What an image needs besides the executable, from the Debian packages that are installed on this machine: shared
- * libraries, certificates, and the records by which scanners know the packages. Null if one of them is not installed
- * for the target. Certificates that were added to this machine are left out. */
+/** Returns the files that an image needs besides the executable: shared libraries, certificates, and the records by
+ * which scanners recognise the packages. They come from the Debian packages on this machine. Returns null if one of
+ * them is not installed for the target. Certificates that were added to this machine are omitted. */
 export async function systemFiles(target: string): Promise<readonly TarEntry[] | null> {
   const architecture = debianArchitecture(target);
   if (architecture === null) return null;
@@ -34,7 +35,7 @@ export async function systemFiles(target: string): Promise<readonly TarEntry[] |
   return files;
 }
 
-/** What dpkg-query answers, or null where there is no such package or no dpkg. */
+/** Returns the answer of dpkg-query, or null if there is no such package or no dpkg. */
 async function asked(what: string, name: string): Promise<string | null> {
   const asking = new Deno.Command("dpkg-query", { args: [what, name], stderr: "null" });
   const found = await asking.output().catch(() => null);

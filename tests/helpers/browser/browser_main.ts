@@ -1,9 +1,9 @@
-/** A browser for tests, in a process of its own: what drives it makes functions out of texts, which the flags of the
- * program take away. Prints the address where it is reached, and ends when stdin does. */
+/** Starts a browser for tests in a separate process: its driver makes functions from texts, which the flags of the
+ * program forbid. Prints its address, and ends when stdin does. */
 import { chromium } from "playwright-core";
 
 const [executablePath = ""] = Deno.args;
-// There is no user namespace in many a container; the page under test is our own.
+// Many containers have no user namespaces; the page under test is our own.
 const server = await chromium.launchServer({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 console.log(server.wsEndpoint());
 for await (const _ of Deno.stdin.readable);

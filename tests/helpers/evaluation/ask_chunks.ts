@@ -1,6 +1,6 @@
 import { type EvalInput, type EvalPolicy, lastValue, needsContext, type PolicyReply } from "./eval_policy.ts";
 
-/** Finds what no pattern matches: a model reads every piece of the text. */
+/** Finds a text that no pattern matches: a model reads every piece of the text. */
 export const askChunks: EvalPolicy = {
   takes: /\bcolour is hinted at\b/i,
   decide({ context }: EvalInput): PolicyReply {

@@ -2,7 +2,7 @@ import { type IndexRow, markOf, type ReadContext, readContext, sectionOf } from 
 
 /** The context message with the sections that only the evaluation and tests read. */
 export interface EvalContext extends ReadContext {
-  /** 1-based. */
+  /** The number of the iteration, 1-based. */
   readonly iteration: number;
   readonly budget: number;
   readonly notes: string;
@@ -32,7 +32,7 @@ export function evalContext(text: string): EvalContext {
   };
 }
 
-/** The rows that a row like `f0 … f48: string ×49` stands for; any other row alone. */
+/** Returns the rows that a row like `f0 … f48: string ×49` stands for; any other row alone. */
 function numbered(row: IndexRow): IndexRow[] {
   const [, others = "", shown = ""] = NUMBERED.exec(row.shown) ?? [];
   if (others === "") return [row];

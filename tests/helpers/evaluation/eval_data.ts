@@ -1,4 +1,4 @@
-/** Tasks of the evaluation: context, question and correct answer. */
+/** A task of the evaluation: context, question and correct answer. */
 
 export interface EvalTask {
   readonly request: string;
@@ -9,7 +9,7 @@ export interface EvalTask {
 
 const FILLER = "Nothing of note happened on this day, and the clerk wrote so in the book. ";
 
-/** A code in a text of exactly this many characters; `at` is its relative position, from 0 to 1. */
+/** Hides a code in a text of exactly this many characters; `at` is its relative position, from 0 to 1. */
 export function needleTask(chars: number, at: number): EvalTask {
   const needle = "The access code is 730519. ";
   const before = Math.floor((chars - needle.length) * at);
@@ -22,7 +22,7 @@ export function needleTask(chars: number, at: number): EvalTask {
   };
 }
 
-/** A fact that no pattern finds unless its wording is known. */
+/** Hides a fact that no pattern finds unless its wording is known. */
 export function hintTask(chars: number): EvalTask {
   const hint = "Her coat had the shade of ripe lemons. ";
   const before = Math.floor(chars * 0.61);
@@ -49,7 +49,7 @@ interface Line {
   readonly text: string;
 }
 
-/** Questions of users; a line does not state which kind its question is. */
+/** Returns questions of users; a line does not state which kind its question is. */
 function questionLines(count: number, users: number): readonly Line[] {
   const random = numbers(count * 31 + users);
   return Array.from({ length: count }, () => {
@@ -75,7 +75,7 @@ export function countTask(lines: number): EvalTask {
   };
 }
 
-/** Asks for all pairs of users who both asked for a place: more text than any cap lets through. */
+/** Asks for all pairs of users who both asked for a place, which is more text than any cap permits. */
 export function pairTask(lines: number, users: number): EvalTask {
   const all = questionLines(lines, users);
   const asked = [...new Set(all.filter(({ kind }) => kind === "place").map(({ user }) => user))].sort((a, b) => a - b);
@@ -88,7 +88,7 @@ export function pairTask(lines: number, users: number): EvalTask {
   };
 }
 
-/** Three facts in three of this many documents, each naming the next. */
+/** Hides three facts in three of this many documents, each naming the next. */
 export function hopTask(documents: number): EvalTask {
   const texts = Array.from(
     { length: documents },
@@ -108,7 +108,7 @@ export function hopTask(documents: number): EvalTask {
   };
 }
 
-/** A tree of queries with 4 below each, and the sum of its leaves. */
+/** Makes a tree of queries with 4 below each, and asks for the sum of its leaves. */
 export function treeTask(depth: number): EvalTask {
   const sumOf = (branch: readonly number[], left: number): number =>
     left === 0
@@ -126,7 +126,7 @@ function filler(chars: number): string {
   return FILLER.repeat(Math.ceil(chars / FILLER.length)).slice(0, Math.max(0, chars));
 }
 
-/** The same numbers for the same seed, from 0 up to 1. */
+/** Returns numbers from 0 up to 1 that are the same for the same seed. */
 function numbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

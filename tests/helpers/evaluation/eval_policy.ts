@@ -19,11 +19,11 @@ export interface PolicyReply {
 /** A fixed way to work on one kind of request. */
 export interface EvalPolicy {
   readonly takes: RegExp;
-  /** Throws `ProviderError` if the context lacks what it needs. */
+  /** Decides on a reply; throws `ProviderError` if the context lacks necessary parts. */
   decide(turn: EvalInput): PolicyReply;
 }
 
-/** The decision of a policy, in the format of a model's reply. */
+/** Returns the decision of a policy, in the format of a model's reply. */
 export function replyText({ thinking, code = [], final, answerType = "text" }: PolicyReply): string {
   return JSON.stringify({
     thinking,
@@ -32,12 +32,12 @@ export function replyText({ thinking, code = [], final, answerType = "text" }: P
   });
 }
 
-/** The context lacks what a policy needs: the query must fail visibly. */
+/** Returns the error for a context without the parts that a policy needs: the query must fail visibly. */
 export function stuck(why: string): ProviderError {
   return new ProviderError(`Cannot continue the evaluation: ${why}`, { code: "server", retryable: false });
 }
 
-/** The journal's last row, which must have succeeded. */
+/** Returns the journal's last row, which must have succeeded. */
 export function lastValue({ journal }: ReadContext): JournalRow {
   const row = journal.at(-1);
   if (row === undefined) throw stuck("the journal shows no result");

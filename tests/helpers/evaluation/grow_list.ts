@@ -3,7 +3,7 @@ import { type EvalInput, type EvalPolicy, lastValue, type PolicyReply, stuck } f
 
 const REQUEST = /\bmake (\d+) texts of (\d+) bytes/i;
 
-/** Benchmark: a new variable and a longer list in each iteration. */
+/** A benchmark: a new variable and a longer list in each iteration. */
 export const growList: EvalPolicy = {
   takes: REQUEST,
   decide({ request, context }: EvalInput): PolicyReply {

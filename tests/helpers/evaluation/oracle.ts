@@ -1,4 +1,4 @@
-/** Plays the model for the plain questions of the evaluation: it knows what code cannot determine. */
+/** Plays the model for the plain questions of the evaluation, which code cannot answer. */
 export function oracle(prompt: string): string {
   const [question = "", ...rest] = prompt.split("\n\n");
   const text = rest.join("\n\n");

@@ -1,6 +1,6 @@
-/** One executed block as a policy sees it. */
+/** An executed block, as a policy sees it. */
 export interface JournalRow {
-  /** 1-based. */
+  /** The number of the row, 1-based. */
   readonly number: number;
   readonly code: string;
   readonly failed: boolean;
@@ -8,12 +8,12 @@ export interface JournalRow {
   readonly outcome: string;
 }
 
-/** One row of the variable index. */
+/** A row of the variable index. */
 export interface IndexRow {
   readonly name: string;
-  /** Declaration keyword: const, let, var, function or class. */
+  /** The declaration keyword: const, let, var, function or class. */
   readonly declaration: string;
-  /** Value, shape or signature as shown. */
+  /** The value, shape or signature as shown. */
   readonly shown: string;
   /** The text after the version: the first line of the comment before the declaration. */
   readonly doc: string;
@@ -46,7 +46,7 @@ export function readContext(text: string): ReadContext {
   };
 }
 
-/** What the tags, rows and labels of the message end in; "" without a mark. */
+/** Returns the mark at the end of the message's tags, rows and labels; "" without a mark. */
 export function markOf(text: string): string {
   return / with (~\d+) are of Vis/.exec(text.split("\n", 1)[0] ?? "")?.[1] ?? "";
 }

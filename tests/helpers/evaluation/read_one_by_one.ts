@@ -3,7 +3,7 @@ import { type EvalInput, type EvalPolicy, lastValue, type PolicyReply, stuck } f
 
 const ONE_BY_ONE = /\bread (\d+) files named (\S*#\S*?),? one per iteration/i;
 
-/** Benchmark: each iteration keeps another file in a variable and reads it. */
+/** A benchmark: each iteration keeps another file in a variable and reads it. */
 export const readOneByOne: EvalPolicy = {
   takes: ONE_BY_ONE,
   decide({ request, context }: EvalInput): PolicyReply {

@@ -1,8 +1,8 @@
 import { countsOf, type MockEvent, type MockWire, pieces } from "./mock_wire.ts";
 import type { MockReply, MockRequest } from "./wire_mock.ts";
 
-/** https://platform.claude.com/docs/en/build-with-claude/streaming and
- * https://platform.claude.com/docs/en/api/errors */
+/** The wire of https://platform.claude.com/docs/en/build-with-claude/streaming and
+ * https://platform.claude.com/docs/en/api/errors. */
 export const anthropicWire: MockWire = {
   base: "/v1",
   isRequest: (pathname) => pathname === "/v1/messages",

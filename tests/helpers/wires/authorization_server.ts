@@ -2,21 +2,21 @@ import { McpServer, WebStandardStreamableHTTPServerTransport } from "@modelconte
 import { createHash } from "node:crypto";
 import { z } from "zod";
 
-/** A server that wants a login, and the authorization server that it names, both on the loopback interface. */
+/** A server that requires a login, and the authorization server that it names, both on the loopback interface. */
 export interface Guarded extends AsyncDisposable {
   readonly url: string;
   readonly origin: string;
-  /** Paths of the authorization server that were asked, in order. */
+  /** The requested paths of the authorization server, in order. */
   readonly asked: string[];
   readonly clients: Map<string, Readonly<Record<string, unknown>>>;
-  /** Access and refresh tokens that count. */
+  /** The valid access and refresh tokens. */
   readonly valid: { access: string; refresh: string };
-  /** Every token and code that was ever given out. */
+  /** Every token and code that was issued. */
   readonly given: string[];
   /** Changes of the metadata of the authorization server. */
   readonly metadata: Record<string, unknown>;
   denies: boolean;
-  /** Logs in as the user does: opens the address, and returns where the browser is sent. */
+  /** Logs in like the user: opens the address, and returns the browser's next address. */
   agree(address: string): Promise<URL>;
 }
 
@@ -123,7 +123,7 @@ export function guarded(): Guarded {
   });
 }
 
-/** Without sessions, one tool. */
+/** Answers without sessions, with one tool. */
 async function answered(request: Request): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   const server = new McpServer({ name: "t", version: "1.0.0" });

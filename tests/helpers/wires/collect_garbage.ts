@@ -5,6 +5,6 @@ import { runInNewContext } from "node:vm";
 export async function collectGarbage(): Promise<void> {
   setFlagsFromString("--expose-gc");
   const collect: () => void = runInNewContext("gc");
-  await new Promise((done) => setTimeout(done, 0)); // what the current job has used counts as reachable
+  await new Promise((done) => setTimeout(done, 0)); // values of the current job count as reachable
   collect();
 }

@@ -1,11 +1,11 @@
 /** GitHub's device login, its token exchange and the chat service behind it, on loopback. */
 export interface CopilotMock extends AsyncDisposable {
   readonly url: string;
-  /** Every request, oldest first. */
+  /** The requests, oldest first. */
   readonly requests: readonly { readonly path: string; readonly headers: Headers; readonly body: string }[];
   /** The responses of /login/oauth/access_token, in order; the last one repeats. */
   readonly polls: Record<string, unknown>[];
-  /** Seconds between two polls. */
+  /** The seconds between two polls. */
   interval: number;
   /** The response of the exchange: a status, or the lifetime of the token in seconds. */
   exchange: {
@@ -14,7 +14,7 @@ export interface CopilotMock extends AsyncDisposable {
     readonly expiresAt?: number;
     readonly api?: string;
   };
-  /** Tokens that the chat service accepts; each exchange adds one. */
+  /** The tokens that the chat service accepts; each exchange adds one. */
   readonly good: Set<string>;
   readonly exchanged: number;
 }

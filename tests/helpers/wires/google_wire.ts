@@ -1,8 +1,8 @@
 import { countsOf, type MockEvent, type MockWire, pieces } from "./mock_wire.ts";
 import type { MockReply, MockRequest } from "./wire_mock.ts";
 
-/** https://ai.google.dev/api/generate-content, https://ai.google.dev/api/models and
- * https://ai.google.dev/gemini-api/docs/troubleshooting */
+/** The wire of https://ai.google.dev/api/generate-content, https://ai.google.dev/api/models and
+ * https://ai.google.dev/gemini-api/docs/troubleshooting. */
 export const googleWire: MockWire = {
   base: "/v1beta",
   isRequest: (pathname) => /^\/v1beta\/models\/[^/]+:(streamGenerateContent|generateContent)$/.test(pathname),

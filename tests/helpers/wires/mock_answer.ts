@@ -1,7 +1,7 @@
 import type { MockEvent, MockWire } from "./mock_wire.ts";
 import type { MockReply, MockRequest } from "./wire_mock.ts";
 
-/** Endless replies still end, for a client that never leaves. */
+/** The number of pieces of an endless reply, which still ends for a client that never leaves. */
 const ENDLESS_PIECES = 8_192;
 
 /** A response before it is sent. */
@@ -17,8 +17,8 @@ interface Call {
   readonly wire: MockWire;
 }
 
-/** The response for a reply; null if the connection should be closed. Waits as long as the reply's faults require;
- * `signal` is aborted when the client is gone. */
+/** Returns the response for a reply; null if the connection should be closed. Waits as long as the reply's faults
+ * require; `signal` is aborted when the client is gone. */
 export async function answerOf(reply: MockReply, call: Call): Promise<Answer | null> {
   const { fault } = reply;
   if (fault === "no_answer") return null;
@@ -78,7 +78,7 @@ async function* play(reply: MockReply, call: Call): AsyncGenerator<Uint8Array> {
         return;
       }
     }
-    // A reset may drop what was written before it, so let that arrive first.
+    // A reset may drop earlier writes, so they must arrive first.
     if (fault === "cut" && at >= half) {
       await pause(20, call.signal);
       throw new Error("Connection reset by the mock");

@@ -1,12 +1,12 @@
 import type { MockCounts, MockReply, MockRequest } from "./wire_mock.ts";
 
-/** One server-sent event. */
+/** A server-sent event. */
 export interface MockEvent {
   readonly event?: string;
   readonly data: object | string;
 }
 
-/** How a service formats its replies; the content is in the `MockReply`. */
+/** The format of a service's replies; the content is in the `MockReply`. */
 export interface MockWire {
   /** The path of the base URL. */
   readonly base: string;
@@ -18,9 +18,9 @@ export interface MockWire {
   isStreamed(asked: MockRequest): boolean;
   events(reply: MockReply, asked: MockRequest): Iterable<MockEvent>;
   whole(reply: MockReply, asked: MockRequest): object;
-  /** The body of an error. */
+  /** Returns the body of an error. */
   failure(status: number, error: Readonly<Record<string, unknown>>): object;
-  /** An error in the middle of a stream. */
+  /** Returns an error in the middle of a stream. */
   errorEvent(error: Readonly<Record<string, unknown>>): MockEvent;
   /** Whether an event marks the end of the stream, after another one with the finish reason. */
   isMark(event: MockEvent): boolean;
@@ -28,7 +28,7 @@ export interface MockWire {
   readonly ping: MockEvent;
 }
 
-/** The counts of a reply; 4 characters per token if it has none of its own. */
+/** Returns the counts of a reply; 4 characters per token if it has none of its own. */
 export function countsOf(reply: MockReply, asked: MockRequest): MockCounts {
   if (reply.counts) return reply.counts;
   const input = asked.texts.reduce((sum, text) => sum + Math.ceil(text.length / 4), 0);

@@ -1,8 +1,8 @@
 import { countsOf, type MockEvent, type MockWire, pieces } from "./mock_wire.ts";
 import type { MockReply, MockRequest } from "./wire_mock.ts";
 
-/** https://platform.openai.com/docs/api-reference/chat-streaming/streaming and
- * https://platform.openai.com/docs/guides/error-codes */
+/** The wire of https://platform.openai.com/docs/api-reference/chat-streaming/streaming and
+ * https://platform.openai.com/docs/guides/error-codes. */
 export const openAiChatWire: MockWire = {
   base: "/v1",
   isRequest: (pathname) => pathname === "/v1/chat/completions",

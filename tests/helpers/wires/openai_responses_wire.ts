@@ -1,7 +1,7 @@
 import { countsOf, type MockEvent, type MockWire, pieces } from "./mock_wire.ts";
 import type { MockReply, MockRequest } from "./wire_mock.ts";
 
-/** https://platform.openai.com/docs/api-reference/responses-streaming */
+/** The wire of https://platform.openai.com/docs/api-reference/responses-streaming. */
 export const openAiResponsesWire: MockWire = {
   base: "/v1",
   isRequest: (pathname) => pathname === "/v1/responses",

@@ -6,7 +6,7 @@ export interface SseEvent {
   readonly data: QueryEvent;
 }
 
-/** The events of a stream as they come; comments are left out. */
+/** Yields the events of a stream as they arrive; comments are skipped. */
 export async function* sseEvents(response: Response): AsyncGenerator<SseEvent> {
   let rest = "";
   if (!response.body) return;

@@ -1,4 +1,4 @@
-/** A real HTTP server with the wire format of a service, and switches for everything that can go wrong. */
+/** Runs a real HTTP server with the wire format of a service, and switches for its possible faults. */
 import { Buffer } from "node:buffer";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type Answer, answerOf, json } from "./mock_answer.ts";
@@ -9,32 +9,32 @@ export interface MockReply {
   readonly reasoning?: string;
   readonly reasoningField?: "reasoning_content" | "reasoning";
   readonly refusal?: string;
-  /** In the service's own format. Null: the server reports no counts. Default: computed from the texts, 4 characters
-   * per token. */
+  /** The usage in the service's own format. Null means that the server reports no counts. By default, it is computed
+   * from the texts, 4 characters per token. */
   readonly usage?: Readonly<Record<string, unknown>> | null;
-  /** The same, independent of the service. */
+  /** The usage in a form that does not depend on the service. */
   readonly counts?: MockCounts;
-  /** Characters per event (default 24). */
+  /** The number of characters per event (default 24). */
   readonly chunk?: number;
   /** "stop" (default), "length" and "content_filter" are translated for every service; other values are sent
    * unchanged. */
   readonly finish?: string;
-  /** Delay before the first token, after the headers were sent. */
+  /** The delay before the first token, after the headers were sent. */
   readonly delayMs?: number;
-  /** Sent instead of a reply; 200 with `body` replaces the reply as well. */
+  /** The status to send instead of a reply; 200 with `body` replaces the reply as well. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   /** The error object for a `status` over 399. */
   readonly error?: Readonly<Record<string, unknown>>;
   readonly fault?: MockFault;
-  /** Default "\n". */
+  /** The line end; by default "\n". */
   readonly lineEnd?: "\n" | "\r\n" | "\r";
-  /** Sent as a comment before each event. */
+  /** A text to send as a comment before each event. */
   readonly comment?: string;
-  /** The connection stays open after the last event. */
+  /** Whether the connection stays open after the last event. */
   readonly holdsOpen?: true;
-  /** Delay between the last event and the end of the body. */
+  /** The delay between the last event and the end of the body. */
   readonly endsAfterMs?: number;
   /** The model that the reply names. */
   readonly model?: string;
@@ -53,30 +53,30 @@ export type MockFault =
   | "cut"
   /** The stream ends in the middle, cleanly. */
   | "ends_early"
-  /** No finish reason, but `[DONE]`. */
+  /** There is no finish reason, but `[DONE]`. */
   | "no_finish"
   | "garbage_chunk"
-  /** A JSON chunk of another shape, then the rest of the reply. */
+  /** A JSON chunk of another shape comes first, then the rest of the reply. */
   | "ping"
-  /** An error object in the middle of the stream. */
+  /** The stream has an error object in its middle. */
   | "error_chunk"
   | "html"
   | "empty"
-  /** Text that is neither events nor JSON. */
+  /** The body is text that is neither events nor JSON. */
   | "prose"
-  /** Answers with one JSON object although a stream was requested. */
+  /** The answer is one JSON object although a stream was requested. */
   | "not_streamed"
-  /** Sends nothing, not even headers, until the client leaves. */
+  /** Nothing is sent, not even headers, until the client leaves. */
   | "no_headers"
   /** The connection is closed without an answer. */
   | "no_answer"
-  /** Sends headers, then nothing until the client leaves. */
+  /** Headers are sent, then nothing until the client leaves. */
   | "no_token"
-  /** Sends half of the text, then nothing until the client leaves. */
+  /** Half of the text is sent, then nothing until the client leaves. */
   | "silence"
   /** The reply has a finish reason, but nothing marks the end of the stream, and the connection stays open. */
   | "stays_open"
-  /** The same, but the connection is reset. */
+  /** The reply has a finish reason, but nothing marks the end of the stream, and the connection is reset. */
   | "cut_at_end"
   /** Repeats the middle event endlessly. */
   | "endless"
