@@ -1,4 +1,4 @@
-/** A temporary folder, real path, removed afterwards. */
+/** Passes the real path of a temporary folder, which is removed afterwards. */
 export async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-test-" }));
   try {

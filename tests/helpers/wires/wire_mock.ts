@@ -78,33 +78,33 @@ export type MockFault =
   | "stays_open"
   /** The reply has a finish reason, but nothing marks the end of the stream, and the connection is reset. */
   | "cut_at_end"
-  /** Repeats the middle event endlessly. */
+  /** The middle event is repeated endlessly. */
   | "endless"
-  /** Half of the text, then a line without an end. */
+  /** Half of the text is sent, then a line without an end. */
   | "endless_line"
-  /** Half of the text, then an event without an end. */
+  /** Half of the text is sent, then an event without an end. */
   | "endless_event"
   | "endless_comments"
   | "endless_pings"
-  /** Endless JSON instead of a stream, or with an error status. */
+  /** Endless JSON is sent instead of a stream, or with an error status. */
   | "endless_body"
-  /** Writes every byte separately. */
+  /** Every byte is written separately. */
   | "bytewise";
 
 export interface MockRequest {
-  /** 0-based. */
+  /** The index of the request, 0-based. */
   readonly index: number;
   readonly method: string;
-  /** Includes the query. */
+  /** The path, including the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   // deno-lint-ignore no-explicit-any
   readonly body: any;
-  /** Message texts in order. */
+  /** The message texts in order. */
   readonly texts: readonly string[];
   /** The text of the last message: the iteration's context. */
   readonly context: string;
-  /** Bytes of the whole body. */
+  /** The number of bytes of the whole body. */
   readonly bytes: number;
 }
 
@@ -115,24 +115,24 @@ export interface MockOptions {
   readonly reply?: string | MockReply | readonly (string | MockReply)[];
   readonly handler?: MockHandler;
   readonly models?: readonly string[];
-  /** Any other key gets 401. */
+  /** The valid key; any other key gets 401. */
   readonly key?: string;
   /** Called for each chat request before it is answered. */
   readonly onRequest?: (request: MockRequest) => void;
-  /** Called each time a whole stream was handed to the system. */
+  /** Called each time a whole stream was passed to the system. */
   readonly onReplied?: () => void;
 }
 
 export interface WireMock {
-  /** Includes the version path. */
+  /** The address, including the version path. */
   readonly baseUrl: string;
-  /** Chat requests so far. */
+  /** The chat requests so far. */
   readonly requests: readonly MockRequest[];
-  /** Requests for the list of models so far. */
+  /** The number of requests for the list of models so far. */
   readonly modelRequests: number;
-  /** Connections made so far. */
+  /** The number of connections made so far. */
   readonly connections: number;
-  /** Replies that the client abandoned before their end. */
+  /** The number of replies that the client abandoned before their end. */
   readonly left: number;
   /** Resolves once `left` is at least this; rejects after 20 s. */
   waitForLeft(count: number): Promise<void>;
@@ -201,7 +201,7 @@ class Mock implements WireMock {
     });
     const signal = AbortSignal.any([gone.signal, this.#stop.signal]);
     const answer = await this.#answer(request, signal).catch((error) => {
-      // A client that was killed during its request.
+      // The client was killed during its request.
       if (!request.readableAborted) throw error;
       return null;
     });
@@ -247,7 +247,7 @@ class Mock implements WireMock {
     if (this.#options.handler) return this.#options.handler(asked);
     const { reply } = this.#options;
     if (this.#queue === null && reply !== undefined && !isList(reply)) return reply;
-    // A status that is not retried.
+    // The status is one that clients do not retry.
     return this.#queue?.shift() ?? { status: 410, error: { message: "The mock has no scripted reply left" } };
   }
 

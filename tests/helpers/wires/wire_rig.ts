@@ -19,7 +19,7 @@ const CONTEXT_LENGTH: FailureWords["tooLong"] = {
   error: { message: "This model's maximum context length is 8192 tokens.", code: "context_length_exceeded" },
 };
 
-/** What is specific to each wire format, for tests of all of them. */
+/** The specifics of each wire format, for tests of all of them. */
 export const WIRES: Readonly<Record<WireProtocol, { wire: MockWire; marksEnd: boolean; words: FailureWords }>> = {
   "openai-chat": {
     wire: openAiChatWire,
@@ -84,7 +84,7 @@ export async function withMock(
   }
 }
 
-/** The events that a provider makes from one reply of a service of this protocol. */
+/** Returns the events that a provider makes from one reply of a service of this protocol. */
 export async function eventsTo(protocol: WireProtocol, reply: MockReply): Promise<readonly ModelEvent[]> {
   let events: readonly ModelEvent[] = [];
   await withMock(protocol, { reply }, async ({ baseUrl }) => {
@@ -93,7 +93,7 @@ export async function eventsTo(protocol: WireProtocol, reply: MockReply): Promis
   return events;
 }
 
-/** The error of the stream; it must fail. */
+/** Returns the error of the stream, which must fail. */
 export async function failureTo(protocol: WireProtocol, reply: MockReply): Promise<ProviderError> {
   const error = await eventsTo(protocol, reply).then(() => null, (error: unknown) => error);
   assert.ok(error instanceof ProviderError, `no ProviderError: ${error}`);
