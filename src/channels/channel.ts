@@ -295,6 +295,6 @@ export interface Io {
   askSecret(question: string): Promise<string>;
   /** Calls `run` on Ctrl-C, SIGTERM, SIGHUP and when stdout loses its reader, until the returned function is called.
    * From the first call of this method on, a single signal does not end the process, so that running work can be
-   * closed; a second one, other than SIGHUP, does. Throws `ConfigError` if a limit of the process is too low. */
+   * closed. A second one ends it, unless it is SIGHUP. Throws `ConfigError` if a limit of the process is too low. */
   onInterrupt(run: () => void): () => void;
 }

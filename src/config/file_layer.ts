@@ -113,7 +113,7 @@ export function checkConfig(
   throw refused(issue?.path.join(".") || "the file", issue?.message ?? "is wrong");
 }
 
-/** Removes `$schema`, which tells an editor the type of the file and is not a setting. */
+/** Removes `$schema`, from which an editor learns the type of the file and which is not a setting. */
 function withoutSchema(values: unknown): unknown {
   if (typeof values !== "object" || values === null || Array.isArray(values)) return values;
   const { $schema: _forEditors, ...rest } = { $schema: undefined, ...values };

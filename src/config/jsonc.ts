@@ -26,9 +26,8 @@ interface Place {
   readonly indent: string;
 }
 
-/** Sets the value at a path and keeps all else: comments, order, commas. The text must be one that `parseJsonc`
- * accepts, or blank. Throws `RangeError` if the path leads into a value that is not an object or past the end of a
- * list. */
+/** Sets the value at a path and keeps all else: comments, order, commas. The text must be blank or acceptable to
+ * `parseJsonc`. Throws `RangeError` if the path leads into a value that is not an object or past the end of a list. */
 export function setInJsonc(
   text: string,
   { path, value }: { readonly path: readonly string[]; readonly value: unknown },

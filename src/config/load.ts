@@ -24,7 +24,7 @@ export interface ConfigFlags {
   readonly maxCostUsd?: number | undefined;
   /** The time limit of a query. */
   readonly timeoutMs?: number | undefined;
-  /** Extensions to exclude, in addition to the ones that the settings deny. */
+  /** Extensions to exclude, in addition to the extensions that the settings deny. */
   readonly noExtension?: readonly string[] | undefined;
 }
 

@@ -5,7 +5,7 @@ import { ConfigSchema } from "./schema.ts";
 
 /** A key of the settings, as its schema describes it. */
 export interface ConfigSetting {
-  /** The dotted key; `[]` stands for the index in a list if the key occurs in each entry. */
+  /** The dotted key; `[]` replaces the index in a list if the key occurs in each entry. */
   readonly key: string;
   /** The type as in a sentence: "integer or null", "list of string". */
   readonly type: string;

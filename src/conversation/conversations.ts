@@ -179,10 +179,10 @@ export class Conversations {
   }
 
   /** Runs a request to its end. Rejects with `UsageError` for an empty or oversized request, an invalid schema,
-   * unusable images or variables, and a cost limit for a model with an unknown price. Rejects with `Cancelled` if
-   * something would have to be created after the signal aborted. In these cases nothing is created or stored. Also
-   * rejects with `BusyError` (`TakenOverError` if another process took over later), `ConfigError` and `StoreError`;
-   * every other end is a result. */
+   * unusable images or variables, and a cost limit without a known price. Rejects with `Cancelled` if something would
+   * have to be created after the signal aborted. In these cases nothing is created or stored. Also rejects with
+   * `BusyError` (`TakenOverError` if another process took over later), `ConfigError` and `StoreError`; every other end
+   * is a result. */
   async ask(target: AskTarget, request: string, options: AskOptions): Promise<QueryResult> {
     checkRequest(request);
     this.#checkPrice(options);

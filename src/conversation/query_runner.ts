@@ -69,7 +69,7 @@ export class QueryRunner {
     this.#leases = new LeaseKeeper(() => parts.store.renewLeases(parts.owner));
   }
 
-  /** Returns the store of a tenant: code in its conversations sees nothing else, whoever began it. */
+  /** Returns the store of a tenant: code in its conversations sees nothing else, regardless of who began it. */
   storeOf({ tenant }: Pick<Branch, "tenant">): Store {
     const { store } = this.#parts;
     return tenant === store.tenant ? store : store.of(tenant);
@@ -185,8 +185,7 @@ export class QueryRunner {
 
 const EVERY_MS = 30_000;
 
-/** Renews the leases of this process while queries run, and notifies queries whose lease another process has taken
- * over. */
+/** Renews the leases of this process while queries run, and notifies queries whose lease another process now holds. */
 export class LeaseKeeper {
   readonly #renew: () => Promise<readonly string[]>;
   readonly #everyMs: number;
@@ -369,8 +368,8 @@ interface Resting {
   cancel(): void;
 }
 
-/** Counts all children and limits the ones that wait for their conversation's next query: by number, least recently
- * used first, and by time. A child with a running query is never stopped. */
+/** Counts all children and limits the idle ones, which wait for their conversation's next query. The limits are their
+ * number, least recently used first, and their time. A child with a running query is never stopped. */
 export class ChildPool {
   readonly #options: ChildPoolOptions;
   /** The number of children that are starting, running or ending. */

@@ -151,10 +151,10 @@ interface FoundPoint {
   readonly point: BranchPoint;
 }
 
-/** Returns a moment that people name. `id` names a conversation, a branch or a query, in full or by a prefix. `at`, for
- * a conversation or branch: N is after iteration N of all that it shows, counted from 1, and Q.I is after iteration I
- * of query Q; 0 is before the first iteration. For a query, N is after its iteration N. Without `at` it is the end.
- * Throws `UsageError`. */
+/** Finds a moment that people name. `id` names a conversation, a branch or a query, in full or by a prefix. For a
+ * conversation or branch, `at` counts its shown iterations: N is after iteration N, and 0 is before the first. Q.I is
+ * after iteration I of query Q. For a query, N is after its iteration N. Without `at` it is the end. Throws
+ * `UsageError`. */
 export async function findPoint(store: Store, id: string, at: string | null): Promise<FoundPoint> {
   const place = at === null ? null : PLACE.exec(at);
   if (at !== null && !place) {

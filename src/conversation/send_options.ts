@@ -185,7 +185,7 @@ async function bytesOf(path: string, name: string): Promise<Uint8Array<ArrayBuff
 export class WaitingQuestions {
   readonly #waiting = new Map<string, { readonly question: ApprovalQuestion; answer(given: ApprovalAnswer): void }>();
 
-  /** Waits for any client that may begin queries, even after the one that began this query has left. */
+  /** Waits for any client that may begin queries, even after the client that began this query has left. */
   readonly approve: Approve = async (question, signal) => {
     const { promise, resolve } = Promise.withResolvers<ApprovalAnswer>();
     this.#waiting.set(question.id, { question, answer: resolve });

@@ -66,7 +66,7 @@ export class ProviderError extends Error {
   readonly code: ProviderErrorCode;
   readonly retryable: boolean;
   readonly status: number | null;
-  /** The server asked for a wait of this many milliseconds; null if it asked for none. */
+  /** The wait in milliseconds that the server requested; null if it requested none. */
   readonly retryAfterMs: number | null;
   constructor(
     message: string,

@@ -158,7 +158,7 @@ export const ExtensionCheckSchema = z.object({
   what: z.string(),
   ok: z.boolean(),
   found: z.string(),
-  /** The check was not made; `found` says why. */
+  /** The check was not made; `found` gives the reason. */
   skipped: z.boolean().optional(),
 });
 

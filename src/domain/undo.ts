@@ -50,9 +50,9 @@ interface ShownQueries<B extends BranchIds> {
   queries(branch: B): Promise<readonly { readonly queryId: string; readonly forkedAt?: number }[]>;
 }
 
-/** Returns the `cuts` with which `runUndo` skips changes that the branch does not show: those of other branches, and
- * later ones of a query that a fork shows in part. A retried run belongs to no branch, and every branch can undo its
- * changes. */
+/** Returns the `cuts` with which `runUndo` skips changes that the branch does not show. Such changes belong to other
+ * branches, or come later in a query that a fork shows in part. A retried run belongs to no branch, and every branch
+ * can undo its changes. */
 export async function undoCuts<B extends BranchIds>(
   conversations: ShownQueries<B>,
   branch: B,

@@ -433,7 +433,7 @@ function realmParts(
   };
 }
 
-/** Functions of extensions that are off are in the realm too, so that a call tells the user how to switch them on. */
+/** Functions of extensions that are off are in the realm too, so that a call explains how to switch them on. */
 function offFunctions(active: ActiveExtensions | null): readonly string[] {
   return (active?.off ?? []).flatMap(({ functions }) => functions);
 }
@@ -451,7 +451,7 @@ export function boundText(active: ActiveExtensions): string {
   );
 }
 
-/** Passes the modules of the active extensions to a child and tracks the ones that failed. Each failure is reported
+/** Passes the modules of the active extensions to a child and tracks modules that failed. Each failure is reported
  * once. */
 class RealmModules {
   readonly #log: Log;

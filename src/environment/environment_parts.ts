@@ -58,8 +58,8 @@ export interface EnvironmentParts {
   ) => Promise<NetworkScopes>;
   /** Patterns of files that may hold keys. */
   readonly secrets?: readonly string[];
-  /** Returns the top of the repository around a workspace, which extensions may read, and whether they may change it
-   * without approval; null if there is none. */
+  /** Returns the top of the repository around a workspace, and whether extensions may change it without approval. They
+   * may always read it. Returns null if there is none. */
   readonly repositoryRoot?: (workspace: string) => { readonly path: string; readonly isOpen: boolean } | null;
   /** Returns obeyed paths; extensions call it as `env.obeyedPaths`. */
   readonly obeyedPaths?: (

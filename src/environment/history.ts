@@ -10,8 +10,8 @@ import type { VariableDiff } from "./version_diff.ts";
 
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 
-/** Returns the value of a stored version as data: functions and classes as their source, with their own data in a
- * comment; lost values as null. */
+/** Returns the value of a stored version as data. Functions and classes become their source, with their own data in a
+ * comment; lost values become null. */
 export function valueOf(image: VariableImage): unknown {
   if (SYSTEM.includes(image.name)) return image.source;
   if (image.kind === "function" || image.kind === "class") {

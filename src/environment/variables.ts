@@ -323,7 +323,7 @@ export class ScopeChanges {
   readonly #index: VariableIndex;
   readonly #forgotten = new Set<string>();
   readonly #live = new Set<string>();
-  /** Variables that the running block restored; `forgotten` says whether each was out of scope before. */
+  /** Variables that the running block restored; `forgotten` is true if the variable was out of scope before. */
   readonly #restored = new Map<string, RestoredImage & { readonly forgotten: boolean }>();
 
   constructor(index: VariableIndex) {

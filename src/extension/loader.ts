@@ -179,7 +179,7 @@ async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: Lo
   );
 }
 
-/** Whether the extension is named, so that code of others is not run either. */
+/** Whether the settings name the extension, so that no other extension's code is run. */
 function isNamed(namespace: string, { allow = null, deny = [] }: LoadOptions): boolean {
   return !deny.includes(namespace) && (allow === null || allow.includes(namespace));
 }

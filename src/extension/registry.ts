@@ -120,7 +120,7 @@ export class ExtensionRegistry {
     return this.#installed();
   }
 
-  /** Asks every extension whether it is active and renders its prompt. Errors and timeouts are logged: if `activate`
+  /** Asks every extension whether it is active and renders its prompt. Errors and timeouts are logged. If `activate`
    * fails, the extension is skipped; if `prompt` fails, it has only its symbols. `own` returns the keys that belong to
    * one extension. Throws like `installOrder`. */
   async activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions> {
@@ -281,8 +281,8 @@ export class ExtensionRegistry {
     }
   }
 
-  /** Wraps a nudge so that it is safe to call: only while the extension is active, and with a result of one bounded
-   * line or null. A nudge that took too long is not called again, since every step would wait. */
+  /** Wraps a nudge so that it is safe to call. It runs only while the extension is active, and its result is one
+   * bounded line or null. A nudge that took too long is not called again, since every step would wait. */
   #nudgeOf(extension: NormalExtension, { own, faults = [] }: Omit<ViewOf, "env">): ActiveExtensions["nudges"][number] {
     const { namespace } = extension;
     let isSlow = false;

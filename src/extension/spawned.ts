@@ -61,7 +61,7 @@ export interface SpawnOptions {
   readonly loopback?: string;
 }
 
-/** The result of a program, even of one that failed; `spawn` rejects only if none ran. */
+/** The result of a program, even if the program failed; `spawn` rejects only if no program ran. */
 export interface Spawned {
   /** The exit code; 128 plus the number of the signal if one ended it. */
   readonly code: number;

@@ -269,8 +269,8 @@ export interface QueryKeys {
 export interface FileWatcher {
   /** Called before a program begins; the returned function is called when it has ended. */
   begin(): Promise<() => void>;
-  /** Reports changes since the last report, or since a program began, to the query, and keeps the former files for
-   * `undo`; null if there are none. */
+  /** Reports changes since the last report, or since a program began, to the query; null if there are none. It keeps
+   * the former files for `undo`. */
   report(): Promise<FileChanges | null>;
 }
 
@@ -318,10 +318,10 @@ export interface CustomBinding {
 type Scoped = Readonly<{ scope?: "conversation" | "workspace" | "global"; workspace?: string }>;
 
 /** `env.store`: JSON under keys of up to 200 characters. By default, it belongs to this conversation; with `scope`
- * "workspace", to all conversations there; or it is "global". A command has no conversation, so it names one of the
- * other scopes. Each change creates a version, and the last 1000 versions of a key are kept; a value has at most 1 MiB
- * of JSON, a scope at most 10 000 keys. A fork sees the state of its conversation at the time it was made. Rejects
- * with TypeError if the value is not JSON, and with the limit that was exceeded. */
+ * "workspace" or "global", to all conversations there or everywhere. A command has no conversation, so it names one of
+ * the other scopes. Each change creates a version, and the last 1000 versions of a key are kept. A value has at most 1
+ * MiB of JSON, and a scope at most 10 000 keys. A fork sees the state of its conversation at the time it was made.
+ * Rejects with TypeError if the value is not JSON, and with the limit that was exceeded. */
 export interface OwnStore {
   /** Stores the value; an equal value creates no version. With `ifVersion` it rejects if another version is the newest;
    * 0 means that the key must not exist. */

@@ -93,8 +93,8 @@ export interface AcceptedFinal {
   readonly value?: JsonValue;
 }
 
-/** Why an answer is refused once in a query: the output of a failed command was not seen yet, or the request did none
- * of the claimed work. */
+/** The reason why an answer is refused once in a query. Either the output of a failed command was not seen yet, or the
+ * request did none of the claimed work. */
 export const DOUBTS = ["output", "claim"] as const;
 export type Doubt = typeof DOUBTS[number];
 
@@ -106,8 +106,8 @@ export interface Executed {
   readonly notes: readonly string[];
 }
 
-/** Why a reply was unusable: its own fault, neither code nor final, broken off after part of it was shown, or no reply
- * from the call. */
+/** The reason why a reply was unusable: its own fault, no code and no final answer, an end after part of it was shown,
+ * or no reply at all. */
 export type IterationFault = ReplyFault | "idle" | "broken" | "call";
 
 interface Common {
@@ -290,7 +290,7 @@ export class Recorder {
     }
   }
 
-  /** Records a missing reply, or one that could not be read or broke off. */
+  /** Records that the reply was missing, unreadable or incomplete. */
   async fail(reason: string): Promise<void> {
     if (this.#asked.text !== null || this.#asked.thinking !== "") {
       this.bindThinking();

@@ -38,7 +38,7 @@ const CUT_NOTE =
   "shorter: fewer blocks, and answer(value) for a long answer";
 
 /** Runs one model round trip: assemble, call, execute. Its row is stored when it returns, but its end is not. Throws
- * only `ConfigError`, `StoreError` and defects, including those of `input.stored`. */
+ * only `ConfigError`, `StoreError` and defects, also when `input.stored` throws them. */
 export async function runIteration(frame: IterationFrame, input: IterationInput): Promise<Iterated> {
   const begun = performance.now();
   const { alternatingRoles } = frame.router.current().capabilities;
@@ -351,8 +351,8 @@ function currentOf({ router }: IterationFrame): Pick<ModelCallOutcome, "provider
 }
 
 /** Whether another call cannot help, because the router has tried every option. A request that was refused for its
- * content (400, 422, a content filter, too long) and a reply that was too long are reported to the model, since the
- * next one differs. */
+ * content (400, 422, a content filter, too long) is reported to the model. The same holds for a reply that was too
+ * long, since the next one differs. */
 function isInfrastructure(error: ProviderError): boolean {
   if (error.code === "refused" || error.code === "context" || error.code === "reply") return false;
   return error.status !== 400 && error.status !== 422;

@@ -57,7 +57,7 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   abstract insert(table: string, cells: ResultRow): void | Promise<void>;
   /** Changes cells of the row with an id; a transaction need not wait for it either. */
   abstract update(table: string, change: RowChange): void | Promise<void>;
-  /** Runs a transaction that writes: when this resolves, all of `work` is stored; when it rejects, none of it. `work`
+  /** Runs a transaction that writes. When this resolves, all of `work` is stored; when it rejects, none of it. `work`
    * may run more than once, so it must not depend on earlier attempts. */
   abstract write<T>(work: (tx: Database) => Promise<T>): Promise<T>;
 

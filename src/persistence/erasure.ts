@@ -202,7 +202,7 @@ function isReference(column: string): string {
   return `length(${column}) = 71 AND typeof(${column}) = 'text' AND substr(${column}, 1, 7) = '${PREFIX}'`;
 }
 
-/** Returns the hashes with those of the pieces of their lists and the bases of their differences. */
+/** Returns the hashes, the hashes of the pieces of their lists, and the hashes of the bases of their differences. */
 async function withParts(db: Database, hashes: ReadonlySet<string>): Promise<Set<string>> {
   const all = new Set<string>();
   const next = [...hashes];
@@ -360,8 +360,8 @@ class Scan {
     }
   }
 
-  /** Returns the number of settled entries. Returns null if a row from the beginning of the scan is gone: a new row may
-   * have its number, or its deletion may have noted content again. */
+  /** Returns the number of settled entries. Returns null if a row from the beginning of the scan is gone. A new row may
+   * then have its number, or its deletion may have noted content again. */
   erase(): number | null {
     const [newest, count] = this.#conversations;
     if (this.#conversationsUpTo(newest) !== count) return null;

@@ -326,7 +326,8 @@ RETURNING job.query_id, job.conversation_state_id AS branch_id, job.epoch,
   ready.node_id IS NOT NULL AS lost, EXISTS (SELECT FROM query_state s WHERE s.id = job.query_id) AS begun,
   greatest(0, extract(epoch FROM clock_timestamp() - job.begun_at) * 1000 - job.held_ms) AS elapsed_ms`;
 
-/** Messages to the nodes that run queries. A node that takes over a query finds the ones that were not carried out. */
+/** Messages to the nodes that run queries. A node that takes over a query finds the messages that were not carried
+ * out. */
 class Commands {
   readonly #db: Database;
 

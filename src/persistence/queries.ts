@@ -247,7 +247,7 @@ const runById = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   queryRows(db).where("s.id", "=", queryId)
 );
 
-/** The model is told of this many earlier queries. */
+/** The model sees this many earlier queries. */
 const EARLIER = 12;
 
 /** Selects the newest runs of the branch's earlier queries, oldest first. */

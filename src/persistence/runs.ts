@@ -76,8 +76,8 @@ const STALE_MS = 120_000;
 const OWNER = ["host", "space", "pid", "started", "session"] as const;
 
 /** Leases a branch to a process, in the transaction that begins a query. Throws `BusyError` while another live process
- * holds it. First calls `endLeft` with the owner of queries left running on the branch: a dead process, or this one if
- * it could not store the end. Returns whether there was an owner. */
+ * holds it. First calls `endLeft` with the owner of queries left running on the branch. The owner is a dead process,
+ * or this one if it could not store the end. Returns whether there was an owner. */
 export async function takeLease(
   tx: Database,
   { branchId, owner, holder, isAlive, now, endLeft }: {

@@ -132,7 +132,7 @@ export interface ConversationStore {
   /** Returns the conversation of this workspace that has the newest query, or null. */
   latestConversation(workspace: string): Promise<Branch | null>;
   listConversations(options: ConversationFilter): Promise<readonly (Branch & ConversationSummary)[]>;
-  /** Creates a branch that continues from a point of another one: it sees the queries up to that point and the
+  /** Creates a branch that continues from a point of another branch. It sees the queries up to that point, and the
    * variables as they were then. Copies nothing; both branches stay readable and are independent. Throws `UsageError`
    * if the point does not exist or is still running. */
   fork(fork: NewFork): Promise<Branch>;
@@ -241,8 +241,8 @@ export interface EndOfIteration {
 /** Queries, their runs, and the leases of the processes that run them. */
 export interface QueryStore {
   /** Stores the query as running and leases its branch to its process. Returns its id (`query_state.id`). Throws
-   * `BusyError` while another live process holds the branch, and `UsageError` for a retry of a query that is not the
-   * last of its branch or is still running. */
+   * `BusyError` while another live process holds the branch. Throws `UsageError` for a retry of a query that is still
+   * running or not the last of its branch. */
   beginQuery(query: NewQuery): Promise<string>;
   /** Adds a message that the user sent while the query ran, before a call shows it. Throws if the query has ended. */
   addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;
@@ -270,7 +270,7 @@ export interface QueryStore {
    * process can write nothing more. */
   takeOver(queryId: string, owner: ProcessOwner): Promise<LeftQuery | null>;
   /** Reports twice a minute that a process that runs queries is alive, for processes that cannot check. Returns the
-   * branches that the process still holds; the others were taken over. */
+   * branches that the process still holds; other processes hold the rest. */
   renewLeases(owner: ProcessOwner): Promise<readonly string[]>;
 }
 
@@ -525,7 +525,7 @@ export interface NodeStore {
   runningJob(branchId: string): Promise<string | null>;
   /** Returns the jobs of all branches of a conversation, oldest first. */
   jobs(conversationId: string): Promise<readonly SharedJob[]>;
-  /** Sets the approvals of a run that wait for the user; its time stands still while there are any. */
+  /** Sets the approvals of a run that wait for the user; its time does not pass while there are any. */
   setQuestions(
     job: Pick<ClaimedJob, "queryId" | "epoch">,
     questions: readonly ApprovalQuestion[],

@@ -71,8 +71,8 @@ function dataVersion(db: DatabaseSync): unknown {
   return db.prepare("PRAGMA data_version").get()?.data_version;
 }
 
-/** Returns the last row of `content` that is surely old. Rows are numbered in order of creation, so rows up to one that
- * an old iteration refers to are old. */
+/** Returns the last row of `content` that is surely old. Rows are numbered in order of creation, so all rows up to a
+ * row that an old iteration refers to are old. */
 function settledRow(db: DatabaseSync, now: number): number {
   const row = db.prepare(
     `SELECT max(c.rowid) AS row FROM (

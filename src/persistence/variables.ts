@@ -400,7 +400,7 @@ export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" |
 type ExpressionState = DatabaseSchema["expressionState"];
 type Cells = Pick<ExpressionState, "expr" | "result" | "metadata">;
 
-/** Returns the cells of a version. The source of a function or class is searchable, so it is stored in `expr`; other
+/** Returns the cells of a version. The source of a function or class is searchable, so it is stored in `expr`. Other
  * values refer to their block instead of repeating its text. */
 async function variableCells(
   content: Content,

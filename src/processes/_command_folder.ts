@@ -97,8 +97,8 @@ export async function commandFolder(
 const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 
 /** Returns the paths that a program may read and change in addition to the common ones. Throws Error for a missing
- * path, and for one that opens a private folder or changes the user's settings and keys. A workspace path that leads
- * out of the workspace is refused, since other programs may have created it. */
+ * path, a path that opens a private folder, and a path that changes the user's settings or keys. A workspace path that
+ * leads out of the workspace is refused, since other programs may have created it. */
 export async function callPaths(
   workspace: string,
   { read, write }: Record<"read" | "write", readonly string[]>,

@@ -16,8 +16,9 @@ const MOST_LISTED = 1_000, MOST_KNOWN = 2_500, MOST_CLAIMS = 100_000;
 /** The limit for folders that are searched for submodules. */
 const MOST_VISITED = 20_000;
 
-/** A path that git or Vis runs or obeys. `as` is its condition: `part` if an entry exists; `word` if it is a file;
- * `near` if it is a file or could become one in an existing folder. Other claims hold even for missing paths. */
+/** A path that git or Vis runs or obeys. `as` is its condition. With `part`, an entry must exist; with `word`, it must
+ * be a file. With `near`, it must be a file or be able to become one in an existing folder. Other claims hold even for
+ * missing paths. */
 interface Claim {
   readonly path: string;
   readonly as: "part" | "word" | "near" | "file" | "folder";
@@ -93,8 +94,8 @@ export class ClaimCache {
     this.#withMissing = withMissing;
   }
 
-  /** Returns the claims of the repositories at these tops and of the repositories that they name below `within`. Also
-   * returns those of its `.vis` and of the home folder. */
+  /** Returns the claims of the repositories at these tops, of the repositories that they name below `within`, of its
+   * `.vis`, and of the home folder. */
   async all(tops: Iterable<string>, { within }: { readonly within: string }): Promise<readonly Claim[]> {
     if (!(await this.#user)?.from.isCurrent) this.#user = userSettings(this.#folders);
     const user = await (this.#user ??= userSettings(this.#folders));
@@ -229,7 +230,7 @@ function presence({ top, from }: { readonly top: string; readonly from: Set<stri
   };
 }
 
-/** Returns a test of whether a path is in the folder; "" stands for the folder itself. */
+/** Returns a test of whether a path is in the folder; "" is the folder itself. */
 function presentIn(folder: string): (path: string) => boolean {
   if (!existsSync(folder)) return () => false;
   const names = new Set<string>();
@@ -375,7 +376,7 @@ function nameOf({ section, subsection, key }: GitSetting): string {
   return [section, ...subsection === null ? [] : [subsection], key].join(".");
 }
 
-/** Returns the folder that git uses at the top of a repository, and the one that worktrees share; null if there is
+/** Returns the folder that git uses at the top of a repository, and the folder that worktrees share; null if there is
  * none. A bare repository is its own top. */
 export async function repositoryFolders(top: string): Promise<RepositoryFolders | null> {
   const dot = join(top, GIT);

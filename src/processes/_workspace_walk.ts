@@ -64,8 +64,9 @@ export class WorkspaceWalk {
     this.#wanted = byteCheck(patterns);
   }
 
-  /** Searches a workspace; `running` is a command that can move files meanwhile. Throws Error for a secret file that is
-   * not found while one runs, for too many repositories, and for one that cannot be named to a command. */
+  /** Searches a workspace; `running` is a command that can move files meanwhile. Throws Error for too many
+   * repositories, and for a repository that no command can be given by name. Also throws Error if a secret file is not
+   * found while a command runs. */
   async look(workspace: string, { running = null }: { readonly running?: string | null } = {}): Promise<SpecialFiles> {
     const before = this.#found.get(workspace);
     const held = this.#held.get(workspace) ?? new Map<string, HeldFile>();

@@ -56,7 +56,7 @@ export function keptStampOf(path: string, since = Date.now()): string | null {
   return isFresh(Number(stamp.split(",")[2] ?? 0), since) ? null : stamp;
 }
 
-/** The clock of change times stands still for up to 10 ms, and on some file systems for up to two seconds. */
+/** The clock of change times does not advance for up to 10 ms, and on some file systems for up to two seconds. */
 const TICK_MS = 20, SECONDS_MS = 2_000;
 
 /** Whether a change after `since` could have got the same time. An entry that changed this recently is checked again,

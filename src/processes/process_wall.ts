@@ -70,7 +70,7 @@ interface Machine extends OpenFolders {
 }
 
 /** Starts processes; there is no other way to start one. Every program runs behind Landlock, a system call filter and
- * limits, in its own namespaces if the machine has them, and ends with everything that it started. */
+ * limits, and in its own namespaces if the machine has them. It ends with everything that it started. */
 export class ProcessWall {
   readonly #options: ProcessWallOptions;
   readonly #namespaces = new Namespaces();
@@ -86,7 +86,7 @@ export class ProcessWall {
     this.#fixed = new FixedPaths(userFolders(options));
   }
 
-  /** Rejects with Error if no program ran: there is no wall on this machine, a path must not be opened, or the program
+  /** Rejects with Error if no program ran: the machine has no command wall, a path must not be opened, or the program
    * does not exist. Rejects with the signal's reason if that came first. */
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     checkCall(argv, options);
@@ -353,7 +353,7 @@ function limits(): ExecPolicy["limits"] {
   };
 }
 
-/** Returns the wall around programs on this system. */
+/** Returns the command wall of this system. */
 export function programWall(options: ProcessWallOptions): Pick<ProcessWall, "spawn" | "walls"> {
   if (Deno.build.os !== "darwin") return new ProcessWall(options);
   const files = new WorkspaceWalk(options.secrets ?? []), fixed = new FixedPaths(userFolders(options));

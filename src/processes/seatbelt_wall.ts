@@ -31,8 +31,8 @@ const MOST_PROCESSES = 512;
 const PATH = "/usr/bin:/bin:/usr/sbin:/sbin";
 /** The link to the folder with Apple's compilers and git, and its default target. */
 const DEVELOPER = ["/var/db/xcode_select_link", "/Library/Developer/CommandLineTools"];
-/** A script that reports the start of the program, and limits core files, open files, the size of a file (in blocks of
- * 512 bytes) and processor time. */
+/** A script that reports the start of the program. It limits core files, open files, processor time and the size of a
+ * file (in blocks of 512 bytes). */
 const START =
   'printf "%s begun\\n" "$0" >&2; for limit in "-c 0" "-n 4096" "-f 16777216" "-t 86400"; do ulimit $limit 2>/dev/null; done; exec "$@"';
 
@@ -71,8 +71,8 @@ interface Probed {
   readonly rows: readonly ProbeRow[];
 }
 
-/** The wall of programs on macOS: each runs behind a Seatbelt profile. It counts only where a probe saw that it denies,
- * so an error in the profile or a change in the system makes it refuse, never open. */
+/** The command wall of macOS: each program runs behind a Seatbelt profile. The profile counts only where a probe saw
+ * that it denies. So an error in it or a change in the system makes the wall refuse, never open. */
 export class SeatbeltWall {
   readonly #options: SeatbeltWallOptions;
   #table: ProcessTable | null;
@@ -85,7 +85,7 @@ export class SeatbeltWall {
   }
 
   /** Rejects with Error if no program ran: the wall does not work on this machine, a path must not be opened, or the
-   * program does not exist. Rejects with the signal's reason if that came first. */
+   * program does not exist. Rejects with the signal's reason if it was aborted first. */
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     checkCall(argv, options);
     options.signal?.throwIfAborted();
@@ -156,8 +156,8 @@ export class SeatbeltWall {
     }
   }
 
-  /** A path that a call names for writing is not kept, or a part that it names is opened, because the request for it
-   * was approved. */
+  /** A path that a call names for writing is not kept, and a part that it names is opened, because the request was
+   * approved. */
   async #kept(
     folders: readonly string[],
     { write, keep }: { readonly write: readonly GrantedPath[]; readonly keep: readonly string[] },
@@ -312,7 +312,7 @@ async function programPath(name: string, { path, cwd }: { readonly path: string;
 }
 
 /** Returns Apple's compilers and git. The programs of these names in /usr/bin look for them in folders and through
- * services that are closed to programs, so the folders themselves come first in PATH. */
+ * services that are closed to programs. So the folders themselves come first in PATH. */
 function developerTools(links: readonly string[]): Pick<OpenFolders, "read" | "env"> & { readonly path: string[] } {
   const folder = links.map(machinePath).find((found) => found?.folder)?.path;
   if (folder === undefined) return { read: [], path: [], env: {} };

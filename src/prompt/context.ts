@@ -233,7 +233,7 @@ interface Row {
   readonly pieces: { readonly code: Piece; readonly outcome: Piece; readonly stdout: Piece; readonly stderr: Piece };
 }
 
-/** The blocks of an iteration before the one that the journal shows. */
+/** The blocks of an iteration that precedes the iteration in the journal. */
 export interface EarlierIteration {
   /** The 0-based position in the query. */
   readonly position: number;
@@ -249,9 +249,9 @@ const BRIEF = 1_000;
 /** An iteration that does not fit is cut only if at least this many characters remain. */
 const LEAST_EARLIER = 2_000;
 
-/** Renders the results of earlier iterations, oldest first, as far back as they fit. The limit is `earlierChars`
- * together with the journal; twice as many after a brief one; `journalChars` after one with a failed block, so that a
- * failure hides nothing. Also returns which of them are shown. */
+/** Renders the results of earlier iterations, oldest first, as far back as they fit. Together with the journal they
+ * have `earlierChars` characters, twice as many after a brief journal. After a failed block they have `journalChars`,
+ * so that a failure hides nothing. Also returns which of them are shown. */
 export function renderEarlier(
   earlier: readonly EarlierIteration[],
   { journal, caps }: { readonly journal: readonly JournalEntry[]; readonly caps: ContextCaps },
@@ -712,7 +712,8 @@ interface NameGroup {
 const MAX_RUNS = 4;
 
 /** Groups variables whose names differ only in their last number and that otherwise look the same. Groups are in the
- * order of their newest members. Values that are shown in full are not grouped, because their row says more. */
+ * order of their newest members. Values that are shown in full are not grouped, because a group's row would hide
+ * them. */
 function groupNumbered(variables: readonly IndexedVariable[], inlineChars: number): NameGroup[] {
   const groups = new Map<string, IndexedVariable[]>();
   for (const variable of variables) {
@@ -780,8 +781,8 @@ const FORCED = "\u0001";
 
 /** Invisible characters, which must not hide a tag or the start of a line. */
 const UNSEEN = "\\u00ad\\u034f\\u180e\\u200b-\\u200f\\u2060-\\u2064\\ufeff";
-/** Matches text that could be mistaken for the frame: a tag of Vis, or a line that begins like a header, a nudge, a row
- * of the journal or one of its parts. `[1]` as an item of a printed array does not count. */
+/** Matches text that could be mistaken for the frame. It is a tag of Vis, or a line that begins like a header, a nudge,
+ * a row of the journal or a part of it. `[1]` as an item of a printed array does not count. */
 const LIKE_FRAME = new RegExp(
   [
     `<[\\s${UNSEEN}]*(?:/[\\s${UNSEEN}]*)?(?:${TAGS.join("|")})\\b(?!${OWN})`,
@@ -793,8 +794,8 @@ const LIKE_FRAME = new RegExp(
 );
 
 /** Replaces the placeholders of the mark. Text from outside is shown unchanged. If such a text could be mistaken for
- * the frame, each tag, row and label of this message ends in a mark that occurs nowhere else; its first line explains
- * that. */
+ * the frame, each tag, row and label of this message ends in a mark. The mark occurs nowhere else, and the message's
+ * first line explains it. */
 function framed(text: string): string {
   const body = text.startsWith("[iter ") ? text.indexOf("\n") : 0;
   const isForged = text.includes(FORCED) || LIKE_FRAME.test(text.slice(body));

@@ -10,7 +10,7 @@ const PREFIX = "[system_nudge]";
 const MAX_CHARS = 200;
 
 interface NudgeFacts {
-  /** The number of iterations counted against the budget before the one that is being prepared. */
+  /** The number of earlier iterations that count against the budget. */
   readonly used: number;
   readonly budget: number;
   /** Whether the budget grows with progress, only if the model requests it, or not at all at its ceiling. */
@@ -114,7 +114,7 @@ const MAX_COMPARED = 4_000;
 const TELLING_RESULT = 40;
 
 /** Counts repetitions within one query: the same code with the same result, the same error, or the same result from
- * code that differs only in names. It keeps hashes and lines, both bounded, whatever the blocks return. */
+ * code with other names. It keeps hashes and lines, both bounded, whatever the blocks return. */
 export class Repetition {
   readonly #counts = new BoundedMap<string, number>(MAX_KEYS);
   readonly #lines = new BoundedMap<string, true>(MAX_LINES);

@@ -221,7 +221,7 @@ export interface DeviceCode {
   readonly expiresInMs: number;
 }
 
-/** Runs GitHub's device flow (RFC 8628): shows a code, waits until the user has entered it, and resolves with a token
+/** Runs GitHub's device flow (RFC 8628): it shows a code and waits until the user has entered it. Resolves with a token
  * that is valid until it is revoked. Throws `ProviderError` of kind auth if it is declined or expires, and
  * `Cancelled`. */
 export async function copilotDeviceLogin(

@@ -34,7 +34,7 @@ export type ModelEvent =
     readonly type: "end";
     readonly usage: Usage;
     readonly model: string;
-    /** "stop"; "length" if the reply was cut off at the model's maximum; otherwise the service's own value. */
+    /** "stop", or "length" if the reply was cut off at the model's maximum; otherwise the service's own value. */
     readonly finish: string;
     /** A tool call in the reply, although no tools were offered: its name and the beginning of its arguments. */
     readonly toolCall?: string;
@@ -115,8 +115,8 @@ export function ratesFor(price: Price, inputTokens: number): Pick<Price, "input"
   return price.above && inputTokens > price.above.tokens ? price.above : price;
 }
 
-/** Returns the US dollars of one call, with separate prices for input that was read from the cache or written to it;
- * null if the price is unknown. */
+/** Returns the US dollars of one call; null if the price is unknown. Input that was read from the cache or written to
+ * it has its own price. */
 export function costOf(usage: Usage, price: Capabilities["price"]): number | null {
   if (price === null) return null;
   const rates = ratesFor(price, usage.input);

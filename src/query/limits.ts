@@ -252,8 +252,8 @@ export class LedgerCalls implements ModelCalls {
     return chosenRoute(this.#router, this.#model);
   }
 
-  /** Asks like the router, and counts every attempt. Rejects with `ProviderError` too when a limit of the tree is
-   * reached, or when that limit is a cost and the price of the model is unknown. */
+  /** Asks like the router, and counts every attempt. Also rejects with `ProviderError` when a limit of the tree is
+   * reached, or when the tree has a cost limit and the price of the model is unknown. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const chars = request.messages.reduce((sum, { text }) => sum + text.length, 0);
     const inputTokens = Math.ceil(chars / CHARS_PER_TOKEN);
@@ -337,7 +337,7 @@ export class QueryDeadline {
     return this.signal.aborted && !this.#caller.aborted;
   }
 
-  /** Runs the work while the time stands still. */
+  /** Runs the work without counting its time. */
   async held<T>(work: () => Promise<T>): Promise<T> {
     if (this.#holds++ === 0) {
       this.#heldSince = this.#now();

@@ -18,7 +18,7 @@ import type { QueryParts } from "./query_parts.ts";
 /** Limits for the texts of a request in characters, since the user has to read all of it. */
 const LONGEST = { what: 4_000, why: 1_000, scope: 300 } as const;
 const MOST_SCOPES = 20;
-/** After this many consecutive refusals, the model is told to stop asking. */
+/** After this many consecutive refusals, the model is instructed to stop asking. */
 const REFUSALS = 3;
 
 interface QueryApprovalsParts {

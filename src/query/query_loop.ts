@@ -100,7 +100,7 @@ export class QueryLoop {
     }
   }
 
-  /** Restores the state in which another process left the query. The model is told which blocks were under way. */
+  /** Restores the state in which another process left the query. The model learns which blocks were under way. */
   continueFrom(iterations: readonly StoredIteration[], steered: readonly SteeredMessage[]): void {
     const { state } = this.#prepared;
     for (const stored of iterations) {

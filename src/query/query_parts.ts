@@ -26,11 +26,11 @@ export interface QuerySettings {
   readonly limits: QueryLimits;
   /** The reasoning level of every iteration; overrides the model's own choice. */
   readonly reasoning?: ReasoningLevel | null;
-  /** The maximum depth of nested queries: 1 (default) to 5; 0 disables them. */
+  /** The maximum depth of nested queries from 1 (default) to 5; 0 disables them. */
   readonly depth?: number;
   readonly deadlines: IterationFrame["deadlines"];
   readonly caps: ContextCaps;
-  /** With "never", no user is asked for more than an extension was granted. */
+  /** With "never", the user is never asked, and calls have only what an extension was granted. */
   readonly approvals?: "ask" | "never";
   /** The caller's instructions; "" if there are none. */
   readonly instructions: string;

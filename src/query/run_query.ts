@@ -70,7 +70,7 @@ interface RunQueryOptions extends KeyedRequest {
   readonly showsOutput?: boolean | undefined;
   /** Asks the user about requests of extensions; if absent, no user can be asked. */
   readonly approve?: Approve | undefined;
-  /** The approvals; a sub-query gets those of the tree. */
+  /** The approvals; a sub-query gets the approvals of its tree. */
   readonly approvals?: QueryApprovals;
   /** Called with the unified diff of each file that it or a sub-query changes. */
   readonly onChange?: (diff: string) => void;

@@ -158,7 +158,7 @@ export const NO_GRANTS: Grants = { net: [], read: [], write: [], env: [] };
 
 export type WallName = "realm" | "permissions" | "process" | "kernel";
 
-/** Returns the wanted walls that are not in place. The kernel wall is Landlock and the system call filter together. */
+/** Returns the wanted walls that are not in place. The wall `kernel` is Landlock and the system call filter together. */
 export function missingWalls(walls: Walls, wanted: readonly WallName[]): readonly WallName[] {
   return wanted.filter((name) => !holds(walls, name));
 }

@@ -43,7 +43,8 @@ function homeOf({ home, extensionHome = home }: Wanted): string | null {
   return extensionHome;
 }
 
-/** Loads all requested extensions, with `off` also the ones that are not switched on, and reports the skipped ones. */
+/** Loads all requested extensions and reports the skipped ones. With `off`, it also loads extensions that are not
+ * switched on. */
 export async function buildRegistry(
   settings: Wanted,
   { shipped, realm = {} }: ShippedParts,

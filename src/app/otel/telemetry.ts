@@ -280,7 +280,7 @@ interface ExporterParts {
   readonly pauseMs?: number;
 }
 
-/** Sends spans in batches. It never throws and never blocks: it drops and counts spans above its queue's limit, and
+/** Sends spans in batches. It never throws and never blocks. It drops and counts spans above its queue's limit, and
  * spans that the collector does not accept in three attempts. */
 export class SpanExporter {
   readonly #parts: ExporterParts;

@@ -30,8 +30,8 @@ export function tracedConversations(parts: ConversationParts, tracer: Tracer): C
   return new Conversations({ ...parts, around });
 }
 
-/** Makes the spans of a query and its sub-queries from events: each query is an `invoke_agent`, each block and each
- * call of an extension an `execute_tool`. Spans of model calls are made at the call. */
+/** Makes the spans of a query and its sub-queries from events. Each query is an `invoke_agent`; each block and each
+ * call of an extension is an `execute_tool`. Spans of model calls are made at the call. */
 class QuerySpans implements SpanParent {
   readonly #tracer: Tracer;
   readonly #outer: SpanContext | null;

@@ -97,7 +97,7 @@ function routeOf(
 }
 
 /** Returns the model of a server on this machine. For any other provider the user must name the model, and the error
- * names the first one that the service offers. */
+ * suggests the first model that the service offers. */
 async function firstServed(resolved: ResolvedProvider): Promise<string> {
   const { provider, knows } = await makeProvider(resolved, "");
   if (!resolved.local) {
@@ -152,7 +152,7 @@ function unknownModel(model: string, { name }: ResolvedProvider): string {
 
 interface MadeProvider {
   readonly provider: Provider;
-  /** True if the data package or the configuration describes the model. */
+  /** True if the data package or the settings describe the model. */
   knows(model: string): boolean;
 }
 

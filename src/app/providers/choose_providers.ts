@@ -31,8 +31,8 @@ interface ChooseParts extends ResolveParts {
   readonly probeMs?: number | undefined;
 }
 
-/** Chooses like `choose`, but treats the model of the workspace's file as a preference: if nothing here serves it, the
- * user's own model does, with a note. */
+/** Chooses like `choose`, but treats the model in the workspace's settings as a preference. If no provider here serves
+ * it, the user's own model is used, with a note. */
 export async function chooseProviders(parts: ChooseParts): Promise<ChosenProviders> {
   const preferred = preferredModel(parts.settings);
   if (preferred === null) return await choose(parts);
@@ -74,8 +74,8 @@ async function isOfAnother(model: string, { name, data, models }: ResolvedProvid
   return rest.length > 0 && Object.hasOwn(PRESETS, prefix) || await ownerOf(model, others) !== null;
 }
 
-/** Chooses in this order: the named provider; a base URL or a key of VIS_*; "provider/model"; the configured ones; the
- * first preset with a key; a server on this machine. Throws `ConfigError` that names the setting. */
+/** Chooses in this order: the named provider, a base URL or a key of VIS_*, "provider/model", the providers of the
+ * settings, the first preset with a key, and a server on this machine. Throws `ConfigError` that names the setting. */
 async function choose(parts: ChooseParts): Promise<ChosenProviders> {
   const { config, apiKey } = parts.settings;
   const { provider, baseUrl, model, providers } = config;
@@ -105,8 +105,8 @@ function hostOf(baseUrl: string | null): string | null {
   return baseUrl === null ? null : serverName(baseUrl);
 }
 
-/** Returns the provider of VIS_BASE_URL and VIS_API_KEY: any server that speaks OpenAI's chat completions; without an
- * address, OpenAI. */
+/** Returns the provider of VIS_BASE_URL and VIS_API_KEY, which is any server that speaks OpenAI's chat completions.
+ * Without an address, it is OpenAI. */
 function plainProvider({ settings: { config, apiKey, variable } }: ChooseParts): ResolvedProvider {
   const openai = PRESETS["openai"];
   if (openai === undefined) throw new RangeError("Cannot find the preset of OpenAI");

@@ -120,8 +120,8 @@ interface TelegramToken {
   readonly from: string;
 }
 
-/** Returns the bot's token: from the named file, from VIS_TELEGRAM_TOKEN, or saved by `vis auth login telegram`; null
- * if there is none. Throws `ConfigError` for an invalid token, without showing it. */
+/** Returns the bot's token from the named file, from VIS_TELEGRAM_TOKEN, or as saved by `vis auth login telegram`.
+ * Returns null if there is none. Throws `ConfigError` for an invalid token, without showing it. */
 export async function telegramToken(
   { tokenFile }: Pick<TelegramRequest, "tokenFile">,
   settings: Pick<Settings, "home" | "variable">,

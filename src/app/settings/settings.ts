@@ -137,7 +137,7 @@ async function passwordIn(path: string | undefined): Promise<string> {
 const QUOTA = { queriesPerDay: 1_000, costUsdPerDay: 20, concurrent: 4 } as const;
 
 /** Returns the settings of the locked profile: every wall is required, and only listed extensions are loaded.
- * Extensions that must be switched on are excluded. No user is asked for more, and no setting can undo this. */
+ * Extensions that must be switched on are excluded. No user is asked for approval, and no setting can undo this. */
 export async function lockSettings<S extends Pick<Settings, "config">>(
   settings: S,
   parts: Pick<ShippedParts, "shipped">,
@@ -215,8 +215,8 @@ export async function writeConfigFile(
   }
 }
 
-/** Settings files of projects that the user allowed to set any key, each with the hash of its text: a changed file is
- * no longer trusted. */
+/** Files of project settings in which the user allowed any key. Each is listed with the hash of its text, so a changed
+ * file is no longer trusted. */
 export class ConfigTrust {
   readonly #path: string | null;
   #opened: Promise<TrustList> | null = null;

@@ -56,8 +56,8 @@ const OF_FAULTS: Readonly<Record<FaultKind, number>> = {
   cancelled: 130,
 };
 
-/** Returns 0 for an answer; 1 if the query failed or reached a limit; 2 for usage; 3 for settings, no provider or the
- * database; 130 if cancelled. */
+/** Returns 0 for an answer, and 1 if the query failed or reached a limit. Returns 2 for a usage error, 3 for a fault of
+ * settings, provider or database, and 130 if cancelled. */
 export function exitCodeOf(result: QueryResult): number {
   if (result.status === "done") return 0;
   if (result.reason === "unstored") return 3;

@@ -119,7 +119,7 @@ function isSameOrigin(origin: string, host: string): boolean {
   return url.host === host || `${url.host}${standard}` === host;
 }
 
-/** Reads the client address of a request: the one that a known proxy reports, else the peer of the connection.
+/** Reads the client address of a request: the address that a known proxy reports, else the peer of the connection.
  * Addresses of one IPv6 network (/64) count as one, since a client usually controls all of them. `proxies` are
  * addresses and networks such as `10.0.0.0/8`. */
 export function addressReader(proxies: readonly string[]): (headers: Headers, remote: string) => string {

@@ -89,7 +89,7 @@ export class FollowedQuery {
     throw new Cancelled("Cancelled");
   }
 
-  /** Yields the events after the last one that the client has, until the end or until the client leaves. */
+  /** Yields the events after the last event that the client has, until the end or until the client leaves. */
   async *events(lastId = ""): AsyncGenerator<FollowedEvent> {
     const { queryId, parts: { conversations, model }, shared } = this.#found;
     const run = this.run ?? shared;

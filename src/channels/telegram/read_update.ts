@@ -209,7 +209,7 @@ function mentionOf(message: Message, me: Me): Piece | null {
   return found ?? null;
 }
 
-/** In a topic, every message is a reply to the one that opened it. */
+/** In a topic, every message is a reply to the message that opened it. */
 function isTopicStart({ is_topic_message: isTopic, message_thread_id: thread, reply_to_message: replied }: Message) {
   return isTopic === true && replied?.message_id === thread;
 }
@@ -224,9 +224,8 @@ const NAME_CHARS = 60;
 
 type Origin = NonNullable<Message["forward_origin"]>;
 
-/** Returns a text with surroundings that the conversation cannot know: the author of a forwarded message, and a
- * selected quote or another person's message to which it replies. Returns "" if there is no text and no
- * surroundings. */
+/** Returns a text with surroundings that the conversation cannot know: the author of a forwarded message, a selected
+ * quote, or another person's message to which it replies. Returns "" if there is neither text nor surroundings. */
 function quotedText(text: string, { message, me }: { readonly message: Message; readonly me: Me }): string {
   const parts = [text, passedOn(message), quoted(message, me)];
   return text.trim() === "" && parts[2] === "" ? "" : parts.filter((part) => part.trim() !== "").join("\n\n");

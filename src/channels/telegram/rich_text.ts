@@ -232,7 +232,7 @@ interface Cut {
   readonly mark: string;
   /** The minimum fill of a part. */
   readonly least: number;
-  /** The places for a cut: `apart` is outside of code; `before` also in front of a block that fits into the next
+  /** The places for a cut. `apart` is outside of code; `before` is also in front of a block that fits into the next
    * part. */
   readonly place: "apart" | "before" | "anywhere";
 }
@@ -254,7 +254,7 @@ interface Block {
 }
 
 /** Splits a text into parts of at most `limit` UTF-16 units. A code block that fits into a part is cut only if the part
- * would otherwise be nearly empty; styles that are cut continue in the next part. Only blanks and line ends at a cut
+ * would otherwise be nearly empty. Styles that are cut continue in the next part. Only blanks and line ends at a cut
  * are dropped; no surrogate pair is cut. */
 export function splitRichText(whole: RichText, limit: number): readonly RichText[] {
   const text = whole.runs.map((run) => run.text).join("");

@@ -66,8 +66,8 @@ export interface SessionSpend {
 
 const NEW_SESSION: SessionSpend = { ...NOTHING_SPENT, steps: 0, walls: null, sentBytes: null };
 
-/** The conversation on the screen: one query at a time; text typed meanwhile steers it or waits. None of its methods
- * throws: errors are shown in the transcript. */
+/** The conversation on the screen, with one query at a time. Text typed meanwhile steers the query or waits for its
+ * end. None of its methods throws: errors are shown in the transcript. */
 export class ChatController {
   readonly #parts: ChatParts;
   #branch: Branch | null = null;
@@ -372,8 +372,8 @@ interface OpenedBranch {
   readonly asked: TranscriptEntry | null;
 }
 
-/** Returns a stored conversation for the screen: requests, answers and the end of each query; iterations are read when
- * they are viewed. Rejects with `StoreError`. */
+/** Opens a stored conversation for the screen, with requests, answers and the end of each query. Iterations are read
+ * when they are viewed. Rejects with `StoreError`. */
 export async function openBranch(
   branch: Branch,
   parts: OlderParts,

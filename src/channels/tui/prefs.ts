@@ -63,8 +63,8 @@ export class PrefsFile implements PrefsKeeper {
     this.#prefs = prefs;
   }
 
-  /** Opens the file and never rejects: for an unusable file it returns the defaults and a note for the user; the note
-   * is "" if there is no fault. */
+  /** Opens the file and never rejects. For an unusable file it returns the defaults and a note for the user; otherwise
+   * the note is "". */
   static async open(path: string): Promise<{ readonly prefs: PrefsFile; readonly note: string }> {
     try {
       return { prefs: new PrefsFile(path, prefsOf(await read(path))), note: "" };

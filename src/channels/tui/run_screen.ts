@@ -15,8 +15,8 @@ import type { Io, ScreenRequest, Session } from "../channel.ts";
 import { Screen, type ScreenParts, type ScreenStart } from "./screen.ts";
 import { watchEnd } from "./terminal.ts";
 
-/** Restores the terminal for the shell if the normal exit is interrupted: mouse and bracketed paste off, line wrapping
- * on, the shell's own screen and title, a visible cursor. */
+/** Restores the terminal for the shell if the normal exit is interrupted: mouse, bracketed paste, line wrapping,
+ * screen, title and cursor. */
 const RESTORE =
   "\x1b[23;0t\x1b[?1006l\x1b[?1004l\x1b[?1003l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?7h\x1b[?1049l\x1b[0m\x1b[?25h";
 

@@ -22,8 +22,8 @@ export class WorkspaceFiles {
     this.#workspace = workspace;
   }
 
-  /** The first paths that contain the letters of `query` in their order, best first: relative to the workspace, folders
-   * end with a slash. Names with line breaks or control characters are left out. */
+  /** The first paths that contain the letters of `query` in their order, best first. They are relative to the
+   * workspace, and folders end with a slash. Names with line breaks or control characters are omitted. */
   async like(query: string): Promise<readonly string[]> {
     return fuzzyFilter([...(await this.#list()).filter(isPlain)], query, (path) => path).slice(0, MOST_FOUND);
   }
@@ -54,8 +54,8 @@ export class WorkspaceFiles {
   }
 }
 
-/** Returns entries in the order of their names; of a large folder, the first ones that the system gives. Returns none
- * if the folder cannot be read. */
+/** Returns the entries in the order of their names. Of a large folder, only the first entries that the system lists are
+ * returned; none if the folder cannot be read. */
 async function entriesOf(path: string): Promise<readonly Deno.DirEntry[]> {
   const { entries } = await firstEntries(path, { most: MOST_FILES }).catch(() => ({ entries: [] }));
   return [...entries].sort((one, other) => one.name < other.name ? -1 : 1);

@@ -89,7 +89,7 @@ interface FollowParts {
 }
 
 /** Yields the events of a query after a number, whichever node runs it, up to its end. The signal ends it. Throws
- * `UsageError` for a request that could not begin, and `Cancelled` for one that was withdrawn. */
+ * `UsageError` for a request that could not begin, and `Cancelled` for a withdrawn request. */
 export async function* followQuery(
   queryId: string,
   parts: FollowParts,

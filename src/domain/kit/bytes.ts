@@ -437,7 +437,7 @@ function latin(char: string, around: Around, letters: RegExp): number {
   return char < "\xa0" ? -3 : -1;
 }
 
-/** A character of an Eastern language usually stands beside others, or between blanks and signs. */
+/** A character of an Eastern language usually has others next to it, or is between blanks and signs. */
 function isInLatinWord(around: Around): boolean {
   return around.some((one) => /[A-Za-z]/.test(one)) && around.every((one) => one <= "\x7f");
 }

@@ -183,8 +183,8 @@ export async function settledWithin(work: Promise<unknown>, ms: number): Promise
   return await promise.finally(() => clearTimeout(timer));
 }
 
-/** Milliseconds to wait after this many failures in a row. The wait doubles each time up to `mostMs`; half of it is
- * random (`random`: 0 up to 1), so that many clients do not retry at once. */
+/** Returns the milliseconds to wait after this many failures in a row. The wait doubles each time up to `mostMs`. Half
+ * of it is random (`random`, 0 up to 1), so that many clients do not retry at once. */
 export function backoffMs(
   failures: number,
   { firstMs, mostMs, random }: { readonly firstMs: number; readonly mostMs: number; readonly random: () => number },

@@ -24,8 +24,8 @@ export async function replaceFile(path: string, text: string, { mode = 0o600 } =
 }
 
 /** Gives a new file the owner and group of the file at `path`, which it replaces or copies. Without such a file, a file
- * that root creates gets the owner of the folder: a service must be able to use files that `sudo vis` creates in its
- * home. Returns whether the file has that group; the system lets only root change the owner. */
+ * that root creates gets the owner of the folder. Otherwise a service could not use files that `sudo vis` creates in
+ * its home. Returns whether the file has that group; the system lets only root change the owner. */
 export async function inheritOwner(file: FileHandle, path: string): Promise<boolean> {
   const before = await stat(path).catch(() => null);
   return before ? await giveTo(before, file) : await giveToFolder(file, dirname(path));

@@ -12,7 +12,7 @@ export type JsonValue =
 const MAX_DEPTH = 500;
 
 /** Converts a value from the codec to JSON data: a Map to an object, a Set to a list, a Date to ISO text. Undefined
- * fields are left out, undefined items become null. Throws TypeError with the path of a value that JSON cannot
+ * fields are omitted, and undefined items become null. Throws TypeError with the path of a value that JSON cannot
  * express. */
 export function jsonValue(value: unknown): JsonValue {
   return convert(value, { path: "", depth: 0 });
@@ -127,7 +127,7 @@ export class JsonMeter {
   }
 }
 
-/** Parses untrusted JSON. Throws JsonTooLarge before anything is built from the text; other errors are those of
+/** Parses untrusted JSON. Throws JsonTooLarge before anything is built from the text; other errors come from
  * JSON.parse. */
 export function readForeignJson(text: string, limits: JsonLimits = JSON_LIMITS): unknown {
   // Every value but the first follows one of these characters, so short texts need no count.

@@ -1,4 +1,4 @@
-/** Keeps the beginning of a text and adds how much was left out. Never splits a surrogate pair. */
+/** Keeps the beginning of a text and adds the number of omitted characters. Never splits a surrogate pair. */
 export function clip(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const kept = Math.max(0, limit - 24);
@@ -24,7 +24,7 @@ const PARTS = [
 ].join("|");
 
 /** Control characters other than \t and \n, line separators, and characters that are invisible or change the direction
- * of text, such as U+200B, U+202E and tags. */
+ * of text, such as U+200B and U+202E. */
 export const HIDDEN_CHARACTERS = new RegExp(
   String.raw`[^\P{Cc}\t\n]|[\u2028\u2029\ufff9-\ufffb]|(?!${PARTS})\p{DI}`,
   "gu",

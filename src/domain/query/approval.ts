@@ -6,7 +6,7 @@ import type { ApprovalRule, KeptRule } from "./query_schemas.ts";
 export interface ApprovalRequest {
   /** A phrase after "Allow Vis to": "run npm ci with network". */
   readonly what: string;
-  /** Why Vis asks; "" if `what` says enough. */
+  /** The reason why Vis asks; "" if `what` is sufficient. */
   readonly why: string;
   /** A phrase for the effect of a lasting answer: "network for commands". */
   readonly scope: string;

@@ -26,7 +26,7 @@ export type QueryReason = typeof QUERY_REASONS[number];
 export const QUERY_STATUSES = ["done", "error", "interrupted"] as const;
 export type QueryStatus = typeof QUERY_STATUSES[number];
 
-/** The part of a result that says how the query ended. */
+/** The part of a result that describes how the query ended. */
 interface Ending {
   readonly reason: QueryReason;
   readonly noAnswer?: true | undefined;

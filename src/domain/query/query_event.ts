@@ -65,8 +65,8 @@ export class Emitter {
 
 export type Delay = Extract<QueryEventBody, { readonly type: "retrying" | "waiting" }>;
 
-/** Returns the line that a user sees while a reply is late. Before a retry, it says when, which attempt and why; before
- * the reply begins, how long that may take. */
+/** Returns the line that a user sees while a reply is late. Before a retry, it names the time, the attempt and the
+ * reason. Before the reply begins, it names the longest wait. */
 export function delayLine(event: Delay): string {
   if (event.type === "waiting") {
     const { model, waitedMs, limitMs } = event;

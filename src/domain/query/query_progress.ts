@@ -10,7 +10,7 @@ const RESULT_CHARS = 20_000;
 
 export interface StepBlock {
   code: string;
-  /** Words for the current call: "reading src/app.ts"; "" if there is none. */
+  /** Words for the current call, such as "reading src/app.ts"; "" if there is none. */
   calling: string;
   /** The last lines that the running call printed; "" if there are none. */
   printing: string;

@@ -124,7 +124,7 @@ export const BlockResultSchema = z.object({
   calls: z.array(z.object({ name: z.string(), ms: z.number(), ok: callOk, ...toldOfCall })),
 }).describe("Result of a block");
 
-/** The outcome of a block. Its shape is always the same; a field says how it ended. */
+/** The outcome of a block. Its shape is always the same, and a field names how the block ended. */
 export type BlockResult = Frozen<z.infer<typeof BlockResultSchema>>;
 export type BlockOutcome = BlockResult["outcome"];
 export type BlockError = NonNullable<BlockResult["error"]>;

@@ -25,12 +25,12 @@ export interface VariableImage {
   /** The key of the value in the table; null if the table's root is the value itself. For a function or class: the
    * variable that has the same one. */
   readonly root: string | null;
-  /** Text that evaluates to a function, class or namespace; the class name of an instance; the defining statement of a
-   * lost value. */
+  /** Text that evaluates to a function, class or namespace. For an instance, it is the class name; for a lost value,
+   * the defining statement. */
   readonly source: string;
   /** Names that must exist before `source` is evaluated (or the prototype is set). */
   readonly requires: readonly string[];
-  /** Why a value is lost, or which parts of it are missing in `bytes`: "getter rows.total"; else "". */
+  /** The reason why a value is lost, or the parts that are missing in `bytes`, such as "getter rows.total"; else "". */
   readonly reason: string;
   readonly summary: VariableSummary;
   /** The store's name of the UTF-8 bytes of a text that is too large to pass around; `bytes` is then empty. */
@@ -41,7 +41,7 @@ export interface VariableImage {
 
 export const SYSTEM_VARIABLES = ["$query", "$reasoning", "$answer", "$schema"] as const;
 
-/** A variable and one that its defining blocks have read. */
+/** A variable and another variable that its defining blocks have read. */
 export interface Dependency {
   readonly name: string;
   readonly reads: string;

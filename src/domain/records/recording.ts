@@ -27,7 +27,7 @@ export interface RecordedIteration {
   /** 1-based. */
   readonly number: number;
   readonly status: QueryStatus | "running";
-  /** The result: executed, empty, failed, refused or final; "" until it is known. */
+  /** The result ("executed", "empty", "failed", "refused" or "final"); "" until it is known. */
   readonly outcome: string;
   readonly thinking: string;
   /** The reasoning that the model returned separately from its reply. */

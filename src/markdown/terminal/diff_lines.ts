@@ -5,7 +5,7 @@ import { cutRuns, type Run, textColumns, wrapRuns } from "./wrap.ts";
 
 /** The number of lines of a file shown at once. */
 export const SHOWN_DIFF_LINES = 40;
-/** Longer lines, such as those of a bundle, are cut. */
+/** Longer lines, which occur in bundles, are cut. */
 const MAX_LINE = 1_000;
 const TAB = "    ";
 /** Lines have no numbers if these would leave less than this width for the text. */

@@ -25,7 +25,7 @@ interface Facts extends ApiConversation {
 /** The open conversation. */
 class Thread {
   readonly id = signal<string | null>(null);
-  /** The facts; null for a new conversation, and for one that could not be fetched. */
+  /** The facts; null for a new conversation, or if they could not be fetched. */
   readonly facts = signal<Facts | null>(null);
   readonly title = signal("New conversation");
   readonly shows = signal<"nothing" | "loading" | "fault" | "turns">("nothing");
@@ -330,7 +330,7 @@ async function storedConversation(id: string): Promise<ConversationDetail> {
   return await json(inApi("conversations", id));
 }
 
-/** Returns the newest queries of a conversation, or the newest among as many of the oldest as `before` says. */
+/** Returns the newest queries of a conversation, or the newest among its `before` oldest queries. */
 async function storedQueries(
   id: string,
   { limit = PAGE, before = null }: { readonly limit?: number; readonly before?: number | null } = {},

@@ -149,8 +149,8 @@ class End {
   }
 
   /** Only scrolling up leaves the end: more content may have been added below before a scroll event arrives. The
-   * browser may change the top but not the distance to the end, because it keeps a text in place while others above it
-   * change their height. */
+   * browser may change the top but not the distance to the end. It keeps a text in place while others above it change
+   * their height. */
   #measure(): void {
     const top = this.node.scrollTop;
     const below = this.#below;

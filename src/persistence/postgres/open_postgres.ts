@@ -161,7 +161,7 @@ async function refuseUnfinished(connection: Connection, location: string): Promi
   );
 }
 
-/** Returns the schema of a database: version 0 for an empty one; `former` for a database from before V1. */
+/** Returns the schema of a database: version 0 for an empty one, or `former` for a database from before V1. */
 async function schemaOf(
   connection: Connection,
   location: string,

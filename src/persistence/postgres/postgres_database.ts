@@ -504,7 +504,7 @@ class PostgresTransaction {
     this.#index(table, { ...change.changes, id: change.id });
   }
 
-  /** Waits for all statements. Throws the error of the first one that failed. */
+  /** Waits for all statements. Throws the error of the first statement that failed. */
   async commit(): Promise<void> {
     if (this.#isBegun) {
       this.#flush();

@@ -98,7 +98,7 @@ interface ServerOptions {
 }
 
 /** The connections to a server. While the server is lost, requests for a connection wait. A connection without an
- * answer counts as lost too, unless the server says that it works on the statement. */
+ * answer counts as lost too, unless the server reports that it works on the statement. */
 export class Server {
   readonly lastWrite = new LastWrite();
   readonly #address: Address;
@@ -447,7 +447,7 @@ ON CONFLICT (writer) DO UPDATE SET mark = CASE WHEN w.mark = $3 THEN excluded.ma
 /** This also deletes rows of killed processes. */
 const FORGET = `DELETE FROM last_write WHERE writer = $1 OR written_at < clock_timestamp() - interval '1 day'`;
 
-/** The last transaction of a process. Writes run one after the other, so one row is enough: each transaction replaces
+/** The last transaction of a process. Writes run one after the other, so one row is enough. Each transaction replaces
  * the mark of the previous one, and fails if it finds another mark. */
 class LastWrite {
   readonly #writer = newId();
@@ -485,7 +485,7 @@ const CONNECT_MS = 10_000;
 /** With keep-alive, the system notices a lost idle connection, such as the connection of a listener. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** Returns the configuration of every connection. Poolers refuse session settings that they do not know. */
+/** Returns the settings of every connection. Poolers refuse session settings that they do not know. */
 export function clientConfig(
   { host, port, user, database, password, tls }: Address,
 ): Readonly<Record<string, unknown>> {
@@ -528,8 +528,8 @@ export interface Address {
 
 const MODES = ["disable", "require", "verify-full"];
 
-/** Parses a `postgres://` URL. TLS is used and verified unless the server is on this machine or `sslmode` says
- * otherwise. Throws `UsageError`. */
+/** Parses a `postgres://` URL. TLS is used and verified unless the server is on this machine or `sslmode` turns it off.
+ * Throws `UsageError`. */
 export function readAddress(text: string, password?: string): Address {
   // A URL needs a host; for a socket, the host is in the query string.
   const url = URL.parse(text.replace(/^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)(?=\/|\?|$)/, "$1localhost"));

@@ -168,8 +168,8 @@ const PLAIN = words(`
   cat ls head tail wc grep egrep fgrep rg diff cmp stat file du df date uname whoami id basename dirname realpath readlink
   uniq cut tr nl od hexdump cksum md5sum sha1sum sha256sum sha512sum tree jq seq sleep sum comm paste fold column
   mkdir rmdir touch rm cp mv tee gofmt shellcheck`);
-/** Matches arguments of a build tool that a lasting answer covers: words that are not options, and options without a
- * value that select built or printed parts. */
+/** Matches arguments of a build tool that a lasting answer covers. They are words that are not options, and options
+ * without a value that select built or printed parts. */
 const FREE =
   /^(?:(?![-@])[^=]*|--|-[vqxsklin]+|-v+|-j\d*|-race|-short|-count=\d+|--(?:watch(?:All)?(?:=false)?|run|release|all|all-targets|all-features|workspace|coverage|silent|verbose|quiet|bail|noEmit|check|lib|tests?|bench|bins?|examples?|locked|offline|frozen|no-run|no-fail-fast|fail-fast|mode|nocapture|passWithNoTests|ci|color(?:=\w+)?|reporter(?:=\w+)?|threads|no-color|strict))$/;
 /** Matches an address of code outside of the workspace. */
@@ -426,8 +426,8 @@ export function readCommandLine(text: string): CommandLine {
   return { parts };
 }
 
-/** Reads a word up to a blank, an operator or the end; null if another character follows, at which `take` then
- * stands. */
+/** Reads a word up to a blank, an operator or the end. Returns null if another character follows, which `take` then
+ * reads next. */
 function readWord(take: (pattern: RegExp) => RegExpExecArray | null): string | null {
   let word: string | null = null;
   for (;;) {

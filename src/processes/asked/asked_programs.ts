@@ -38,7 +38,7 @@ export interface AskedProgramsOptions {
   readonly mode: UnwalledMode;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly visHome: string | null;
-  /** Whether this extension may start programs without approval if it says that they need none. */
+  /** Whether this extension may start programs without approval if it declares that they need none. */
   readonly vouches: (extension: string) => boolean;
   /** Folders whose programs have no lasting answer; by default the temporary ones. */
   readonly temporary?: readonly string[];
@@ -96,7 +96,7 @@ export class AskedPrograms {
   }
 
   /** Returns the scopes that a lasting answer about a program's network covers, one text for each program of a command
-   * line, or the reason why it is asked every time. */
+   * line. Otherwise returns the reason why it is asked every time. */
   async networkScopes(workspace: string, argv: readonly string[], options: SpawnOptions): Promise<NetworkScopes> {
     const cwd = await commandFolder(workspace, options) ?? OWN_FOLDER;
     const { leftOut } = await this.walls();

@@ -13,8 +13,8 @@ const STOP_ROUNDS = 50;
 /** The name of the session identifier, which changes with every start of the system. */
 const BOOT = new TextEncoder().encode("kern.bootsessionuuid\0"), BOOT_BYTES = 64;
 
-/** Functions of the system: those of libproc return the number of written bytes, `sysctlbyname` writes the length of a
- * value. */
+/** Functions of the system. The functions of libproc return the number of written bytes, and `sysctlbyname` writes the
+ * length of a value. */
 export interface LibProc {
   readonly proc_listpids: (kind: number, id: number, into: Uint8Array<ArrayBuffer>, bytes: number) => number;
   readonly proc_pidinfo: (

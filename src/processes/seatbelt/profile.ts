@@ -10,7 +10,7 @@ export interface SeatbeltPolicy {
   readonly write: readonly GrantedPath[];
   /** Paths inside writable folders that cannot be changed, replaced, moved or created, whether they exist or not. */
   readonly kept: readonly string[];
-  /** Paths inside kept ones that may be changed nevertheless. */
+  /** Paths inside kept paths that may be changed nevertheless. */
   readonly opened: readonly GrantedPath[];
   /** Files that can be neither read nor changed, although they are inside a readable folder. */
   readonly hidden: readonly string[];
@@ -22,7 +22,7 @@ export interface SeatbeltPolicy {
   readonly ports: readonly number[];
 }
 
-/** A profile for `sandbox-exec`. Its text depends only on the number of paths of a policy: every path is a parameter,
+/** A profile for `sandbox-exec`. Its text depends only on the number of paths of a policy. Every path is a parameter,
  * so that no file name can add a rule. */
 interface SeatbeltProfile {
   readonly text: string;

@@ -224,7 +224,7 @@ interface Start {
   readonly named: boolean;
 }
 
-/** Yields the very first brace if nothing precedes it, then braces followed by the name of a field, then any: a reply
+/** Yields the very first brace if nothing precedes it, then braces before the name of a field, then all others. A reply
  * may begin with a comment or with an unknown field. */
 function* starts(body: string, fences: readonly Fence[]): Generator<Start> {
   const first = /^\s*(?:[`~]{3,}\w*\s*)?(?=\{|\[\s*\{)/.exec(body)?.[0].length ?? -1;
@@ -333,13 +333,13 @@ interface RepairedJson {
   readonly cutOff: "no" | "dropped" | "last-part-doubtful";
 }
 
-/** The limit for the repair library, which takes quadratic time for bare quotes: 20 000 characters of them take 80 ms,
+/** The limit for the repair library, which takes quadratic time for bare quotes. 20 000 characters of them take 80 ms,
  * 180 000 take 6 s. */
 const MAX_REPAIR_CHARS = 20_000;
 const CUT_OFF = "the reply was cut off: its last, incomplete part was dropped";
 
-/** Reads the object or array at `start`: unchanged, then with repaired strings and quotes, closed if the text ended too
- * early, and finally with the repair library if `library` allows it. Returns null if all attempts fail. */
+/** Reads the object or array at `start`. It tries the unchanged text, then repaired strings and quotes, closed if the
+ * text ended too early, and finally the repair library if `library` allows it. Returns null if all attempts fail. */
 function readJson(
   text: string,
   { start, library }: { readonly start: number; readonly library: boolean },
@@ -401,8 +401,8 @@ function parse(text: string): { readonly value: unknown } | null {
 
 const TOKEN = /\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])|\\\r?\n|\\(.?)|"|\r\n|\p{Cc}/gu;
 
-/** Doubles backslashes that are invalid in JSON (`\d` in a pattern, a Windows path), which a repair library would drop,
- * and escapes control characters inside strings. */
+/** Doubles backslashes that are invalid in JSON (`\d` in a pattern, a Windows path), because a repair library would
+ * drop them. Also escapes control characters inside strings. */
 function repairStrings(text: string): string {
   let inside = false;
   return text.replace(TOKEN, (token: string, escaped: string | undefined) => {

@@ -28,8 +28,8 @@ export interface Reply {
   readonly repairs: readonly string[];
 }
 
-/** Why a reply cannot be read: it is empty, has thinking only, imitates tool calls, is plain text, is JSON of another
- * shape, or is incomplete. */
+/** The reason why a reply cannot be read: it is empty, incomplete, plain text, JSON of another shape, only thinking, or
+ * an imitation of tool calls. */
 export type ReplyFault = "empty" | "thinking" | "tools" | "text" | "json" | "cut";
 
 /** `ok: false` contains the exact reason and the expected shape, in words for the next context. */

@@ -22,8 +22,8 @@ export interface ModelData {
   find(name: string): ModelFacts | null;
 }
 
-/** A row is [context, longest reply, input, output, cached, written, flags, and for long calls: above, input, output,
- * cached, written]; see scripts/generate/model_data.ts. */
+/** A row is [context, longest reply, input, output, cached, written, flags, above, input, output, cached, written],
+ * where the last five are for long calls. See scripts/generate/model_data.ts. */
 type Row = readonly (number | string | null)[];
 
 interface DataFile {

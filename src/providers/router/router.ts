@@ -53,7 +53,7 @@ export interface RouterRequest {
 
 export interface RouterCallOptions {
   readonly signal: AbortSignal;
-  /** Receives text and reasoning as they arrive. Returns true if a part was shown to a user: a reply that breaks off is
+  /** Receives text and reasoning as they arrive. Returns true if a part was shown to a user. A reply that breaks off is
    * then not requested again, since shown text cannot be retracted. */
   readonly onEvent?: (event: Exclude<ModelEvent, { type: "end" }>) => boolean;
   /** Called after each attempt. */
@@ -196,7 +196,7 @@ export class Router {
       const round = await this.#round(routes, { asking, tries });
       if ("reply" in round) return { ...round.reply, ...spentOn(attempts), attempts };
       const passing = mayRetry(options) ? round.passing : [];
-      // The result of the last call says more than the fact that no call could be made.
+      // The result of the last call is more informative than the fact that no call could be made.
       known = round.asked ? round.error : known ?? round.error;
       const waitMs = retries.patientMs(passing.map(({ error }) => error));
       if (waitMs === null) throw known;
@@ -385,8 +385,8 @@ const QUICK = { firstMs: 500, mostMs: 30_000 };
 const LONGEST_QUICK_MS = 60_000;
 const PATIENT = { firstMs: 2_000, mostMs: 30_000 };
 
-/** The pauses of a request: short ones between attempts at one route, and longer ones after all routes have failed with
- * temporary errors, as long as patience lasts. */
+/** The pauses of a request. They are short between attempts at one route. They are longer after all routes have failed
+ * with temporary errors, as long as patience lasts. */
 class Retries {
   readonly #clock: Clock;
   readonly #random: () => number;

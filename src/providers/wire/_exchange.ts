@@ -153,7 +153,7 @@ export class HttpExchange {
   }
 
   /** The first character of a reply decides, because proxies and small servers may send a stream as JSON, or JSON as
-   * text, a stream or a web page. No JSON begins like a line of a stream. */
+   * another type. No JSON begins like a line of a stream. */
   async *#events(wire: ProviderApi, response: Response): AsyncGenerator<readonly unknown[]> {
     const chunks = this.#read(response);
     const begin: Uint8Array[] = [];

@@ -49,7 +49,7 @@ export class CodecError extends TypeError {
   override readonly name = "CodecError";
   /** The fault, without the action that failed. */
   readonly what: string;
-  /** The path in the value, such as `.a[3].b`; "" for the value itself; null while decoding. */
+  /** The path in the value, such as `.a[3].b`. It is "" for the value itself, and null while decoding. */
   readonly path: string | null;
   /** Whether only the size is the problem. */
   readonly tooLarge: boolean;
@@ -971,7 +971,7 @@ class Decoder {
     }
   }
 
-  /** Returns the name of a property besides the items, so that no array becomes longer than its record says. */
+  /** Returns the name of a property besides the items, so that no array becomes longer than its record. */
   #key(target: object): string {
     const key = this.#table.string();
     return own.isArray(target) && (key === "length" || isIndex(key)) ? badBytes("an item outside its array") : key;

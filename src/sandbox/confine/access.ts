@@ -4,7 +4,7 @@ export interface GrantedPath {
   readonly folder: boolean;
 }
 
-/** The access that the kernel wall allows for the grants of a child. */
+/** The access that the operating system allows a child for its grants. */
 export interface KernelAccess {
   readonly read: readonly GrantedPath[];
   readonly write: readonly GrantedPath[];

@@ -206,8 +206,8 @@ const PATHS: readonly GuardedCall[] = [
 
 const READ: readonly GuardedCall[] = [
   { name: "getdents64", checks: [] },
-  // The call is meant for open files. A path next to the flag is looked up too, which the filter cannot see: native
-  // code in a child with a read grant learns sizes and times of any file, but not its content.
+  // The call is meant for open files. A path next to the flag is looked up too, which the filter cannot see. Native
+  // code in a child with a read grant therefore learns sizes and times of any file, but not its content.
   { name: "newfstatat", checks: [{ index: 3, oneOf: [AT_EMPTY_PATH] }] },
   { name: "statx", checks: [{ index: 2, oneOf: [AT_EMPTY_PATH] }] },
 ];

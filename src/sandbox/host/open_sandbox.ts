@@ -72,7 +72,7 @@ export interface SandboxTestOptions {
   readonly walls?: Partial<WallSwitches>;
   /** The child's working folder is created here; by default in the temporary folder. */
   readonly folderRoot?: string;
-  /** A program to run instead of the child, for example one that sends false frames. */
+  /** A program to run instead of the child, for example to send false frames. */
   readonly program?: ChildProgram;
   /** The time limit for the child's start; emulated machines need more. */
   readonly startMs?: number;
@@ -484,8 +484,8 @@ async function loadModules(
   }
 }
 
-/** Waits: for a child that a busy machine has delayed, with frames that are not read yet; for a large result on its
- * way; between two checks of the time. */
+/** Milliseconds to wait: for a delayed child with unread frames, for a large result on its way, and between two checks
+ * of the time. */
 const DELAYED_MS = 300, ON_ITS_WAY_MS = 5000, LOOK_AGAIN_MS = 50;
 
 interface ActiveRunOptions {

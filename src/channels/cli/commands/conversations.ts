@@ -89,7 +89,7 @@ function printable(recording: Recording): object {
   return { ...recording, queries: recording.queries.map(printableQuery) };
 }
 
-/** `vis conversations fork`: a new branch; its id goes to stdout. */
+/** `vis conversations fork`: creates a branch and prints its id to stdout. */
 export async function forkConversation(
   id: string,
   { services, io, flags }: StoredCommand<{ readonly at?: string | undefined; readonly json?: boolean }>,

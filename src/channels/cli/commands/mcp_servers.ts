@@ -35,8 +35,8 @@ const NAME = /^[A-Za-z][\w-]{0,39}$/;
 /** Programs that download what they run. */
 const DOWNLOADS = /(?:^|\/)(?:npx|bunx|uvx|pipx|pnpx)$/;
 
-/** `vis mcp add`: adds a server to the user's settings. It first starts the server, unless a flag says otherwise, and
- * writes nothing if the server does not answer. Resolves with the exit code. */
+/** `vis mcp add`: adds a server to the user's settings. Unless a flag prevents it, the server is started first, and
+ * nothing is written if it does not answer. Resolves with the exit code. */
 export async function addMcpServer(
   { name, command, args }: { readonly name: string; readonly command: string; readonly args: readonly string[] },
   { services, io, flags }: Input<NewMcpServer>,
@@ -70,7 +70,7 @@ export async function addMcpServer(
   return 0;
 }
 
-/** `vis mcp list`, with the state of each server unless the user says otherwise. */
+/** `vis mcp list`: lists the servers, each with its state unless a flag prevents the check. */
 export async function listMcpServers(input: Input<McpServersFlags & { readonly check: boolean }>): Promise<number> {
   const { admin, key } = await settings(input);
   const servers = await serversOf(admin, key);
@@ -111,7 +111,7 @@ export async function mcpLoginCommand(
   return code;
 }
 
-/** Tests all servers, or one that is in no file yet, with the extension that uses them. */
+/** Tests all servers, or a single server that is in no file yet, with the extension that uses them. */
 async function answersOf(
   { services, io }: Pick<Input, "services" | "io">,
   one?: { readonly name: string; readonly candidate: { readonly key: string; readonly value: unknown } },

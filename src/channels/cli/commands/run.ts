@@ -255,7 +255,7 @@ async function* piecesOfInput(path: string): AsyncGenerator<Uint8Array<ArrayBuff
   }
 }
 
-/** An inherited stdin may never end. After this time, the user is told that Vis waits for it. */
+/** An inherited stdin may never end. After this time, Vis informs the user that it waits for it. */
 const PATIENCE_MS = 1_000;
 
 /** Returns the request: the words of the command line, followed by the text on stdin, which must end within `timeout`

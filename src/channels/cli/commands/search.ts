@@ -18,8 +18,8 @@ interface SearchFlags {
   readonly json: boolean;
 }
 
-/** `vis search`: two lines per match, best first; on a terminal by conversation. Resolves with 1 if there are no
- * matches. */
+/** `vis search`: prints two lines per match, best first, and on a terminal by conversation. Resolves with 1 if there
+ * are no matches. */
 export async function searchCommand(
   words: readonly string[],
   { services, io, flags }: CommandInput<SearchFlags>,
@@ -98,7 +98,8 @@ const AT_ONCE = 500;
 const PAUSE_MS = 500;
 const DATA_CHARS = 1_000;
 
-/** `vis logs`: one line per entry, oldest first; with `--follow` until Ctrl-C. `pause` waits between polls. */
+/** `vis logs`: prints one line per entry, oldest first, and continues until Ctrl-C with `--follow`. `pause` waits
+ * between polls. */
 export async function logsCommand(
   { services, io, flags, pause = (signal) => REAL_CLOCK.sleep(PAUSE_MS, signal).catch(() => {}) }:
     & CommandInput<LogsFlags>

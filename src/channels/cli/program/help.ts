@@ -75,8 +75,8 @@ function addHelpItself(program: Command, { services, io }: Context): void {
     });
 }
 
-/** Lists the commands of extensions in the help of all commands, except the ones that a command of Vis runs: `vis mcp
- * login` is `mcp-login`. The help omits them if they cannot be read. */
+/** Lists the commands of extensions in the help of all commands. Commands that a command of Vis runs are omitted: `vis
+ * mcp login` is `mcp-login`. The help omits all of them if they cannot be read. */
 async function addFromExtensions(program: Command, services: Context["services"]): Promise<void> {
   const found = await services.extensionAdmin({}).then((admin) => admin.commands()).catch(() => []);
   const own = program.commands;

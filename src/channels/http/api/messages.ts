@@ -117,7 +117,7 @@ messages.get(
   async (c) => {
     const query = await FollowedQuery.find(c.var.query.queryId, c.env);
     const lastId = c.req.header("last-event-id") ?? "";
-    // Status 204 tells an `EventSource` that reconnects after the end that there is no more.
+    // Status 204 prevents an `EventSource` from reconnecting after the last event.
     if (lastId !== "" && !query.running && (await query.events(lastId).next()).done) return c.body(null, 204);
     const { heartbeatMs } = c.env.parts.limits;
     return eventStream(eventTexts(query.events(lastId)), { heartbeatMs, left: () => query.leave() });
@@ -246,7 +246,7 @@ function leavingOf(c: Context<Env>): Leaving | null {
   return c.req.header("idempotency-key") !== undefined || wantsEvents(c) ? null : c.env.leaving;
 }
 
-/** The user is asked only if the client says that it answers. */
+/** The user is asked only if the client declares that it answers approvals. */
 function asking(approvals: Message["approvals"], approve: Approve): Approve | undefined {
   return approvals === "ask" ? approve : undefined;
 }

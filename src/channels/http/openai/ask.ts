@@ -352,9 +352,9 @@ const PASSING: Partial<Record<QueryReason, ProblemKind>> = {
 
 type Ended = Pick<QueryResult, "reason" | "answer" | "notes" | "noAnswer" | "temporary">;
 
-/** Returns the problem for a query without an answer, or with one that is not stored; null otherwise. After 5xx,
- * clients repeat a request automatically, and with it the whole query, so an end that would be the same again is 400.
- * `closing` means that the server shuts down. */
+/** Returns the problem for a query whose answer is missing or not stored; null otherwise. After 5xx, clients repeat a
+ * request automatically, and with it the whole query, so an end that would be the same again is 400. `closing` means
+ * that the server shuts down. */
 export function openAiFailure(result: Ended, { closing = false }: { readonly closing?: boolean } = {}): Problem | null {
   const { reason, temporary = false } = result;
   if (hasAnswer(result) && reason !== "unstored") return null;

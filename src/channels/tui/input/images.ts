@@ -24,8 +24,8 @@ export class ImageReader {
     return null;
   }
 
-  /** Throws `UsageError` if the file is not an image, is too large, alone or together with the message's other images,
-   * or if no model accepts it. */
+  /** Throws `UsageError` if the file is not an image, if no model accepts it, or if it is too large, alone or together
+   * with the message's other images. */
   async read(
     paths: readonly string[],
     { with: others }: { readonly with: readonly AttachedImage[] },

@@ -272,7 +272,7 @@ export class InputBox {
     }
   }
 
-  /** Reads images for the message; `text` stands for them in it. */
+  /** Reads images for the message, in which `text` represents them. */
   async #load(paths: readonly string[], { held, text, read, refused }: Loading): Promise<void> {
     const others = Object.values(this.#chips.in(text));
     const outcome = await this.#parts.images.read(paths, { with: others }).catch((error: unknown) => messageOf(error));
@@ -308,8 +308,8 @@ export class InputBox {
     return text !== "";
   }
 
-  /** Keeps all of a paste: large text becomes a variable; text that the editor would change is kept unchanged behind
-   * the editor's own label. */
+  /** Keeps all of a paste. Large text becomes a variable, and text that the editor would change is kept unchanged
+   * behind the editor's own label. */
   #paste(pasted: string): void {
     const text = pasted.replace(/\r\n?/g, "\n");
     const label = this.#pastes.keep(text);

@@ -8,7 +8,7 @@ export interface AttachedImage {
 
 /** A message that the user wants to send. */
 export interface Outgoing {
-  /** The text with all pastes, except the ones that became variables. */
+  /** The text with all pastes, except pastes that became variables. */
   readonly text: string;
   /** Pasted texts that are too large for the request, by variable name. */
   readonly variables: Readonly<Record<string, string>>;

@@ -152,7 +152,7 @@ interface Page {
 }
 
 /** The pages of a variable: the value of a version, the code that made it, all its versions, and the difference from
- * the previous or a marked version. */
+ * another version. */
 class VariablePages {
   readonly reader: Reader;
   readonly #head: Head;

@@ -140,8 +140,8 @@ export class List<T> {
 
 const GAP = "  ";
 
-/** Formats a row of a list: a mark if selected, a name, and on the right the facts for which there is room, the first
- * ones first. All parts are unstyled and safe for a terminal. */
+/** Formats a row of a list: a mark if selected, a name, and on the right as many of the first facts as fit. All parts
+ * are unstyled and safe for a terminal. */
 export function row(
   name: string,
   { facts = [], detail = "", width, selected }: {

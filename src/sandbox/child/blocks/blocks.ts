@@ -179,7 +179,7 @@ export class Blocks {
     this.#timer = deadline === null ? null : captured.setTimeout(() => this.#onDue(), left > 0 ? left : 0);
   }
 
-  /** The main process learns of pauses only now, since it acts only at a deadline: two reports for each call would cost
+  /** The main process acts only at a deadline, so it learns of pauses only now. Two reports for each call would cost
    * more than some calls. */
   #onDue(): void {
     this.#timer = null;

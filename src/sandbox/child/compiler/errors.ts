@@ -164,7 +164,7 @@ function absentOwner(key: string, { source, names }: Pick<HintFacts, "source" | 
   return [...line.matchAll(found)].map(([, owner = ""]) => absentHint(owner, names)).find((hint) => hint !== "") ?? "";
 }
 
-/** Lists the functions of a namespace after a call of one that it lacks. */
+/** Lists the functions of a namespace after a call of a function that it lacks. */
 function membersOf(root: string, names: readonly string[]): string {
   if (names.includes(root)) return "";
   const members = names.filter((name) => name.startsWith(`${root}.`)).map((name) => name.slice(root.length + 1));

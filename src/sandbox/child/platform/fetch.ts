@@ -17,8 +17,8 @@ type Plain = Record<string, unknown>;
 type Send = (request: RealmRequest) => Promise<Received>;
 
 /** `fetch` and its classes for the realm. The classes are ordinary code with their own data and have only the rights of
- * a block; Deno's would run a block's code outside its time limit. Only `exchange` uses the runtime. The other walls
- * decide which addresses can be reached. */
+ * a block. Deno's classes would run a block's code outside its time limit. Only `exchange` uses the runtime. The other
+ * walls decide which addresses can be reached. */
 export function realmFetch(work: OutsideWork): Plain {
   const exchange = makeExchange();
   const send = async (request: RealmRequest): Promise<Received> => {

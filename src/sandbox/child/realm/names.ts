@@ -118,7 +118,7 @@ interface Row {
 type Rows = Row[];
 
 /** The names `results` and `printed`: the values and output of the blocks in the latest iteration that ran any. All
- * blocks of an iteration see those of the previous one, as shown to the model. */
+ * blocks of an iteration see the previous iteration's values, as shown to the model. */
 export class ShownResults {
   readonly #names: InjectedNames;
   #iteration = -1;

@@ -96,9 +96,9 @@ function lock(): void {
     const value = Function.prototype[name];
     captured.defineProperty(Function.prototype, name, { value, writable: false, configurable: false });
   }
-  // A new getter or setter would run outside of a block's turn, or receive internal objects. That happens when the
-  // runtime reads an absent option, appends to a list, or resolves a promise with an object (which reads "then"), and
-  // when `instanceof` asks a class. Existing methods stay assignable; measured, arrays are as fast as before.
+  // A new getter or setter would run outside of a block's turn, or receive internal objects. The runtime triggers it
+  // when it reads an absent option, appends to a list, or resolves a promise with an object (which reads "then").
+  // `instanceof` triggers it too. Existing methods stay assignable; measured, arrays are as fast as before.
   for (const one of languageClasses()) {
     Object.preventExtensions(one);
     Object.preventExtensions(Reflect.get(one, "prototype") ?? one);

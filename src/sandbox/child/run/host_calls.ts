@@ -137,7 +137,7 @@ export class HostCalls {
     this.#options.soon(settle, call.run);
   }
 
-  /** Rejects the calls of the run, or of all runs, and tells the main process that their answers are not needed. */
+  /** Rejects the calls of the run, or of all runs, and informs the main process that their answers are not needed. */
   abort(run: RunContext | null, why: string): void {
     for (let call = this.#first; call; call = call.next) {
       if (run === null || call.run === run) this.#giveUp(call, why);
@@ -206,8 +206,8 @@ export class HostCalls {
     return this.#outstanding === 0 || this.#outstandingBytes + call.bytes <= MAX_CALL_BYTES;
   }
 
-  /** Sends a call. A block may be stopped, or run out of stack, at any call, so the code that makes the call answerable
-   * and sends it contains none. The first call of a turn is written immediately, later ones together when the turn
+  /** Sends a call. A block may be stopped, or run out of stack, at any call. So the code that makes the call answerable
+   * and sends it contains no call. The first call of a turn is written immediately, later ones together when the turn
    * ends. */
   #send(call: Call, payload: Bytes): void {
     const { pipe, inTurn } = this.#options;

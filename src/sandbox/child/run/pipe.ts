@@ -39,7 +39,7 @@ export function frameOf(header: Header, payload: Bytes = NOTHING): WaitingFrame 
   return { head: whole, rest: null };
 }
 
-/** The child's end of the pipe to the main process. Code that a block called also sends frames; it may be stopped or
+/** The child's end of the pipe to the main process. Code that a block called also sends frames. It may be stopped or
  * run out of stack at any call, so each step leaves a state from which the next one continues. Writes block, so that a
  * block cannot send faster than the main process reads. */
 export class Pipe {

@@ -145,8 +145,8 @@ const TRAMPOLINE = "$sandboxTurn";
 
 /** The only entry point into foreign code. The timeout of a script stops loops and regular expressions and keeps all
  * variables, but does not cover code after an `await`. Therefore our script runs the task and then drains the
- * microtasks within the same limit, which also stops loops after an await and loops of microtasks. V8 drops the rest
- * of the microtask queue when a drain is stopped. */
+ * microtasks within the same limit. This also stops loops after an await and loops of microtasks. V8 drops the rest of
+ * the microtask queue when a drain is stopped. */
 class TimedEntry {
   readonly #script: InstanceType<typeof captured.Script>;
   #task: (() => void) | null = null;
@@ -187,6 +187,7 @@ class TimedEntry {
 export interface RunContext {
   /** The run's id on the wire. */
   readonly id: string;
-  /** Why it must start nothing more: its deadline passed, it was cancelled, or its query ended; else "". */
+  /** The reason why it must start nothing more: its deadline passed, it was cancelled, or its query ended. Otherwise
+   * "". */
   ended: string;
 }

@@ -54,7 +54,7 @@ export class KnownFunctions {
     }
   }
 
-  /** Returns the model's text of a function; null for one that runs unchanged. */
+  /** Returns the model's text of a function; null for a function that runs unchanged. */
   sourceOf(value: object): string | null {
     const known = this.find(value);
     return known?.kind === "function" ? known.source : null;

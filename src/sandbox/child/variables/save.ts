@@ -17,7 +17,7 @@ export interface VariableSnapshot {
   readonly source: string;
   readonly requires: readonly string[];
   readonly reason: string;
-  /** Parts that the bytes do not keep: "getter rows.total"; "" for none. */
+  /** Parts that the bytes do not keep, such as "getter rows.total"; "" for none. */
   readonly losses: string;
   readonly hash: string;
 }

@@ -94,7 +94,7 @@ export class Saving {
     }
   }
 
-  /** Functions and classes come first, since the values of others may be their instances. */
+  /** Functions and classes come first, since other values may be their instances. */
   #look(): void {
     for (const name in this.#candidates) if (typeof this.#parts.get(name) === "function") this.#lookAt(name);
     for (const name in this.#candidates) if (typeof this.#parts.get(name) !== "function") this.#lookAt(name);

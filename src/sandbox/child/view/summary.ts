@@ -60,7 +60,7 @@ function cut(text: string): string {
   return text.length <= MAX_SHAPE ? text : `${look.slice(text, 0, MAX_SHAPE - 3)}...`;
 }
 
-/** The parameter list as written: from the first "(" to the one that closes it, ignoring strings. */
+/** The parameter list as written, from the first "(" to its closing ")", ignoring strings. */
 function parameters(source: string): string {
   const arrow = look.indexOf(source, "=>"), open = look.indexOf(source, "(");
   if (open < 0 || (arrow >= 0 && arrow < open)) {
