@@ -11,7 +11,7 @@ const QUERIES = 4;
 /** The number of clients that leave one node's cores idle, and the number that fills them. */
 const [CLIENTS_OF_NODE, CLIENTS] = [4, 60];
 const TIMES = 5;
-/** A node takes no jobs of others before it has itself reported for the time of a lease. */
+/** A node takes no jobs of other nodes before it has itself reported for the time of a lease. */
 const SETTLED_MS = 7_000;
 const LEFT = 12;
 

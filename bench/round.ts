@@ -5,9 +5,9 @@ import type { Programs } from "./support/programs.ts";
 
 const RUNS = 5;
 
-/** Measures the cost of vis per round: from the end of a reply to the arrival of the next request, with its row stored,
- * the block run in the sandbox and its file read in between. The end of the iteration is stored while the model works,
- * so it counts only in the CPU seconds. One sample is the median of the rounds of one run. */
+/** Measures the cost of vis per round, from the end of a reply to the arrival of the next request. In between, its row
+ * is stored, its file is read, and the block runs in the sandbox. The end of the iteration is stored while the model
+ * works, so it counts only in the CPU seconds. One sample is the median of the rounds of one run. */
 export async function round({ all }: Programs): Promise<readonly Figure[]> {
   return await withFiftyFiles(async (workspace) => {
     const figures: Figure[] = [];

@@ -79,9 +79,9 @@ async function pagesOf(path: string, large: LargeConversation): Promise<number> 
   return median(samples);
 }
 
-/** Measures iterations of the large conversation in turn with those of a new one in the same database and one in a new
- * database, so that all see the same machine. The order changes, so that none always follows the same one. Each round
- * is compared with itself. */
+/** Measures iterations of the large conversation in turn with iterations of a new one in the same database and of one
+ * in a new database. All of them thus see the same machine. The order changes, so that none always follows the same
+ * one. Each round is compared with itself. */
 async function alternating(path: string, { store: same, large }: { store: Store; large: LargeConversation }) {
   const rounds: { late: number[]; early: number[]; beside: number[] }[] = [];
   for (let round = 0; round < 30; round++) {

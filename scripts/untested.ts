@@ -13,8 +13,8 @@ async function filesOf(folder: string): Promise<string[]> {
   return found.flat().filter((path) => path.endsWith(".ts")).sort();
 }
 
-/** Returns the paths of the tests of a file: "src/query/run_query.ts" is tested by "tests/query/run_query_test.ts"; a
- * private file's test may drop the "_". */
+/** Returns the paths of the tests of a file. For example, "tests/query/run_query_test.ts" tests
+ * "src/query/run_query.ts". A private file's test may drop the "_". */
 function mirrorsOf(path: string): string[] {
   const mirror = `tests/${path.replace(/^src\//, "").replace(/\.ts$/, "_test.ts")}`;
   return [mirror, mirror.replace(/\/_([^/]+)$/, "/$1")];

@@ -6,8 +6,8 @@ import { type AgentTask, type Files, task } from "./agent_task.ts";
 import { writeFiles } from "./play_task.ts";
 import { seeded } from "./seeded.ts";
 
-/* Tasks of real npm packages: a seeded fault is planted in one line of the sources, and the package's own tests, which
- * the agent does not see, decide. The packages are downloaded when the tasks are made. */
+/* Tasks of real npm packages. A seeded fault is planted in one line of the sources. The package's own tests, which the
+ * agent does not see, decide. The packages are downloaded when the tasks are made. */
 
 const TEST = /^(?:(?:test|tests|spec)\/(?!fixtures?\/).*|test)\.[cm]?js$/;
 const SOURCE = /^(?!(?:dist|build|examples?|bench|benchmarks?|node_modules)\/).*(?<!\.min)\.[cm]?js$/;

@@ -123,8 +123,8 @@ function wireFacts(requests: readonly ModelRequest[], begun: number) {
   };
 }
 
-/** Returns bytes as a service with a cache of prompts bills them. Bytes of the previous request cost a tenth; bytes
- * that the next one repeats are written to the cache for a quarter more; all others cost their length. */
+/** Returns bytes as a service with a cache of prompts bills them. Bytes of the previous request cost a tenth. Bytes
+ * that the next request repeats are written to the cache for a quarter more; all others cost their length. */
 function weighted(main: readonly ModelRequest[]): number {
   return main.reduce((sum, { compared, shared }, at) => {
     const kept = Math.max(0, (main[at + 1]?.shared ?? 0) - shared);

@@ -12,8 +12,8 @@ export interface FiftyRoundsOptions {
   readonly onRound?: (round: number, pid: number) => void;
 }
 
-/** Makes the run for the figures of round, memory and size: fifty rounds, each reading another file of 4 KB and seeing
- * it whole, then the answer in call 51. */
+/** Makes the run for the figures of round, memory and size. In each of fifty rounds, it reads another file of 4 KB and
+ * sees it whole. Then it answers in call 51. */
 export async function fiftyRounds(program: Program, options: FiftyRoundsOptions): Promise<VisRun> {
   const run = await visRun(program, {
     workspace: options.workspace,

@@ -1,4 +1,4 @@
-/** A model of OpenAI's wire format on loopback that answers after a pause, in the same way for every request: a block
+/** A model of OpenAI's wire format on loopback that answers after a pause. It answers every request alike: a block
  * first, then an answer with its value. Requests are distinguished by their words `key=…`. */
 export interface SlowModel {
   readonly baseUrl: string;

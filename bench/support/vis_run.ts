@@ -14,7 +14,7 @@ export interface VisRunOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Whether a query that ends without an answer is measured as well. */
   readonly anyEnd?: boolean;
-  /** A home that other runs use as well; by default, a new one that is removed afterwards. */
+  /** A home that other runs use as well; by default, a new home that is removed afterwards. */
   readonly home?: string;
 }
 

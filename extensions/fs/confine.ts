@@ -32,8 +32,8 @@ export class OutsideWorkspace extends RangeError {
   }
 }
 
-/** Resolves a path from the model; no other module does. Throws RangeError for a path outside of the workspace and the
- * repository around it, compared by components after links are resolved, and TypeError for an invalid one. */
+/** Resolves a path from the model; no other module does. Throws TypeError for an invalid path. Throws RangeError for a
+ * path outside of the workspace and the repository around it, compared by components after links are resolved. */
 export function confine(workspace: Workspace, path: string): WorkspacePath {
   const named = namedIn(workspace, path);
   const inside = slashed(named), info = workspace.tree.lookUnlinked(inside);

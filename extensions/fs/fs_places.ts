@@ -77,7 +77,7 @@ export class FsPlaces {
   }
 
   /** Changes files; such calls run one at a time per workspace. Before the first change outside the workspace, the user
-   * is asked for the whole repository. */
+   * is asked to approve changes of the whole repository. */
   async change<Result>(env: View, make: (context: FsContext) => Promise<Result>): Promise<Result> {
     const context = await this.of(env), { queue } = this.#place(env);
     try {

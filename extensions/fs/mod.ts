@@ -395,7 +395,7 @@ function editArguments(args: readonly unknown[]): unknown[] {
   return args.length < 2 ? args.map(renamed) : [renamed(where), edits, ...args.slice(2)];
 }
 
-/** Renames the keys of an edit, or of a list of edits, to those of `fs.edit`, as long as no key occurs twice. */
+/** Renames the keys of an edit, or of a list of edits, to the keys of `fs.edit`, as long as no key occurs twice. */
 function renamed<Value>(value: Value): Value;
 function renamed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one: unknown) => renamed(one));

@@ -115,7 +115,8 @@ export async function listBranches(env: EnvironmentView): Promise<Branches> {
   return await branchesOf(await Git.of(env));
 }
 
-/** Implements `git.branch(name, …)`: creates, deletes, or switches to a branch; returns the same as `git.branch()`. */
+/** Implements `git.branch(name, …)`, which creates, deletes, or switches to a branch. Returns the same as
+ * `git.branch()`. */
 export async function changeBranch(
   env: EnvironmentView,
   name: string,
@@ -206,7 +207,7 @@ interface Tags {
 const MAX_TAGS = 200;
 const TAG_FIELDS = ["refname:short", "objectname", "*objectname", "creatordate:unix", "contents:subject"];
 
-/** Implements `git.tag`: returns all tags, newest first; with a name, it creates or deletes one before. */
+/** Implements `git.tag`, which returns all tags, newest first. With a name, it creates or deletes one before. */
 export async function tag(env: EnvironmentView, name?: string, options: TagOptions = {}): Promise<Tags> {
   const { at = "HEAD", message, delete: remove = false } = options;
   if (name !== undefined) checkedRef(name);
@@ -286,7 +287,7 @@ export async function listWorktrees(env: EnvironmentView): Promise<readonly Work
   return await worktreesOf(await Git.of(env));
 }
 
-/** Implements `git.worktree(path, …)`: creates a worktree in the workspace, or removes it; returns the same as
+/** Implements `git.worktree(path, …)`, which creates a worktree in the workspace, or removes it. Returns the same as
  * `git.worktree()`. */
 export async function changeWorktree(
   env: EnvironmentView,

@@ -191,7 +191,7 @@ export class Git {
     return [...new Set([gitDir, ...shared, ...(changes === "workspace" ? [workspace] : [])])];
   }
 
-  /** Reads the repository's settings and overrides the ones that could start programs. */
+  /** Reads the repository's settings and overrides settings that could start programs. */
   async #readSettings(): Promise<void> {
     const { gitDir, commonDir } = this.repository;
     const paths = [

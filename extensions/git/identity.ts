@@ -29,8 +29,8 @@ export function committerVariables({ name, email }: Identity): Readonly<Record<s
   };
 }
 
-/** Returns the author of commits: from the extension's section, the repository, or name and address in the user's own
- * git configuration. Throws Error that explains how to set it. */
+/** Returns the author of commits from the extension's settings, the repository, or name and address in the user's own
+ * git settings. Throws Error that explains how to set it. */
 export async function identityOf(
   { config, settings, gitDir, home = homedir() }: {
     readonly config: unknown;

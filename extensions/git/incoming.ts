@@ -244,8 +244,9 @@ async function isSubmodule(git: Git, folder: string): Promise<boolean> {
   return stdout.startsWith(SUBMODULE_ENTRY);
 }
 
-/** Whether git would run nothing in a submodule at this folder. It has no repository, or one in the workspace's `.git`,
- * which no command changes, or one with plain settings and no hooks, as a switch leaves behind. */
+/** Whether git would run nothing in a submodule at this folder. It has no repository, or its repository is in the
+ * workspace's `.git`, which no command changes. A repository with plain settings and no hooks, as a switch leaves
+ * behind, also runs nothing. */
 async function runsNothing({ repository }: Git, folder: string): Promise<boolean> {
   const dot = join(folder, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });
   if (info === undefined) return true;

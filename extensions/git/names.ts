@@ -123,8 +123,8 @@ export function columns(line: string): readonly string[] {
   return line.split("\t");
 }
 
-/** Wraps a function of git so that paths are relative to the workspace, even if that is a folder inside the repository:
- * git itself runs at the top. `paths` says whether the first argument names paths. */
+/** Wraps a function of git so that paths are relative to the workspace, even if that is a folder inside the repository.
+ * Git itself runs at the top. `paths` means that the first argument names paths. */
 export function inFolder(run: HostFunction, { paths = false } = {}): HostFunction {
   return async (env, ...args) => {
     const { root = env.workspace, workspace } = env;

@@ -72,7 +72,7 @@ export function fileText(bytes: Uint8Array): { readonly text: string; readonly g
   return decoded && { text: decoded.text, guess: decoded.isGuess ? decoded.encoding : null };
 }
 
-/** Returns the longest beginning that ends with a whole character in every encoding, if there is one: bytes below the
+/** Returns the longest beginning that ends with a whole character in every encoding, if there is one. Bytes below the
  * digits are never part of another character. */
 export function wholeCharacters(bytes: Uint8Array): Uint8Array {
   const last = bytes.findLastIndex((byte) => byte < ZERO);

@@ -149,7 +149,7 @@ const PLAIN_SECTIONS = new Set([
   "user",
 ]);
 
-/** Whether a configuration contains only plain sections: every bracket counts, even one in a value. */
+/** Whether settings of git contain only plain sections: every bracket counts, even one in a value. */
 export function isPlainConfig(text: string): boolean {
   return [...text.matchAll(/\[\s*([^\s"\].]*)/g)].every(([, section = ""]) =>
     PLAIN_SECTIONS.has(section.toLowerCase())

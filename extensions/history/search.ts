@@ -14,7 +14,7 @@ interface HistoryHit extends Omit<Hit, "at" | "branchId" | "position" | "ownerTa
   readonly at: Date;
 }
 
-/** Implements `history.search`; `more` says whether there are hits beyond the limit. Throws for an invalid time. */
+/** Implements `history.search`; `more` is true if there are hits beyond the limit. Throws for an invalid time. */
 export async function searchHistory(
   env: EnvironmentView,
   text: string,

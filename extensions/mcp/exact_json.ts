@@ -8,8 +8,8 @@ export function exactText(value: unknown): string {
   return JSON.stringify(value, (_key, one: unknown) => typeof one === "bigint" ? rawJSON(String(one)) : one);
 }
 
-/** Returns the arguments of a call in the server's form: a Map as an object, a Set as a list, a Date as ISO text, a
- * BigInt as its digits. Throws TypeError with the path of a value that JSON cannot carry, before anything is sent. */
+/** Returns the arguments of a call in the server's form. A Map becomes an object, a Set a list, a Date ISO text, and a
+ * BigInt its digits. Throws TypeError with the path of a value that JSON cannot carry, before anything is sent. */
 export function jsonArguments(args: unknown): Readonly<Record<string, unknown>> {
   return asJson(args, { path: "args", depth: 0 }) as Readonly<Record<string, unknown>>;
 }

@@ -96,8 +96,8 @@ export class ServerLink {
     return await this.#tools;
   }
 
-  /** Sends one request. Rejects with Error that names the server, contains no secrets, and says if the server ended. A
-   * server that has lost the session did not run the request: it is sent once more, in a new session. */
+  /** Sends one request. Rejects with Error that names the server, contains no secrets, and mentions if the server
+   * ended. A server that has lost the session did not run the request: it is sent once more, in a new session. */
   async request<T>(
     env: EnvironmentView,
     run: (

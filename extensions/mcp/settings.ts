@@ -1,4 +1,4 @@
-/** Describes one server in the user's configuration, with variables filled in. */
+/** Describes one server in the user's settings, with variables filled in. */
 import { z } from "zod";
 
 const text = z.string().min(1);

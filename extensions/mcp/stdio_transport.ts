@@ -21,7 +21,8 @@ const MOST_GARBAGE = 200, DAY_MS = 24 * 3_600_000;
 /** Runs a server as a program behind the wall, with one message per line. It keeps running between calls and ends with
  * the conversation. */
 export class StdioTransport implements Transport {
-  /** Both identify a program to the library: one that does not answer the first request speaks the older protocol. */
+  /** Both identify a program to the library: a program that does not answer the first request speaks the older
+   * protocol. */
   readonly stderr = null;
   readonly pid = null;
   onclose?: () => void;

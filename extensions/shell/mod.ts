@@ -187,7 +187,7 @@ async function prompt(env: EnvironmentView): Promise<string> {
 const ASKED =
   "The user is asked for each: prefer functions and code in the block; one plain command per call; $( ), redirections, assignments, sh -c and git are asked every time; a refusal is final.";
 
-/** Describes the resources that commands can reach in this run, and further ones that the user can allow. */
+/** Describes the resources that commands can reach in this run, and resources that the user can also allow. */
 async function wallsText({ programWalls, isRootOpen }: EnvironmentView): Promise<string> {
   if (!programWalls) return "Commands in cwd.";
   const { network, loopback, unix, leftOut, unwalled } = await programWalls();

@@ -48,8 +48,8 @@ export async function run(
   };
 }
 
-/** Runs a program, and reports its changes in the workspace, or in all of the repository around it, even if it was
- * ended with its call. */
+/** Runs a program, and reports its changes in the workspace, or in all of the repository around it. Changes are
+ * reported even if the program was ended with its call. */
 export async function watched<Result>(
   env: EnvironmentView,
   run: () => Promise<Result>,
@@ -80,8 +80,7 @@ const OFFLINE = { npm_config_fetch_retries: "0", PIP_RETRIES: "0", CARGO_NET_RET
 /** A command line for `SHELL`, or a program with its arguments. */
 export type ShellCommand = string | readonly string[];
 
-/** The options of a command. The user is asked for a network, and for paths outside of the workspace that it may
- * change. */
+/** The options of a command. The user must approve a network, and paths outside of the workspace that it may change. */
 export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" | "env" | "network" | "write"> {
   readonly stdin?: string;
   /** Files of the workspace that may hold keys and that the command sees, if the user allows it. */
@@ -154,7 +153,7 @@ export async function allowed(
   return { spawn: run, all };
 }
 
-/** Returns the permissions of the command beyond the usual ones; the user is asked for each that the settings do not
+/** Returns the permissions of the command beyond the usual ones. The user must approve each that the settings do not
  * give. */
 async function approved(
   env: EnvironmentView,
@@ -244,7 +243,7 @@ async function approved(
   };
 }
 
-/** Returns the real path, because the user is asked for the target of links. */
+/** Returns the real path, because the user approves the target of links. */
 async function realPath(path: string): Promise<string> {
   return await realpath(path).catch(() => {
     throw new Error(`Cannot run a command that changes ${path}: it does not exist`);
@@ -332,13 +331,13 @@ interface Tests {
 /** The end of an output with this length is searched, because test runners print their totals last. */
 const TAIL_CHARS = 4_000;
 
-/** Matches lines that repeat the outcome and would hide why a command failed: npm on a failed script, the totals of
- * TAP, and the stack inside Node.js. */
+/** Matches lines that repeat the outcome and would hide why a command failed. Examples are npm's lines about a failed
+ * script, TAP's totals, and the stack inside Node.js. */
 const REPEATS =
   /^npm (?:error|ERR!) (?:Lifecycle script .*|code (?:ELIFECYCLE|\d+))\n(?:npm (?:error|ERR!).*(?:\n|$))*|^(?:\d+\.\.\d+|[#ℹ] (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) +[\d.]+)(?:\n|$)|^ +(?:at )?(?:async )?(?:.*\()?node:\S+:\d+:\d+\)?(?:\n|$)/gm;
 
-/** Describes the end of a command in a few words: "12 passed, 1 failed · exit code 1"; "" if there is nothing to
- * report. A failed test is a failure even if the exit code belongs to another command, as in `npm test | tail`. */
+/** Describes the end of a command in a few words, such as "12 passed, 1 failed · exit code 1"; "" if there is nothing
+ * to report. A failed test is a failure even if the exit code belongs to another command, as in `npm test | tail`. */
 export function commandOutcome({ code, codes = [], signal, timedOut, stdout, stderr }: CommandEnd): CallOutcome {
   const inStdout = testsIn(stdout);
   const tests = inStdout.passed === null && inStdout.failed === null ? testsIn(stderr) : inStdout;

@@ -128,7 +128,7 @@ function oneLine(text: string, max: number): string {
 }
 
 /** Returns the text of a file below a folder, cut to `maxChars`. Returns null if it is missing or binary, or if its
- * links lead outside or to a file that may hold keys, since a repository may come from anyone. */
+ * links lead outside or to a file that may hold keys. Anyone may have written the repository. */
 export async function readProjectFile(
   root: string,
   { path, maxChars, secrets = [] }: {

@@ -20,8 +20,8 @@ interface WebFacts {
 
 const MAX_BYTES = 2 << 20, TIMEOUT_MS = 30_000;
 
-/** Returns the result of `web.get` and `web.post`: an answer is data whatever its status; an error says why there was
- * none. */
+/** Returns the result of `web.get` and `web.post`. An answer is data whatever its status; an error explains why there
+ * was none. */
 export async function callWeb(
   env: EnvironmentView,
   text: string,
@@ -69,7 +69,7 @@ async function fetchPage(
   }
 }
 
-/** Returns the rules with the host of this request, if the user allows it now; redirects are not asked for. */
+/** Returns the rules with the host of this request, if the user allows it now; redirects need no approval. */
 async function allowing(
   env: EnvironmentView,
   { url, method, bytes, headers }: {
@@ -114,7 +114,7 @@ function typeOf(body: unknown, headers: WebCallOptions["headers"] = {}): Record<
 
 const MAX_CHARS = 400_000, PAGE_BYTES = 4 << 20;
 
-/** Returns the result of `web.readable`: a page as Markdown; other text unchanged. */
+/** Returns the result of `web.readable`, which is a page as Markdown or any other text unchanged. */
 export async function readablePage(
   env: EnvironmentView,
   address: string,
@@ -172,8 +172,8 @@ const LIMITS = { values: 400_000, depth: 500 };
 
 type BodyKind = "text" | "json" | "bytes";
 
-/** Returns a body as data: parsed `json` if its type says so and it is complete, text in its character set, other types
- * as bytes. */
+/** Returns a body as data: parsed `json` if its type declares it and it is complete, text in its character set, other
+ * types as bytes. */
 function bodyData(
   { bytes, truncated }: Body,
   { type, as }: { readonly type: string; readonly as: BodyKind | undefined },

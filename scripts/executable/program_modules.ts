@@ -103,7 +103,7 @@ export class ProgramModules {
   }
 }
 
-/** Ends the program if it could not read its embedded files: the runtime shows them in the temporary folder, and lets
+/** Ends the program if it could not read its embedded files. The runtime shows them in the temporary folder, and lets
  * no program read the system's own folders. */
 function checkFolder(url: string): void {
   try {

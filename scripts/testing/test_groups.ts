@@ -1,11 +1,11 @@
 /** Decides which test files share an isolate. Before its first test each isolate of `deno test` costs up to 0.3 s of
- * processor time and 80 MB, since Deno prepares an array of ten million elements for benchmarks. Then it compiles the
- * modules that it loads, which are the same for neighbours. */
+ * processor time and 80 MB. The reason is an array of ten million elements that Deno prepares for benchmarks. Then it
+ * compiles the modules that it loads, which are the same for neighbours. */
 import { join, sep as SEPARATOR } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Files that `deno task test` skips unless all tests or these files are requested. They test whole lists of attacks
- * and faults, databases on a server, foreign packages and programs, images and compiled output, the tasks of the
+/** Files that `deno task test` skips unless all tests or these files are requested. They test long lists of attacks and
+ * faults, databases on a server, and foreign packages and programs. They also test compiled output, the tasks of the
  * evaluation, very large folders, and every state of the page. */
 const LONG: readonly string[] = [
   "tests/e2e/compiled_long_test.ts",
@@ -116,7 +116,7 @@ export function groupTests(files: readonly string[], parts: number): string[][] 
   return groups;
 }
 
-/** Returns the name of the module of a group: the name of its first file, and the number of others. */
+/** Returns the name of the module of a group, made of its first file's name and the number of further files. */
 export function groupName([first = "", ...others]: readonly string[]): string {
   const name = first.replaceAll(SEPARATOR, ".");
   return others.length === 0 ? name : `${name.replace(/\.tsx?$/, "")}+${others.length}.ts`;

@@ -12,7 +12,7 @@ export interface SettingSources {
   readonly withSecrets?: ((text: string) => string) | undefined;
 }
 
-/** Parses an extension's section of the configuration. Throws `SettingError` that names the key at fault. */
+/** Parses an extension's section of the settings. Throws `SettingError` that names the key at fault. */
 export function readExtensionConfig(
   { namespace, config }: NormalExtension,
   section: unknown,

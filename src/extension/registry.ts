@@ -75,8 +75,8 @@ export class ExtensionRegistry {
     this.#options = options;
   }
 
-  /** Adds an extension, or replaces the one with its namespace; queries that start later see it. Throws TypeError if
-   * the extension or its section of the configuration is invalid, and Error if another extension has the alias. */
+  /** Adds an extension, or replaces the extension with its namespace; queries that start later see it. Throws TypeError
+   * if the extension or its section of the settings is invalid, and Error if another extension has the alias. */
   register(extension: Extension): void {
     this.#add(extension, this.#extensions);
     this.#order = null;

@@ -159,8 +159,8 @@ interface HomeParts {
   readonly root: string;
 }
 
-/** Fills the temporary home folder of a program: links to packages, and a git configuration. The configuration names
- * the user, and permits the repository even if another user owns it. */
+/** Fills the temporary home folder of a program with links to packages and the settings of git. They name the user, and
+ * permit the repository even if another user owns it. */
 export async function makeHome(folder: string, { links, home, root }: HomeParts): Promise<void> {
   const linked = Object.entries(links).map(async ([path, to]) => {
     await Deno.mkdir(dirname(join(folder, path)), { recursive: true });

@@ -43,7 +43,7 @@ export interface EngineOptions {
   readonly owner?: ProcessOwner;
   readonly openSandbox?: typeof openSandbox;
   readonly trySandbox?: () => void;
-  /** A wall around programs; without it, `env.spawn` is absent. */
+  /** The command wall; without it, `env.spawn` is absent. */
   readonly spawn?: NonNullable<ConversationParts["spawn"]>;
   readonly programWalls?: NonNullable<ConversationParts["programWalls"]>;
   readonly approvalRules?: ApprovalRules;

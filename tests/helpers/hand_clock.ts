@@ -1,6 +1,6 @@
 import { Cancelled } from "../../src/domain/errors.ts";
 
-/** A clock that stands still until a test advances it. */
+/** A clock that advances only when a test advances it. */
 export class HandClock {
   readonly #sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
   #now = 1_000_000;

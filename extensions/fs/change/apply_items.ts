@@ -64,7 +64,7 @@ export function isOnlyRenamed({ from, after }: ChangeItem, items: readonly Chang
   return before.bytes.length === after.bytes.length && before.bytes.every((byte, at) => byte === after.bytes[at]);
 }
 
-/** Changes the files as the items specify: writes new ones to temporary names first, then renames and removes
+/** Changes the files as the items specify. It writes new files to temporary names first, then renames and removes
  * everything, with a pause only if that takes long. Throws Error that names the file; earlier changes remain. */
 export async function applyItems(context: Place, application: Application): Promise<void> {
   const { items, moves = [], temporary } = application;

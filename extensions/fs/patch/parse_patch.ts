@@ -197,9 +197,9 @@ class PatchReader {
     this.#isOver = false;
   }
 
-  /** Reads the lines of a hunk. The counts of its header are exact in a program's patch, and estimates in a model's:
-   * more lines are taken, and harmless lines of context may be missing. A line without a mark has lost its blank if
-   * the counts then fit, and otherwise cannot be read. */
+  /** Reads the lines of a hunk. The counts of its header are exact in a program's patch, and estimates in a model's.
+   * There, more lines are taken, and harmless lines of context may be missing. A line without a mark has lost its
+   * blank if the counts then fit, and otherwise cannot be read. */
   #hunkLines(counts: Counts | null) {
     const hunk = { old: [] as string[], new: [] as string[], ended: null as boolean | null, isChange: false };
     const [start, isFull] = [this.#at, () => counts?.old === hunk.old.length && counts.new === hunk.new.length];

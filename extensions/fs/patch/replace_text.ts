@@ -15,7 +15,7 @@ const MAX_LINE = 120;
 const MAX_TEXT = 16 << 20;
 
 /** Returns the text after one replacement. If `old` is missing or not unique, it rejects with Error that advises the
- * caller. In both texts of an edit, U+FFFD stands for a byte that is not UTF-8, as the reader of the file sees it. */
+ * caller. In both texts of an edit, U+FFFD matches a byte that is not UTF-8, as the reader of the file sees it. */
 export async function replaceText(
   whole: string,
   edit: TextReplacement,
@@ -149,8 +149,8 @@ const CHECK_EVERY = 4_096;
 const MAX_COMPARED = 2_000;
 const MAX_HINT = 120;
 
-/** Returns a hint for a text that was not found: the nearest line, and its first different character; "" if no line is
- * alike. */
+/** Returns a hint for a text that was not found: the nearest line and its first different character. Returns "" if no
+ * line is alike. */
 async function nearestPlace(
   text: string,
   old: string,

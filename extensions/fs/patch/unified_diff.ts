@@ -10,7 +10,7 @@ interface DiffTexts {
 }
 
 /** Returns a unified diff with three lines of context; "" if nothing changed. It is bounded in time and length. If the
- * texts differ too much, the changed region is shown as a whole, and a last line counts the omitted lines that were
+ * texts differ too much, the changed region is shown as a whole. A last line then counts the omitted lines that were
  * added and removed. */
 export async function unifiedDiff(path: string, { before, after }: DiffTexts): Promise<string> {
   if (before === after) return "";

@@ -90,7 +90,7 @@ const USES_TYPE =
 /** Matches lines above a definition that belong to it. */
 const ABOVE =
   /^\s*(?:@|#\[|\/\/|\/?\*|--|;;|template\s*<|\[[\w.]+(?:\(.*\))?\]\s*$|#(?!\s*(?:define|undef|include|if|ifdef|ifndef|endif|else|elif|pragma)\b)(?![\w$]+\s*[=;(:]))/;
-/** Matches lines at the depth of the first one that continue it. */
+/** Matches lines that continue a definition at the depth of its first line. */
 const CONTINUES =
   /^\s*(?:[{)\]}.|&?:+\-*/=]|->|=>|where\b|throws\b|extends\b|implements\b|with\b|noexcept\b|requires\b|begin\b)/;
 const ENDS = /^\s*(?:end\b(?!\s*[=.([])|fi\b|done\b|esac\b)/;

@@ -34,7 +34,7 @@ interface Candidate {
 /** Limits for the characters of a message to the worker, and for the messages in flight. */
 const MESSAGE_CHARS = 256 * 1024, AHEAD = 8;
 
-/** Searches files one after the other: here, if the pattern's time is bounded; otherwise in a worker. */
+/** Searches files one after the other. It searches here if the pattern's time is bounded, and otherwise in a worker. */
 export class FileSearcher implements Disposable {
   readonly #options: FileSearchOptions;
   readonly #matcher: LineMatcher;
@@ -282,7 +282,7 @@ class SearchWorkerLink implements Disposable {
   }
 }
 
-/** Starts the worker: from source it is a separate module; in the executable it is next to the chunk that contains this
+/** Starts the worker. From source it is a separate module; in the executable it is next to the chunk that contains this
  * code. */
 function startWorker(): Worker {
   const file = import.meta.url.endsWith(".ts") ? "./search_worker.ts" : "./search_worker.js";

@@ -251,8 +251,8 @@ class HitTally {
     this.#files.add(path);
   }
 
-  /** Returns the hits. Throws RangeError if there are more than the default and the caller gave no limit, because a cut
-   * list could be taken for a complete one. */
+  /** Returns the hits. Throws RangeError if there are more than the default and the caller gave no limit. A cut list
+   * could be taken for a complete one. */
   hits(): Hit[] {
     if (this.#limit !== undefined || this.#more === 0) return this.#kept;
     const all = this.#kept.length + this.#more;

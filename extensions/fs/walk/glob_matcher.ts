@@ -4,9 +4,9 @@ const MAX_PATTERN = 1_000;
 const MAX_PATTERNS = 1_000;
 const MAX_ALTERNATIVES = 256;
 
-/** Matches paths against glob patterns: `*` `?` `[a-z]` `{a,b}` within a name, `**` across folders; a leading `!`
- * excludes. Brackets also match themselves, since folders have names such as `[id]`. Libraries translate patterns to
- * backtracking expressions; here the time is at most pattern length times path length. */
+/** Matches paths against glob patterns. `*`, `?`, `[a-z]` and `{a,b}` match within a name, `**` across folders, and a
+ * leading `!` excludes. Brackets also match themselves, since folders have names such as `[id]`. Libraries translate
+ * patterns to backtracking expressions; here the time is at most pattern length times path length. */
 export class GlobMatcher {
   readonly #wanted: readonly (readonly GlobSegment[])[];
   readonly #unwanted: readonly (readonly GlobSegment[])[];
@@ -14,7 +14,7 @@ export class GlobMatcher {
   readonly start: string;
   /** The number of levels below `start` that can contain a match. */
   readonly depth: number;
-  /** The way from the top of the repository to the workspace, if patterns lead out of the workspace: they are then
+  /** The way from the top of the repository to the workspace, if patterns lead out of the workspace. They are then
    * matched from the top on. */
   readonly #below: string;
 

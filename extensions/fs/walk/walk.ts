@@ -203,8 +203,8 @@ export class IgnoreList {
     return this.#rules.length === 0;
   }
 
-  /** Returns the decision of the last matching rule for a path relative to the list's folder: whether it is ignored;
-   * null if no rule matches. The caller must check the rules of parent folders. */
+  /** Returns whether the last matching rule ignores a path relative to the list's folder; null if no rule matches. The
+   * caller must check the rules of parent folders. */
   decide(path: string, isFolder: boolean): boolean | null {
     const parts = path.split("/");
     const name = parts.at(-1);

@@ -21,7 +21,8 @@ export interface NpmParts extends ArchiveOptions {
   readonly launcher: string;
 }
 
-/** Returns names and bytes of the packages: one for each platform, and one that starts the installed one. */
+/** Returns names and bytes of the packages: one package for each platform, and a package that starts the installed
+ * one. */
 export function npmPackages(
   { version, programs, docs, launcher, ...archive }: NpmParts,
 ): ReadonlyMap<string, Uint8Array> {

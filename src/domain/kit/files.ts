@@ -146,8 +146,8 @@ export async function plainTextFile(
   }
 }
 
-/** Reads the text of a file. Returns null if it is missing, not a regular file, or larger than any configuration. Links
- * are followed only in the user's own files, since links of a repository may lead anywhere. */
+/** Reads the text of a file. Returns null if it is missing, not a regular file, or larger than any settings. Links are
+ * followed only in the user's own files, since links of a repository may lead anywhere. */
 export async function smallTextFile(
   path: string,
   { links = false, most = MAX_BYTES }: ReadOptions = {},

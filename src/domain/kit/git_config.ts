@@ -4,7 +4,7 @@ import { matchesWildcard } from "./names.ts";
 
 const DEPTH = 10, MOST_INCLUDED = 200;
 
-/** A setting of a git configuration, with section and key in lower case. */
+/** A setting of git, with section and key in lower case. */
 export interface GitSetting {
   readonly section: string;
   readonly subsection: string | null;
@@ -75,7 +75,7 @@ function valueAt(text: string, from: number): [value: string, end: number] {
   return [value.slice(0, kept), at];
 }
 
-/** Returns the user's own git configuration, with the files that it includes. */
+/** Returns the user's own settings of git, with the files that they include. */
 export async function userGitSettings(
   { home, gitDir }: { readonly home: string | null; readonly gitDir: string },
 ): Promise<readonly GitSetting[]> {

@@ -32,7 +32,7 @@ export function evalContext(text: string): EvalContext {
   };
 }
 
-/** Returns the rows that a row like `f0 … f48: string ×49` stands for; any other row alone. */
+/** Returns the rows that a row like `f0 … f48: string ×49` represents; any other row alone. */
 function numbered(row: IndexRow): IndexRow[] {
   const [, others = "", shown = ""] = NUMBERED.exec(row.shown) ?? [];
   if (others === "") return [row];

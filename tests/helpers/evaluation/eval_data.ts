@@ -75,7 +75,7 @@ export function countTask(lines: number): EvalTask {
   };
 }
 
-/** Asks for all pairs of users who both asked for a place, which is more text than any cap permits. */
+/** Asks for all pairs of users who both requested a place, which is more text than any cap permits. */
 export function pairTask(lines: number, users: number): EvalTask {
   const all = questionLines(lines, users);
   const asked = [...new Set(all.filter(({ kind }) => kind === "place").map(({ user }) => user))].sort((a, b) => a - b);

@@ -51,7 +51,7 @@ export async function answerOf(reply: MockReply, call: Call): Promise<Answer | n
 async function* play(reply: MockReply, call: Call): AsyncGenerator<Uint8Array> {
   const { fault } = reply;
   const write = writer(reply);
-  // A first comment makes the headers leave at once, like those of a slow server.
+  // A first comment makes the headers leave at once, as the headers of a slow server do.
   yield* write(": stream\n\n");
   if (fault === "no_token") await pause(Infinity, call.signal);
   if (reply.delayMs) await pause(reply.delayMs, call.signal);

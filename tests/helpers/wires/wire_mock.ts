@@ -247,7 +247,7 @@ class Mock implements WireMock {
     if (this.#options.handler) return this.#options.handler(asked);
     const { reply } = this.#options;
     if (this.#queue === null && reply !== undefined && !isList(reply)) return reply;
-    // The status is one that clients do not retry.
+    // Clients do not retry this status.
     return this.#queue?.shift() ?? { status: 410, error: { message: "The mock has no scripted reply left" } };
   }
 
