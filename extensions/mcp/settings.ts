@@ -4,9 +4,9 @@ import { z } from "zod";
 const text = z.string().min(1);
 const limits = {
   destructive: z.boolean().default(false).describe(
-    "Whether tools that the server marks as destructive run without asking the user",
+    "Whether tools that the server marks as destructive run without approval",
   ),
-  disabled: z.boolean().default(false).describe("Whether the server is left out"),
+  disabled: z.boolean().default(false).describe("Whether the server is omitted"),
   timeoutMs: z.int().min(1).max(3_600_000).default(60_000).describe("Time limit of one call"),
   startMs: z.int().min(1).max(600_000).default(30_000).describe(
     "Time limit of the start and the first exchange",
@@ -14,15 +14,15 @@ const limits = {
 };
 const values = z.record(z.string(), z.string()).default({}).meta({ secrets: true });
 export const Stdio = z.strictObject({
-  command: text.describe("Program, found on the path of commands or absolute"),
-  args: z.array(z.string()).default([]).describe("Its arguments; ${workspace} stands for the workspace's path"),
-  env: values.describe("Variables beside the few of every program"),
+  command: text.describe("Program, as an absolute path or as a name that PATH resolves"),
+  args: z.array(z.string()).default([]).describe("Its arguments; ${workspace} is replaced by the workspace's path"),
+  env: values.describe("Variables in addition to the few that every program gets"),
   cwd: z.string().optional().describe(
-    "Folder of the workspace in which it starts; without it, an empty folder, and no program of the workspace is in PATH",
+    "Folder of the workspace in which it starts; by default, an empty folder, and PATH then contains no program of the workspace",
   ),
-  network: z.boolean().default(false).describe("Whether it gets TCP, to anywhere"),
+  network: z.boolean().default(false).describe("Whether it may open TCP connections to any address"),
   read: z.array(z.string().startsWith("/")).default([]).describe(
-    "Absolute paths beside the system's and the workspace that it may read and run",
+    "Absolute paths that it may read and run, in addition to the system's and the workspace",
   ),
   write: z.array(text).default([]).describe("Paths that it may change, relative to the workspace"),
   ...limits,
@@ -44,7 +44,7 @@ function apart(servers: Readonly<Record<string, unknown>>): boolean {
 export default z.strictObject({
   servers: z.record(z.string().regex(NAME, "must be letters, digits, - and _"), Server)
     .refine(apart, "has two names of which one alias would be made, such as a-b and a_b").default({})
-    .describe("Name of a server to its program or address").meta({ offered: "mcpServers" }),
+    .describe("Names of servers, each with a program or an address").meta({ offered: "mcpServers" }),
   variables: values.describe("Variables that the servers of a repository's .mcp.json may use, by name"),
 }).prefault({});
 

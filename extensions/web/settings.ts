@@ -8,9 +8,9 @@ export default z.strictObject({
   hosts: z.array(z.string().regex(HOST, "must be a host such as example.org, *.example.org or example.org:8443"))
     .default([])
     .describe(
-      "Hosts on the internet that web.get, web.post and web.readable may reach: example.org, *.example.org, example.org:8443 or * for all",
+      "Hosts on the internet that web.get, web.post and web.readable may reach, such as example.org, *.example.org or example.org:8443; * for all",
     ),
   local: z.array(z.string().regex(LOCAL, "no host with its port such as localhost:3000")).default([]).describe(
-    "Hosts with their ports on this machine or its network that they may reach: localhost:3000",
+    "Hosts on this machine or its network that they may reach, with their ports, such as localhost:3000",
   ),
 }).prefault({});

@@ -7,7 +7,7 @@ const positive = z.int().positive();
 const usd = z.number().min(0);
 
 const ModelSchema = z.strictObject({
-  name: z.string().trim().min(1).describe("Name of the model as the service knows it"),
+  name: z.string().trim().min(1).describe("Name of the model at the service"),
   contextTokens: positive.optional().describe("Size of the model's context in tokens, prompt and reply together"),
   price: z.strictObject({
     input: usd.describe("US dollars per million tokens of input"),
@@ -16,10 +16,12 @@ const ModelSchema = z.strictObject({
       "US dollars per million tokens of input from a cache; the price of input if not set",
     ),
     cacheWrite: usd.optional().describe("US dollars per million tokens of input that the service writes to a cache"),
-  }).optional().describe("What the model costs"),
-  reasoning: z.boolean().optional().describe("Whether the model has its own reasoning, with levels"),
-  images: z.boolean().optional().describe("Whether the model takes images"),
-  alternatingRoles: z.boolean().optional().describe("Whether the model has no system role or wants alternating roles"),
+  }).optional().describe("Prices of the model"),
+  reasoning: z.boolean().optional().describe("Whether the model reasons by itself, with levels"),
+  images: z.boolean().optional().describe("Whether the model accepts images"),
+  alternatingRoles: z.boolean().optional().describe(
+    "Whether the model lacks a system role or requires alternating roles",
+  ),
   speed: z.number().optional().describe("Rank of the model by speed, higher is faster"),
   intelligence: z.number().optional().describe("Rank of the model by intelligence, higher is better"),
 });
@@ -29,7 +31,7 @@ const ProviderSchema = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9][\w.-]*$/, "must be a name of letters, digits, dots and dashes")
     .describe("Name that --provider and provider/model use"),
   preset: z.string().min(1).optional().describe(
-    "Preset that gives what is left out, by default the one of the same name",
+    "Preset that supplies omitted values; by default, the preset of the same name",
   ),
   protocol: z.enum(["openai-chat", "openai-responses", "anthropic", "google"]).optional()
     .describe("Wire format of the service"),
@@ -44,19 +46,19 @@ const ProviderSchema = z.strictObject({
     "Longest wait for the first word of a reply, in milliseconds (default: 2 minutes; 30 minutes for a server on this machine). At the limit, Vis stops the call and uses the next route; without one, the request ends as provider",
   ),
   silenceMs: positive.optional().describe(
-    "Longest silence in the middle of a reply, in milliseconds (default: 60 seconds). At the limit, Vis stops the call and repeats it, or tells the model that its reply broke off",
+    "Longest silence in the middle of a reply, in milliseconds (default: 60 seconds). At the limit, Vis stops the call and repeats it, or informs the model that its reply broke off",
   ),
   rateLimit: z.strictObject({
     requests: positive.optional().describe(
-      "Most model calls within the interval. At the limit, Vis uses the next route, or the call waits",
+      "Maximum number of model calls within the interval. At the limit, Vis uses the next route, or the call waits",
     ),
     tokens: positive.optional().describe(
-      "Most tokens within the interval, input and output. At the limit, Vis uses the next route, or the call waits",
+      "Maximum number of tokens within the interval, input and output. At the limit, Vis uses the next route, or the call waits",
     ),
     perMs: positive.default(60_000).describe(
       "Length of the interval in milliseconds. At the limit, a call waits until the interval is over",
     ),
-  }).optional().describe("How many calls and tokens the service accepts within an interval"),
+  }).optional().describe("Number of calls and tokens that the service accepts within an interval"),
 });
 
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
@@ -68,14 +70,14 @@ const name = z.string().trim().min(1);
  * must not name a command, a host, a key or a grant. `env` is the variable that sets it. `deno task gen` writes the
  * defaults, these marks and the page of the settings. */
 export const ConfigSchema = z.strictObject({
-  model: name.nullable().default(null).describe("Default model: model or provider/model")
+  model: name.nullable().default(null).describe("Default model, as model or provider/model")
     .meta({ project: true, env: "VIS_MODEL" }),
   provider: name.nullable().default(null).describe(
-    "The only provider to use: one of providers, a preset, demo or files",
+    "The only provider to use: a name from providers, a preset, demo or files",
   ).meta({ env: "VIS_PROVIDER" }),
   providers: z.array(ProviderSchema).default([]).describe("Services and their models; the first model is the default"),
   localServers: z.boolean().default(true).describe(
-    "Whether Vis looks for Ollama, LM Studio and vLLM on this machine if no provider is configured",
+    "Whether Vis looks for Ollama, LM Studio and vLLM on this machine if the settings have no provider",
   ),
   database: z.string().min(1).refine((text) => !/^postgres(ql)?:\/\/[^@/?]*:[^@/?]*@/.test(text), {
     message: "must not contain a password, set VIS_DATABASE_PASSWORD or VIS_DATABASE_PASSWORD_FILE",
@@ -87,7 +89,7 @@ export const ConfigSchema = z.strictObject({
   ).meta({ env: "VIS_BASE_URL" }),
   retry: z.strictObject({
     patienceMs: z.int().min(0).default(300_000).describe(
-      "How long Vis repeats a model call while all providers fail, in milliseconds; 0 for three tries only. At the limit, the request ends as provider with the last error",
+      "Time in milliseconds for which Vis repeats a model call while all providers fail; 0 for three attempts only. At the limit, the request ends as provider with the last error",
     ),
   }).prefault({}),
   budget: z.strictObject({
@@ -96,22 +98,22 @@ export const ConfigSchema = z.strictObject({
     )
       .meta({ project: true }),
     ceiling: positive.nullable().default(40).describe(
-      "Most steps of a request, however much progress they make; null for no limit. At the limit, the model gets one last call, and the request ends as max_iterations",
+      "Maximum number of steps of a request, regardless of their progress; null for no limit. At the limit, the model gets one last call, and the request ends as max_iterations",
     ),
     costUsd: z.number().positive().nullable().default(null).describe(
-      "Most that a request may cost, in US dollars. At the limit, Vis makes no further call, and the request ends as limit_cost; a model with an unknown price is refused before the first call",
+      "Maximum cost of a request in US dollars. At the limit, Vis makes no further call, and the request ends as limit_cost; a model with an unknown price is refused before the first call",
     ),
     tokens: positive.nullable().default(null).describe(
-      "Most tokens of a request, input and output. At the limit, Vis makes no further call, and the request ends as limit_tokens; running calls are finished and may exceed the limit",
+      "Maximum number of tokens of a request, input and output. At the limit, Vis makes no further call, and the request ends as limit_tokens; running calls are finished and may exceed the limit",
     ),
     wallMs: positive.nullable().default(null).describe(
       "Longest time of a request in milliseconds. At the limit, Vis stops running calls and blocks, and the request ends as limit_time",
     ),
     subcalls: positive.nullable().default(null).describe(
-      "Most model calls and sub-queries that blocks of a request may make. At the limit, a further one fails with an error in the block",
+      "Maximum number of model calls and sub-queries by the blocks of a request. At the limit, each further call fails with an error in the block",
     ),
     depth: z.int().min(0).max(5).default(1).describe(
-      "How deeply sub-queries may be nested. At the limit, a deeper one fails with an error in the block",
+      "Maximum depth of nested sub-queries. At the limit, a deeper one fails with an error in the block",
     ),
   }).prefault({}),
   sandbox: z.strictObject({
@@ -124,27 +126,27 @@ export const ConfigSchema = z.strictObject({
       "Command that starts each sandbox process, such as a container; Vis appends the command line of the sandbox",
     ),
     live: positive.default(32).describe(
-      "Most sandbox processes at a time. At the limit, Vis stops the least recently used one without a request; its variables return when they are needed",
+      "Maximum number of sandbox processes at a time. At the limit, Vis stops the least recently used idle process; its variables return when they are needed",
     ),
     idleMs: positive.default(600_000).describe(
-      "How long a sandbox process waits for a request, in milliseconds. At the limit, Vis stops it; its variables return when they are needed",
+      "Time in milliseconds for which a sandbox process waits for a request. At the limit, Vis stops it; its variables return when they are needed",
     ),
     timeoutMs: positive.default(120_000).describe(
       "Time limit of a block that sets no limit, in milliseconds. At the limit, the block ends with Timeout; its changes are kept",
     ),
     timeoutMinMs: positive.default(3_000).describe(
-      "Shortest time limit of a block in milliseconds. At the limit, a block that sets a shorter one gets this one",
+      "Shortest time limit of a block in milliseconds. At the limit, a block that sets a shorter limit gets this one",
     ),
     timeoutMaxMs: positive.default(1_800_000).describe(
-      "Longest time limit of a block in milliseconds. At the limit, a block that sets a longer one ends with Timeout",
+      "Longest time limit of a block in milliseconds. At the limit, a block that sets a longer limit ends with Timeout",
     ),
   }).prefault({}),
   context: ShownLimits,
   server: z.strictObject({
-    host: z.string().min(1).default("127.0.0.1").describe("Address that vis serve listens on"),
+    host: z.string().min(1).default("127.0.0.1").describe("Address at which vis serve listens"),
     port: z.int().min(0).max(65535).default(7357).describe("Port of vis serve; 0 for any free port"),
     hosts: z.array(z.string().min(1)).default([]).describe(
-      "Further host names of vis serve, with their ports if they have one, such as those of a reverse proxy",
+      "Further host names of vis serve, such as the names of a reverse proxy; each may have a port",
     ),
     tokenFile: z.string().min(1).nullable().default(null).describe(
       "File with the token of vis serve; null for server-token in $VIS_HOME, which the first start creates",
@@ -154,11 +156,11 @@ export const ConfigSchema = z.strictObject({
     ),
     jwt: z.strictObject({
       issuer: z.string().refine(isSecureUrl, "must be an https URL").nullable().default(null).describe(
-        "Issuer of JSON Web Tokens that vis serve accepts as well; null for none",
+        "Issuer of JSON Web Tokens that vis serve also accepts; null for none",
       ),
       audience: z.string().min(1).nullable().default(null).describe("Audience that the tokens must name"),
       jwks: z.string().refine(isSecureUrl, "must be an https URL").nullable().default(null).describe(
-        "Address of the issuer's public keys; null for the one in its discovery document",
+        "Address of the issuer's public keys; null for the address in its discovery document",
       ),
       scopeClaim: z.string().min(1).default("scope").describe(
         "Claim with the scopes of a token: vis:read, vis:write, vis:admin",
@@ -173,44 +175,44 @@ export const ConfigSchema = z.strictObject({
       "Addresses and networks (10.0.0.0/8) of reverse proxies whose X-Forwarded-For names the client",
     ),
     workspaces: z.array(z.string().min(1)).default([]).describe(
-      "Folders that a new conversation may use instead of the one in which vis serve was started",
+      "Folders that a new conversation may use instead of the folder in which vis serve was started",
     ),
     requestsPerMinute: positive.default(6_000).describe(
-      "Most HTTP requests a minute of one token, and of one address. At the limit, the response is 429 with Retry-After",
+      "Maximum number of HTTP requests per minute of one token, and of one address. At the limit, the response is 429 with Retry-After",
     ),
     burst: positive.default(500).describe(
-      "Most HTTP requests of one token, and of one address, at once. At the limit, the response is 429 with Retry-After",
+      "Maximum number of simultaneous HTTP requests of one token, and of one address. At the limit, the response is 429 with Retry-After",
     ),
     quota: z.strictObject({
       queriesPerDay: positive.nullable().default(null).describe(
-        "Most requests of a token in a day (UTC). At the limit, the response is 429 with Retry-After until the next day",
+        "Maximum number of requests of a token per day (UTC). At the limit, the response is 429 with Retry-After until the next day",
       ),
       costUsdPerDay: z.number().positive().nullable().default(null).describe(
-        "Most that the requests of a token may cost in a day (UTC), in US dollars. At the limit, the response is 429 with Retry-After; a model with an unknown price is refused (400)",
+        "Maximum cost of the requests of a token per day (UTC), in US dollars. At the limit, the response is 429 with Retry-After; a model with an unknown price is refused (400)",
       ),
       concurrent: positive.nullable().default(null).describe(
-        "Most requests of a token at a time. At the limit, the response is 429 until one of them has ended",
+        "Maximum number of simultaneous requests of a token. At the limit, the response is 429 until one of them has ended",
       ),
     }).prefault({}).describe("Limits of each token that sets no limit itself"),
     bodyMiB: positive.max(1024).default(32).describe(
-      "Largest body of an HTTP request, in MiB. At the limit, the response is 413, before the body is read if it states its length",
+      "Largest body of an HTTP request, in MiB. At the limit, the response is 413, even before the body is read if its length is declared",
     ),
     shutdownMs: z.int().min(0).default(10_000).describe(
-      "How long running requests may continue after vis serve is told to stop, in milliseconds. At the limit, Vis cancels them; on PostgreSQL, other nodes continue them",
+      "Time in milliseconds for which running requests may continue after vis serve must stop. At the limit, Vis cancels them; on PostgreSQL, other nodes continue them",
     ),
   }).prefault({}),
   telegram: z.strictObject({
     allow: z.array(z.int()).default([]).describe(
-      "Ids of users who may use the bot, and of groups whose members all may; vis telegram allow adds one",
+      "Ids of users who may use the bot, and of groups in which every member may use it; vis telegram allow adds an id",
     ),
     apiUrl: z.url({ protocol: /^https?$/ }).default("https://api.telegram.org").describe(
-      "Bot API server: Telegram's or your own",
+      "Server of the Bot API, either Telegram's or your own",
     ),
     webhookUrl: z.url({ protocol: /^https$/ }).nullable().default(null).describe(
       "Public address at which vis serve answers the bot's webhook; null if vis telegram polls for updates",
     ),
     shutdownMs: z.int().min(0).default(10_000).describe(
-      "How long running requests may continue after vis telegram is told to stop, in milliseconds. At the limit, Vis stops them and starts them again at the next start",
+      "Time in milliseconds for which running requests may continue after vis telegram must stop. At the limit, Vis stops them and starts them again at the next start",
     ),
   }).prefault({}),
   hooks: z.strictObject({
@@ -228,14 +230,14 @@ export const ConfigSchema = z.strictObject({
     ),
   }).prefault({}),
   approvals: z.enum(["ask", "never"]).default("ask").describe(
-    "Whether Vis asks you when an extension needs more than it was granted, or refuses it without asking",
+    "Whether Vis asks you for approval when an extension needs more than it was granted, or refuses it without asking",
   ),
   secrets: z.array(z.string().min(1)).default([...SECRET_PATTERNS]).describe(
     "Files of the workspace that may contain secrets; * matches any text, and ! makes an exception. Vis asks before the model reads one. A workspace can only add patterns",
   ).meta({ project: true }),
   extensions: z.strictObject({
     allow: z.array(name).nullable().default(null).describe(
-      "The only extensions that Vis loads: namespaces, or aliases of shipped ones such as web; null for all that are found and trusted",
+      "The only extensions that Vis loads: namespaces, or aliases of shipped ones such as web; null for all trusted extensions that Vis finds",
     ),
     deny: z.array(name).default([]).describe(
       "Extensions that Vis does not load: namespaces, or aliases of shipped ones such as web",

@@ -9,7 +9,9 @@ export const KeyReportSchema = z.object({
   /** "device-login" for a login on a web page, "optional" for servers that need no key. */
   need: z.enum(["required", "optional", "device-login"]),
   from: z.string().describe('A variable, auth.json, or ""'),
-  address: z.string().optional().describe("Where the key goes, if a variable moves it there; or why it does not"),
+  address: z.string().optional().describe(
+    "Address that receives the key, if a variable changes it, or the reason why no address does",
+  ),
   shown: z.string().describe("The last characters of the key, masked"),
   /** How the user fixes a missing key; "" if nothing needs to be done. */
   fix: z.string(),
@@ -56,7 +58,7 @@ export const ProvidersReportSchema = z.object({
     baseUrl: z.string(),
     /** The default model; null if a model must be named. */
     model: z.string().nullable(),
-    root: z.boolean().describe("Whether queries use it now"),
+    root: z.boolean().describe("Whether queries currently use it"),
     key: KeyReportSchema,
     reach: z.object({ ok: z.boolean(), found: z.string() }).nullable().describe("Null if it was not checked"),
   })),
@@ -80,7 +82,7 @@ export const ModelsReportSchema = z.object({
   source: z.enum(["service", "data", "config"]),
   /** Why the list is not from the service, or the origin of the data. */
   detail: z.string(),
-  prices: z.string().optional().describe("The day of the bundled prices, if there are any for this provider"),
+  prices: z.string().optional().describe("Day of the bundled prices, if they include this provider"),
   models: z.array(z.object({
     name: z.string(),
     contextTokens: z.number().nullable(),

@@ -33,7 +33,7 @@ export function outputSchemas(): Readonly<Record<string, object>> {
 }
 
 const count = z.number().int().min(0);
-const time = z.number().int().describe("Milliseconds since the epoch");
+const time = z.number().int().describe("Time in milliseconds since the epoch");
 
 const image = z.object({
   kind: z.string(),
@@ -58,13 +58,13 @@ const iteration = z.object({
   budget: z.number().nullable(),
   blocks: z.array(z.object({ code: z.string(), result: BlockResultSchema, diffs: z.array(z.string()) })),
   calls: z.array(z.object({ prompt: z.string(), reply: z.string().nullable(), error: z.string().nullable() })),
-  children: z.array(z.looseObject({})).describe("Sub-queries, each as a query"),
+  children: z.array(z.looseObject({})).describe("Sub-queries in the form of queries"),
 });
 
 /** A recorded query, including its iterations. */
 const recordedQuery = QueryResultSchema.omit({ answerType: true, conversationId: true, value: true }).extend({
   status: z.enum(["done", "error", "interrupted", "running"]),
-  reason: QueryResultSchema.shape.reason.nullable().describe("Why it ended; null while it runs"),
+  reason: QueryResultSchema.shape.reason.nullable().describe("Reason of the end; null while it runs"),
   text: z.string(),
   running: z.boolean(),
   createdAt: time,
@@ -78,7 +78,7 @@ const recordedQuery = QueryResultSchema.omit({ answerType: true, conversationId:
 });
 
 const result = QueryResultSchema.extend({
-  trace: recordedQuery.nullable().optional().describe("Everything the query did, with --trace"),
+  trace: recordedQuery.nullable().optional().describe("All iterations of the query, with --trace"),
 }).describe("Result of a query");
 
 const message = z.object({ role: z.string(), bytes: count, tokens: count, text: z.string() });
@@ -116,7 +116,7 @@ const queryOutputs = {
 const branch = z.object({
   branchId: z.string(),
   parentBranchId: z.string().nullable(),
-  fork: z.looseObject({}).nullable().describe("Where it branches off from its parent"),
+  fork: z.looseObject({}).nullable().describe("Point at which it branches off from its parent"),
   title: z.string(),
   queries: count,
   createdAt: time,
@@ -127,12 +127,12 @@ const conversation = z.object({
   title: z.string(),
   workspace: z.string(),
   queries: count,
-  running: z.boolean().describe("Whether a query is running in it, in any process"),
+  running: z.boolean().describe("Whether any process runs a query in it"),
   createdAt: time,
   branches: z.array(branch),
 });
 
-const kind = z.string().describe("data, function, class, instance, lost, pending and others");
+const kind = z.string().describe("Kind, such as data, function, class, instance, lost or pending");
 
 const head = z.object({
   name: z.string(),
@@ -140,7 +140,7 @@ const head = z.object({
   versions: count,
   scope: z.enum(["live", "forgotten", "system"]),
   reason: z.string().describe('Why it is lost; "" if it is not'),
-  code: z.string().describe("The block that defined it"),
+  code: z.string().describe("Code of the block that defined it"),
   createdAt: time,
   declaration: z.string(),
   type: z.string(),
@@ -180,17 +180,19 @@ const storedOutputs = {
   ]).describe("Variables; with names or --history, versions; with --diff, a comparison of two versions"),
   "undo": z.looseObject({
     error: z.looseObject({ code: count, message: z.string(), reason: z.literal("files_changed").optional() }).optional()
-      .describe("Why nothing was undone"),
+      .describe("Reason why nothing was undone"),
     changes: z.array(z.looseObject({
       id: z.string(),
       at: time,
       paths: z.array(z.string()),
       undone: z.boolean().optional().describe("With --list"),
-      kept: z.array(z.string()).optional().describe("With --list: files that its undo left as they were"),
+      kept: z.array(z.string()).optional().describe("With --list: files that its undo did not change"),
     })).optional(),
     files: z.array(z.looseObject({ path: z.string(), diff: z.string() })).optional(),
     kept: z.array(z.object({ path: z.string(), reason: z.string() })).optional()
-      .describe("Files that were left as they are, such as those that others changed since; the exit code is then 1"),
+      .describe(
+        "Files that were not restored, for example because they were changed again since; the exit code is then 1",
+      ),
   }),
   "search": z.array(SearchHitSchema),
   "logs jsonl": z.object({
@@ -239,7 +241,7 @@ const setupOutputs = {
   "config schema": z.looseObject({}).describe("A JSON Schema"),
   "config trust": ConfigTrustSchema.nullable(),
   "extensions list": z.array(ExtensionSchema),
-  "extensions show": ExtensionSchema.extend({ text: z.string().describe("What the model reads about it") }),
+  "extensions show": ExtensionSchema.extend({ text: z.string().describe("Text that the model reads about it") }),
   "extensions check": z.array(ExtensionCheckSchema),
   "extensions test": z.array(ExtensionCheckSchema),
   "extensions new": folder,

@@ -24,18 +24,22 @@ export interface McpParts {
 const RUNS = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true } as const;
 
 const wanted = {
-  request: z.string().min(1).describe("What Vis is to do or to answer, in plain words"),
-  maxIterations: z.number().int().min(1).optional().describe("Iterations it may use; the configured number by default"),
+  request: z.string().min(1).describe("The task or question, in plain words"),
+  maxIterations: z.number().int().min(1).optional().describe(
+    "Maximum number of iterations; by default, the number of the settings",
+  ),
   schema: z.record(z.string(), z.unknown()).optional().describe("JSON Schema that the answer must satisfy"),
 };
 const Ask = z.strictObject(wanted);
 
 const Continue = z.strictObject({
-  conversation: z.string().optional().describe("Id of a conversation; the newest of the workspace by default"),
+  conversation: z.string().optional().describe(
+    "Id of a conversation; by default, the newest conversation of the workspace",
+  ),
   ...wanted,
   request: wanted.request.optional(),
   more: z.boolean().optional().describe(
-    "Instead of a request: continue the last one, which stopped at its step limit, for ten more steps",
+    "Instead of a request: continue the last request, which stopped at its step limit, for ten more steps",
   ),
 });
 
@@ -51,7 +55,7 @@ const Answer = z.object({
   outputTokens: z.number(),
   estimated: z.boolean().describe("Whether a part of the tokens and of the cost is estimated"),
   costUsd: z.number().nullable(),
-  work: z.string().describe("What was changed and run, in one line; empty if there is nothing to say"),
+  work: z.string().describe("Changes and commands in one line; empty if there are none"),
 });
 
 /** Adds tools that run a query: `ask` in a new conversation, `continue` in an existing one. */
@@ -152,7 +156,9 @@ const READS = { readOnlyHint: true, openWorldHint: false } as const;
 
 const VALUE_CHARS = 20_000;
 
-const conversation = z.string().optional().describe("Id of a conversation; the newest of the workspace by default");
+const conversation = z.string().optional().describe(
+  "Id of a conversation; by default, the newest conversation of the workspace",
+);
 
 const limit = z.number().int().min(1).max(200).default(20);
 
@@ -174,13 +180,13 @@ function addSearch(server: McpServer, parts: McpParts): void {
     inputSchema: z.strictObject({
       text: z.string().min(1),
       kind: z.enum(["request", "code", "answer"]).optional(),
-      conversation: z.string().optional().describe("Only in this one"),
+      conversation: z.string().optional().describe("Only search this conversation"),
       limit,
     }),
     outputSchema: z.object({
       hits: z.array(z.object({
         kind: z.string(),
-        snippet: z.string().describe("Around the words, which stand in [ and ]"),
+        snippet: z.string().describe("Text around the words, which are enclosed in [ and ]"),
         conversation: z.string(),
         title: z.string(),
         query: z.string(),
@@ -211,7 +217,7 @@ function addConversations(server: McpServer, parts: McpParts): void {
         title: z.string(),
         workspace: z.string(),
         queries: z.number(),
-        running: z.boolean().describe("Whether a query runs in it now"),
+        running: z.boolean().describe("Whether a query is running in it"),
         createdAt: time,
       })),
     }),
@@ -235,7 +241,7 @@ function addVariables(server: McpServer, parts: McpParts): void {
     inputSchema: z.strictObject({
       conversation,
       name: z.string().optional(),
-      versions: z.number().int().min(1).max(50).default(1).describe("With a name: how many of the newest"),
+      versions: z.number().int().min(1).max(50).default(1).describe("With a name, the number of newest versions"),
     }),
     outputSchema: z.object({
       conversation: z.string(),

@@ -33,21 +33,21 @@ const WorkSchema = z.object({
   removed: count.describe("Lines that were removed from them"),
   commands: z.array(z.object({ command: z.string(), exitCode: whole.nullable(), outcome: z.string() }))
     .describe(
-      "How the last run of each command ended; the newest 20. If its own code hides that a part failed, exitCode is that of the part",
+      "Outcome of the last run of each command; the newest 20. If its own code hides that a part failed, exitCode is that of the part",
     ),
-  others: z.array(z.string()).describe("What else was changed, in words; the newest 20"),
-  text: z.string().describe("All of it in one line for people; empty if there is nothing to say"),
-}).describe("What the query did, with its sub-queries");
+  others: z.array(z.string()).describe("Other changes, in words; the newest 20"),
+  text: z.string().describe("All facts in one line for people; empty if there are none"),
+}).describe("Work of the query and its sub-queries");
 
 export type Work = Frozen<z.infer<typeof WorkSchema>>;
 
 export const QueryResultSchema = z.object({
   status: z.enum(QUERY_STATUSES),
-  reason: z.enum(QUERY_REASONS).describe("Why it ended"),
-  answer: z.string().describe("The answer, or why there is none; never empty"),
+  reason: z.enum(QUERY_REASONS).describe("Reason of the end"),
+  answer: z.string().describe("The answer, or the reason why it is missing; never empty"),
   answerType: z.enum(["text", "markdown"]),
   confidence: z.enum(["high", "medium", "low"]).nullable()
-    .describe("As the model gave it, or low for an answer that Vis doubts; null if there is none"),
+    .describe("The model's own value, or low for an answer that Vis doubts; null if there is no answer"),
   queryId: z.string(),
   conversationId: z.string(),
   iterations: z.number().int().min(0),
@@ -55,8 +55,12 @@ export const QueryResultSchema = z.object({
   costUsd: z.number().nullable().describe("Null if the price of the model is unknown"),
   ms: z.number(),
   notes: z.array(z.string()),
-  noAnswer: z.literal(true).optional().describe("Present if `answer` only says why there is none"),
-  temporary: z.literal(true).optional().describe("Present if the cause may pass, so that the same may succeed later"),
+  noAnswer: z.literal(true).optional().describe(
+    "Present if `answer` contains only the reason why the answer is missing",
+  ),
+  temporary: z.literal(true).optional().describe(
+    "Present if the cause is temporary, so that the same request may succeed later",
+  ),
   work: WorkSchema.optional().describe("Absent if it was not recorded"),
   value: (z.unknown() as z.ZodType<JsonValue>).optional().describe("The answer as data, if a schema was given"),
 }).describe("Result of a query");
@@ -72,17 +76,17 @@ export interface QueryEnd extends Omit<QueryResult, "queryId" | "conversationId"
 export type AnswerType = QueryResult["answerType"];
 export type Confidence = QueryResult["confidence"];
 
-const callOk = z.boolean().describe("False if it threw, or failed as a command that exits with 1");
+const callOk = z.boolean().describe("False if it threw, or if its command exited with 1");
 /** Facts about a call that are shown to people. */
 export const toldOfCall = {
   action: z.object({ doing: z.string(), done: z.string(), things: z.string(), subject: z.string() }).optional()
-    .describe("What the call does, in words: reading, read, files, src/app.ts"),
-  outcome: z.string().optional().describe("How it turned out, in a few words: 12 passed"),
-  refusedByUser: z.boolean().optional().describe("True if it failed because the user said no"),
-  output: z.string().optional().describe("The end of what it printed, if it failed"),
-  exitCode: z.number().int().nullable().optional().describe("The exit code of the command it ran; null if it has none"),
+    .describe("Words for the call, such as reading, read, files, src/app.ts"),
+  outcome: z.string().optional().describe("Outcome in a few words, such as 12 passed"),
+  refusedByUser: z.boolean().optional().describe("True if it failed because the user refused it"),
+  output: z.string().optional().describe("The end of its output, if it failed"),
+  exitCode: z.number().int().nullable().optional().describe("The exit code of its command; null if it has none"),
   changes: z.enum(["files", "other"]).optional()
-    .describe("Present if it may have changed something that lasts: files, or something else"),
+    .describe("Present if it may have changed files or other lasting things"),
 };
 
 export const BlockResultSchema = z.object({
@@ -132,7 +136,7 @@ export type BlockCall = BlockResult["calls"][number];
 
 const envelope = {
   seq: whole.describe("1-based, without gaps within a query"),
-  at: whole.describe("Milliseconds since the epoch"),
+  at: whole.describe("Time in milliseconds since the epoch"),
   queryId: z.string(),
   /** The events of a sub-query are interleaved with the parent's. */
   parentQueryId: z.string().optional().describe("For a sub-query: the query whose block started it"),
@@ -144,11 +148,11 @@ function event<T extends string, S extends z.ZodRawShape>(type: T, body: S) {
 }
 
 export const ApprovalQuestionSchema = z.object({
-  id: z.string().describe("For the answer"),
+  id: z.string().describe("Id that the answer names"),
   extension: z.string().describe("Namespace of the extension that asks"),
-  what: z.string().describe("What would be done, as a phrase: run npm ci with network"),
+  what: z.string().describe("The planned action as a phrase, such as run npm ci with network"),
   why: z.string(),
-  scope: z.string().describe("What a lasting answer allows, as a phrase: network for commands"),
+  scope: z.string().describe("The permission of a lasting answer as a phrase, such as network for commands"),
   scopes: z.array(z.string()).optional().describe("The rules that a lasting answer keeps; `scope` alone if absent"),
   lasting: z.boolean().optional().describe("False if the only answers are once and no; true if absent"),
 });
@@ -163,12 +167,12 @@ export type PlanItem = Frozen<z.infer<typeof PlanItemSchema>>;
 
 export const KeptRuleSchema = z.object({
   id: z.string(),
-  tenant: z.string().describe("Whose conversations it concerns"),
+  tenant: z.string().describe("Tenant whose conversations it concerns"),
   /** The real path of the workspace. */
   workspace: z.string(),
   conversationId: z.string().nullable().describe("The conversation to which it is limited"),
   extension: z.string().describe("Namespace"),
-  scope: z.string().describe("What is allowed, as a phrase"),
+  scope: z.string().describe("The permission as a phrase"),
   at: z.string().describe("ISO 8601"),
 });
 
@@ -182,7 +186,7 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
   /** The first event of an iteration. A stream that is rebuilt from stored iterations has none. */
   event("iteration_started", {
     used: whole.describe("Iterations that count against the budget, this one included"),
-    budget: whole.describe("Iterations the query may use before it must ask for more"),
+    budget: whole.describe("Number of iterations that the query may use before it must ask for more"),
   }),
   event("steered", { text: z.string() }).describe("A message of the user that this iteration shows to the model"),
   event("thinking", { delta: z.string() }),
@@ -196,7 +200,7 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     ms: z.number().optional(),
     ok: callOk.optional(),
     ...toldOfCall,
-    diffs: z.array(z.string()).optional().describe("File changes, a unified diff each"),
+    diffs: z.array(z.string()).optional().describe("File changes, each as a unified diff"),
   }),
   event("plan", { items: z.array(PlanItemSchema) }).describe(
     "A block has changed $plan, the list of tasks that the model keeps; it replaces the list before",
@@ -210,20 +214,20 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
   event("approval_answered", {
     id: z.string(),
     decision: z.enum(DECISIONS),
-    reason: z.string().describe("Why not, in the user's words"),
+    reason: z.string().describe("Reason of a refusal, in the user's words"),
   }),
   event("nudge", { lines: z.array(z.string()) }),
   /** No part of the failed reply was shown. */
   event("retrying", {
-    reason: z.string().describe("Why there was no reply from the model"),
+    reason: z.string().describe("Reason why the model did not reply"),
     waitMs: z.number().describe("Time until the next attempt"),
     attempt: z.number().int().describe("Number of the next attempt, 1-based"),
   }),
   /** Sent after 15 s, and again each time the wait has doubled. */
   event("waiting", {
     model: z.string().describe("The model that has not begun to reply"),
-    waitedMs: z.number().describe("How long the call has waited"),
-    limitMs: z.number().describe("When the call is given up"),
+    waitedMs: z.number().describe("Time that the call has waited"),
+    limitMs: z.number().describe("Time after which the call is given up"),
   }),
   event("usage", { usage: UsageSchema }),
   event("iteration_finished", {
@@ -233,7 +237,9 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
   }),
   event("answer_draft", {
     delta: z.string(),
-    again: z.boolean().optional().describe("Whether the draft so far is withdrawn: the reply is asked for again"),
+    again: z.boolean().optional().describe(
+      "Whether the draft so far is withdrawn, because the reply is requested again",
+    ),
   }).describe(
     "A piece of an answer while the model writes it. The draft is withdrawn when its iteration finishes with another " +
       "outcome than final; answer_delta replaces it",

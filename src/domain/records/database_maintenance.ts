@@ -53,7 +53,7 @@ export const PruneSchema = z.object({
   dryRun: z.boolean(),
   /** Conversations without activity since the given time, oldest first. */
   conversations: z.array(
-    z.object({ ...conversation, lastActivity: z.number().int().describe("Milliseconds since the epoch") }),
+    z.object({ ...conversation, lastActivity: z.number().int().describe("Time in milliseconds since the epoch") }),
   ),
   logRows: count,
   /** The number of unreferenced texts and values; 0 in a dry run. */

@@ -5,8 +5,8 @@ import { ExtensionSchema } from "../../../domain/reports.ts";
 
 /** The shapes of the API, as OpenAPI shows them. Requests are strict; responses may gain fields. */
 
-const id = z.string().describe("UUIDv7; for a conversation, its first 8 characters are enough");
-const time = z.number().int().describe("Milliseconds since the epoch");
+const id = z.string().describe("UUIDv7; for a conversation, its first 8 characters suffice");
+const time = z.number().int().describe("Time in milliseconds since the epoch");
 
 /** Returns the schema of a whole list, in one page. */
 export function listOf<T extends z.ZodType>(item: T): z.ZodObject<{ items: z.ZodArray<T> }> {
@@ -15,7 +15,7 @@ export function listOf<T extends z.ZodType>(item: T): z.ZodObject<{ items: z.Zod
 
 export const QuerySchema = QueryResultSchema.omit({ value: true }).extend({
   status: z.enum(["done", "error", "interrupted", "running"]),
-  reason: QueryResultSchema.shape.reason.nullable().describe("Why it ended; null while it runs"),
+  reason: QueryResultSchema.shape.reason.nullable().describe("Reason of the end; null while it runs"),
   answer: z.string().describe('The answer, or why there is none; "" while it runs'),
   text: z.string(),
   running: z.boolean().describe("Whether it runs, in this server or in another process"),
@@ -24,7 +24,7 @@ export const QuerySchema = QueryResultSchema.omit({ value: true }).extend({
     "Messages that the user sent while it ran, each with the iteration (1-based) that showed it to the model",
   ),
   forkedAt: time.optional().describe(
-    "Set if the branch is a fork that shows only its first iterations: when the next one began",
+    "Start of the first iteration that is not shown; set if the branch is a fork that shows only a part of the query",
   ),
 });
 
@@ -33,7 +33,7 @@ export const ConversationSchema = z.object({
   branchId: z.string(),
   title: z.string(),
   workspace: z.string(),
-  tenant: z.string().describe("Whose conversation it is"),
+  tenant: z.string().describe("Tenant of the conversation"),
   createdAt: time,
 });
 
@@ -61,12 +61,12 @@ const MarkdownTreeSchema = z.array(z.object({ kind: z.string() }).loose()).reado
 );
 
 const AnswerTreeSchema = MarkdownTreeSchema.nullable().describe(
-  "The blocks of an answer in Markdown. Null for any other answer, and for one of more than 30,000 characters",
+  "The blocks of an answer in Markdown. Null for any other answer, and for an answer of more than 30,000 characters",
 );
 
 export const QueryListSchema = z.object({
   items: z.array(QuerySchema.extend({ answerTree: AnswerTreeSchema.optional() })),
-  before: z.number().int().describe("Number of earlier queries; pass it as before to get them"),
+  before: z.number().int().describe("Number of earlier queries; with it as before, they are returned"),
 });
 
 export const ServerSchema = z.object({
@@ -79,7 +79,7 @@ export const ServerSchema = z.object({
     maxIterations: z.number().int().nullable(),
     maxCostUsd: z.number().nullable(),
     timeoutMs: z.number().nullable(),
-  }).describe("Of each request; null for none"),
+  }).describe("Limits of each request; null for none"),
 });
 
 export const ModelListSchema = z.object({
@@ -109,7 +109,7 @@ export const PageQuery = z.object({
 
 export const NewConversationBody = z.strictObject({
   title: z.string().max(1000).default("New conversation"),
-  workspace: z.string().max(4096).optional().describe("One of the server's workspaces; its default if omitted"),
+  workspace: z.string().max(4096).optional().describe("A workspace of the server; its default if omitted"),
 });
 
 export const RenameBody = z.strictObject({ title: z.string().min(1).max(1000) });
@@ -133,10 +133,14 @@ export const IterationsQuery = z.object({
 });
 
 export const QueriesQuery = z.object({
-  before: z.coerce.number().int().min(0).optional().describe("Only this many of the oldest; all by default"),
-  limit: z.coerce.number().int().min(1).max(10_000).default(10_000).describe("At most this many, the latest of those"),
+  before: z.coerce.number().int().min(0).optional().describe(
+    "Maximum number of queries, counted from the oldest; all by default",
+  ),
+  limit: z.coerce.number().int().min(1).max(10_000).default(10_000).describe(
+    "Maximum number of queries, counted from the newest of them",
+  ),
   answers: z.enum(["text", "tree"]).default("text").describe(
-    "tree: with answerTree, the answer ready to be drawn; at most 100",
+    "With tree, each query has answerTree, the blocks of its answer; at most 100 queries",
   ),
 });
 
@@ -156,22 +160,22 @@ export const ForkBody = z.strictObject({
 /** The choices for one query. */
 export const ChoicesSchema = z.object({
   reasoning: z.enum(["quick", "balanced", "deep"]).optional().describe(
-    "How thoroughly the model thinks; the configured level, or the model's own choice, if omitted",
+    "Thoroughness of the model's thinking; the level of the settings, or the model's own choice, if omitted",
   ),
   maxIterations: z.number().int().min(1).max(1_000_000).optional().describe(
-    "Iterations the query may use before it must ask for more",
+    "Number of iterations that the query may use before it must ask for more",
   ),
   model: z.string().min(1).max(200).optional().describe(
     'The model that serves it, as "provider/name" or "name"; the server\'s model by default',
   ),
-  maxCostUsd: z.number().positive().optional().describe("US dollars that it may cost; at most the server's own limit"),
+  maxCostUsd: z.number().positive().optional().describe("Maximum cost in US dollars; at most the server's own limit"),
   timeoutMs: z.number().int().min(1).optional().describe(
-    "Milliseconds that it may take; at most the server's own limit",
+    "Maximum time in milliseconds; at most the server's own limit",
   ),
 });
 
 const approvals = z.enum(["ask", "never"]).default("never").describe(
-  "What happens when an extension needs more than it was granted: ask, and wait for an answer from a client, or refuse",
+  "Reaction when an extension needs more than it was granted: ask and wait for an answer from a client, or refuse",
 );
 
 export const RetryBody = z.strictObject({
@@ -187,8 +191,10 @@ export const RetryBody = z.strictObject({
 export const ApprovalListSchema = listOf(ApprovalQuestionSchema);
 
 export const ApprovalBody = z.strictObject({
-  decision: z.enum(DECISIONS).describe("Allow it once, for the conversation or for the workspace, or not at all"),
-  reason: z.string().max(1000).default("").describe("Why not, for the model"),
+  decision: z.enum(DECISIONS).describe(
+    "Allows the action once, for the conversation or for the workspace, or refuses it",
+  ),
+  reason: z.string().max(1000).default("").describe("Reason of a refusal, for the model"),
 });
 
 export const MessageBody = z.strictObject({
@@ -198,16 +204,16 @@ export const MessageBody = z.strictObject({
   responseSchema: z.unknown().optional().describe("A JSON Schema that the answer must satisfy"),
   ...ChoicesSchema.shape,
   plan: z.boolean().optional().describe(
-    "Only make a plan: calls that could change something are refused, and the answer says what would be done",
+    "Only make a plan: calls that could change something are refused, and the answer describes the planned work",
   ),
   review: z.boolean().optional().describe(
-    "Only review what the request names: calls that could change something are refused, and the answer lists findings",
+    "Only review the subject of the request: calls that could change something are refused, and the answer lists findings",
   ),
   approvals,
   whenBusy: z.enum(["refuse", "wait", "steer"]).default("refuse").describe(
     "If this server is running a query in the conversation: respond with 409, wait for its end, or pass it this " +
       "message as a note, which is a text only: with images, context, a schema, limits or a model the response is " +
-      "400. If another process is, the response is 409",
+      "400. If another process is running it, the response is 409",
   ),
   cancelOnDisconnect: z.boolean().optional().describe(
     "Whether disconnecting cancels the query. By default it does while the client waits for a result without an Idempotency-Key, and does not for a stream",
@@ -226,13 +232,13 @@ export const UndoSchema = z.object({
   changes: fileChanges,
   files: diffs,
   kept: z.array(z.object({ path: z.string(), reason: z.string() }))
-    .describe("Files of these changes that are left as they are, such as those that others changed since"),
+    .describe("Files of these changes that stay unchanged, for example because they were changed again since"),
 });
 
 export const UndoPreviewSchema = UndoSchema.extend({
-  fault: z.string().nullable().describe("Why nothing can be undone"),
+  fault: z.string().nullable().describe("Reason why nothing can be undone"),
   undone: z.array(z.string()).readonly().describe(
-    "Files that redo would change: those of the last undo, unless files were changed after it",
+    "Files that redo would change, which are the files of the last undo unless files were changed after it",
   ),
 });
 
@@ -265,11 +271,13 @@ const limit = z.number().nullable();
 export const TokenListSchema = listOf(z.object({
   name: z.string(),
   scope: z.enum(["read", "write", "admin"]),
-  tenant: z.string().describe("Whose conversations it reaches; * for those of every tenant"),
+  tenant: z.string().describe("Tenant whose conversations it reaches; * for every tenant"),
   expiresAt: time.nullable(),
-  quota: z.object({ queriesPerDay: limit, costUsdPerDay: limit, concurrent: limit }).describe("Null means no limit"),
+  quota: z.object({ queriesPerDay: limit, costUsdPerDay: limit, concurrent: limit }).describe(
+    "Limits of the token; null for none",
+  ),
   today: z.object({ queries: z.number().int(), costUsd: z.number(), running: z.number().int() }).describe(
-    "Usage since midnight UTC, and queries running now",
+    "Usage since midnight UTC, and the number of running queries",
   ),
 }));
 
@@ -279,16 +287,18 @@ export const IterationSchema = z.object({
   thinking: z.string(),
   response: z.string(),
   error: z.string().nullable(),
-  steered: z.array(z.string()).describe("Messages that the user sent meanwhile and this iteration showed to the model"),
+  steered: z.array(z.string()).describe(
+    "Messages that the user sent meanwhile, which this iteration showed to the model",
+  ),
   blocks: z.array(z.object({ code: z.string(), result: z.unknown(), reads: z.array(z.string()) })),
-  traces: z.array(z.unknown()).describe("All attempts to call the model"),
+  traces: z.array(z.unknown()).describe("Attempts to call the model"),
   metadata: z.record(z.string(), z.unknown()),
   createdAt: time,
 });
 
 export const IterationListSchema = z.object({
   items: z.array(IterationSchema),
-  next: z.number().int().nullable().describe("Pass it as after to get the next page; null at the end"),
+  next: z.number().int().nullable().describe("Value of after for the next page; null at the end"),
 });
 
 export const VariableSchema = z.object({
@@ -307,12 +317,14 @@ export const GraphSchema = z.object({
     VariableSchema.pick({ name: true, kind: true, scope: true, versions: true }).extend({ shape: z.string() }),
   ),
   edges: z.array(z.object({ name: z.string(), reads: z.string() })),
-}).describe("Variables, and for each the variables that were read to compute it");
+}).describe("Variables, each with the variables from which it was computed");
 
 export const VersionSchema = VariableSchema.pick({ kind: true, reason: true, code: true, createdAt: true }).extend({
   version: z.number().int(),
   shape: z.string(),
-  value: z.string().nullable().describe("As text, at most the first 20000 characters; null if it is too large"),
+  value: z.string().nullable().describe(
+    "The value as text, at most the first 20000 characters; null if it is too large",
+  ),
   chars: z.number().int().nullable().describe("Length of the whole value"),
 });
 

@@ -174,7 +174,7 @@ export const metricsRoute = new Hono<Env>().get(
 const StatusSchema = z.object({ status: z.literal("ok") });
 const ReadySchema = StatusSchema.extend({
   checks: z.record(z.string(), z.literal("ok")),
-  warnings: z.record(z.string(), z.string()).optional().describe("Faults that keep no request from being served"),
+  warnings: z.record(z.string(), z.string()).optional().describe("Faults that do not prevent requests"),
 });
 
 const describeOperation = describeIn("operations");

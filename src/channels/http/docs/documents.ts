@@ -76,7 +76,7 @@ async function openApi(app: Hono<Env>, { version }: { readonly version: string }
   const reads = Object.values(document.paths).flatMap((path) => path?.get ?? []);
   for (const { operationId, responses } of reads) {
     if (responses && !UNTAGGED.has(operationId)) {
-      responses[304] = { description: "What If-None-Match names is current" };
+      responses[304] = { description: "The version of If-None-Match is current" };
     }
   }
   return document;

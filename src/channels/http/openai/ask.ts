@@ -289,7 +289,9 @@ const ignored = {
 export const OpenAiBody = z.looseObject({
   ...ignored,
   stream: z.boolean().nullish(),
-  metadata: z.record(z.string(), z.unknown()).nullish().describe("conversation: id of the conversation to continue"),
+  metadata: z.record(z.string(), z.unknown()).nullish().describe(
+    "With conversation, the id of the conversation to continue",
+  ),
   tools: z.array(z.unknown()).nullish(),
   tool_choice: z.unknown().optional(),
 });

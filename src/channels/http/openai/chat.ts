@@ -44,13 +44,13 @@ const count = z.number().int();
 const ChatCompletionSchema = z.object({
   id: z.string().describe("chatcmpl- followed by the query id"),
   object: z.literal("chat.completion"),
-  created: count.describe("Seconds since the epoch"),
+  created: count.describe("Time in seconds since the epoch"),
   model: z.string(),
   choices: z.array(
     z.object({
       index: z.literal(0),
       message: z.object({ role: z.literal("assistant"), content: z.string() }).loose(),
-      finish_reason: z.enum(["stop", "length"]).describe("length: a limit ended the query with its best answer"),
+      finish_reason: z.enum(["stop", "length"]).describe("With length, a limit ended the query with its best answer"),
     }).loose(),
   ),
   usage: z.object({ prompt_tokens: count, completion_tokens: count, total_tokens: count }).loose(),

@@ -32,7 +32,7 @@ const OutputItem = z.object({ id: z.string(), type: z.enum(["reasoning", "messag
 export const ResponseSchema = z.object({
   id: z.string().describe("resp_ followed by the query id"),
   object: z.literal("response"),
-  created_at: count.describe("Seconds since the epoch"),
+  created_at: count.describe("Time in seconds since the epoch"),
   status: z.enum(["in_progress", "completed", "incomplete", "failed"]),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
   model: z.string(),
@@ -74,13 +74,13 @@ const Format = z.union([
 const ResponseBody = OpenAiBody.extend({
   model: z.string().nullish(),
   input: z.union([z.string(), z.array(Item).min(1)]),
-  instructions: z.string().nullish().describe("For this query only"),
+  instructions: z.string().nullish().describe("Instructions for this query only"),
   text: z.object({ format: Format.nullish() }).nullish(),
   previous_response_id: z.string().nullish().describe(
-    "The response to continue from; in a new branch if other responses already follow it",
+    "Id of the response to continue; a new branch begins if other responses already follow it",
   ),
   conversation: z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]).nullish().describe(
-    "The conversation to continue",
+    "Id of the conversation to continue",
   ),
   background: z.literal(false, "Wait for the response, or stream it").nullish(),
   prompt: z.null("Stored prompts are not supported").optional(),
