@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: df1d35e857cf5e15af1cd589ec65c7c1471e94fcbab432cca590eee5891d2948
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 2c3357352c1a1a176f40917ef701f49ae27bd76a53ea0d34678db0c13f41074b
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -27,7 +27,7 @@ export declare class JsonMeter {
   /** Throws JsonTooLarge. */
   push(text: string): void;
 }
-/** Parses untrusted JSON. Throws JsonTooLarge before anything is built from the text; other errors are those of
+/** Parses untrusted JSON. Throws JsonTooLarge before anything is built from the text; other errors come from
  * JSON.parse. */
 export declare function readForeignJson(text: string, limits?: JsonLimits): unknown;
 /** Returns `read`, parsed from the text, with a BigInt for each integer that a number cannot hold. */
@@ -36,7 +36,7 @@ export declare function exactJson(text: string, read: unknown): unknown;
 export interface ApprovalRequest {
   /** A phrase after "Allow Vis to": "run npm ci with network". */
   readonly what: string;
-  /** Why Vis asks; "" if `what` says enough. */
+  /** The reason why Vis asks; "" if `what` is sufficient. */
   readonly why: string;
   /** A phrase for the effect of a lasting answer: "network for commands". */
   readonly scope: string;
@@ -103,7 +103,7 @@ export interface SentMessage {
   readonly role: "system" | "user";
   readonly text: string;
 }
-/** A variable and one that its defining blocks have read. */
+/** A variable and another variable that its defining blocks have read. */
 export interface Dependency {
   readonly name: string;
   readonly reads: string;
@@ -324,7 +324,7 @@ export interface SpawnOptions {
    * supports it. */
   readonly loopback?: string;
 }
-/** The result of a program, even of one that failed; `spawn` rejects only if none ran. */
+/** The result of a program, even if the program failed; `spawn` rejects only if no program ran. */
 export interface Spawned {
   /** The exit code; 128 plus the number of the signal if one ended it. */
   readonly code: number;
@@ -662,8 +662,8 @@ export interface QueryKeys {
 export interface FileWatcher {
   /** Called before a program begins; the returned function is called when it has ended. */
   begin(): Promise<() => void>;
-  /** Reports changes since the last report, or since a program began, to the query, and keeps the former files for
-   * `undo`; null if there are none. */
+  /** Reports changes since the last report, or since a program began, to the query; null if there are none. It keeps
+   * the former files for `undo`. */
   report(): Promise<FileChanges | null>;
 }
 /** Files, links and empty folders, without entries that `.gitignore` excludes. The lists are bounded; `files` counts
@@ -724,10 +724,10 @@ export type Scoped = Readonly<{
   workspace?: string;
 }>;
 /** `env.store`: JSON under keys of up to 200 characters. By default, it belongs to this conversation; with `scope`
- * "workspace", to all conversations there; or it is "global". A command has no conversation, so it names one of the
- * other scopes. Each change creates a version, and the last 1000 versions of a key are kept; a value has at most 1 MiB
- * of JSON, a scope at most 10 000 keys. A fork sees the state of its conversation at the time it was made. Rejects
- * with TypeError if the value is not JSON, and with the limit that was exceeded. */
+ * "workspace" or "global", to all conversations there or everywhere. A command has no conversation, so it names one of
+ * the other scopes. Each change creates a version, and the last 1000 versions of a key are kept. A value has at most 1
+ * MiB of JSON, and a scope at most 10 000 keys. A fork sees the state of its conversation at the time it was made.
+ * Rejects with TypeError if the value is not JSON, and with the limit that was exceeded. */
 export interface OwnStore {
   /** Stores the value; an equal value creates no version. With `ifVersion` it rejects if another version is the newest;
    * 0 means that the key must not exist. */
@@ -919,7 +919,7 @@ export interface DecodedText extends TextFormat {
 /** Decodes bytes from outside: in the given encoding, or by their byte order mark, as UTF-8, or by a guess. Returns
  * null if they are binary. */
 export declare function decodeText(bytes: Uint8Array, encoding?: string): DecodedText | null;
-/** A setting of a git configuration, with section and key in lower case. */
+/** A setting of git, with section and key in lower case. */
 export interface GitSetting {
   readonly section: string;
   readonly subsection: string | null;
@@ -929,7 +929,7 @@ export interface GitSetting {
 /** Parses the settings of a file as git does, in order: headers and keys may share a line. Syntax that git does not
  * understand is skipped up to the end of its line. */
 export declare function parseGitConfig(text: string): readonly GitSetting[];
-/** Returns the user's own git configuration, with the files that it includes. */
+/** Returns the user's own settings of git, with the files that they include. */
 export declare function userGitSettings({ home, gitDir }: {
   readonly home: string | null;
   readonly gitDir: string;
@@ -957,8 +957,8 @@ export interface ReadOptions {
    * in another encoding is refused. */
   readonly exact?: boolean;
 }
-/** Reads the text of a file. Returns null if it is missing, not a regular file, or larger than any configuration. Links
- * are followed only in the user's own files, since links of a repository may lead anywhere. */
+/** Reads the text of a file. Returns null if it is missing, not a regular file, or larger than any settings. Links are
+ * followed only in the user's own files, since links of a repository may lead anywhere. */
 export declare function smallTextFile(path: string, { links, most }?: ReadOptions): Promise<string | null>;
 export interface FirstEntries {
   /** The entries, in the order of the system. */
