@@ -17,7 +17,7 @@ const ModelSchema = z.strictObject({
     ),
     cacheWrite: usd.optional().describe("US dollars per million tokens of input that the service writes to a cache"),
   }).optional().describe("Prices of the model"),
-  reasoning: z.boolean().optional().describe("Whether the model reasons by itself, with levels"),
+  reasoning: z.boolean().optional().describe("Whether the model has reasoning of its own, with levels"),
   images: z.boolean().optional().describe("Whether the model accepts images"),
   alternatingRoles: z.boolean().optional().describe(
     "Whether the model lacks a system role or requires alternating roles",
