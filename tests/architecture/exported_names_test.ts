@@ -6,7 +6,7 @@ import { sourcesOf } from "./import_graph.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-Deno.test("no exported name stands for two things", async () => {
+Deno.test("no exported name has two meanings", async () => {
   const files = new Map<string, string>();
   for (const folder of ["src/", "extensions/"]) {
     for (const path of await sourcesOf(ROOT, folder)) files.set(path, await Deno.readTextFile(join(ROOT, path)));
@@ -15,7 +15,7 @@ Deno.test("no exported name stands for two things", async () => {
   assert.deepEqual(sharedNames(files), []);
 });
 
-Deno.test("sharedNames() knows every kind of export, and leaves out what a file keeps or passes on", () => {
+Deno.test("sharedNames() knows every kind of export, and omits private and re-exported names", () => {
   const of = (...texts: string[]) => sharedNames(new Map(texts.map((text, at) => [`${at}.ts`, text])));
   for (const kind of ["class", "abstract class", "interface", "type", "const", "function", "async function*"]) {
     assert.deepEqual(of(`export ${kind} Place`, "export interface Place {}"), ["Place: 0.ts, 1.ts"], kind);

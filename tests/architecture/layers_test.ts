@@ -20,7 +20,7 @@ Deno.test("RANK ranks every folder of src/, and no others", async () => {
   assert.deepEqual(Object.keys(RANK).sort(), [...folders].sort());
 });
 
-Deno.test("DOORS and folders: a rule about a folder that is gone would hold nothing", async () => {
+Deno.test("DOORS and folders contain no rule for a missing folder", async () => {
   const files = await sourcesOf(ROOT, "src/");
   for (const folder of Object.keys(DOORS)) assert.ok(files.some((file) => file.startsWith(folder)), folder);
 });

@@ -51,7 +51,7 @@ Deno.test("env-only-in-app sees both ways to the environment", () => {
   assertClean("env-only-in-app", ["options.env.A;", "const env = { a: 1 };"]);
 });
 
-Deno.test("error-message wants a capital, no full stop, no contraction, wherever the error is made", () => {
+Deno.test("error-message requires a capital, no full stop and no contraction, wherever the error is created", () => {
   assertSeen("error-message", [
     'throw new Error("cannot open");',
     'throw new TypeError("Cannot open.");',
@@ -73,7 +73,7 @@ Deno.test("error-message wants a capital, no full stop, no contraction, wherever
   assertClean("error-message", ['throw new Error("x");'], "tests/a_test.ts");
 });
 
-Deno.test("no-private-keyword wants #names", () => {
+Deno.test("no-private-keyword requires #names", () => {
   assertSeen("no-private-keyword", [
     "class A { private x = 1; }",
     "class A { private f() {} }",
@@ -101,7 +101,7 @@ Deno.test("no-console leaves output to the channels", () => {
   assertClean("no-console", ["const own = { console: make() };", "scope.console.log(1);"]);
 });
 
-Deno.test("camel-case looks at names that we give, not at keys of wire formats", () => {
+Deno.test("camel-case checks names of this code, not keys of wire formats", () => {
   assertSeen("camel-case", [
     "const max_items = 1;",
     "function do_it() {}",

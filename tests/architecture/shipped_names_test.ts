@@ -32,7 +32,7 @@ Deno.test("shippedNamesIn() finds a name however it is written", () => {
   for (const [text, name] of cases) assert.ok(shippedNamesIn(text).includes(name), text);
 });
 
-Deno.test("shippedNamesIn() takes other things of these names for what they are", () => {
+Deno.test("shippedNamesIn() ignores other things with these names", () => {
   for (
     const text of [
       'log("debug", "started")',

@@ -51,7 +51,7 @@ Deno.test("a run loads no schema library, no differ and no other package before 
   assert.deepEqual(others.map(([name, from]) => `${name} in ${from}`), []);
 });
 
-Deno.test("a command line is parsed with nothing but its parser: version, help and completions need no more", async () => {
+Deno.test("a command line is parsed with only its parser: version, help and completions need no more", async () => {
   const packages = await loadedWith(["main.ts", "src/channels/cli/cli.ts"]);
   assert.deepEqual([...packages.keys()], ["commander"]);
 });

@@ -12,16 +12,20 @@ async function diagnose(shell: object, more: Partial<typeof parts> = {}) {
   return new Map(found.map((one) => [one.name, one]));
 }
 
-Deno.test("diagnoseCommands() runs one behind the wall, and asks extensions", { ignore: missing !== "" }, async () => {
-  const off = await diagnose({ enabled: false });
-  assert.match(off.get("commands")?.found ?? "", /^run behind a whole wall, with their own network/);
-  assert.deepEqual(off.get("shell"), { name: "shell", state: "ok", found: "off", fix: "" });
-  assert.match(off.get("git")?.found ?? "", /^git version|Cannot run git/);
-  const on = await diagnose({ enabled: true, network: true, deny: ["curl *"] });
-  assert.equal(on.get("shell")?.found, "on, TCP to anywhere, rules: 0 allow, 1 deny");
-});
+Deno.test(
+  "diagnoseCommands() runs a command behind the wall, and asks extensions",
+  { ignore: missing !== "" },
+  async () => {
+    const off = await diagnose({ enabled: false });
+    assert.match(off.get("commands")?.found ?? "", /^run behind a whole wall, with their own network/);
+    assert.deepEqual(off.get("shell"), { name: "shell", state: "ok", found: "off", fix: "" });
+    assert.match(off.get("git")?.found ?? "", /^git version|Cannot run git/);
+    const on = await diagnose({ enabled: true, network: true, deny: ["curl *"] });
+    assert.equal(on.get("shell")?.found, "on, TCP to anywhere, rules: 0 allow, 1 deny");
+  },
+);
 
-Deno.test("diagnoseCommands() fails where shell is on and nothing can run", { ignore: missing !== "" }, async () => {
+Deno.test("diagnoseCommands() fails if shell is on and no command can run", { ignore: missing !== "" }, async () => {
   for (const [enabled, state] of [[true, "fail"], [false, "ok"]] as const) {
     const found = await diagnose({ enabled, read: ["/no/such/folder"] });
     assert.deepEqual([found.get("commands")?.state, found.get("shell")?.state], ["warn", state]);
@@ -39,7 +43,7 @@ Deno.test("diagnoseCommands() names the extension whose check throws", async () 
   assert.equal(found.get("extension: test.one")?.found, "no idea");
 });
 
-Deno.test("diagnoseCommands() says that no command can run where the wall is not whole and the user wants none", async () => {
+Deno.test("diagnoseCommands() reports that no command can run if the wall is incomplete and none is wanted without it", async () => {
   const state = () => Promise.resolve({ whole: false, some: false, reason: "no wall here" } as const);
   const settings = await settingsOf({ config: { shell: { unwalled: "off" } } });
   const found = new Map((await diagnoseCommands(settings, { parts, state })).map((one) => [one.name, one]));

@@ -57,7 +57,7 @@ async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
   }
 }
 
-Deno.test("doctor() has a fix for what is missing, and no fault where Vis can be used", () =>
+Deno.test("doctor() suggests a fix for missing parts, and reports no fault if Vis can be used", () =>
   withPlace(async ({ home, write, check }) => {
     await write("home/config.jsonc", '{ "localServers": false }');
     const checks = await check();
@@ -71,7 +71,7 @@ Deno.test("doctor() has a fix for what is missing, and no fault where Vis can be
     assert.deepEqual((await Array.fromAsync(Deno.readDir(home))).map(({ name }) => name), ["config.jsonc"]);
   }));
 
-Deno.test("doctor() names the key of a file that cannot be used, and tries the walls all the same", () =>
+Deno.test("doctor() names the key of an unusable file, and still tests the walls", () =>
   withPlace(async ({ write, check, fault }) => {
     await write("home/config.jsonc", '{ "modle": "m" }');
     const own = await check();
@@ -85,7 +85,7 @@ Deno.test("doctor() names the key of a file that cannot be used, and tries the w
     assert.match((await fault()).fix, /^vis config unset --project baseUrl /);
   }));
 
-Deno.test("doctor() takes the cause of a fault from its code, whatever its words are", () =>
+Deno.test("doctor() takes the cause of a fault from its code, not from its words", () =>
   withPlace(async ({ home, write, check, fault }) => {
     const named = (await check({ VIS_PROVIDER: "a; b" })).get("provider");
     assert.deepEqual([named?.found.startsWith("Cannot use provider: a; b (there are "), named?.state], [true, "fail"]);
@@ -100,7 +100,7 @@ Deno.test("doctor() takes the cause of a fault from its code, whatever its words
     assert.match((await fault()).fix, /^Make it readable for Vis/);
   }));
 
-Deno.test("doctor() finds keys that others can read", () =>
+Deno.test("doctor() finds keys that other users can read", () =>
   withPlace(async ({ home, write, check }) => {
     await write("home/auth.json", "{}", 0o644);
     const checks = await check();
@@ -118,7 +118,7 @@ Deno.test("doctor() has a fix for each fault of a database", () =>
     assert.match(fix, /vis db restore|--db/);
   }));
 
-Deno.test("doctor() asks every provider that is configured, without showing a key", () =>
+Deno.test("doctor() asks every configured provider without showing a key", () =>
   withPlace(async ({ write, check }) => {
     const mock = await startOpenAiMock({ key: "key-4711-4711-4711" });
     try {
@@ -162,7 +162,7 @@ Deno.test("doctor() shows the day of the prices, and a limit of the cost that wo
     });
   }));
 
-Deno.test("doctor() tells of a home and a database that cannot be made", async () => {
+Deno.test("doctor() reports a home and a database that cannot be created", async () => {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-doctor-" }));
   try {
     await Deno.writeTextFile(join(folder, "file"), "");
@@ -179,7 +179,7 @@ Deno.test("doctor() tells of a home and a database that cannot be made", async (
   }
 });
 
-Deno.test("doctor() says why an extension is left out", () =>
+Deno.test("doctor() explains why an extension is excluded", () =>
   withPlace(async ({ write, check }) => {
     await write("home/extensions/bad/vis.json", "{");
     const { state, fix } = (await check()).get("extension: bad") ?? assert.fail();
@@ -187,7 +187,7 @@ Deno.test("doctor() says why an extension is left out", () =>
     assert.match(fix, /^vis extensions check .*bad; or exclude it: vis config set extensions\.deny bad$/);
   }));
 
-Deno.test("doctor() ends at its signal, with a service that does not answer", () =>
+Deno.test("doctor() ends at its signal although a service does not answer", () =>
   withPlace(async ({ home, workspace }) => {
     const controller = new AbortController();
     using silent = Deno.listen({ port: 0, hostname: "127.0.0.1" });
@@ -204,7 +204,7 @@ Deno.test("doctor() ends at its signal, with a service that does not answer", ()
     await assert.rejects(running, Cancelled);
   }));
 
-Deno.test("doctor() refuses a workspace that is none", async () => {
+Deno.test("doctor() refuses a workspace that is not a folder", async () => {
   const parts = { env: { HOME: "/nowhere" }, shipped: {} };
   await assert.rejects(doctor({ cwd: "/no/such/folder" }, parts), UsageError);
 });

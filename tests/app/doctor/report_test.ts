@@ -14,7 +14,7 @@ const ENV = {
 };
 const HOST = "engine.example.org";
 
-Deno.test("anonymous() leaves no name, key or path of the user", () => {
+Deno.test("anonymous() removes every name, key and path of the user", () => {
   const cases: readonly (readonly [string, string])[] = [
     ["Cannot read /Users/ada.lovelace/app/x.ts: no", "Cannot read <path>: no"],
     ["runs (/Users/ada.lovelace)", "runs (<path>)"],
@@ -36,7 +36,7 @@ Deno.test("anonymous() keeps words that are names of common accounts", () => {
   assert.equal(anonymous("vis doctor as root in /root/x", { env, host: "localhost" }), "vis doctor as root in <path>");
 });
 
-Deno.test("reportText() has the probe's table on macOS", () => {
+Deno.test("reportText() contains the table of the probe on macOS", () => {
   const checks = [{ name: "wall: kernel", state: "warn", found: "absent", fix: "hidden" }] as const;
   const text = reportText({
     checks,
@@ -61,7 +61,7 @@ fail silent  ask the Keychain
   assert.ok(!reportText({ checks, seatbelt: null }).includes("Seatbelt"));
 });
 
-Deno.test("doctorReport() tells of this machine without naming it", async () => {
+Deno.test("doctorReport() describes this machine without naming it", async () => {
   await withFolder(async (folder) => {
     const home = join(folder, "home of grace");
     await Deno.mkdir(home);

@@ -7,7 +7,7 @@ const settings = (sandbox: Partial<typeof DEFAULT_CONFIG.sandbox>) => ({
   config: { ...DEFAULT_CONFIG, sandbox: { ...DEFAULT_CONFIG.sandbox, ...sandbox } },
 });
 
-Deno.test("diagnoseSandbox() tries a sandbox as it is configured, and each wall", { ignore }, async () => {
+Deno.test("diagnoseSandbox() tests the sandbox of the settings and each wall", { ignore }, async () => {
   const [sandbox, ...walls] = await diagnoseSandbox(settings({ memoryMiB: 256 }));
   assert.deepEqual(sandbox, {
     name: "sandbox",
@@ -21,7 +21,7 @@ Deno.test("diagnoseSandbox() tries a sandbox as it is configured, and each wall"
   );
 });
 
-Deno.test("diagnoseSandbox() tries them behind sandbox.launcher", { ignore }, async () => {
+Deno.test("diagnoseSandbox() tests them behind sandbox.launcher", { ignore }, async () => {
   const folder = await Deno.makeTempDir();
   try {
     // One line for each child that went through it.
@@ -36,7 +36,7 @@ Deno.test("diagnoseSandbox() tries them behind sandbox.launcher", { ignore }, as
   }
 });
 
-Deno.test("diagnoseSandbox() names a launcher that gives no sandbox", { ignore }, async () => {
+Deno.test("diagnoseSandbox() names a launcher that starts no sandbox", { ignore }, async () => {
   for (const launcher of [["/no/such/launcher"], ["/bin/sh", "-c", "echo 'no such image' >&2; exit 7"]]) {
     const [sandbox, ...walls] = await diagnoseSandbox(settings({ launcher }));
     assert.deepEqual([sandbox?.state, walls], ["fail", []]);

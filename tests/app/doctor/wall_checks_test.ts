@@ -14,7 +14,7 @@ const PROBES: readonly WallProbe[] = (["realm", "permissions", "process", "kerne
 const states = (os: typeof Deno.build.os, require: Parameters<typeof wallChecks>[1]["require"] = []) =>
   wallChecks(PROBES, { require, os }).map(({ state }) => state).join(" ");
 
-Deno.test("wallChecks() is no fault for walls that a system has none of, unless they are required", () => {
+Deno.test("wallChecks() reports no fault for walls that the system lacks, unless they are required", () => {
   assert.equal(states("darwin"), "ok ok warn warn");
   assert.equal(states("windows"), "ok ok warn warn");
   assert.equal(states("linux"), "ok ok fail warn");

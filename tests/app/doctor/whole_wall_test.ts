@@ -22,7 +22,7 @@ function fix(
   }, { landlock, mode });
 }
 
-Deno.test("wholeWallFix() names the command that makes the wall whole, for each reason", () => {
+Deno.test("wholeWallFix() names the command that completes the wall, for each reason", () => {
   const restricted = { "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": "1" };
   assert.equal(
     fix(restricted),
@@ -50,7 +50,7 @@ Deno.test("wholeWallFix() names the command that makes the wall whole, for each 
   assert.match(fix({}, { os: "windows" }), /WSL 2/);
 });
 
-Deno.test("apparmorProfile() names a path with blanks as one", () => {
+Deno.test("apparmorProfile() quotes a path with blanks", () => {
   assert.match(
     apparmorProfile("/opt/my tools/vis"),
     /^profile vis-agent "\/opt\/my tools\/vis" flags=\(unconfined\) \{$/m,

@@ -7,7 +7,7 @@ import { settingsOf } from "../_settings.ts";
 
 const parts = { shipped: { web: () => Promise.resolve({ default: sample({ namespace: "vis.web" }) }) } };
 
-Deno.test("checkLeftOut() takes names that are there, and says which one was meant", async () => {
+Deno.test("checkLeftOut() accepts existing names, and suggests the intended one otherwise", async () => {
   const settings = await settingsOf({});
   await checkLeftOut([], { settings, parts });
   await checkLeftOut(["web"], { settings, parts });
@@ -19,7 +19,7 @@ Deno.test("checkLeftOut() takes names that are there, and says which one was mea
   await assert.rejects(checkLeftOut(["nothing"], { settings, parts }), /there are web$/);
 });
 
-Deno.test("checkLeftOut() takes any name where a folder may hold it", async () => {
+Deno.test("checkLeftOut() accepts any name if a folder may contain it", async () => {
   const home = await Deno.makeTempDir({ prefix: "vis-left-out-" });
   try {
     await Deno.mkdir(join(home, "extensions/own"), { recursive: true });

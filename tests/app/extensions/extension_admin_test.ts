@@ -71,7 +71,7 @@ Deno.test("create() writes an extension whose checks hold, add() and remove() ma
     await assert.rejects(admin.show("gone"), /Cannot show gone: there are test\.one/);
   }));
 
-Deno.test("check() tells what fails, and runs nothing of an untrusted project", () =>
+Deno.test("check() reports failures, and runs no code of an untrusted project", () =>
   withFolder(async (folder) => {
     const { admin, workspace } = await adminIn(folder);
     const files = {
@@ -112,7 +112,7 @@ async function faultsOf(files: Readonly<Record<string, string>>): Promise<readon
   return faults;
 }
 
-Deno.test("check() finds parts that throw, a type that is none, and names that are not defined", async () => {
+Deno.test("check() finds parts that throw, an invalid type, and undefined names", async () => {
   const named = (name: string, fields: string): string =>
     moduleOf(fields).replace("test.a", `test.${name}`).replace("vis.ext.a", `vis.ext.${name}`)
       .replace('alias: "a"', `alias: "${name}"`);
@@ -137,7 +137,7 @@ Deno.test("check() finds parts that throw, a type that is none, and names that a
   assert.match(faults.slice(5).join(), /^types: .*Type 'string' is not assignable to type 'number'.*d\.ts:\d+/s);
 });
 
-Deno.test("check() names types that are declared nowhere, in returns and in parameters", async () => {
+Deno.test("check() names undeclared types in returns and in parameters", async () => {
   const symbol = (name: string, returns: string, args = "z.number()"): string =>
     `fn("${name}", (_env, n: number) => n, { doc: "F.", args: z.tuple([${args}]), returns: ${
       JSON.stringify(returns)
@@ -188,7 +188,7 @@ Deno.test("an extension loads beside its tests, and a file that no import reache
   assert.match(reached, /import @vis\/extension\/testing in .*helper\.ts: only tests have it, such as mod_test\.ts/);
 });
 
-Deno.test("test() runs the tests of a folder, says which failed and where, and runs none of an untrusted project", () =>
+Deno.test("test() runs the tests of a folder, reports failures with their place, and runs none of an untrusted project", () =>
   withFolder(async (folder) => {
     const { admin, workspace } = await adminIn(folder);
     const files = {
@@ -219,7 +219,7 @@ Deno.test("test() runs the tests of a folder, says which failed and where, and r
     await assert.rejects(admin.test(theirs), /it is not trusted; review it with vis extensions trust/);
   }));
 
-Deno.test("trust() lets just the shown content load, distrust() ends it", () =>
+Deno.test("trust() loads only the content that was shown, and distrust() withdraws the trust", () =>
   withFolder(async (folder) => {
     const { admin, workspace } = await adminIn(folder);
     const path = join(workspace, ".vis/extensions/x");
@@ -249,7 +249,7 @@ Deno.test("show() names what an extension gives the sandbox by bare names", () =
     assert.doesNotMatch((await admin.show("one")).text, /bare names/);
   }));
 
-Deno.test("extensionSource() notes what is left out, and fails for what was named", () =>
+Deno.test("extensionSource() notes excluded extensions, and fails for a named one", () =>
   withFolder(async (folder) => {
     const { settings, home } = await adminIn(folder);
     await write(join(home, "extensions/bad"), { "vis.json": "{" });
@@ -301,7 +301,7 @@ Deno.test("extensionSource() gives modules of shipped extensions", () =>
     assert.deepEqual(source.known?.("e"), [{ namespace: "test.one", version: "1.0.0" }]);
   }));
 
-Deno.test("run() runs the command of an extension: words, flags, help, and says how it is used", () =>
+Deno.test("run() runs the command of an extension with words, flags and help, and explains its usage", () =>
   withFolder(async (folder) => {
     const { admin, home } = await adminIn(folder);
     const cli =
@@ -332,7 +332,7 @@ Deno.test("run() runs the command of an extension: words, flags, help, and says 
     }
   }));
 
-Deno.test("run() is cancelled by its signal, and the program of the command has ended then", () =>
+Deno.test("run() is cancelled by its signal, and the program of the command has ended by then", () =>
   withFolder(async (folder) => {
     const { admin, home } = await adminIn(folder);
     const cli = `cli: [{ name: "wait", doc: "Waits.", run: (_args, { print, spawn }) => {
@@ -378,7 +378,7 @@ Deno.test("settings() has the settings of added extensions, also of one whose se
     assert.deepEqual([schema?.safeParse({ url: "x" }).success, schema?.safeParse({ ulr: "x" }).success], [true, false]);
   }));
 
-Deno.test("list() says of what must be switched on that it is off, and how it is switched on", () =>
+Deno.test("list() shows that an extension is off, and how it is switched on", () =>
   withFolder(async (folder) => {
     const { settings } = await adminIn(folder);
     const stateOf = async (parts: Pick<ShippedParts, "shipped">, config: object) => {
@@ -401,7 +401,7 @@ Deno.test("list() says of what must be switched on that it is off, and how it is
     assert.equal(await stateOf(parts, on("test.own")), "loaded ");
   }));
 
-Deno.test("list() tells states apart by what happened, not by the words of an error", () =>
+Deno.test("list() distinguishes states by their cause, not by the words of an error", () =>
   withFolder(async (folder) => {
     const { admin } = await adminIn(folder, { extensions: { config: { "test.one": { limit: 1 } } } });
     assert.deepEqual((await admin.list()).map(({ state }) => state), ["misconfigured"]);

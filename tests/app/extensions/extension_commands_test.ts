@@ -32,7 +32,7 @@ Deno.test("extensionCommands() lists what extensions add", () =>
     assert.deepEqual(await extensionCommands(denied, PARTS), []);
   }));
 
-Deno.test("extensionCommands() sees a folder that comes, changes and goes", () =>
+Deno.test("extensionCommands() notices a folder that appears, changes and disappears", () =>
   withFolder(async (home) => {
     const settings = { ...await settingsOf({ home }), workspace: home };
     const names = async () => (await extensionCommands(settings, PARTS)).map(({ name }) => name);
@@ -53,7 +53,7 @@ Deno.test("extensionCommands() needs no home", () =>
     assert.deepEqual(await extensionCommands(settings, PARTS), [LISTED]);
   }));
 
-Deno.test("requests() lists what extensions offer by name, and leaves out names that cannot be typed and faults", () =>
+Deno.test("requests() lists the names that extensions offer, except faulty ones and names that cannot be typed", () =>
   withFolder(async (home) => {
     const settings = { ...await settingsOf({ home }), workspace: home };
     const offers = (namespace: string, requests: NonNullable<Extension["requests"]>) =>

@@ -14,7 +14,7 @@ async function settingsIn(folder: string, config: object) {
 const MCP = { servers: { files: { command: "x" }, off: { command: "y", disabled: true } } };
 const view = (workspace: string) => ({ ...VIEW, depth: 0, workspace });
 
-Deno.test("extensionSource() gives what the shipped extensions contribute with their settings", () =>
+Deno.test("extensionSource() returns the contributions of the shipped extensions, with their settings", () =>
   withFolder(async (folder) => {
     const settings = await settingsIn(folder, { "vis.web": { hosts: ["example.org"] }, "vis.mcp": MCP });
     const { source, notes } = await extensionSource(settings, { shipped, realm });
@@ -37,7 +37,7 @@ Deno.test("extensionSource() gives what the shipped extensions contribute with t
     assert.equal(doc("none"), null);
   }));
 
-Deno.test("extensionSource() leaves out the extension whose settings are wrong, and says why", () =>
+Deno.test("extensionSource() excludes an extension with invalid settings, and names the reason", () =>
   withFolder(async (folder) => {
     const settings = await settingsIn(folder, { "vis.web": { hosts: 3 } });
     const { source, notes } = await extensionSource(settings, { shipped, realm });
@@ -47,7 +47,7 @@ Deno.test("extensionSource() leaves out the extension whose settings are wrong, 
     assert.equal(list.some(({ namespace }) => namespace === "vis.fs"), true);
   }));
 
-Deno.test("extensionSource() takes servers of a client without settings of its own", () =>
+Deno.test("extensionSource() accepts servers of a client without settings of its own", () =>
   withFolder(async (folder) => {
     const offered = { mcpServers: { hub: { command: "x" } } };
     const { source } = await extensionSource({ ...await settingsIn(folder, {}), offered }, { shipped, realm });
@@ -87,14 +87,14 @@ Deno.test("extensionSource() the locked profile has of the shipped extensions wh
     assert.ok(!active.list.some(({ namespace }) => namespace === "test.fresh"), "one that says nothing of itself");
   }));
 
-Deno.test("extensionSource() the locked profile over a workspace that may be written has all but what is switched on", () =>
+Deno.test("extensionSource() the locked profile over a writable workspace has all except extensions that are switched on", () =>
   withFolder(async (folder) => {
     const active = await locked(folder, true);
     assert.ok(active.functions.includes("fs.edit") && active.functions.every((name) => !name.startsWith("shell.")));
     assert.ok(active.list.some(({ namespace }) => namespace === "test.fresh"));
   }));
 
-Deno.test("isBelow() is for what is inside a folder, not for what begins alike", () => {
+Deno.test("isBelow() accepts paths inside a folder, not paths with the same beginning", () => {
   assert.equal(isBelow("/w/.vis/extensions/a", "/w/.vis"), true);
   assert.equal(isBelow("/w/..a", "/w"), true);
   for (const path of ["/w", "/", "/wx/a", "/w/../other", "/other"]) assert.equal(isBelow(path, "/w"), false, path);

@@ -66,7 +66,7 @@ for (
     ));
 }
 
-Deno.test("fetchPackage() asks nobody for a name that is none", () =>
+Deno.test("fetchPackage() sends no request for an invalid name", () =>
   withRegistry(serving(archive("{}")), async (env, asked) => {
     for (const ref of ["npm:", "npm:../x", "npm:a/b", "npm:@a/../b", "npm:a@1/..", "npm:a b", "npm:a?x"]) {
       await assert.rejects(fetchPackage(ref, env), /name a package such as/, ref);
@@ -74,7 +74,7 @@ Deno.test("fetchPackage() asks nobody for a name that is none", () =>
     assert.deepEqual(asked, []);
   }));
 
-Deno.test("fetchPackage() says what to do where nothing listens, and where npm is not there", () =>
+Deno.test("fetchPackage() gives advice if no registry listens, and if npm is missing", () =>
   withFolder(async (folder) => {
     const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const { port } = listener.addr;

@@ -4,7 +4,7 @@ import { withFolder } from "../../helpers/with_folder.ts";
 
 const variable = (name: string): string | null => name === "KEY" ? "of the environment" : null;
 
-Deno.test("settingSecrets() fills what the environment and the file of keys have, and leaves the rest", () =>
+Deno.test("settingSecrets() fills values from the environment and the key file, and keeps the rest", () =>
   withFolder(async (home) => {
     const providers = {
       hub: { type: "key", key: "of the file" },
@@ -19,7 +19,7 @@ Deno.test("settingSecrets() fills what the environment and the file of keys have
     );
   }));
 
-Deno.test("settingSecrets() reads no key where none is named", () =>
+Deno.test("settingSecrets() reads no key if none is named", () =>
   withFolder(async (home) => {
     await Deno.writeTextFile(`${home}/auth.json`, "nonsense", { mode: 0o600 });
     assert.equal(await settingSecrets({ a: "x", b: undefined }, { home, variable }), undefined);

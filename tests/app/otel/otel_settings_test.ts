@@ -3,14 +3,14 @@ import { otelSettings } from "../../../src/app/otel/telemetry.ts";
 
 const of = (env: Readonly<Record<string, string>>) => otelSettings(env, { version: "1" });
 
-Deno.test("otelSettings() is null without an endpoint that is one", () => {
+Deno.test("otelSettings() is null without a valid endpoint", () => {
   for (const endpoint of ["", "collector:4318", "file:///etc/passwd", "grpc://x"]) {
     assert.equal(of({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }), null, endpoint);
   }
   assert.equal(of({ OTEL_SERVICE_NAME: "x" }), null);
 });
 
-Deno.test("otelSettings() the variables for traces go before the general ones", () => {
+Deno.test("otelSettings() prefers the variables for traces to the general ones", () => {
   const settings = of({
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://a:4318/",
     OTEL_EXPORTER_OTLP_HEADERS: "a=1, b = two%2C ,bad",

@@ -12,7 +12,7 @@ function rig(url: string, env: Readonly<Record<string, string>> = {}) {
   return { exporter, tracer, told };
 }
 
-Deno.test("SpanExporter asks again after an answer that says so, and drops after three tries", async () => {
+Deno.test("SpanExporter retries after an answer that asks for it, and drops spans after three attempts", async () => {
   await using collector = startCollector((n) => n < 3 ? 503 : 200);
   const { exporter, tracer, told } = rig(collector.url);
   tracer.start("a").end();
@@ -26,7 +26,7 @@ Deno.test("SpanExporter asks again after an answer that says so, and drops after
   assert.deepEqual(second.told, [["spans_not_sent", { why: "status 503", dropped: 1 }]]);
 });
 
-Deno.test("SpanExporter is bounded, and takes nothing after its end", async () => {
+Deno.test("SpanExporter is bounded, and accepts no spans after its end", async () => {
   const { exporter, tracer } = rig("http://127.0.0.1:1", { OTEL_BSP_MAX_QUEUE_SIZE: "3" });
   for (let at = 0; at < 10; at++) tracer.start("a").end();
   assert.equal(exporter.dropped, 7);
@@ -35,7 +35,7 @@ Deno.test("SpanExporter is bounded, and takes nothing after its end", async () =
   assert.equal(exporter.dropped, 11);
 });
 
-Deno.test("SpanExporter close() waits no longer than it was told to", async () => {
+Deno.test("SpanExporter close() waits at most for its time limit", async () => {
   const gate = Promise.withResolvers<void>();
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, async () => {
     await gate.promise;

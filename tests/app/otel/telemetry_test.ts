@@ -53,7 +53,7 @@ const replies = [
   replyJson([], { final: "{{kept}} it is" }),
 ];
 
-Deno.test("openTelemetry() sends a query as an agent's span with those of its calls, blocks and tools below", async () => {
+Deno.test("openTelemetry() sends a query as an agent's span, with spans of its calls, blocks and tools below", async () => {
   await using collector = startCollector();
   const env = {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -116,7 +116,7 @@ Deno.test("openTelemetry() a query that is run again has one span, in its place 
   assert.equal(collector.spans.filter(({ name }) => name === "chat m-1").length, 5);
 });
 
-Deno.test("openTelemetry() a collector that fails or is gone fails no query", async () => {
+Deno.test("openTelemetry() a collector that fails or disappears does not make a query fail", async () => {
   await using broken = startCollector(() => 400);
   for (const url of [broken.url, "http://127.0.0.1:1"]) {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_BSP_SCHEDULE_DELAY: "1" };
@@ -125,7 +125,7 @@ Deno.test("openTelemetry() a collector that fails or is gone fails no query", as
   assert.ok(broken.requests.length > 0);
 });
 
-Deno.test("openTelemetry() sends nothing where it is switched off or not sampled", async () => {
+Deno.test("openTelemetry() sends no spans if it is switched off or not sampled", async () => {
   await using collector = startCollector();
   const on = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
   for (

@@ -10,7 +10,7 @@ function rig(facts: { readonly ratio?: number; readonly followsParent?: boolean 
   };
 }
 
-Deno.test("parentOf() reads a traceparent, and takes nothing else for one", () => {
+Deno.test("parentOf() reads a traceparent and rejects everything else", () => {
   const trace = "0af7651916cd43dd8448eb211c80319c";
   assert.deepEqual(parentOf(`00-${trace}-b7ad6b7169203331-01`), {
     traceId: trace,
@@ -24,7 +24,7 @@ Deno.test("parentOf() reads a traceparent, and takes nothing else for one", () =
   }
 });
 
-Deno.test("Tracer within() places spans below the one of the work, across waits and side by side", async () => {
+Deno.test("Tracer within() places spans below the span of the work, across waits and in parallel", async () => {
   const { tracer, spans } = rig();
   const work = async (name: string): Promise<void> => {
     const span = tracer.start(name);
@@ -42,7 +42,7 @@ Deno.test("Tracer within() places spans below the one of the work, across waits 
   assert.notEqual(spans[0]?.traceId, spans[1]?.traceId);
 });
 
-Deno.test("Tracer records a part of the traces, the same for all who see one, and what a caller has decided", () => {
+Deno.test("Tracer records the same part of the traces for all who see one, and follows a caller's decision", () => {
   const { tracer, spans } = rig({ ratio: .5 });
   for (let at = 0; at < 400; at++) tracer.start("a", { parent: null }).end();
   assert.ok(spans.length > 120 && spans.length < 280, `${spans.length} of 400`);

@@ -46,7 +46,7 @@ Deno.test("environmentAddress() reads each variable as the service's own clients
   for (const [preset, given, address] of cases) assert.equal(addressOf(preset, given), address, `${preset} ${given}`);
 });
 
-Deno.test("environmentAddress() gives an http address or a ConfigError that shows no login, whatever is given", () => {
+Deno.test("environmentAddress() returns an http address, or throws a ConfigError without the login, for any value", () => {
   fc.assert(fc.property(
     fc.constantFrom("openai", "anthropic", "google", "ollama"),
     fc.oneof(fc.string(), fc.webUrl(), fc.ipV6(), fc.domain(), fc.stringMatching(/^[\w.:/@[\]-]*$/)),
@@ -89,7 +89,7 @@ async function sent(
   }
 }
 
-Deno.test("a key of the environment goes to the address of the environment, and no other one", async () => {
+Deno.test("a key of the environment is sent only to the address of the environment", async () => {
   for (
     const [preset, keyName, keyed] of [
       ["openai", "OPENAI_API_KEY", { VIS_PROVIDER: "openai" }],

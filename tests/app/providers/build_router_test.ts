@@ -11,7 +11,7 @@ async function routerOf(env: Readonly<Record<string, string>>): Promise<Router> 
   return await buildRouter({ ...loaded, home: null, database: ":memory:", workspace: "/w" }, { addresses: [] });
 }
 
-Deno.test("buildRouter() says what to set where nothing is set", async () => {
+Deno.test("buildRouter() names the missing settings if there are none", async () => {
   await assert.rejects(routerOf({}), (error) => {
     assert.ok(error instanceof ConfigError);
     for (const name of ["VIS_BASE_URL", "VIS_API_KEY", "VIS_MODEL", "vis demo"]) {
@@ -26,7 +26,7 @@ Deno.test("buildRouter() says what to set where nothing is set", async () => {
   await assert.rejects(routerOf({ VIS_PROVIDER: "acme" }), /^ConfigError: Cannot use provider: acme/);
 });
 
-Deno.test("buildRouter() takes a base URL or a key for an OpenAI-compatible server", async () => {
+Deno.test("buildRouter() accepts a base URL or a key for an OpenAI-compatible server", async () => {
   for (const env of [{ VIS_BASE_URL: "http://127.0.0.1:1/v1" }, { VIS_API_KEY: "k" }, { OPENAI_API_KEY: "k" }]) {
     const { provider, model } = (await routerOf({ ...env, VIS_MODEL: "m" })).current();
     const name = "VIS_BASE_URL" in env ? "127.0.0.1-1" : "openai";
@@ -34,7 +34,7 @@ Deno.test("buildRouter() takes a base URL or a key for an OpenAI-compatible serv
   }
 });
 
-Deno.test("buildRouter() plays the demo without a key, only when it is named", async () => {
+Deno.test("buildRouter() plays the demo without a key, but only if it is named", async () => {
   const { provider, model } = (await routerOf({ VIS_PROVIDER: "demo" })).current();
   assert.deepEqual([provider.name, model], ["demo", provider.defaultModel]);
 });
@@ -44,7 +44,7 @@ function askOf(router: Router, rest: object = {}) {
   return router.ask({ messages: [{ role: "user", text: "hi" }], reasoning: "balanced", ...rest }, { signal });
 }
 
-Deno.test("buildRouter() makes routes in the configured order, the root first, and falls back along them", async () => {
+Deno.test("buildRouter() orders routes as configured, the root first, and falls back along them", async () => {
   const first = await startOpenAiMock({ key: "key-of-first", reply: { text: "never", status: 401 } });
   const second = await startOpenAiMock({ key: "key-of-second", reply: "served" });
   try {
@@ -79,7 +79,7 @@ Deno.test("buildRouter() makes routes in the configured order, the root first, a
   }
 });
 
-Deno.test("buildRouter() holds the configured rate", async () => {
+Deno.test("buildRouter() keeps the configured rate", async () => {
   const mock = await startOpenAiMock({ reply: "served" });
   try {
     const rateLimit = { requests: 1, perMs: 3_600_000 };
@@ -92,7 +92,7 @@ Deno.test("buildRouter() holds the configured rate", async () => {
   }
 });
 
-Deno.test("buildRouter() says once that nothing is known of a model", async () => {
+Deno.test("buildRouter() reports an unknown model once", async () => {
   const env = { ANTHROPIC_API_KEY: "k" };
   const { notes } = await buildRouter(await settingsOf({ config: { model: "claude-new" }, env }));
   assert.equal(notes.length, 1);
@@ -100,7 +100,7 @@ Deno.test("buildRouter() says once that nothing is known of a model", async () =
   assert.deepEqual((await buildRouter(await settingsOf({ env }))).notes, []);
 });
 
-Deno.test("buildRouter() takes the first model of a named server of this machine, and wants a name elsewhere", async () => {
+Deno.test("buildRouter() uses the first model of a named server on this machine, and requires a name elsewhere", async () => {
   const mock = await startOpenAiMock({ reply: "served" });
   const { baseUrl } = mock;
   try {
@@ -138,7 +138,7 @@ Deno.test("buildRouter() takes the first model of a named server of this machine
   );
 });
 
-Deno.test("buildRouter() leaves out who has no model, and says so", async () => {
+Deno.test("buildRouter() excludes providers without a model, and reports them", async () => {
   const providers = [{ name: "anthropic" }, { name: "b", baseUrl: "http://127.0.0.1:9/v1" }];
   const env = { ANTHROPIC_API_KEY: "k" };
   const { routes, notes } = await buildRouter(await settingsOf({ config: { providers }, env }));

@@ -37,7 +37,7 @@ async function refusal(asked: Asked): Promise<string> {
   return error.message;
 }
 
-Deno.test("chooseProviders() takes VIS_BASE_URL and VIS_API_KEY as they are, whatever else is there", async () => {
+Deno.test("chooseProviders() uses VIS_BASE_URL and VIS_API_KEY unchanged, whatever else is set", async () => {
   const config = { providers: [{ name: "anthropic" }] };
   const env = { VIS_BASE_URL: "http://127.0.0.1:9/v1", VIS_MODEL: "anthropic/claude", ANTHROPIC_API_KEY: "a-key" };
   const { providers: [root], model } = await choose({ config, env });
@@ -55,13 +55,13 @@ Deno.test("chooseProviders() takes VIS_BASE_URL and VIS_API_KEY as they are, wha
   ]);
 });
 
-Deno.test("chooseProviders() never sends a key that was kept for OpenAI to another address", async () => {
+Deno.test("chooseProviders() never sends a saved OpenAI key to another address", async () => {
   const kept = { openai: { type: "key", key: "kept-4711" } } as const;
   const { providers: [root] } = await choose({ kept, env: { VIS_BASE_URL: "http://127.0.0.1:9/v1" } });
   assert.equal(root.key.value, null);
 });
 
-Deno.test("chooseProviders() finds the usual keys, those of GitHub only where it is named", async () => {
+Deno.test("chooseProviders() finds the usual keys, but the keys of GitHub only if it is named", async () => {
   const found: readonly (readonly [Readonly<Record<string, string>>, unknown[]])[] = [
     [{ ANTHROPIC_API_KEY: "k" }, ["anthropic", "claude-sonnet-5", "ANTHROPIC_API_KEY"]],
     [{ GEMINI_API_KEY: "k" }, ["google", "gemini-flash-latest", "GEMINI_API_KEY"]],
@@ -80,7 +80,7 @@ Deno.test("chooseProviders() finds the usual keys, those of GitHub only where it
   assert.match(await refusal({ env: { GITHUB_TOKEN: "k" } }), /^No provider is configured/);
 });
 
-Deno.test("chooseProviders() takes the provider whose data knows the model", async () => {
+Deno.test("chooseProviders() uses the provider whose data includes the model", async () => {
   const env = { ANTHROPIC_API_KEY: "a", GEMINI_API_KEY: "g", VIS_MODEL: "gemini-2.5-pro" };
   assert.deepEqual(await chosen({ env }), ["google", "gemini-2.5-pro", "GEMINI_API_KEY"]);
   const config = { model: "claude-opus-5", providers: [{ name: "google" }, { name: "anthropic" }] };
@@ -92,7 +92,7 @@ Deno.test("chooseProviders() takes the provider whose data knows the model", asy
   ]);
 });
 
-Deno.test("chooseProviders() finds a key that was kept, after those of the environment", async () => {
+Deno.test("chooseProviders() finds a saved key after the keys of the environment", async () => {
   const kept = { zai: { type: "key", key: "kept" } } as const;
   assert.deepEqual(await chosen({ kept }), ["zai", "glm-5.2", "auth.json"]);
   assert.deepEqual(await chosen({ kept, env: { ZAI_API_KEY: "k" } }), ["zai", "glm-5.2", "ZAI_API_KEY"]);
@@ -106,7 +106,7 @@ Deno.test("chooseProviders() finds a key that was kept, after those of the envir
   assert.deepEqual([root.name, root.key.domain, root.need], ["github-copilot", "company.ghe.com", "device-login"]);
 });
 
-Deno.test("chooseProviders() keeps the configured order and leaves out whom a key is missing for", async () => {
+Deno.test("chooseProviders() keeps the configured order and excludes providers without a key", async () => {
   const config = {
     providers: [
       { name: "mine", baseUrl: "http://127.0.0.1:9/v1", models: [{ name: "m1" }, { name: "m2" }] },
@@ -145,7 +145,7 @@ Deno.test("chooseProviders() reads provider/model, and slashes that belong to th
   }
 });
 
-Deno.test("chooseProviders() takes a whole name for what it is where its first part has no key", async () => {
+Deno.test("chooseProviders() treats a whole name as the model if its first part has no key", async () => {
   const model = "anthropic/claude-sonnet-5";
   const env = { OPENROUTER_API_KEY: "o", VIS_MODEL: model };
   assert.deepEqual((await chosen({ env })).slice(0, 2), ["openrouter", model]);
@@ -173,13 +173,13 @@ Deno.test("chooseProviders() takes a whole name for what it is where its first p
   );
 });
 
-Deno.test("chooseProviders() uses only the provider that is named", async () => {
+Deno.test("chooseProviders() uses only the named provider", async () => {
   const config = { provider: "anthropic", providers: [{ name: "zai" }, { name: "anthropic" }] };
   const env = { ZAI_API_KEY: "z", ANTHROPIC_API_KEY: "a" };
   assert.deepEqual(await chosen({ config, env }), ["anthropic", "claude-sonnet-5", "ANTHROPIC_API_KEY"]);
 });
 
-Deno.test("chooseProviders() names the nearest of what is not known, and the fix of what is missing", async () => {
+Deno.test("chooseProviders() suggests the nearest known name, and a fix for what is missing", async () => {
   const cases: readonly (readonly [Asked, RegExp])[] = [
     [
       { config: { provider: "antropic" } },
@@ -206,7 +206,7 @@ function ollama(...ids: string[]) {
   return { addresses, [Symbol.asyncDispose]: () => server.shutdown() };
 }
 
-Deno.test("chooseProviders() finds a server of this machine where nothing is configured, and says so", async () => {
+Deno.test("chooseProviders() finds a server on this machine if nothing is configured, and reports it", async () => {
   await using server = ollama("qwen3:8b", "llama3:8b");
   const { addresses } = server;
   const on = { localServers: true };
@@ -224,7 +224,7 @@ Deno.test("chooseProviders() finds a server of this machine where nothing is con
   );
 });
 
-Deno.test("chooseProviders() looks for no server where it must not or need not", async () => {
+Deno.test("chooseProviders() looks for no server if that is forbidden or unnecessary", async () => {
   await using server = ollama("m");
   const { addresses } = server;
   assert.match(await refusal({ addresses }), /^No provider is configured; /);
@@ -232,7 +232,7 @@ Deno.test("chooseProviders() looks for no server where it must not or need not",
   assert.equal(found[0], "zai");
 });
 
-Deno.test("chooseProviders() tells of a server that has no model", async () => {
+Deno.test("chooseProviders() reports a server without a model", async () => {
   await using server = ollama();
   const message = await refusal({ config: { localServers: true }, addresses: server.addresses });
   assert.match(message, /^No provider is configured \(Ollama at http:\S+ has no model: load one\)/);
@@ -289,7 +289,7 @@ Deno.test("chooseProviders() takes the model of a workspace for a preference: wi
   await assert.rejects(inWorkspace("gpt-5.4", { env: asked }), { message: /anthropic: it has no key/ });
 });
 
-Deno.test("chooseProviders() takes what the settings say of the models of VIS_BASE_URL, by its address or its name", async () => {
+Deno.test("chooseProviders() uses the settings for the models of VIS_BASE_URL, by its address or its name", async () => {
   const env = { VIS_BASE_URL: "http://gpu.example:8080/v1", VIS_MODEL: "m" };
   const models = [{ name: "m", price: { input: 1, output: 2 } }];
   for (const place of [{ name: "any", baseUrl: env.VIS_BASE_URL }, { name: "gpu.example-8080" }]) {

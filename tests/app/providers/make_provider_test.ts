@@ -16,7 +16,7 @@ async function resolved(config: object, name: string): Promise<ResolvedProvider>
   return await resolveProvider(name, { settings, credentials: new Credentials(null), sole: false });
 }
 
-Deno.test("capabilitiesOf() takes the configuration over the data over what is assumed of any model", async () => {
+Deno.test("capabilitiesOf() prefers the settings to the data, and the data to the defaults of any model", async () => {
   const models = [
     { name: "claude-sonnet-5", price: { input: 1, output: 2 }, images: false, contextTokens: 1000 },
     {
@@ -42,12 +42,12 @@ Deno.test("capabilitiesOf() takes the configuration over the data over what is a
   assert.deepEqual(of("never-heard-of"), UNKNOWN_MODEL);
 });
 
-Deno.test("capabilitiesOf() gives models of this machine a price of nothing", async () => {
+Deno.test("capabilitiesOf() gives models on this machine a price of zero", async () => {
   const ollama = await resolved({}, "ollama");
   assert.deepEqual(capabilitiesOf("m", { resolved: ollama, data: null }).price, { input: 0, output: 0, cached: 0 });
 });
 
-Deno.test("makeProvider() makes any preset without a request, and knows what is described", async () => {
+Deno.test("makeProvider() makes any preset without a request, and knows the described models", async () => {
   const names = ["openai", "openai-responses", "anthropic", "google", "openrouter", "zai", "alibaba", "github-models"];
   for (const name of [...names, "github-copilot", "ollama", "lmstudio", "vllm"]) {
     const { provider } = await makeProvider(await resolved({}, name), "m");
@@ -66,7 +66,7 @@ Deno.test("makeProvider() makes any preset without a request, and knows what is 
   assert.equal(bare.knows("m"), false);
 });
 
-Deno.test("makeProvider() names the variable that the key came from", async () => {
+Deno.test("makeProvider() names the variable that contained the key", async () => {
   const mock = await startOpenAiMock({ key: "the-right-key" });
   try {
     const env = { VIS_BASE_URL: mock.baseUrl, OPENAI_API_KEY: "a-wrong-key" };

@@ -14,7 +14,7 @@ async function adminOf(asked: Parameters<typeof settingsOf>[0]): Promise<AppProv
   return new AppProviderAdmin(await settingsOf(asked));
 }
 
-Deno.test("AppProviderAdmin.saveKey() keeps a key that serves from then on, and logout() forgets it", async () => {
+Deno.test("AppProviderAdmin.saveKey() saves a key that is used at once, and logout() removes it", async () => {
   await withFolder(async (home) => {
     const admin = await adminOf({ home });
     assert.match((await admin.providers({ check: false, signal: ALWAYS })).problem, /^No provider is configured/);
@@ -47,7 +47,7 @@ Deno.test("AppProviderAdmin.saveKey() keeps a key that serves from then on, and 
   });
 });
 
-Deno.test("AppProviderAdmin.saveKey() refuses what cannot be a key without repeating it", async () => {
+Deno.test("AppProviderAdmin.saveKey() refuses an invalid key without repeating it", async () => {
   await withFolder(async (home) => {
     const admin = await adminOf({ home });
     for (const key of ["", "abc", "two words 4711", "käy-4711", "a\nb-4711", "x".repeat(9000)]) {
@@ -60,7 +60,7 @@ Deno.test("AppProviderAdmin.saveKey() refuses what cannot be a key without repea
   });
 });
 
-Deno.test("AppProviderAdmin.keys() says where each key is from and shows nothing of a short one", async () => {
+Deno.test("AppProviderAdmin.keys() shows the source of each key and no part of a short one", async () => {
   await withFolder(async (home) => {
     const admin = await adminOf({
       home,
@@ -88,7 +88,7 @@ Deno.test("AppProviderAdmin.keys() says where each key is from and shows nothing
   });
 });
 
-Deno.test("AppProviderAdmin.loginKind() knows a login on a page, and refuses what is not known", async () => {
+Deno.test("AppProviderAdmin.loginKind() recognizes a login on a page, and refuses unknown names", async () => {
   const admin = await adminOf({});
   assert.deepEqual([await admin.loginKind("github-copilot"), await admin.loginKind("zai")], ["device-login", "key"]);
   await assert.rejects(
@@ -98,7 +98,7 @@ Deno.test("AppProviderAdmin.loginKind() knows a login on a page, and refuses wha
   assert.equal(admin.loginNames().includes("ollama"), false);
 });
 
-Deno.test("AppProviderAdmin.loginKind() knows the tokens that settings refer to, which no provider can try", async () => {
+Deno.test("AppProviderAdmin.loginKind() recognizes the tokens that settings refer to, which no provider can test", async () => {
   const servers = { search: { command: "search", env: { KEY: "${auth:brave}" } } };
   const admin = await adminOf({ config: { extensions: { config: { "vis.mcp": { servers } } } } });
   assert.equal(await admin.loginKind("brave"), "key");
@@ -106,7 +106,7 @@ Deno.test("AppProviderAdmin.loginKind() knows the tokens that settings refer to,
   await assert.rejects(admin.loginKind("brav"), ConfigError);
 });
 
-Deno.test("AppProviderAdmin.deviceLogin() tries the account before it keeps the login", async () => {
+Deno.test("AppProviderAdmin.deviceLogin() tests the account before it saves the login", async () => {
   await withFolder(async (home) => {
     await using mock = startCopilotMock();
     mock.interval = 0.005;
@@ -138,7 +138,7 @@ Deno.test("AppProviderAdmin.deviceLogin() tries the account before it keeps the 
   });
 });
 
-Deno.test("AppProviderAdmin shows what VIS_* and the demo amount to", async () => {
+Deno.test("AppProviderAdmin shows the effect of VIS_* and of the demo", async () => {
   const env = { VIS_BASE_URL: "http://u:secret@127.0.0.1:9/v1?t=secret", VIS_API_KEY: KEY, VIS_MODEL: "m" };
   const admin = await adminOf({ env });
   const [key] = await admin.keys();
@@ -153,7 +153,7 @@ Deno.test("AppProviderAdmin shows what VIS_* and the demo amount to", async () =
   ]);
 });
 
-Deno.test("AppProviderAdmin.providers() asks those it should, and says who does not answer", async () => {
+Deno.test("AppProviderAdmin.providers() asks the usable providers, and reports who does not answer", async () => {
   const mock = await startOpenAiMock({ reply: "x", models: ["m1", "m2"], key: KEY });
   try {
     const url = new URL(mock.baseUrl);
@@ -183,7 +183,7 @@ Deno.test("AppProviderAdmin.providers() asks those it should, and says who does 
   }
 });
 
-Deno.test("AppProviderAdmin.models() lists what the service has, described by data and configuration", async () => {
+Deno.test("AppProviderAdmin.models() lists the models of the service, described by data and settings", async () => {
   const mock = await startOpenAiMock({ reply: "x", models: ["claude-sonnet-5", "mine", "new"], key: KEY });
   try {
     const providers = [{
@@ -206,7 +206,7 @@ Deno.test("AppProviderAdmin.models() lists what the service has, described by da
   }
 });
 
-Deno.test("AppProviderAdmin.models() falls back to the data, then to the configuration, and says why", async () => {
+Deno.test("AppProviderAdmin.models() falls back to the data, then to the settings, and gives the reason", async () => {
   const admin = await adminOf({});
   const [anthropic] = await admin.models({ provider: "anthropic", signal: ALWAYS });
   assert.equal(anthropic?.source, "data");

@@ -13,7 +13,7 @@ async function resolve(name: string, { sole = false, ...rest }: Asked = {}) {
   return await resolveProvider(name, { settings: await settingsOf(rest), credentials: new Credentials(null), sole });
 }
 
-Deno.test("resolveProvider() lets an entry change what its preset says", async () => {
+Deno.test("resolveProvider() lets an entry override its preset", async () => {
   const entry = {
     name: "work",
     preset: "openrouter",
@@ -34,7 +34,7 @@ Deno.test("resolveProvider() lets an entry change what its preset says", async (
   assert.deepEqual([work.key.value, work.need], ["k", "optional"]);
 });
 
-Deno.test("resolveProvider() takes VIS_API_KEY and VIS_BASE_URL only where nothing else was asked for", async () => {
+Deno.test("resolveProvider() uses VIS_API_KEY and VIS_BASE_URL only if no provider was requested", async () => {
   const env = { VIS_API_KEY: "own", VIS_BASE_URL: "http://127.0.0.1:9/v1", ZAI_API_KEY: "usual" };
   const alone = await resolve("zai", { env, sole: true });
   assert.deepEqual([alone.key.value, alone.key.from, alone.baseUrl], ["own", "VIS_API_KEY", "http://127.0.0.1:9/v1"]);
@@ -46,7 +46,7 @@ Deno.test("resolveProvider() takes VIS_API_KEY and VIS_BASE_URL only where nothi
   ]);
 });
 
-Deno.test("resolveProvider() prefers keyEnv, and needs it where there is no preset", async () => {
+Deno.test("resolveProvider() prefers keyEnv, and requires it without a preset", async () => {
   const providers = [{ name: "zai", keyEnv: "MINE" }, { name: "x", baseUrl: "http://127.0.0.1:9/v1", keyEnv: "XKEY" }];
   const env = { MINE: "mine", ZAI_API_KEY: "usual" };
   assert.equal((await resolve("zai", { config: { providers }, env })).key.from, "MINE");
@@ -54,7 +54,7 @@ Deno.test("resolveProvider() prefers keyEnv, and needs it where there is no pres
   assert.deepEqual([x.key.value, x.need, keyAdvice(x)], [null, "required", "set XKEY or run vis auth login x"]);
 });
 
-Deno.test("isProvider() knows presets and configured names, nothing inherited", async () => {
+Deno.test("isProvider() knows presets and configured names, but nothing inherited", async () => {
   const { config } = await settingsOf({ config: { providers: [{ name: "mine", preset: "zai" }] } });
   const names = ["zai", "mine", "acme", "constructor", "__proto__", "demo"];
   assert.deepEqual(names.map((name) => isProvider(name, config)), [true, true, false, false, false, false]);

@@ -9,7 +9,7 @@ import { settingsOf } from "../_settings.ts";
 
 const ALWAYS = new AbortController().signal;
 
-Deno.test("tryKey() tells a key that works from one that is refused, and keeps neither", () =>
+Deno.test("tryKey() distinguishes a valid key from a refused one, and saves neither", () =>
   withFolder(async (home) => {
     const mock = await startOpenAiMock({ key: "right-key", reply: [] });
     const providers = [{ name: "own", baseUrl: mock.baseUrl }];
@@ -23,7 +23,7 @@ Deno.test("tryKey() tells a key that works from one that is refused, and keeps n
     assert.deepEqual(await new Credentials(join(home, "auth.json")).all(), {});
   }));
 
-Deno.test("tryKey() shows a key to no other server than that of its provider", () =>
+Deno.test("tryKey() sends a key to no other server than its provider's", () =>
   withFolder(async (home) => {
     const [own, other] = [await startOpenAiMock({ reply: [] }), await startOpenAiMock({ reply: [] })];
     const config = { localServers: false, baseUrl: other.baseUrl, providers: [{ name: "own", baseUrl: own.baseUrl }] };
@@ -37,7 +37,7 @@ Deno.test("tryKey() shows a key to no other server than that of its provider", (
     await Promise.all([own.close(), other.close()]);
   }));
 
-Deno.test("tryKey() asks a service that lists its models to anybody where it needs the key", () =>
+Deno.test("tryKey() sends a request that needs the key to a service that lists its models to anybody", () =>
   withFolder(async (home) => {
     await using server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, ({ url, headers }) => {
       if (url.endsWith("/models")) return Response.json({ data: [{ id: "m" }] });
@@ -53,7 +53,7 @@ Deno.test("tryKey() asks a service that lists its models to anybody where it nee
     });
   }));
 
-Deno.test("tryKey() asks Telegram about the token of a bot, and shows none of it", () =>
+Deno.test("tryKey() asks Telegram about the token of a bot, and shows no part of it", () =>
   withFolder(async (home) => {
     const right = `1:${"r".repeat(30)}`;
     await using server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, ({ url }) =>

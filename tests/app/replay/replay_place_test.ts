@@ -70,7 +70,7 @@ Deno.test(
 );
 
 Deno.test(
-  "replayPlace() shares no file with the workspace: a write through any name leaves the original alone",
+  "replayPlace() shares no file with the workspace: a write through any name leaves the original unchanged",
   withRig(async ({ workspace, place }) => {
     await write(join(workspace, "a"), "one");
     await Deno.link(join(workspace, "a"), join(workspace, "b"));
@@ -82,7 +82,7 @@ Deno.test(
 );
 
 Deno.test({
-  name: "replayPlace() has links into the workspace lead into the copy, and others where they led",
+  name: "replayPlace() redirects links into the workspace to the copy, and keeps all other links",
   ignore: !UNIX,
   fn: withRig(async ({ workspace, place }) => {
     const outside = join(dirname(workspace), "outside");
@@ -117,7 +117,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "replayPlace() leaves out sockets and pipes, and says how many",
+  name: "replayPlace() omits sockets and pipes, and reports their number",
   ignore: Deno.build.os !== "linux",
   fn: withRig(async ({ workspace, place }) => {
     await write(join(workspace, "a"), "one");
@@ -131,7 +131,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "replayPlace() copies and removes folders that allow nothing to be put into them or taken out",
+  name: "replayPlace() copies and removes folders whose permissions forbid adding and removing entries",
   ignore: !UNIX,
   fn: withRig(async ({ workspace, place, left }) => {
     await write(join(workspace, "locked/below/file"), "one");
@@ -149,7 +149,7 @@ Deno.test({
 });
 
 Deno.test(
-  "replayPlace() refuses a workspace that is too much, with what to do, and leaves nothing",
+  "replayPlace() refuses a workspace that is too large, gives advice, and leaves nothing behind",
   withRig(async ({ workspace, place, left }) => {
     for (const name of ["a", "b", "c"]) await write(join(workspace, name), "x".repeat(700_000));
     const cases: [ReplayPlaceParts["limits"], RegExp][] = [
@@ -169,7 +169,7 @@ Deno.test(
 );
 
 Deno.test(
-  "replayPlace() says what is wrong with workspace and temporary folder",
+  "replayPlace() reports faults of the workspace and the temporary folder",
   withRig(async ({ workspace, place }) => {
     await write(join(workspace, "file"), "");
     for (const name of ["missing", "file"]) {
@@ -181,7 +181,7 @@ Deno.test(
 );
 
 Deno.test(
-  "replayPlace() gives up at the signal, and leaves nothing",
+  "replayPlace() stops at the signal, and leaves nothing behind",
   withRig(async ({ workspace, place, left }) => {
     await write(join(workspace, "a"), "one");
     const controller = new AbortController();
@@ -192,7 +192,7 @@ Deno.test(
 );
 
 Deno.test(
-  "replayPlace() does not copy itself where the temporary folder is in the workspace",
+  "replayPlace() does not copy itself if the temporary folder is in the workspace",
   withRig(async ({ workspace, place }) => {
     const temporary = join(workspace, "tmp");
     await write(join(temporary, "other"), "one");
@@ -221,7 +221,7 @@ Deno.test(
 );
 
 Deno.test(
-  "replayPlace() gives extensions a copy of what they keep in Vis's own folder, without keys, code and database",
+  "replayPlace() gives extensions a copy of their files in Vis's own folder, without keys, code and database",
   withRig(async ({ home, place }) => {
     for (
       const name of [
@@ -255,7 +255,7 @@ Deno.test(
 );
 
 Deno.test(
-  "replayPlace() removes copies of processes that are no more, and no others",
+  "replayPlace() removes the copies of ended processes, and no others",
   withRig(async ({ temporary, place, left }) => {
     const owners = {
       "vis-replay-dead": GONE,
@@ -277,7 +277,7 @@ Deno.test(
 );
 
 Deno.test(
-  "replayPlace() in place is the workspace itself, and removes nothing",
+  "replayPlace() in place uses the workspace itself, and removes nothing",
   withRig(async ({ workspace, home, place, left }) => {
     await write(join(workspace, "a"), "one");
     const { workspace: same, home: own, copied, paths, close } = await place({ inPlace: true, recorded: "/recorded" });

@@ -3,14 +3,14 @@ import { ownConnections } from "../../../src/app/services/serve.ts";
 
 const ON = { os: "linux" };
 
-Deno.test("ownConnections() looks for clients that leave where the runtime does not tell of all, and only on Linux", () => {
+Deno.test("ownConnections() looks for lost clients if the runtime does not report all of them, and only on Linux", () => {
   const looks = (version: string): boolean => ownConnections({ ...ON, version })?.missesLeaving ?? false;
   assert.deepEqual(["2.6.10", "2.7.14", "2.8.3", "2.9.6", "3.0.0"].map(looks), [false, false, true, true, true]);
   assert.equal(ownConnections({ ...ON, os: "darwin", version: "2.9.6" }), null);
 });
 
 Deno.test({
-  name: "ownConnections() has the connections of this process, also when there are many",
+  name: "ownConnections() lists the connections of this process, even if there are many",
   ignore: Deno.build.os !== "linux",
   fn: async () => {
     const own = ownConnections({ ...ON, version: "2.9.6" });

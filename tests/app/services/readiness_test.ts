@@ -19,7 +19,7 @@ function rig() {
   return { state, check };
 }
 
-Deno.test("readiness() tries a sandbox once for many who ask, and again after its time", async () => {
+Deno.test("readiness() tests a sandbox once for many callers, and again after an interval", async () => {
   const { state, check } = rig();
   const all = await Promise.all([check(), check(), check()]);
   assert.deepEqual(all, Array(3).fill({ sandbox: "", disk: "", file: "" }));
@@ -32,7 +32,7 @@ Deno.test("readiness() tries a sandbox once for many who ask, and again after it
   assert.equal(state.tries, 2);
 });
 
-Deno.test("readiness() says what is wrong, and looks again soon", async () => {
+Deno.test("readiness() names the fault, and checks again soon", async () => {
   const { state, check } = rig();
   Object.assign(state, { fault: "Cannot start", free: 10 * 1024 * 1024 });
   const faults = { sandbox: "Cannot start", disk: "10 MiB are free, 64 are needed", file: "" };
@@ -41,7 +41,7 @@ Deno.test("readiness() says what is wrong, and looks again soon", async () => {
   assert.deepEqual(await check(), { sandbox: "", disk: "", file: "" });
 });
 
-Deno.test("readiness() asks nothing of the disk for a database in memory, and names a folder that is gone", async () => {
+Deno.test("readiness() does not check the disk for a database in memory, and names a missing folder", async () => {
   const trySandbox = () => Promise.resolve();
   const fileFault = (): string => "";
   const memory = readiness({ database: ":memory:", now: () => 0, trySandbox, fileFault });
@@ -50,7 +50,7 @@ Deno.test("readiness() asks nothing of the disk for a database in memory, and na
   assert.match((await gone()).disk, /ENOENT/);
 });
 
-Deno.test("readiness() says what happened to the file of the open database, and that nobody may write it", async () => {
+Deno.test("readiness() reports the fault of the open database's file, and that nobody may write it", async () => {
   const rest = { now: () => 0, trySandbox: () => Promise.resolve() };
   await withDatabase(async (database) => {
     const store = await openStore({ path: database });

@@ -48,7 +48,7 @@ async function prompt(server: RunningServer): Promise<string> {
   return await response.text();
 }
 
-Deno.test("checkServer() finds a server by the settings or the flags, and says why there is none", async () => {
+Deno.test("checkServer() finds a server by the settings or the flags, and explains why there is none", async () => {
   await using at = await place();
   const check = (request: ServeRequest) =>
     checkServer({ cwd: at.workspace, ...request }, { env: { VIS_HOME: at.home, HOME: at.home }, ...extensions });

@@ -58,7 +58,7 @@ function shows(api: FakeBotApi, text: string): Promise<void> {
   return until(() => api.shown().some((one) => one.startsWith(text)), () => JSON.stringify(api.shown()));
 }
 
-Deno.test("vis serve answers the bot's webhook, each update once in whatever order they come, over a restart too", () =>
+Deno.test("vis serve answers the bot's webhook: each update once in any order, even after a restart", () =>
   withPlace(async ({ api, start }) => {
     const first = await start();
     await until(() => api.callsOf("setWebhook").length > 0);
@@ -84,7 +84,7 @@ Deno.test("vis serve answers the bot's webhook, each update once in whatever ord
     await second.close();
   }));
 
-Deno.test("vis serve takes no update without Telegram's secret, nor what is none", () =>
+Deno.test("vis serve rejects an update without Telegram's secret, and an invalid update", () =>
   withPlace(async ({ api, start }) => {
     const server = await start();
     try {
@@ -104,7 +104,7 @@ Deno.test("vis serve takes no update without Telegram's secret, nor what is none
     }
   }));
 
-Deno.test("vis serve does not begin with an address of a webhook and no token, or a refused one", () =>
+Deno.test("vis serve does not start with a webhook address and a missing or refused token", () =>
   withPlace(async ({ start }) => {
     await assert.rejects(start({}), /telegram\.webhookUrl is set, and there is no token/);
     await assert.rejects(start({ VIS_TELEGRAM_TOKEN: TOKEN.replace("AA", "BB") }), /Telegram refused its token/);

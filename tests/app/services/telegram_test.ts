@@ -27,7 +27,7 @@ async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
   }
 }
 
-Deno.test("telegramToken() takes a file before the variable before what is kept, and shows none that is wrong", () =>
+Deno.test("telegramToken() prefers the file, then the variable, then the saved token, and shows no invalid one", () =>
   withPlace(async ({ folder, env }) => {
     const settings = async (more: Readonly<Record<string, string>> = {}) =>
       await readSettings({ cwd: folder }, { ...env, ...more }, NO_EXTENSIONS);
@@ -49,7 +49,7 @@ Deno.test("telegramToken() takes a file before the variable before what is kept,
     await assert.rejects(telegramToken({}, wrong), (error: Error) => !error.message.includes("half-a-secret"));
   }));
 
-Deno.test("diagnoseTelegram() says whether the bot could be used, and asks nobody", () =>
+Deno.test("diagnoseTelegram() reports whether the bot could be used, without a request", () =>
   withPlace(async ({ folder, env, configure }) => {
     const check = async (token = "") => {
       const [found] = await diagnoseTelegram(
@@ -88,7 +88,7 @@ Deno.test("telegram() in the locked profile answers behind every wall, and lets 
     }
   }));
 
-Deno.test("telegram() refuses to start without a token, with a wrong profile, and where the API server is unknown", () =>
+Deno.test("telegram() refuses to start without a token, with a wrong profile, and if the API server is unknown", () =>
   withPlace(async ({ folder, env }) => {
     const rest = { cwd: folder, db: ":memory:", onNote: () => {}, signal: new AbortController().signal };
     const parts = { env, shipped: {} };

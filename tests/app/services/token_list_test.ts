@@ -36,7 +36,7 @@ async function bench(value?: unknown): Promise<Bench> {
 
 const names = async (list: TokenList): Promise<readonly string[]> => (await list.grants()).map(({ name }) => name);
 
-Deno.test("TokenList reads plain and hashed tokens, scopes, ends and quotas, with comments", async () => {
+Deno.test("TokenList reads plain and hashed tokens, scopes, expiry and quotas, with comments", async () => {
   await using at = await bench(`{
     // Who may come in
     "tokens": [
@@ -61,7 +61,7 @@ Deno.test("TokenList reads plain and hashed tokens, scopes, ends and quotas, wit
   assert.deepEqual(ana?.quota, { queriesPerDay: 5, costUsdPerDay: 3, concurrent: null });
 });
 
-Deno.test("TokenList open() says what is wrong with a file by its place, and shows no token", async () => {
+Deno.test("TokenList open() reports a faulty file with the place, and shows no token", async () => {
   const entry = { name: "a", token: SECRET };
   const wrong: readonly (readonly [unknown, RegExp])[] = [
     [`{"tokens": [{"name": "a", "token": "${SECRET}" "x"}]}`, /it is not JSON$/],
@@ -99,7 +99,7 @@ Deno.test("TokenList open() says what is wrong with a file by its place, and sho
   await assert.rejects(at.open(), { name: "ConfigError" });
 });
 
-Deno.test("TokenList grants() takes a changed file within a second, and keeps the tokens of one that is broken", async () => {
+Deno.test("TokenList grants() notices a changed file within a second, and keeps the tokens of a broken one", async () => {
   await using at = await bench({ tokens: [{ name: "first", token: SECRET }] });
   const list = await at.open();
   await at.write({ tokens: [{ name: "first", token: SECRET }, { name: "second", token: `${SECRET}2` }] });
@@ -121,7 +121,7 @@ Deno.test("TokenList grants() takes a changed file within a second, and keeps th
   assert.ok(!at.logged.join().includes("secret"));
 });
 
-Deno.test("TokenList sees who may read the file, logs a fault once and says until when it lasts", async () => {
+Deno.test("TokenList notices who may read the file, and logs a fault once with the time until which it lasts", async () => {
   await using at = await bench({ tokens: [{ name: "first", token: SECRET }] });
   await Deno.chmod(at.path, 0o600);
   const list = await at.open();

@@ -5,7 +5,7 @@ import { openStore } from "../../../src/persistence/open_store.ts";
 import { begun } from "../../conformance/store/fixtures.ts";
 import { withDatabasePath } from "../../persistence/_temp_database.ts";
 
-Deno.test("openLoggedStore() keeps what is logged, with its scope, until it is closed", async () => {
+Deno.test("openLoggedStore() stores log entries with their scope until it is closed", async () => {
   await withDatabasePath(async (path) => {
     const store = await openLoggedStore({ path });
     const { queryId, conversationId } = await begun(store);

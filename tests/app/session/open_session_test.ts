@@ -14,7 +14,7 @@ const OPTIONS = {
   onCall: () => Promise.resolve(),
 };
 
-Deno.test("openSession() ends the queries of processes that are gone", async () => {
+Deno.test("openSession() ends the queries of lost processes", async () => {
   await withFolder(async (folder) => {
     const db = join(folder, "x.db");
     const store = await openStore({ path: db });
@@ -35,7 +35,7 @@ Deno.test("openSession() ends the queries of processes that are gone", async () 
   });
 });
 
-Deno.test("openSession() asks for a provider before it makes a database", async () => {
+Deno.test("openSession() asks for a provider before it creates a database", async () => {
   await withFolder(async (folder) => {
     const parts = { env: { HOME: folder }, shipped: {} };
     await withFolder(async (home) => {
@@ -50,7 +50,7 @@ Deno.test("openSession() asks for a provider before it makes a database", async 
   });
 });
 
-Deno.test("startSandbox() runs nothing where a required wall does not hold", async () => {
+Deno.test("startSandbox() runs no code if a required wall does not hold", async () => {
   const { config } = await loadConfig({ file: null, env: {}, flags: {} });
   const sandbox = await startSandbox(OPTIONS, { config });
   const { walls } = sandbox;
@@ -66,7 +66,7 @@ Deno.test("startSandbox() runs nothing where a required wall does not hold", asy
   else await assert.rejects(startSandbox(OPTIONS, all), /sandbox\.require names walls that are not active: kernel/);
 });
 
-Deno.test("openSession() useModel serves by another provider from the next call on", async () => {
+Deno.test("openSession() useModel uses another provider from the next call on", async () => {
   await withFolder(async (folder) => {
     const parts = { env: { VIS_HOME: folder, HOME: folder }, shipped: {} };
     const session = await openSession({ cwd: folder, db: ":memory:", provider: "demo" }, parts);

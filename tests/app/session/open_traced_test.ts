@@ -34,7 +34,7 @@ Deno.test("openTraced() sends the spans of a query when the session closes", () 
     }
   }));
 
-Deno.test("openTraced() asks no collector where nothing is asked of a model, and lets errors through", () =>
+Deno.test("openTraced() sends nothing to a collector if no model is called, and passes errors on", () =>
   withFolder(async (folder) => {
     await using collector = startCollector();
     await Deno.writeTextFile(join(folder, "config.jsonc"), '{ "localServers": false }');

@@ -10,13 +10,13 @@ async function idle(): Promise<Deno.ChildProcess> {
   return child;
 }
 
-Deno.test("isAlive() this process is, and it says so the same way every time", () => {
+Deno.test("isAlive() is true for this process, which identifies itself the same way every time", () => {
   assert.deepEqual(thisProcess(), thisProcess());
   assert.equal(thisProcess().pid, Deno.pid);
   assert.equal(isAlive(thisProcess()), true);
 });
 
-Deno.test("ownSession() is another one each time, alive until it is closed", () => {
+Deno.test("ownSession() is new each time, and alive until it is closed", () => {
   const [one, other] = [ownSession(), ownSession()];
   assert.equal(new Set([0, one.owner.session, other.owner.session]).size, 3);
   assert.deepEqual({ ...one.owner, session: 0 }, thisProcess());
@@ -27,7 +27,7 @@ Deno.test("ownSession() is another one each time, alive until it is closed", () 
   assert.equal(isAlive(thisProcess()), true);
 });
 
-Deno.test("isAlive() a process that ended is not", async () => {
+Deno.test("isAlive() is false for a process that has ended", async () => {
   const child = await idle();
   const owner = { ...thisProcess(), pid: child.pid, started: "" };
   assert.equal(isAlive(owner), true);
@@ -37,7 +37,7 @@ Deno.test("isAlive() a process that ended is not", async () => {
 });
 
 Deno.test({
-  name: "isAlive() another process with the pid of a lost one is not it",
+  name: "isAlive() does not take another process with the same pid for a lost one",
   ignore: !LINUX,
   fn: () => {
     const now = thisProcess();
@@ -47,7 +47,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "thisProcess() tells when it began with the permissions that the program has",
+  name: "thisProcess() knows its start time with the permissions of the program",
   ignore: !LINUX,
   fn: async () => {
     const module = import.meta.resolve("../../../src/app/session/process_owner.ts");
@@ -59,7 +59,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "isAlive() a process that ended and that nobody waited for is not",
+  name: "isAlive() is false for an ended process that nobody has waited for",
   ignore: !LINUX,
   fn: async () => {
     // The shell starts a process that ends soon, becomes `sleep`, and never asks what became of it.
@@ -79,7 +79,7 @@ Deno.test({
   },
 });
 
-Deno.test("isAlive() nobody can tell for a process of another machine, boot or namespace, whatever its host is called", () => {
+Deno.test("isAlive() is null for a process of another machine, boot or namespace, whatever the name of its host", () => {
   const { space, ...rest } = thisProcess();
   assert.equal(isAlive({ ...rest, host: "another name", space }), true);
   for (const other of ["", `${space}0`]) assert.equal(isAlive({ ...rest, space: other }), null, other);
@@ -101,7 +101,7 @@ Deno.test({
   },
 });
 
-Deno.test("OwnProcess on macOS tells a process from a later one with its id, and this boot from others", () => {
+Deno.test("OwnProcess on macOS distinguishes a process from a later one with its id, and this boot from others", () => {
   const started = new Map([[Deno.pid, "10.1"], [700, "20.2"]]);
   const machine = { boot: () => "BOOT-1", started: (pid: number) => started.get(pid) ?? null };
   const self = new OwnProcess(macFacts(() => machine));
@@ -114,7 +114,7 @@ Deno.test("OwnProcess on macOS tells a process from a later one with its id, and
   assert.equal(self.isAlive({ ...other, space: "BOOT-0" }), null);
 });
 
-Deno.test("OwnProcess has a name of its own where the system says nothing", () => {
+Deno.test("OwnProcess has a name of its own if the system reports none", () => {
   const silent = () =>
     new OwnProcess(macFacts(() => {
       throw new Error("no such library");

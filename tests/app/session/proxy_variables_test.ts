@@ -4,7 +4,7 @@ import { proxyVariables } from "../../../src/app.ts";
 
 const HTTP_PROXY = "http://proxy.example:3128";
 
-Deno.test("proxyVariables() adds to NO_PROXY what the runtime lacks", () => {
+Deno.test("proxyVariables() adds the entries to NO_PROXY that the runtime lacks", () => {
   const cases: readonly (readonly [given: string, set: string | undefined])[] = [
     ["localhost", undefined],
     [".corp.example,10.0.0.0/8", undefined],
@@ -24,7 +24,7 @@ Deno.test("proxyVariables() adds to NO_PROXY what the runtime lacks", () => {
   }
 });
 
-Deno.test("proxyVariables() changes nothing without a proxy, and takes small letters as well", () => {
+Deno.test("proxyVariables() changes nothing without a proxy, and accepts lower-case names", () => {
   assert.deepEqual(proxyVariables({ NO_PROXY: "*" }), {});
   assert.deepEqual(proxyVariables({}), {});
   assert.deepEqual(proxyVariables({ https_proxy: HTTP_PROXY, no_proxy: "*.x" }), { NO_PROXY: "*.x,.x" });
@@ -40,7 +40,7 @@ Deno.test("proxyVariables() changes nothing without a proxy, and takes small let
   });
 });
 
-Deno.test("proxyVariables() keeps every entry, and the same again changes nothing", () => {
+Deno.test("proxyVariables() keeps every entry, and changes nothing the second time", () => {
   const entry = fc.oneof(fc.domain(), fc.ipV4(), fc.ipV6(), fc.stringMatching(/^[\w.:*[\]/-]+$/));
   fc.assert(fc.property(fc.array(entry, { minLength: 1 }), (entries) => {
     const { NO_PROXY = entries.join(",") } = proxyVariables({ HTTP_PROXY, NO_PROXY: entries.join(",") });

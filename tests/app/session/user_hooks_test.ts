@@ -56,7 +56,7 @@ async function query(
   return { ran, seen, result, told };
 }
 
-Deno.test("hooks run in the order of what happened, with its facts on stdin and in variables", async () => {
+Deno.test("hooks run in the order of the events, with their facts on stdin and in variables", async () => {
   const hooks = { request: ["log"], edit: ["format", "lint"], end: ["notify"] };
   const { ran, seen, result } = await query(hooks, { changes: ["a.ts", "b.ts", "a.ts"] });
   assert.deepEqual(ran.map(({ command }) => command), ["log", "format", "lint", "notify"]);
@@ -90,11 +90,11 @@ Deno.test("a hook that fails or cannot start is a note for the user, and the nex
   ]);
 });
 
-Deno.test("without changes no hook for changes runs", async () => {
+Deno.test("no hook for changes runs without changes", async () => {
   assert.deepEqual((await query({ edit: ["format"] })).ran, []);
 });
 
-Deno.test("the model and the user read the end of what commands for changed files printed, above all of one that failed", async () => {
+Deno.test("the model and the user read the end of the output of commands for changed files, failed ones first", async () => {
   const lines = Array.from({ length: 400 }, (_, at) => `line ${at}`).join("\n");
   const { told, result } = await query({ edit: ["format", "test", "slow", "quiet"] }, {
     changes: ["a.ts"],
@@ -112,7 +112,7 @@ Deno.test("the model and the user read the end of what commands for changed file
   assert.deepEqual(result.notes.slice(1).map((note) => note.slice(0, 15)), told.map((note) => note.slice(0, 15)));
 });
 
-Deno.test("the next model call waits for the commands for changed files and shows what they printed", async () => {
+Deno.test("the next model call waits for the commands for changed files and shows their output", async () => {
   const { promise: edited, resolve: edit } = Promise.withResolvers<void>();
   let asked = 0;
   const around: NonNullable<ConversationParts["around"]> = (emit, run) =>

@@ -37,7 +37,7 @@ async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
 
 const own = { project: false } as const;
 
-Deno.test("AppConfigAdmin.set() writes what holds from then on, comments kept, for its owner alone", () =>
+Deno.test("AppConfigAdmin.set() writes a value that applies at once, keeps comments, and is private to its owner", () =>
   withPlace(async ({ own: path, workspace, home, admin }) => {
     const config = await admin();
     assert.equal((await config.set("budget.iterations", { words: ["8"], project: false })).changed, true);
@@ -73,7 +73,7 @@ Deno.test("AppConfigAdmin.set() keeps a byte order mark, and changes no file tha
     assert.deepEqual(await Deno.readFile(path), latin1);
   }));
 
-Deno.test("AppConfigAdmin.set() reads words as the setting takes them", () =>
+Deno.test("AppConfigAdmin.set() parses words by the type of the setting", () =>
   withPlace(async ({ admin }) => {
     const config = await admin();
     const cases: [string, string[], unknown][] = [
@@ -96,7 +96,7 @@ Deno.test("AppConfigAdmin.set() reads words as the setting takes them", () =>
     }
   }));
 
-Deno.test("AppConfigAdmin.set() refuses what does not fit and writes nothing", () =>
+Deno.test("AppConfigAdmin.set() refuses an unsuitable value and writes nothing", () =>
   withPlace(async ({ own: path, admin }) => {
     const config = await admin();
     const cases: [string, string[], RegExp][] = [
@@ -136,7 +136,7 @@ Deno.test("AppConfigAdmin.set() refuses what does not fit and writes nothing", (
     await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
   }));
 
-Deno.test("AppConfigAdmin.set() refuses keys and points to where they are kept, without repeating them", () =>
+Deno.test("AppConfigAdmin.set() refuses keys and refers to their place, without repeating them", () =>
   withPlace(async ({ own: path, admin }) => {
     const config = await admin();
     const cases: [string, string][] = [
@@ -157,7 +157,7 @@ Deno.test("AppConfigAdmin.set() refuses keys and points to where they are kept, 
     await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
   }));
 
-Deno.test("AppConfigAdmin.set() names the setting of the file that is wrong, not the one that is set", () =>
+Deno.test("AppConfigAdmin.set() names the invalid setting of the file, not the one that is set", () =>
   withPlace(async ({ own: path, admin }) => {
     await Deno.mkdir(dirname(path), { recursive: true });
     await Deno.writeTextFile(path, '{ "budget": { "iterations": "many" }, "modell": 1 }');
@@ -176,7 +176,7 @@ Deno.test("AppConfigAdmin.set() names the setting of the file that is wrong, not
     assert.equal((await config.set("provider", { words: ["x"], ...own })).value, "x");
   }));
 
-Deno.test("AppConfigAdmin.explain() says who says what, in order, and masks what may be a secret", () =>
+Deno.test("AppConfigAdmin.explain() shows the sources of a value in order, and masks possible secrets", () =>
   withPlace(async ({ home, own: path, project, admin }) => {
     await Deno.mkdir(home);
     const headers = '"providers": [{ "name": "x", "headers": { "X-Team": "4711-secret" } }]';
@@ -197,14 +197,14 @@ Deno.test("AppConfigAdmin.explain() says who says what, in order, and masks what
     assert.deepEqual((await config.list({ all: false })).map(({ key }) => key), ["model", "providers", "baseUrl"]);
   }));
 
-Deno.test("AppConfigAdmin.set() says who overrules what was written", () =>
+Deno.test("AppConfigAdmin.set() names the source that overrides the written value", () =>
   withPlace(async ({ admin }) => {
     const loud = await admin({ VIS_MODEL: "e" });
     assert.equal((await loud.set("model", { words: ["m"], ...own })).overruled, "VIS_MODEL");
     assert.equal((await (await admin()).set("model", { words: ["n"], ...own })).overruled, "");
   }));
 
-Deno.test("AppConfigAdmin.unset() takes out a key, also one that is none, and mends the file by it", () =>
+Deno.test("AppConfigAdmin.unset() removes a key, even an invalid one, and thus repairs the file", () =>
   withPlace(async ({ home, own: path, admin }) => {
     await Deno.mkdir(home);
     await Deno.writeTextFile(path, '{\n  "colour": true,\n  "model": "m"\n}\n');
@@ -216,7 +216,7 @@ Deno.test("AppConfigAdmin.unset() takes out a key, also one that is none, and me
     await assert.rejects(config.unset("colour", own), UsageError);
   }));
 
-Deno.test("AppConfigAdmin.set() in a workspace takes harmless keys alone, and follows no link there", () =>
+Deno.test("AppConfigAdmin.set() in a workspace accepts only harmless keys, and follows no link there", () =>
   withPlace(async ({ home, project, workspace, admin }) => {
     const config = await admin();
     const refused = config.set("shell.enabled", { words: ["true"], project: true });
@@ -229,7 +229,7 @@ Deno.test("AppConfigAdmin.set() in a workspace takes harmless keys alone, and fo
     assert.equal((await readSettings({ cwd: workspace }, { VIS_HOME: home }, extensions)).config.model, "m");
   }));
 
-Deno.test("AppConfigAdmin.trust() lets the file of a workspace say anything, until it changes", () =>
+Deno.test("AppConfigAdmin.trust() allows every setting in the file of a workspace, until it changes", () =>
   withPlace(async ({ home, workspace, project, admin }) => {
     const settings = () => readSettings({ cwd: workspace }, { VIS_HOME: home }, extensions);
     const config = await admin();
@@ -249,7 +249,7 @@ Deno.test("AppConfigAdmin.trust() lets the file of a workspace say anything, unt
     await assert.rejects(settings(), ConfigError);
   }));
 
-Deno.test("AppConfigAdmin knows a section of an extension in both of its places", () =>
+Deno.test("AppConfigAdmin finds a section of an extension in both of its places", () =>
   withPlace(async ({ own: path, home, workspace, admin }) => {
     const config = await admin();
     await config.set("extensions.config.vis.web.hosts", { words: ["example.org"], ...own });
@@ -289,7 +289,7 @@ Deno.test("AppConfigAdmin knows a section of an extension in both of its places"
     assert.deepEqual((await config.explain("web.hosts")).value, []);
   }));
 
-Deno.test("AppConfigAdmin.set() checks a section of an extension as the extension does, and names what clients offer", () =>
+Deno.test("AppConfigAdmin.set() checks a section of an extension as the extension does, and names the values that clients offer", () =>
   withPlace(async ({ own: path, admin }) => {
     const config = await admin();
     const key = config.offered("mcpServers");
@@ -378,7 +378,7 @@ Deno.test("AppConfigAdmin sets, explains and unsets the settings of an added ext
     });
   }));
 
-Deno.test("AppConfigAdmin.unset() removes what was written to a place that no extension has", () =>
+Deno.test("AppConfigAdmin.unset() removes a value from a place that no extension has", () =>
   withPlace(async ({ own: path, admin }) => {
     const wrong = { extensions: { config: { com: { acme: { issues: { url: "x" } } } } } };
     await Deno.mkdir(join(path, ".."), { recursive: true });
@@ -394,7 +394,7 @@ Deno.test("AppConfigAdmin.trustable() shows the values of an extension whose nam
     assert.deepEqual(facts?.keys, [{ key: "extensions.config", value: { "com.acme": { issues: "http://evil" } } }]);
   }));
 
-Deno.test("AppConfigAdmin.trustable() offers no trust in what trust does not help", () =>
+Deno.test("AppConfigAdmin.trustable() offers no trust if trust would not help", () =>
   withPlace(async ({ project, admin }) => {
     for (const text of ['{ "shell": { "unwalled": "run" } }', '{ "secrets": ["!.env"] }']) {
       await Deno.writeTextFile(project, text);

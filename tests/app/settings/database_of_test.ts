@@ -4,7 +4,7 @@ import { databaseOf } from "../../../src/app/settings/settings.ts";
 const choose = (parts: Partial<Parameters<typeof databaseOf>[0]>) =>
   databaseOf({ flag: undefined, setting: null, env: {}, home: "/home/ana/.vis", ...parts });
 
-Deno.test("databaseOf() takes the flag before the environment, and that before the settings", async () => {
+Deno.test("databaseOf() prefers the flag to the environment, and the environment to the settings", async () => {
   const env = { VIS_DB: "/data/env.db" };
   assert.deepEqual(await choose({}), { database: "/home/ana/.vis/vis.db" });
   assert.deepEqual(await choose({ setting: "/data/set.db" }), { database: "/data/set.db" });
@@ -15,7 +15,7 @@ Deno.test("databaseOf() takes the flag before the environment, and that before t
   await assert.rejects(choose({ home: null }), /Cannot find a home folder/);
 });
 
-Deno.test("databaseOf() keeps a password apart from the URL, which is shown", async () => {
+Deno.test("databaseOf() separates the password from the URL that is shown", async () => {
   const flag = "postgres://vis:p%40ss@db.example.org:5433/vis?sslmode=require";
   const database = "postgres://vis@db.example.org:5433/vis?sslmode=require";
   assert.deepEqual(await choose({ flag }), { database, databasePassword: "p@ss" });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { folderFault } from "../../../src/app/services/readiness.ts";
 
-Deno.test("folderFault() finds what is there, or what it would be made in", async () => {
+Deno.test("folderFault() checks an existing folder, or the folder in which it would be created", async () => {
   const folder = await Deno.makeTempDir();
   try {
     assert.equal(folderFault(folder), "");
@@ -17,14 +17,18 @@ Deno.test("folderFault() finds what is there, or what it would be made in", asyn
   }
 });
 
-Deno.test("folderFault() tells of a folder in which nothing can be made", { ignore: Deno.build.os !== "linux" }, () => {
-  assert.equal(folderFault("/proc/self/a/b"), "there is no such file or folder");
-  assert.notEqual(folderFault("/sys/kernel/a"), "");
-});
+Deno.test(
+  "folderFault() reports a folder in which nothing can be created",
+  { ignore: Deno.build.os !== "linux" },
+  () => {
+    assert.equal(folderFault("/proc/self/a/b"), "there is no such file or folder");
+    assert.notEqual(folderFault("/sys/kernel/a"), "");
+  },
+);
 
 const root = Deno.build.os === "windows" || Deno.uid() === 0; // whom no right of a file holds back
 
-Deno.test("folderFault() tells of a folder that may not be written", { ignore: root }, async () => {
+Deno.test("folderFault() reports a folder that may not be written", { ignore: root }, async () => {
   const folder = await Deno.makeTempDir();
   try {
     await Deno.chmod(folder, 0o500);

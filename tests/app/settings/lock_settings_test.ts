@@ -3,7 +3,7 @@ import * as index from "../../../extensions/index.ts";
 import { lockSettings } from "../../../src/app/settings/settings.ts";
 import { DEFAULT_CONFIG } from "../../../src/config/defaults.ts";
 
-Deno.test("lockSettings() asks for every wall, and loads what is listed alone without what must be switched on", async () => {
+Deno.test("lockSettings() requires every wall, and loads only listed extensions that need not be switched on", async () => {
   const { config: open } = await lockSettings({ config: DEFAULT_CONFIG }, index);
   assert.deepEqual(open.sandbox.require, ["realm", "permissions", "process", "kernel"]);
   assert.deepEqual(open.extensions.allow, [], "what lists nothing allows nothing");

@@ -4,7 +4,7 @@ import { programSettings } from "../../../src/app/settings/settings.ts";
 
 const of = async (config: object) => programSettings(await settingsOf({ config }));
 
-Deno.test("programSettings() has what settings of extensions say of every program, wherever they stand", async () => {
+Deno.test("programSettings() collects the settings of extensions for every program, from any section", async () => {
   assert.deepEqual(await of({}), { read: [], network: false, unwalled: "ask" });
   const said = { read: ["/opt/tools"], network: true, unwalled: "off" };
   assert.deepEqual(await of({ shell: said }), said);

@@ -6,7 +6,7 @@ import { isSecretFile, SECRET_PATTERNS } from "../../../src/domain/kit/names.ts"
 import { withFolder } from "../../helpers/with_folder.ts";
 import { NO_EXTENSIONS } from "../_settings.ts";
 
-Deno.test("readSettings() finds the home: VIS_HOME, else .vis in the home", async () => {
+Deno.test("readSettings() finds the home in VIS_HOME, else as .vis in the home folder", async () => {
   await withFolder(async (folder) => {
     const cases: [EnvironmentVariables, string][] = [
       [{ VIS_HOME: join(folder, "own"), HOME: folder }, join(folder, "own")],
@@ -38,7 +38,7 @@ Deno.test("readSettings() takes the database from the flag, else VIS_DB, else th
   });
 });
 
-Deno.test("readSettings() resolves links of the workspace and refuses what is no folder", async () => {
+Deno.test("readSettings() resolves links of the workspace and refuses a path that is not a folder", async () => {
   await withFolder(async (folder) => {
     const env = { HOME: folder };
     await Deno.mkdir(join(folder, "real"));
@@ -58,7 +58,7 @@ Deno.test("readSettings() resolves links of the workspace and refuses what is no
   });
 });
 
-Deno.test("readSettings() reads the config file of the home, and none is none", async () => {
+Deno.test("readSettings() reads the settings file of the home, and accepts a missing one", async () => {
   await withFolder(async (folder) => {
     const env = { VIS_HOME: folder };
     assert.equal((await readSettings({ cwd: folder }, env, NO_EXTENSIONS)).config.model, null);
@@ -70,7 +70,7 @@ Deno.test("readSettings() reads the config file of the home, and none is none", 
   });
 });
 
-Deno.test("readSettings() counts the keys and tokens of Vis as secrets where its folder is in the workspace", async () => {
+Deno.test("readSettings() counts the keys and tokens of Vis as secrets if its folder is in the workspace", async () => {
   await withFolder(async (folder) => {
     const home = join(folder, ".vis");
     await Deno.mkdir(home);
@@ -87,7 +87,7 @@ Deno.test("readSettings() counts the keys and tokens of Vis as secrets where its
   });
 });
 
-Deno.test("readSettings() takes a config file without anything in it for none", async () => {
+Deno.test("readSettings() treats an empty settings file as a missing one", async () => {
   await withFolder(async (folder) => {
     for (const text of ["", " \n", "\ufeff"]) {
       await Deno.writeTextFile(join(folder, "config.jsonc"), text);
@@ -97,7 +97,7 @@ Deno.test("readSettings() takes a config file without anything in it for none", 
   });
 });
 
-Deno.test("readSettings() refuses a pipe as config file instead of waiting for it", {
+Deno.test("readSettings() refuses a pipe as settings file instead of waiting for it", {
   ignore: Deno.build.os === "windows",
 }, async () => {
   await withFolder(async (folder) => {
@@ -110,7 +110,7 @@ Deno.test("readSettings() refuses a pipe as config file instead of waiting for i
   });
 });
 
-Deno.test("readSettings() reads no device, no file without an end, and no large file as settings of a workspace", {
+Deno.test("readSettings() reads no device, no endless file and no large file as settings of a workspace", {
   ignore: Deno.build.os === "windows",
 }, async () => {
   await withFolder(async (folder) => {
@@ -129,7 +129,7 @@ Deno.test("readSettings() reads no device, no file without an end, and no large 
   });
 });
 
-Deno.test("readSettings() says that the config file cannot be read", async () => {
+Deno.test("readSettings() reports that the settings file cannot be read", async () => {
   await withFolder(async (folder) => {
     await Deno.mkdir(join(folder, "config.jsonc"));
     await assert.rejects(readSettings({ cwd: folder }, { VIS_HOME: folder }, NO_EXTENSIONS), (error) => {
@@ -143,7 +143,7 @@ Deno.test("readSettings() says that the config file cannot be read", async () =>
   });
 });
 
-Deno.test("visHome() is where each system keeps such things", () => {
+Deno.test("visHome() is in the usual place of each system", () => {
   const windows = { APPDATA: "/c/roaming", USERPROFILE: "/c/user" };
   assert.equal(visHome(windows, "windows"), join("/c/roaming", "vis"));
   const both = { ...windows, LOCALAPPDATA: "/c/local" };

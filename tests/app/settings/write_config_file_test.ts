@@ -4,7 +4,7 @@ import { writeConfigFile } from "../../../src/app/settings/settings.ts";
 import { ConfigError } from "../../../src/domain/errors.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
-Deno.test("writeConfigFile() keeps the rights of a file, and gives a new one to its owner alone", () =>
+Deno.test("writeConfigFile() keeps the permissions of a file, and makes a new one private to its owner", () =>
   withFolder(async (folder) => {
     const path = join(folder, "new/config.jsonc");
     await writeConfigFile(path, { text: "{}", follow: true });
@@ -15,7 +15,7 @@ Deno.test("writeConfigFile() keeps the rights of a file, and gives a new one to 
     assert.equal(await Deno.readTextFile(path), "{ }");
   }));
 
-Deno.test("writeConfigFile() follows a link only where that was asked for", () =>
+Deno.test("writeConfigFile() follows a link only if that was requested", () =>
   withFolder(async (folder) => {
     const target = join(folder, "target"), link = join(folder, "link");
     await Deno.writeTextFile(target, "old");
@@ -26,7 +26,7 @@ Deno.test("writeConfigFile() follows a link only where that was asked for", () =
     assert.deepEqual([await Deno.readTextFile(target), (await Deno.lstat(link)).isSymlink], ["one", false]);
   }));
 
-Deno.test("writeConfigFile() leaves the old file and no draft where it fails", () =>
+Deno.test("writeConfigFile() leaves the old file and no draft if it fails", () =>
   withFolder(async (folder) => {
     await Deno.mkdir(join(folder, "taken/config.jsonc"), { recursive: true });
     await Deno.writeTextFile(join(folder, "taken/config.jsonc/inside"), "");

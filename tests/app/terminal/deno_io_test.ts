@@ -18,7 +18,7 @@ async function signalled(
 }
 
 Deno.test({
-  name: "DenoIo lets one signal after the end of what ran cut nothing, and a second one end the program",
+  name: "DenoIo ignores one signal after the end of the work, and ends the program at the second",
   ignore: Deno.build.os === "windows",
   fn: async () => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
@@ -31,7 +31,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a terminal that is not named can do no more than one that is dumb",
+  name: "an unnamed terminal has no more abilities than a dumb one",
   ignore: Deno.build.os === "windows",
   fn: () => {
     assert.deepEqual([{}, { TERM: "" }, { TERM: "dumb" }, { TERM: "xterm-256color" }].map(dumbTerminal), [
@@ -56,7 +56,7 @@ async function readOf(bytes: readonly number[]): Promise<readonly [text: string,
   return [new TextDecoder().decode(stdout), new TextDecoder().decode(stderr)];
 }
 
-Deno.test("DenoIo reads stdin in the encoding that it has, and names a guess and what was replaced", async () => {
+Deno.test("DenoIo reads stdin in its encoding, and reports a guess and replaced characters", async () => {
   const utf8 = [...new TextEncoder().encode("Größe für süße ")];
   assert.deepEqual(await readOf(utf8), ["Größe für süße ", ""]);
   assert.deepEqual(await readOf([0x67, 0x72, 0xfc, 0xdf]), ["grüß", "vis: stdin is read as windows-1252, a guess\n"]);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { dropTyped } from "../../../src/app/terminal/prompts.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
-Deno.test("dropTyped() says whether it could read what was typed", async () => {
+Deno.test("dropTyped() returns whether it could read the typed text", async () => {
   await withFolder(async (folder) => {
     const device = join(folder, "tty");
     assert.equal(dropTyped({ os: "linux", device }), false, "no terminal");

@@ -39,7 +39,7 @@ Deno.test("OutputQueue never makes its caller wait, and keeps the order over bot
   assert.equal(written.at(-1), "out:f");
 });
 
-Deno.test("OutputQueue writes all of a text, however little is taken at once", async () => {
+Deno.test("OutputQueue writes all of a text, even if the target takes little at once", async () => {
   const { queue, written } = rig({ atOnce: 3 });
   queue.add("out", "äöü is it");
   await queue.busy;
@@ -47,7 +47,7 @@ Deno.test("OutputQueue writes all of a text, however little is taken at once", a
   assert.equal(written.length, 4);
 });
 
-Deno.test("OutputQueue tells of a target that takes nothing, and still writes to the other", async () => {
+Deno.test("OutputQueue reports a target that takes nothing, and still writes to the other", async () => {
   const { queue, written, failed, state } = rig();
   state.broken = "out";
   queue.add("out", "a");

@@ -19,7 +19,7 @@ function terminal(...chunks: (string | Promise<null>)[]) {
   return { shown, handlers, stdin, onInterrupt, write: (text: string) => void shown.push(text) };
 }
 
-Deno.test("readLine() gives a line without its end and the blanks around it", async () => {
+Deno.test("readLine() returns a line without its end and without surrounding blanks", async () => {
   for (const [chunks, line] of [[["2\n"], "2"], [[" zai", " \r\n"], "zai"], [["\n"], ""], [["end"], "end"]] as const) {
     const { shown, handlers, ...rest } = terminal(...chunks);
     assert.equal(await readLine("Number: ", rest), line);
@@ -27,7 +27,7 @@ Deno.test("readLine() gives a line without its end and the blanks around it", as
   }
 });
 
-Deno.test("readFreshLine() takes no line that was typed before its code was shown", async () => {
+Deno.test("readFreshLine() ignores a line that was typed before its prompt was shown", async () => {
   const { shown, ...rest } = terminal("y\n", "a\ny\n", "412\n", "413 y\n");
   assert.equal(await readFreshLine("Allow it?", { ...rest, code: "413" }), "y");
   assert.deepEqual(shown, ["Allow it?\nBegin with 413: ", ...Array(3).fill("Begin with 413: ")]);

@@ -16,7 +16,7 @@ function terminal(...chunks: string[]) {
   return { raw, shown, stdin, write: (text: string) => void shown.push(text) };
 }
 
-Deno.test("readSecret() reads a line and shows nothing of it", async () => {
+Deno.test("readSecret() reads a line and shows no part of it", async () => {
   const cases: readonly (readonly [readonly string[], string])[] = [
     [["sk-4711\r"], "sk-4711"],
     [["sk", "-47", "11\n", "more"], "sk-4711"],
@@ -35,7 +35,7 @@ Deno.test("readSecret() reads a line and shows nothing of it", async () => {
   }
 });
 
-Deno.test("readSecret() gives the terminal back at Ctrl-C", async () => {
+Deno.test("readSecret() restores the terminal at Ctrl-C", async () => {
   const { raw, ...rest } = terminal("sk-47\x03");
   await assert.rejects(readSecret("Key: ", rest), Cancelled);
   assert.deepEqual(raw, [true, false]);

@@ -56,7 +56,7 @@ Deno.test({
     }),
 });
 
-Deno.test("update() leaves an executable to the package manager that installed it, and says how", () =>
+Deno.test("update() leaves an executable to the package manager that installed it, and names the command", () =>
   withPacked(async (from, folder) => {
     const program = join(folder, "node_modules/vis");
     const refusal = (why: RegExp) => (error: unknown) => error instanceof ConfigError && why.test(error.message);

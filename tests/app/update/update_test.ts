@@ -39,7 +39,7 @@ function test(
   Deno.test({ name, ignore, fn: () => withRelease(work, options) });
 }
 
-test("update() installs a newer release, keeps the old executable and tells what is new", async (release) => {
+test("update() installs a newer release, keeps the old executable and shows the changes", async (release) => {
   const done = await release.run();
   assert.deepEqual(done, { path: release.program, kept: `${release.program}.old` });
   assert.match(await text(release.program), /1\.10\.0/);
@@ -50,7 +50,7 @@ test("update() installs a newer release, keeps the old executable and tells what
   assert.deepEqual(release.found, [{ version: "1.10.0", age: "newer", changes }]);
 });
 
-test("update() takes a folder, replaces what a link leads to, and keeps only the last executable", async (release) => {
+test("update() accepts a folder, replaces the target of a link, and keeps only the previous executable", async (release) => {
   const path = `${release.program}-real`;
   await Deno.rename(release.program, path);
   await Deno.symlink(path, release.program);
@@ -95,7 +95,7 @@ test("update() refuses a file that was changed after it was signed", async (rele
   }
 });
 
-test("update() refuses a signed archive that the index does not mean", async (release) => {
+test("update() refuses a signed archive that the index does not name", async (release) => {
   await release.edit(({ archives }) => archives[0]!.sha256 = "0".repeat(64));
   await refuses(release, UsageError, /its checksum does not match latest\.json; nothing was changed$/);
   await release.edit(({ archives }) => archives[0]!.bytes--);
@@ -155,7 +155,7 @@ test("update() does nothing if the version is the same", async (release) => {
   assert.deepEqual([release.found[0]?.age, release.files()], ["same", ["vis"]]);
 }, { version: "1.2.0" });
 
-test("update() refuses an executable that does not run, or tells another version", async (release) => {
+test("update() refuses an executable that does not run, or reports another version", async (release) => {
   await refuses(
     release,
     UsageError,
@@ -163,7 +163,7 @@ test("update() refuses an executable that does not run, or tells another version
   );
 }, { program: "#!/bin/sh\necho vis 1.9.0\n" });
 
-test("update() needs a key and a place that nobody else can answer for", async (release) => {
+test("update() needs a key, and a release address that nobody else controls", async (release) => {
   await refuses(release, ConfigError, /there is no public key; use --key KEY/, { key: undefined });
   await refuses(release, ConfigError, /it is not a public key of minisign/, { key: "RWQ" });
   await refuses(release, ConfigError, /no release is set; use --from URL or DIR/, { from: undefined });

@@ -9,7 +9,7 @@ import { until } from "../../helpers/until.ts";
 const of = methods.agent;
 const text = (value: string) => ({ type: "text" as const, text: value });
 
-Deno.test("an editor is told who the agent is and what it can do", () =>
+Deno.test("an editor receives the agent's name and abilities", () =>
   withEditor([], async ({ context }) => {
     const told = await context.request(of.initialize, { protocolVersion: 99, clientCapabilities: {} });
     assert.equal(told.protocolVersion, PROTOCOL_VERSION);
@@ -74,7 +74,7 @@ Deno.test("an editor lists /more after a request that stopped at its step limit,
     { settings: { budget: 1 } },
   ));
 
-Deno.test("what an editor embeds is a variable, and does not stand in the request", () =>
+Deno.test("content that an editor embeds is a variable, and is not in the request", () =>
   withEditor(
     [replyJson("const n = my_notes_md.length + my_notes_md2.length"), final("{{n}}")],
     async ({ context, updates, engine }) => {
@@ -99,7 +99,7 @@ Deno.test("what an editor embeds is a variable, and does not stand in the reques
     },
   ).then(() => {}));
 
-Deno.test("cancelling ends the prompt; another one goes on in the same session", () =>
+Deno.test("cancelling ends the prompt, and another one continues in the same session", () =>
   withEditor(
     [replyJson("const kept = 1\nawait new Promise(() => {})"), final("later")],
     async ({ context, engine, updates }) => {
@@ -215,7 +215,7 @@ Deno.test("a session without a request can be loaded by another connection, for 
   await engine.conversations.byId(used);
 });
 
-Deno.test("what cannot be done is an error that says what is wrong", () =>
+Deno.test("an impossible call returns an error that names the reason", () =>
   withEditor([replyJson("1")], async ({ context }) => {
     const { sessionId } = await context.request(of.session.new, { cwd: FOLDER, mcpServers: [] });
     const prompting = (prompt: ContentBlock[]) => context.request(of.session.prompt, { sessionId, prompt });

@@ -103,7 +103,7 @@ for (
     }));
 }
 
-Deno.test("a client that closes both ends is not waited for", () =>
+Deno.test("the connection does not wait for a client that closes both ends", () =>
   withClient([final("It is 7")], async ({ send, read, closeInput, closeOutput }) => {
     await send(1, of.initialize, { protocolVersion: 1, clientCapabilities: {} });
     await send(2, of.session.new, { cwd: "/nowhere", mcpServers: [] });

@@ -39,7 +39,7 @@ Deno.test("an editor is asked for permission, with the four answers and texts th
   ]);
 });
 
-Deno.test("an editor offers no lasting answer to a question that is asked every time", async () => {
+Deno.test("an editor offers no lasting answer to an approval that is asked every time", async () => {
   const asked: RequestPermissionRequest[] = [];
   const [ask = "", ...rest] = REPLIES;
   const replies = [ask.replace('\\\\u001b[2J\\"', '\\", \\"\\", false'), ...rest];
@@ -52,7 +52,7 @@ Deno.test("an editor offers no lasting answer to a question that is asked every 
   assert.deepEqual(asked[0]?.options.map(({ optionId }) => optionId), ["once", "no"]);
 });
 
-Deno.test("what an editor does not choose is not allowed", async () => {
+Deno.test("a choice that the editor does not make is not allowed", async () => {
   assert.equal(await answered({ outcome: "selected", optionId: "no" }), "false the user said no");
   assert.equal(await answered({ outcome: "selected", optionId: "everything" }), "false the user said no");
   assert.equal(await answered({ outcome: "cancelled" }), "false the user said no");

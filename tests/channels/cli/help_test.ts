@@ -104,7 +104,7 @@ Deno.test("help of a command that does not exist says so, with the nearest one, 
   assert.deepEqual(new Set(ran), new Set(["help"]));
 });
 
-Deno.test("help run tells its flags and the exit codes", async () => {
+Deno.test("help run lists its flags and the exit codes", async () => {
   const { out } = await said("help", "run");
   const flags = ["continue", "conversation", "model", "provider", "max-iterations", "output", "db", "cwd", "quiet"];
   for (const flag of flags) assert.match(out, new RegExp(`--${flag}\\b`));

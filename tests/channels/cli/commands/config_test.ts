@@ -46,7 +46,7 @@ Deno.test("vis config list and explain show values with who set them, fit for a 
   assert.match(none.err, /--all/);
 });
 
-Deno.test("vis config set says which names of a list no extension has", async () => {
+Deno.test("vis config set names the entries of a list that no extension has", async () => {
   const value = ["web", "wbe"];
   const change = { key: "extensions.deny", path: "/h/config.jsonc", value, changed: true, overruled: "" };
   const extensionAdmin = () =>
@@ -74,7 +74,7 @@ Deno.test("vis config get prints the value alone", async () => {
   assert.equal((await config(["get", "shell.deny"], explain(["a"]))).out, '[\n  "a"\n]\n');
 });
 
-Deno.test("vis config set hands on its words, and says who wins over them", async () => {
+Deno.test("vis config set passes its words on, and names the source that overrides them", async () => {
   const asked: unknown[] = [];
   const set: ConfigAdmin["set"] = (key, change) => {
     asked.push([key, change.words, change.project]);

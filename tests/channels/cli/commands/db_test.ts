@@ -34,7 +34,7 @@ async function db(args: readonly string[], care: Partial<DatabaseMaintenance>) {
   return { code: await runCli(services, io), out: io.out, err: io.err, asked };
 }
 
-Deno.test("vis db backup tells where the copy is and how large", async () => {
+Deno.test("vis db backup reports the path and size of the copy", async () => {
   const backup = (target: string) => Promise.resolve({ ...COPIED, path: `/b/${target}` });
   const { code, out, asked } = await db(["backup", "copy.db", "--db", "x.db"], { backup });
   assert.deepEqual([code, out, asked], [0, "Backed up 1.2 MB to /b/copy.db in 1.5 s\n", [{ db: "x.db" }]]);
@@ -42,7 +42,7 @@ Deno.test("vis db backup tells where the copy is and how large", async () => {
   assert.deepEqual(JSON.parse(json.out), COPIED);
 });
 
-Deno.test("vis db restore tells where the old file is", async () => {
+Deno.test("vis db restore reports the path of the old file", async () => {
   const restore = () => Promise.resolve({ ...COPIED, path: "/v/vis.db", keptAs: "/v/vis.db.before" });
   assert.equal(
     (await db(["restore", "copy.db"], { restore })).out,
@@ -50,7 +50,7 @@ Deno.test("vis db restore tells where the old file is", async () => {
   );
 });
 
-Deno.test("vis db check exits with 1 where something is wrong", async () => {
+Deno.test("vis db check exits with 1 if there is a fault", async () => {
   const report = { problems: [], contents: 7, unused: 1, schemaVersion: 2, ms: 12 };
   const sound = await db(["check"], { check: () => Promise.resolve(report) });
   assert.deepEqual([sound.code, sound.out.split("\n")[0]], [0, "/v/vis.db is sound: 7 contents read in 12 ms"]);
@@ -81,7 +81,7 @@ Deno.test("vis db prune lists by default and deletes with --yes", async () => {
   assert.deepEqual(given, [true, 720, false, 12]);
 });
 
-Deno.test("vis db prune refuses an age that is none", async () => {
+Deno.test("vis db prune refuses an invalid age", async () => {
   for (const age of ["30", "d", "-3d", "1e9d", "30 days", ""]) {
     const { code, err } = await db(["prune", "--older-than", age], {});
     assert.equal(code, 2, age);
@@ -110,7 +110,7 @@ Deno.test("vis db stats shows tables, content and conversations", async () => {
   assert.match(out, /1 request, 2 steps, 3 versions {2}t/);
 });
 
-Deno.test("vis db tells an error in one sentence with its exit code", async () => {
+Deno.test("vis db reports an error in one sentence with its exit code", async () => {
   const busy = await db(["vacuum"], {
     vacuum: () => Promise.reject(new StoreError("Cannot vacuum x: it is used", "busy")),
   });
@@ -119,7 +119,7 @@ Deno.test("vis db tells an error in one sentence with its exit code", async () =
   assert.deepEqual([none.code, none.err], [2, "vis: Cannot check x: none\n"]);
 });
 
-Deno.test("vis db copy shows its progress on a terminal alone, and tells what it compared", async () => {
+Deno.test("vis db copy shows its progress only on a terminal, and reports the comparison", async () => {
   const report = { from: "/v/vis.db", to: "postgres://vis@db.example.org/vis", rows: 250, ms: 2000 };
   const copied = async (args: readonly string[], terminal: boolean) => {
     const io = fakeIo({

@@ -32,7 +32,7 @@ Deno.test("doctorCommand() prints the checks as JSON", async () => {
   assert.deepEqual([code, JSON.parse(out)], [1, [...CHECKS, FAILED]]);
 });
 
-Deno.test("doctorCommand() gives the checks up at Ctrl-C", async () => {
+Deno.test("doctorCommand() stops the checks at Ctrl-C", async () => {
   const io = fakeIo();
   const services = fakeServices({
     doctor: ({ signal }) =>

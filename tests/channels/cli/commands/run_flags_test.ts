@@ -26,7 +26,7 @@ Deno.test("vis run reads times and amounts as people write them", async () => {
   }
 });
 
-Deno.test("vis run refuses times, amounts and levels that are none, before anything is opened", async () => {
+Deno.test("vis run refuses invalid times, amounts and levels before anything is opened", async () => {
   const cases: [string, string, RegExp][] = [
     ...["0", "-1s", "5x", "", "1d"].map((
       told,

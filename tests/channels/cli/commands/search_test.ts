@@ -12,7 +12,7 @@ async function search(engine: Engine, args: readonly string[], shown: Parameters
   return { code, out: io.out, err: io.err };
 }
 
-Deno.test("vis search shows where requests, code and answers have the words", async () => {
+Deno.test("vis search shows the places of the words in requests, code and answers", async () => {
   await using engine = await startEngine([
     replyJson(["const marmalade = 1"]),
     replyJson([], { final: "The marmalade is\u001b[2J here" }),
@@ -32,7 +32,7 @@ Deno.test("vis search shows where requests, code and answers have the words", as
   assert.deepEqual([hit.kind, hit.conversationId, more.length], ["request", conversationId, 0]);
 });
 
-Deno.test("vis search keeps to conversation, time and limit, and exits with 1 where nothing is", async () => {
+Deno.test("vis search respects conversation, time and limit, and exits with 1 without matches", async () => {
   await using engine = await startEngine([replyJson([], { final: "marmalade" })]);
   await engine.ask("marmalade");
   const id = engine.branch.conversationId;
@@ -49,7 +49,7 @@ Deno.test("vis search keeps to conversation, time and limit, and exits with 1 wh
   assert.equal((await search(engine, ["marmalade", "--conversation", "00000000"])).code, 2);
 });
 
-Deno.test("vis search refuses a kind, a time and a limit that are none", async () => {
+Deno.test("vis search refuses an invalid kind, time and limit", async () => {
   await using engine = await startEngine([]);
   for (const wrong of [["--kind", "jam"], ["--since", "yesterday"], ["--until", "2026-13-40"], ["--limit", "0"]]) {
     assert.equal((await search(engine, ["x", ...wrong])).code, 2, wrong.join(" "));

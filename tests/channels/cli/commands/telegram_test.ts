@@ -30,7 +30,7 @@ Deno.test("telegramCommand() closes a bot that cannot go on, and passes on why",
   assert.deepEqual(closed, ["closed"]);
 });
 
-Deno.test("telegramCommand() an interrupt before Telegram was reached is no fault", async () => {
+Deno.test("telegramCommand() does not treat an interrupt before Telegram was reached as a fault", async () => {
   const io = fakeIo();
   const services = fakeServices({
     telegram: ({ signal }) =>
@@ -41,7 +41,7 @@ Deno.test("telegramCommand() an interrupt before Telegram was reached is no faul
   assert.equal(await code, 0);
 });
 
-Deno.test("vis telegram allow and disallow change the list, ids of groups too, and refuse what is no id", async () => {
+Deno.test("vis telegram allow and disallow change the list, also ids of groups, and refuse an invalid id", async () => {
   let list: unknown = [5];
   const written: unknown[] = [];
   const admin = {

@@ -37,7 +37,7 @@ async function run(
   return { code: told, out: io.out, err: io.err, asked };
 }
 
-Deno.test("vis undo hands its flags on, and shows the diffs and how many changes there were", async () => {
+Deno.test("vis undo passes its flags on, and shows the diffs and the number of changes", async () => {
   const diff = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-two\n+one \u001b[2J\n";
   const { code, out, err, asked } = await run([
     "undo",
@@ -58,7 +58,7 @@ Deno.test("vis undo hands its flags on, and shows the diffs and how many changes
   assert.equal(err, "Undid 2 changes in 1 file (vis undo --redo reapplies them)\n");
 });
 
-Deno.test("vis undo says why it took nothing back, and how to do it all the same", async () => {
+Deno.test("vis undo explains why it undid nothing, and how to do it nevertheless", async () => {
   const error = "Cannot undo: a.txt changed since by someone else";
   const told = async (words: readonly string[], more: object) => {
     const { code, out, err } = await run(["undo", ...words], { answer: { error, ...more }, code: 1 });
@@ -86,7 +86,7 @@ Deno.test("vis undo names the files that it kept, and then exits with 1", async 
   assert.match(list.out, /a\.txt b\.txt {2}undone except b\.txt\n$/);
 });
 
-Deno.test("vis undo --list shows changes, and which are taken back", async () => {
+Deno.test("vis undo --list shows changes, and which of them are undone", async () => {
   const many = { ...CHANGE, paths: ["1", "2", "3", "4", "5", "6"], undone: true };
   const { out } = await run(["undo", "--list"], { answer: { changes: [CHANGE, many] } });
   assert.equal(
@@ -98,7 +98,7 @@ Deno.test("vis undo --list shows changes, and which are taken back", async () =>
   assert.deepEqual([none.out, none.err], ["", "No file changes are recorded for this workspace\n"]);
 });
 
-Deno.test("vis undo --json prints what came of it, errors too", async () => {
+Deno.test("vis undo --json prints the result, and errors too", async () => {
   const answer = { changes: [CHANGE], files: [] };
   assert.deepEqual(JSON.parse((await run(["undo", "--json"], { answer })).out), answer);
   const failed = await run(["undo", "--json"], { answer: { error: "Cannot undo: x" }, code: 1 });

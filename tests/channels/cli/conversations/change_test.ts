@@ -47,7 +47,7 @@ Deno.test("forkConversation() and runCommand() with --fork go on from an iterati
   assert.ok(!show.io.out.includes("## Iteration 2"), "what came after the fork is not shown");
 });
 
-Deno.test("runCommand() refuses two places, and a fork that is nowhere, before anything is stored", async () => {
+Deno.test("runCommand() refuses two places, and a fork of a missing place, before anything is stored", async () => {
   await using engine = await startEngine([]);
   const { io, services } = engineServices(engine);
   const run = (flags: object) => runCommand("x", { services, io, flags: { ...QUIET, ...flags } });
@@ -111,7 +111,7 @@ Deno.test("deleteConversation() says how the space of a file is freed, and nothi
   }
 });
 
-Deno.test("deleteConversation() refuses one in which a query runs", async () => {
+Deno.test("deleteConversation() refuses a conversation with a running query", async () => {
   await using engine = await startEngine([{ text: "", delayMs: 60_000 }]);
   const stop = new AbortController();
   const { promise: started, resolve } = Promise.withResolvers<void>();

@@ -85,7 +85,7 @@ Deno.test("importCommand() stores an exported conversation, prints its id, and n
   });
 });
 
-Deno.test("importCommand() refuses files that are none of ours, and stores nothing", async () => {
+Deno.test("importCommand() refuses files of another format, and stores nothing", async () => {
   await using engine = await startEngine([]);
   await withFolder(async (folder) => {
     const path = join(folder, "bad.json");

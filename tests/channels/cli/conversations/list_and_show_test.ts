@@ -91,7 +91,7 @@ Deno.test("showConversation() as JSON has everything, with images by their size"
   assert.deepEqual([query.answer, query.iterations[0].blocks[0].result.preview], ["one", "1"]);
 });
 
-Deno.test("showConversation() refuses a query or conversation that there is not", async () => {
+Deno.test("showConversation() refuses a missing query or conversation", async () => {
   await using engine = await startEngine([]);
   const { io, services } = given(engine);
   const id = engine.branch.conversationId;

@@ -66,7 +66,7 @@ async function replay(
   }
 }
 
-Deno.test("replayCommand() exits with 0 where all is the same, and works in a scratch database", async () => {
+Deno.test("replayCommand() exits with 0 if all results are the same, and works in a scratch database", async () => {
   await using engine = await startEngine([replyJson("const n = 2"), replyJson("n", { final: "{{n}}" })]);
   await engine.ask("Count");
   const { io, code, requests, open } = await replay(engine);
@@ -95,7 +95,7 @@ Deno.test("replayCommand() --in-place says that blocks run for real", async () =
   assert.equal(io.err, "replay · 1 of 1 requests · the code runs in /nowhere itself\n");
 });
 
-Deno.test("replayCommand() takes paths of the copy for those that were recorded", async () => {
+Deno.test("replayCommand() treats paths of the copy like the recorded ones", async () => {
   await using engine = await startEngine([
     replyJson("const at = '/nowhere/a.txt'; at", { final: "{{at}}" }),
   ]);
@@ -133,7 +133,7 @@ Deno.test("replayCommand() removes the copy where the replay is cancelled or fai
   }
 });
 
-Deno.test("replayCommand() lists what comes out otherwise, harmless for a terminal, and exits with 1", async () => {
+Deno.test("replayCommand() lists different results, harmless for a terminal, and exits with 1", async () => {
   await using engine = await startEngine([
     replyJson("const at = '\\x1b[2J' + crypto.randomUUID(); at"),
     replyJson([], { final: "{{at}}" }),
@@ -161,7 +161,7 @@ Deno.test("replayCommand() with --query plays those before it and compares it al
   assert.deepEqual([code, same, provider, queries.length, queries[0].query], [0, true, "replay", 1, 2]);
 });
 
-Deno.test("replayCommand() refuses a query that there is not", async () => {
+Deno.test("replayCommand() refuses a missing query", async () => {
   await using engine = await startEngine([replyJson([], { final: "a" })]);
   await engine.ask("One");
   await assert.rejects(

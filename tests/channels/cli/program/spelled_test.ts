@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spelled } from "../../../../src/channels/cli/cli.ts";
 import { COMMANDS } from "../../../../src/channels/cli/program/program.ts";
 
-Deno.test("spelled() gives the command that was meant", () => {
+Deno.test("spelled() returns the intended command", () => {
   const cases: readonly (readonly [string, string])[] = [
     ["login anthropic", "auth login anthropic"],
     ["history --limit 3", "conversations list --limit 3"],
