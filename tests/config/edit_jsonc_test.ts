@@ -25,7 +25,7 @@ Deno.test("setInJsonc() replaces a value and keeps every other character", () =>
   assert.equal(setInJsonc(FILE, ["shell", "deny", "0"], "x"), FILE.replace("rm *", "x"));
 });
 
-Deno.test("setInJsonc() adds behind the last member, whose comment stays with it", () => {
+Deno.test("setInJsonc() adds a member after the last one, whose comment stays with it", () => {
   assert.equal(
     setInJsonc(FILE, ["budget", "tokens"], 5),
     FILE.replace('"ceiling": 20 // no more', '"ceiling": 20, // no more\n    "tokens": 5'),
@@ -38,7 +38,7 @@ Deno.test("setInJsonc() adds behind the last member, whose comment stays with it
   assert.equal(setInJsonc(FILE, ["shell", "deny", "1"], "x"), FILE.replace('"rm *"', '"rm *", "x"'));
 });
 
-Deno.test("setInJsonc() keeps a trailing comma, and fills what is empty", () => {
+Deno.test("setInJsonc() keeps a trailing comma, and fills an empty object", () => {
   assert.equal(setInJsonc('{\n  "a": 1, // x\n}', ["b"], 2), '{\n  "a": 1, // x\n  "b": 2,\n}');
   assert.equal(setInJsonc('{ "a": 1, }', ["b"], 2), '{ "a": 1, "b": 2, }');
   for (const blank of ["", " \n"]) assert.equal(setInJsonc(blank, ["a", "b"], 1), '{\n  "a": {\n    "b": 1\n  }\n}\n');
@@ -47,12 +47,12 @@ Deno.test("setInJsonc() keeps a trailing comma, and fills what is empty", () => 
   assert.equal(setInJsonc("\ufeff{}", ["a"], 1), '\ufeff{\n  "a": 1\n}');
 });
 
-Deno.test("setInJsonc() refuses a path into what holds nothing", () => {
+Deno.test("setInJsonc() refuses a path into a value that has no members", () => {
   assert.throws(() => setInJsonc(FILE, ["model", "x"], 1), RangeError);
   assert.throws(() => setInJsonc(FILE, ["shell", "deny", "5"], 1), RangeError);
 });
 
-Deno.test("removeFromJsonc() takes the line with its comment, and no more", () => {
+Deno.test("removeFromJsonc() removes only the line with its comment", () => {
   assert.equal(removeFromJsonc(FILE, ["model"]), FILE.replace('  "model": "a", // the good one\n', ""));
   const rest = FILE.replace('7, // enough\n    "ceiling": 20 // no more', "7 // enough");
   assert.equal(removeFromJsonc(FILE, ["budget", "ceiling"]), rest);

@@ -20,7 +20,7 @@ async function refusal(asked: ConfigSources): Promise<string> {
   return assert.fail("accepted");
 }
 
-Deno.test("loadConfig() has the documented defaults where nothing is said", async () => {
+Deno.test("loadConfig() has the documented defaults if nothing is set", async () => {
   const { config, apiKey } = await loadConfig(sources(null));
   assert.equal(apiKey, null);
   assert.deepEqual([config.model, config.provider, config.baseUrl], [null, null, null]);
@@ -33,7 +33,7 @@ Deno.test("loadConfig() has the documented defaults where nothing is said", asyn
   assert.deepEqual([journalChars, previewChars, attempts, indexRows, inlineChars], [24_000, 24_000, 12, 150, 120]);
 });
 
-Deno.test("loadConfig() lets flags win over the environment and that over the file", async () => {
+Deno.test("loadConfig() prefers flags to the environment, and the environment to the file", async () => {
   const file =
     '{ "model": "f", "provider": "f", "baseUrl": "http://file/v1", "budget": { "iterations": 9, "ceiling": 20 } }';
   const env = { VIS_MODEL: "e", VIS_PROVIDER: "e", VIS_BASE_URL: "http://env/v1" };
@@ -48,7 +48,7 @@ Deno.test("loadConfig() lets flags win over the environment and that over the fi
   assert.equal(config.budget.ceiling, 20);
 });
 
-Deno.test("loadConfig() takes an empty variable or flag for none, and trims", async () => {
+Deno.test("loadConfig() treats an empty variable or flag as missing, and trims", async () => {
   const env = { VIS_MODEL: "  ", VIS_BASE_URL: "", VIS_API_KEY: " ", OPENAI_API_KEY: " key\n" };
   const { config, apiKey } = await loadConfig(sources('{ "model": "f" }', { env, flags: { model: "" } }));
   assert.deepEqual([config.model, config.baseUrl, apiKey], ["f", null, "key"]);
@@ -75,7 +75,7 @@ Deno.test("loadConfig() reads comments, trailing commas and a byte order mark", 
   assert.deepEqual([config.budget.iterations, config.sandbox.require], [7, ["kernel", "realm"]]);
 });
 
-Deno.test("loadConfig() names the key and the file of a value that cannot be used", async () => {
+Deno.test("loadConfig() names the key and the file of an unusable value", async () => {
   const cases: [string, RegExp][] = [
     ['{ "budget": { "iterations": 0 } }', /budget\.iterations/],
     ['{ "budget": { "iterations": 1.5 } }', /budget\.iterations/],
@@ -96,7 +96,7 @@ Deno.test("loadConfig() names the key and the file of a value that cannot be use
   }
 });
 
-Deno.test("loadConfig() names the key that was probably meant, else those that there are", async () => {
+Deno.test("loadConfig() suggests the intended key, else the known keys", async () => {
   const cases: [string, RegExp][] = [
     ['{ "providrs": [] }', /: providrs: unknown setting; did you mean providers\?$/],
     ['{ "budget": { "itterations": 3 } }', /: budget\.itterations: .* did you mean iterations\?$/],
@@ -115,7 +115,7 @@ Deno.test("loadConfig() names the key that was probably meant, else those that t
   }
 });
 
-Deno.test("loadConfig() reads providers, and refuses what cannot be one", async () => {
+Deno.test("loadConfig() reads providers, and refuses invalid ones", async () => {
   const text =
     '{ "providers": [{ "name": "mine", "preset": "zai", "models": [{ "name": "m", "price": { "input": 1, "output": 2 } }],' +
     ' "rateLimit": { "requests": 3 } }] }';
@@ -143,12 +143,12 @@ Deno.test("loadConfig() reads providers, and refuses what cannot be one", async 
   }
 });
 
-Deno.test("loadConfig() gives variables of the environment, trimmed, empty ones as none", async () => {
+Deno.test("loadConfig() returns variables of the environment, trimmed, and omits empty ones", async () => {
   const { variable } = await loadConfig(sources(null, { env: { A: " a\n", B: " ", C: undefined } }));
   assert.deepEqual([variable("A"), variable("B"), variable("C"), variable("D")], ["a", null, null, null]);
 });
 
-Deno.test("loadConfig() says where a file is no JSON", async () => {
+Deno.test("loadConfig() reports the place at which a file is not JSON", async () => {
   for (const text of ["", "{", '{ "model": }', "model = 1"]) {
     assert.match(await refusal(sources(text)), /^Cannot read \/home\/c\/config\.jsonc: /);
   }
@@ -176,7 +176,7 @@ function withProject(text: string, rest: Partial<ConfigSources> & { readonly tru
   return { ...sources(null), project, ...more };
 }
 
-Deno.test("loadConfig() takes the harmless keys of a project, above the user's and below the environment's", async () => {
+Deno.test("loadConfig() accepts the harmless keys of a project, above the user's and below the environment's", async () => {
   const text = '{ "model": "p", "budget": { "iterations": 6 }, "context": { "attempts": 3 } }';
   const file = { path: "u", text: '{ "model": "u", "budget": { "iterations": 9, "tokens": 5 } }' };
   const { config } = await loadConfig(withProject(text, { file }));
@@ -246,7 +246,7 @@ Deno.test("loadConfig() takes from the user alone that commands run without a qu
   }
 });
 
-Deno.test("loadConfig() lets no layer take back what another one denies", async () => {
+Deno.test("loadConfig() lets no layer allow what another one denies", async () => {
   const file = { path: "u", text: '{ "extensions": { "deny": ["web"] }, "shell": { "deny": ["rm *"] } }' };
   const project = '{ "extensions": { "deny": [] }, "shell": { "deny": ["git push*"] } }';
   const { config } = await loadConfig(withProject(project, { file, flags: { noExtension: ["fs", "web"] } }));

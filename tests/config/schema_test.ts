@@ -20,7 +20,7 @@ Deno.test("ConfigSchema describes every field in a sentence", () => {
   for (const [path, { description }] of fields) assert.match(description ?? "", /^[A-Z].{10,}[^.]$/, path);
 });
 
-Deno.test("ConfigSchema gives the same settings for nothing and for its own defaults", () => {
+Deno.test("ConfigSchema returns the same settings for an empty object and for its own defaults", () => {
   const defaults = ConfigSchema.parse({});
   assert.deepEqual(ConfigSchema.parse(defaults), defaults);
 });

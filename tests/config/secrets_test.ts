@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { isSecret, maskSecrets } from "../../src/config/secrets.ts";
 
-Deno.test("isSecret() knows keys by how they look and by what they are called", () => {
+Deno.test("isSecret() recognizes keys by their form and by their names", () => {
   const keys = [
     "sk-ant-api03-0123456789abcdefABCDEF-x_y",
     "sk-proj-abcdefghijklmnopqrst",
@@ -23,7 +23,7 @@ Deno.test("isSecret() knows keys by how they look and by what they are called", 
   assert.ok(isSecret("list", ["fine", "ghp_0123456789abcdefghij0123456789abcdef"]));
 });
 
-Deno.test("isSecret() leaves references to secrets alone, and nothing beside them", () => {
+Deno.test("isSecret() accepts references to secrets, and nothing next to them", () => {
   for (const value of ["${auth:acme}", "Bearer ${TOKEN}", "token ${GITHUB_TOKEN}"]) {
     assert.equal(isSecret("authorization", value), false, value);
   }
@@ -31,7 +31,7 @@ Deno.test("isSecret() leaves references to secrets alone, and nothing beside the
   assert.equal(isSecret("apiKey", "abc${X}"), true);
 });
 
-Deno.test("isSecret() leaves names of models, files and numbers alone", () => {
+Deno.test("isSecret() accepts names of models, files and numbers", () => {
   const names = [
     ...["anthropic/claude-sonnet-4-5", "skywork-o1-open-llama-3.1-8b", "xai-grok-4-fast-reasoning", "sk-small-model"],
     ...[
@@ -47,7 +47,7 @@ Deno.test("isSecret() leaves names of models, files and numbers alone", () => {
   assert.ok(!isSecret("apiKey", ""));
 });
 
-Deno.test("maskSecrets() keeps what is none, and every header's value to itself", () => {
+Deno.test("maskSecrets() keeps harmless values, and masks every header's value", () => {
   const value = {
     baseUrl: "https://me:4711@host/v1?x=4711",
     headers: { "X-Team": "4711" },

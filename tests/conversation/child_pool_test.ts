@@ -92,7 +92,7 @@ function house(live: number) {
   return { clock, errors, children, of, begin, end, query, alive };
 }
 
-Deno.test("LivingChildren stops the least recently used child before one more is started", async () => {
+Deno.test("LivingChildren stops the least recently used child before it starts another one", async () => {
   const { query, alive, children } = house(2);
   for (const n of [0, 1, 0, 2]) await query(n);
   assert.deepEqual(alive(), [0, 2]);
@@ -101,7 +101,7 @@ Deno.test("LivingChildren stops the least recently used child before one more is
   assert.equal(children.count, 2);
 });
 
-Deno.test("LivingChildren never stops one with a running query, and makes up for it afterwards", async () => {
+Deno.test("LivingChildren never stops a child with a running query, and stops others afterwards instead", async () => {
   const { begin, end, query, alive, of, children } = house(1);
   await begin(0);
   await begin(1);
@@ -154,7 +154,7 @@ Deno.test("LivingChildren lets one start as soon as there is room for it, howeve
   assert.deepEqual([of(3).alive, of(4).alive, of(2).alive, children.count], [true, true, true, 3]);
 });
 
-Deno.test("LivingChildren counts those that are starting, and no longer one that does not come up or dies", async () => {
+Deno.test("LivingChildren counts starting children, and no longer counts one that fails to start or dies", async () => {
   const { children, begin, end, of } = house(3);
   const up = Promise.withResolvers<FakeChild>();
   const starting = children.start(() => up.promise);
@@ -241,7 +241,7 @@ Deno.test("LivingChildren does not count the time of a query as idle", async () 
   assert.deepEqual(alive(), []);
 });
 
-Deno.test("LivingChildren leaves alone what it was told to forget, and survives a child that cannot be stopped", async () => {
+Deno.test("LivingChildren ignores a child that it was told to forget, and survives a child that cannot be stopped", async () => {
   const { query, clock, children, of, errors } = house(3);
   await query(0);
   children.forget("0");

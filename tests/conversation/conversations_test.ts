@@ -21,7 +21,7 @@ Deno.test("Conversations.ask() queues queries of one conversation in order", asy
   assert.deepEqual(queries.map(({ text }) => text), ["1", "2"]);
 });
 
-Deno.test("Conversations.ask() that waits for another query is over as soon as it is cancelled", async () => {
+Deno.test("Conversations.ask() that waits for another query ends as soon as it is cancelled", async () => {
   const first = Promise.withResolvers<void>();
   await using engine = await startEngine([
     { text: replyJson([], { final: "first" }), after: first.promise },
@@ -40,7 +40,7 @@ Deno.test("Conversations.ask() that waits for another query is over as soon as i
   assert.deepEqual(queries.map(({ text }) => text), ["1", "3"]);
 });
 
-Deno.test("Conversations.ask() refuses a busy conversation where that is wanted, and only that one", async () => {
+Deno.test("Conversations.ask() refuses a busy conversation if requested, and only that one", async () => {
   const refused = Promise.withResolvers<void>();
   await using engine = await startEngine([
     { text: replyJson([], { final: "slow but sure" }), after: refused.promise },
@@ -79,7 +79,7 @@ Deno.test("Conversations.ask() lets no conversation wait for the model calls of 
   assert.deepEqual(new Set((await Promise.all(asked)).map(({ reason }) => reason)), new Set(["cancelled"]));
 });
 
-Deno.test("Conversations.ask() refuses nothing and too much before anything is stored", async () => {
+Deno.test("Conversations.ask() refuses an empty and an oversized request before anything is stored", async () => {
   await using engine = await startEngine([]);
   for (const request of ["", " \n\t", "x".repeat(MAX_REQUEST_CHARS + 1)]) {
     await assert.rejects(engine.ask(request), UsageError);
@@ -87,7 +87,7 @@ Deno.test("Conversations.ask() refuses nothing and too much before anything is s
   assert.deepEqual(await engine.conversations.queries(engine.branch), []);
 });
 
-Deno.test("Conversations.byId() finds by the beginning of an id, and says what it cannot find", async () => {
+Deno.test("Conversations.byId() finds by the beginning of an id, and names one that it cannot find", async () => {
   await using engine = await startEngine([]);
   const { conversationId } = engine.branch;
   assert.equal((await engine.conversations.byId(conversationId)).conversationId, conversationId);
@@ -96,7 +96,7 @@ Deno.test("Conversations.byId() finds by the beginning of an id, and says what i
   }
 });
 
-Deno.test("Conversations.create() keeps the title to a line", async () => {
+Deno.test("Conversations.create() limits the title to one line", async () => {
   await using engine = await startEngine([]);
   const made = await engine.conversations.create({ title: `a\n\nb ${"x".repeat(500)}`, channel: "c", workspace: "/w" });
   assert.ok(made.title.startsWith("a b xxx") && made.title.length <= 100);
@@ -172,7 +172,7 @@ Deno.test("Conversations ends a query whose sandbox cannot start, and tries agai
   assert.equal((await engine.ask("2")).answer, "5");
 });
 
-Deno.test("byId() says so where the beginning of an id is that of several", async () => {
+Deno.test("byId() reports that the beginning of an id is ambiguous", async () => {
   await using engine = await startEngine([]);
   const { conversations } = engine;
   const facts = { title: "t", channel: "cli", workspace: "/w" };

@@ -65,7 +65,7 @@ Deno.test("Conversations.more() continues a request that stopped at its step lim
   );
 });
 
-Deno.test("Conversations.more() lets a plan change nothing, and names the first request once", async () => {
+Deno.test("Conversations.more() does not let a plan change anything, and names the first request once", async () => {
   await using engine = await startEngine([
     ...[replyJson("1"), final("half")],
     ...Array.from({ length: 10 }, (_, at) => replyJson(`${at} * 2`)),
@@ -124,7 +124,7 @@ async function* utf8Pieces(text: string): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(new TextEncoder().encode(text));
 }
 
-Deno.test("Conversations.retry() gives what the run before was given, and tells of it in the same words", async () => {
+Deno.test("Conversations.retry() passes the input of the previous run, described in the same words", async () => {
   const large = "a line of it\n".repeat(100_000);
   await using engine = await startEngine([
     replyJson("const n = context.length + big.length + table.rows.length", { final: "{{n}}" }),
@@ -154,7 +154,7 @@ Deno.test("Conversations.retry() gives what the run before was given, and tells 
   assert.equal(forked.answer, `forked ${total}`);
 });
 
-Deno.test("a fork in the middle of a query shows what was used until there, and none of what came later", async () => {
+Deno.test("a fork in the middle of a query shows the usage up to that point, and none that came later", async () => {
   const usage = { input: 100, output: 10 };
   await withFolder(async (workspace) => {
     await using engine = await startEngine([
@@ -186,7 +186,7 @@ Deno.test("a fork in the middle of a query shows what was used until there, and 
   });
 });
 
-Deno.test("in a fork in the middle of a query, the model sees the code until there", async () => {
+Deno.test("in a fork in the middle of a query, the model sees the code up to that point", async () => {
   await using engine = await startEngine([
     replyJson("const one = 1"),
     replyJson("const two = 2", { final: "It is {{two}}" }),

@@ -52,18 +52,18 @@ Deno.test("ConfigError keeps its problem, its advice and its cause apart", () =>
   assert.deepEqual([setting.key, setting.why, setting.code], ["a.b", "it may not", "untrusted"]);
 });
 
-Deno.test("ProviderError fills in what is not known", () => {
+Deno.test("ProviderError has defaults for unknown facts", () => {
   const error = new ProviderError("m", { code: "server", retryable: false });
   assert.deepEqual([error.status, error.retryAfterMs, error.cause], [null, null, undefined]);
   const full = new ProviderError("m", { code: "rate", retryable: true, status: 429, retryAfterMs: 1500 });
   assert.deepEqual([full.code, full.retryable, full.status, full.retryAfterMs], ["rate", true, 429, 1500]);
 });
 
-Deno.test("SandboxEnded says why in its message", () => {
+Deno.test("SandboxEnded contains the reason in its message", () => {
   assert.equal(new SandboxEnded("it was killed").message, "Sandbox ended: it was killed");
 });
 
-Deno.test("messageOf() and reasonOf() say what was thrown, the latter to stand behind a colon", () => {
+Deno.test("messageOf() and reasonOf() describe any thrown value, the latter for use after a colon", () => {
   assert.deepEqual([messageOf(new Error("It ended")), messageOf("text"), messageOf(null)], [
     "It ended",
     "text",
@@ -73,7 +73,7 @@ Deno.test("messageOf() and reasonOf() say what was thrown, the latter to stand b
   assert.deepEqual(reasons, ["it ended", "TLS failed", "a part is wrong", "done"]);
 });
 
-Deno.test("fileFault() says it in words, of Deno's errors and of Node's", async () => {
+Deno.test("fileFault() describes errors of Deno and of Node in words", async () => {
   const fault = async (work: () => Promise<unknown>): Promise<string> => {
     try {
       await work();

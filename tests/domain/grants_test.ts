@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { parseNetGrant } from "../../src/domain/grants.ts";
 
-Deno.test("parseNetGrant() takes addresses with a port, and localhost as 127.0.0.1", () => {
+Deno.test("parseNetGrant() accepts addresses with a port, and localhost as 127.0.0.1", () => {
   const cases: Readonly<Record<string, [string, number]>> = {
     "127.0.0.1:8080": ["127.0.0.1", 8080],
     "10.0.0.255:1": ["10.0.0.255", 1],
@@ -13,7 +13,7 @@ Deno.test("parseNetGrant() takes addresses with a port, and localhost as 127.0.0
   for (const [text, [host, port]] of Object.entries(cases)) assert.deepEqual(parseNetGrant(text), { host, port });
 });
 
-Deno.test("parseNetGrant() refuses names with the reason and the way out", () => {
+Deno.test("parseNetGrant() refuses names with the reason and an alternative", () => {
   for (
     const text of ["example.com:443", "localhost.evil.org:80", "256.1.1.1:80", "127.1:80", "0x7f000001:80", "*:80"]
   ) {
@@ -21,7 +21,7 @@ Deno.test("parseNetGrant() refuses names with the reason and the way out", () =>
   }
 });
 
-Deno.test("parseNetGrant() refuses what is no address with one port", () => {
+Deno.test("parseNetGrant() refuses anything but an address with one port", () => {
   const texts = ["", "127.0.0.1", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:80,443", "::1:80", "[::1]", "[::g]:80"];
   for (const text of [...texts, "http://127.0.0.1:80", "127.0.0.1:80/x", "a@127.0.0.1:80", "127.0.0.1:80 "]) {
     assert.throws(() => parseNetGrant(text), TypeError, text);

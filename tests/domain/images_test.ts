@@ -16,7 +16,7 @@ function refused(source: Uint8Array<ArrayBuffer> | string, expected: RegExp): vo
   );
 }
 
-Deno.test("readImage() tells the kind by the first bytes", () => {
+Deno.test("readImage() detects the kind by the first bytes", () => {
   const kinds: readonly [Uint8Array<ArrayBuffer>, string][] = [
     [PNG, "image/png"],
     [latin1("\xff\xd8\xff\xe0"), "image/jpeg"],
@@ -45,18 +45,18 @@ Deno.test("readImage() takes addresses as they are, of http and https only", () 
   refused(`https://example.org/${"a".repeat(5_000)}`, /too long/);
 });
 
-Deno.test("readImage() reads base64 data URLs by their bytes, whatever they say they are", () => {
+Deno.test("readImage() reads base64 data URLs by their bytes, whatever type they declare", () => {
   const url = `data:text/html;charset=utf-8;base64,${Buffer.from(PNG).toString("base64")}`;
   assert.deepEqual(readImage(url, "it"), { kind: "bytes", mediaType: "image/png", bytes: PNG });
   refused("data:image/png;base64,AAAA", /it is not a PNG/);
 });
 
-Deno.test("checkImages() corrects a kind that the bytes are not", () => {
+Deno.test("checkImages() corrects a kind that does not match the bytes", () => {
   const image = { kind: "bytes", mediaType: "text/html", bytes: PNG } as const;
   assert.deepEqual(checkImages([image]), [{ ...image, mediaType: "image/png" }]);
 });
 
-Deno.test("checkImages() refuses the 21st image and one that no file could have been", () => {
+Deno.test("checkImages() refuses the 21st image and an image that no file could have been", () => {
   const image = { kind: "bytes", mediaType: "image/png", bytes: PNG } as const;
   checkImages(Array.from({ length: 20 }, () => image));
   assert.throws(() => checkImages(Array.from({ length: 21 }, () => image)), /Cannot send 21 images: the limit is 20/);

@@ -139,7 +139,7 @@ Deno.test("bindVar() refuses names and values that cannot be variables, and noth
   assert.equal(shown(engine).at(-1), '"undefined"');
 });
 
-Deno.test("readVar() gives what the running block has just made, as data of its own", async () => {
+Deno.test("readVar() returns the value that the running block has just made, as a copy", async () => {
   const change: Work = async ({ readVar }) => {
     const value = await readVar?.("rows") as { a: number }[];
     value.push({ a: 9 });
@@ -153,7 +153,7 @@ Deno.test("readVar() gives what the running block has just made, as data of its 
   assert.deepEqual(shown(engine), ["2", "1", '"the question"']);
 });
 
-Deno.test("readVar() refuses what is absent, no data or too large, in words", async () => {
+Deno.test("readVar() refuses a missing variable, a value that is not data, and a large one, in words", async () => {
   const read: Work = async (env, name, options) =>
     await Promise.resolve(READ(env, name, options)).catch((error: Error) => `${error.name}: ${error.message}`);
   const blocks = [

@@ -44,7 +44,7 @@ async function call(to: Told, name: string, ...args: unknown[]): Promise<unknown
   return await callBuiltin({ name, args, block: 2, signal: scope.signal }, { source, scope });
 }
 
-Deno.test("callBuiltin() hands arguments on, with defaults", async () => {
+Deno.test("callBuiltin() passes arguments on, with defaults", async () => {
   const to = told();
   await call(to, "vars");
   await call(to, "varHistory", "a");
@@ -73,7 +73,7 @@ Deno.test("callBuiltin() hands arguments on, with defaults", async () => {
   assert.deepEqual(await call(to, "requestMoreIterations", 3), { granted: 3, budget: 7 });
 });
 
-Deno.test("callBuiltin() refuses arguments that do not fit and says how it is used", async () => {
+Deno.test("callBuiltin() refuses unsuitable arguments and explains its usage", async () => {
   const cases: [string, unknown[], RegExp][] = [
     ["requestMoreIterations", [], /argument 1 must be a whole number, usage: requestMoreIterations\(n: number\)/],
     ["requestMoreIterations", [0], /Cannot request 0 iterations/],
@@ -112,7 +112,7 @@ Deno.test("callBuiltin() refuses arguments that do not fit and says how it is us
   }
 });
 
-Deno.test("answer() takes any value, and options only from own data", async () => {
+Deno.test("answer() accepts any value, and options only from its own data", async () => {
   const cases: [unknown[], string, string, string | null][] = [
     [["text"], "text", "markdown", null],
     [[{ a: 1 }], '{\n  "a": 1\n}', "markdown", null],

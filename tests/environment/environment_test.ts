@@ -15,7 +15,7 @@ const shown = (engine: Engine): string[] => shownOf(engine, engine.events.at(-1)
 
 const END = replyJson([], { final: "That is all" });
 
-Deno.test("forget() takes a variable away, from the index and in a new process too", async () => {
+Deno.test("forget() removes a variable, from the index and in a new process too", async () => {
   await withDatabase(async (path) => {
     await using engine = await startEngine([
       replyJson("const rows = [1]\nconst kept = 2"),
@@ -106,7 +106,7 @@ Deno.test("restoreVar() and a change in the same block: the change is what is ke
   });
 });
 
-Deno.test("restoreVar() says what it cannot restore", async () => {
+Deno.test("restoreVar() explains why it cannot restore a version", async () => {
   await using engine = await startEngine([
     replyJson("const n = 1", { thinking: "hm" }),
     replyJson(["await restoreVar('n', 7)", "await restoreVar('nothing')", "await restoreVar('$reasoning')"]),
@@ -159,7 +159,7 @@ Deno.test("Environment keeps a block's variables when a later block kills the ch
   assert.equal(shown(engine).at(-1), '"1,2,3"');
 });
 
-Deno.test("Environment.close() gives back what extensions registered for it", async () => {
+Deno.test("Environment.close() releases resources that extensions registered for it", async () => {
   const store = await openStore({ path: ":memory:" });
   const released: string[] = [];
   const never = (): never => assert.fail("not needed");

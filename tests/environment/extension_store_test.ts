@@ -86,7 +86,7 @@ Deno.test("env.store: in activate and prompt too, and of the moment in which it 
   assert.deepEqual(seen, [1, 2]);
 });
 
-Deno.test("env.store: what is no JSON, no key and no option is refused in words", async () => {
+Deno.test("env.store: a value that is not JSON, an invalid key and an unknown option are refused in words", async () => {
   await using store = await memoryStore();
   const own = ownOf(store);
   const circle: Record<string, unknown> = {};
@@ -153,7 +153,7 @@ async function memoryStore() {
   return { store, branchId, conversationId, [Symbol.asyncDispose]: () => store.close() };
 }
 
-Deno.test("env.store: a prompt that is only looked at has it too", async () => {
+Deno.test("env.store: a prompt that is only previewed has it too", async () => {
   const noted = sample({
     namespace: "test.noted",
     prompt: async ({ store }) => `Noted: ${await store?.get("note") ?? "nothing"}`,

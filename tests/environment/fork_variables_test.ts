@@ -22,14 +22,14 @@ function source(values: Readonly<Record<string, unknown>>, stored: readonly Vari
   };
 }
 
-Deno.test("forkVariables() takes data as it is now, not as it was stored", async () => {
+Deno.test("forkVariables() copies data as it is now, not as it was stored", async () => {
   const { images, copies } = await forkVariables(["rows"], source({ rows: [1, 2, 3] }, [dataImage("rows", [1])]));
   assert.deepEqual(images.map(({ name, bytes }) => [name, decode(bytes)]), [["rows", [1, 2, 3]]]);
   assert.equal(images[0]?.summary.shape, "Array(3) of number");
   assert.deepEqual(copies, []);
 });
 
-Deno.test("forkVariables() takes functions with what they need, each once", async () => {
+Deno.test("forkVariables() copies functions with their dependencies, each once", async () => {
   const stored = [code("f", ["g", "limit", "Math"]), code("g", ["f"]), dataImage("limit", 5)];
   const { images } = await forkVariables(["f", "g"], source({ limit: 5 }, stored));
   assert.deepEqual(images.map(({ name }) => name), ["f", "g", "limit"]);
@@ -40,7 +40,7 @@ Deno.test("forkVariables() copies a large text by its name", async () => {
   assert.deepEqual(await forkVariables(["context"], source({}, [large])), { images: [], copies: ["context"] });
 });
 
-Deno.test("forkVariables() refuses what is not there, what is lost and what the child has itself", async () => {
+Deno.test("forkVariables() refuses missing and lost variables, and system variables of the child", async () => {
   const lost: VariableImage = { ...dataImage("gone", 0), kind: "lost", reason: "a closure" };
   const from = source({}, [lost]);
   await assert.rejects(

@@ -56,7 +56,7 @@ Deno.test("readExtensionFolder() refuses links, wherever they lead, and what is 
     await assert.rejects(readExtensionFolder(join(folder, "x")), /deeper than 16/);
   }));
 
-Deno.test("readExtensionFolder() hash changes with any byte and any path, and not with the place", () =>
+Deno.test("readExtensionFolder() changes its hash with any byte and any path, but not with the place", () =>
   withFolder(async (folder) => {
     const files = { "vis.json": manifestOf(), "mod.ts": moduleOf(), "a": "bc" };
     const hash = async (name: string, more: Readonly<Record<string, string>>) =>
@@ -89,7 +89,7 @@ Deno.test("discoverFolders() searches the user's own, the project's, then what w
     assert.deepEqual(await discoverFolders({ home: null, workspace: join(folder, "nowhere") }), []);
   }));
 
-Deno.test("discoverFolders() takes a number of folders, and the loader says that there are more", () =>
+Deno.test("discoverFolders() reads a limited number of folders, and the loader reports that there are more", () =>
   withFolder(async (folder) => {
     const extensions = join(folder, "ws/.vis/extensions");
     for (let at = 0; at < 101; at++) await Deno.mkdir(join(extensions, `e${at}`), { recursive: true });
@@ -128,7 +128,7 @@ Deno.test("loadShipped() loads TypeScript of a folder, follows its imports, and 
     assert.equal(copies.length, 1);
   }));
 
-Deno.test("loadShipped() leaves out what is broken, says why, and the rest goes on", () =>
+Deno.test("loadShipped() skips a broken extension, gives the reason, and loads the others", () =>
   withFolder(async (folder) => {
     const broken: Readonly<Record<string, readonly [Readonly<Record<string, string>>, RegExp]>> = {
       a_syntax: [{ "mod.ts": "export default {" }, /Cannot load test\.a: Unexpected token, .* \(mod\.ts:1\)$/],
@@ -237,7 +237,7 @@ Deno.test("loadShipped() keeps the first of a namespace; a folder that was named
     assert.match((await load("test.other", "path")).skipped[0]?.reason ?? "", /alias a belongs to test\.other/);
   }));
 
-Deno.test("TrustList refuses a file that is none", () =>
+Deno.test("TrustList refuses an invalid file", () =>
   withFolder(async (folder) => {
     const { trust } = optionsIn(folder);
     assert.deepEqual(await trust.all(), []);

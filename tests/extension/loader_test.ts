@@ -24,7 +24,7 @@ Deno.test("loadShipped() loads all, in their order", async () => {
   assert.deepEqual((await load({ a: of("a"), b: of("b") })).loaded, ["test.a", "test.b"]);
 });
 
-Deno.test("loadShipped() skips one that fails, with those that need it, and says why", async () => {
+Deno.test("loadShipped() skips an extension that fails, and its dependents, with the reason", async () => {
   const { loaded, skipped, entries } = await load({
     a: broken,
     b: of("b", ["test.a"]),
@@ -44,7 +44,7 @@ Deno.test("loadShipped() skips a circle and goes on", async () => {
   assert.match(skipped[0]?.reason ?? "", /circular requires: test\.a → test\.b → test\.a/);
 });
 
-Deno.test("loadShipped() skips what is not valid or not an extension", async () => {
+Deno.test("loadShipped() skips an invalid extension and other modules", async () => {
   const odd = { default: { namespace: "x" } as unknown as Extension };
   const empty = {} as { default: Extension };
   const { loaded, skipped } = await load({

@@ -11,7 +11,7 @@ function entry(path: string, { text = "", type = "0" } = {}): string {
 }
 const archive = (...entries: string[]) => new TextEncoder().encode(entries.join("") + "\0".repeat(1024));
 
-Deno.test("readTar() takes the files, without the folder that holds all of them", async () => {
+Deno.test("readTar() reads the files, without the folder that contains all of them", async () => {
   const bytes = archive(
     entry("package/", { type: "5" }),
     entry("package/vis.json", { text: "{}" }),
@@ -42,7 +42,7 @@ for (
   Deno.test(`readTar() refuses ${what}`, () => assert.rejects(readTar(bytes), expected));
 }
 
-Deno.test("readTar() refuses what unpacks to more than it may", async () => {
+Deno.test("readTar() refuses an archive that unpacks to more than the limit", async () => {
   const zeros = new Blob([new Uint8Array(1 << 20).fill(1)]);
   const bomb = new Blob(Array.from({ length: 70 }, () => zeros)).stream().pipeThrough(new CompressionStream("gzip"));
   await assert.rejects(readTar(new Uint8Array(await new Response(bomb).arrayBuffer())), /unpacks to more than 64 MiB/);

@@ -31,7 +31,7 @@ Deno.test("testExtension() calls a function as a block would: with its checks, i
   assert.equal(await tested.nudge({ iteration: 2, prevExpressions: [{ ...ran, result: 1 }] }), "2 1");
 });
 
-Deno.test("testExtension() says what is wrong, and what is logged", async () => {
+Deno.test("testExtension() explains faults, and returns the log", async () => {
   const config = z.strictObject({ factor: z.number() });
   await assert.rejects(testExtension(sample({ config }), { config: { factor: "two" } }), /factor/);
   const logged: unknown[] = [];

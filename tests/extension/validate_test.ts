@@ -22,12 +22,12 @@ Deno.test("validate() fills in optional keys and makes the prompt a function", a
   assert.equal(await validate(sample()).prompt(VIEW), "");
 });
 
-Deno.test("validate() takes what it returned", () => {
+Deno.test("validate() accepts its own result", () => {
   const once = validate(sample({ symbols: [twice(() => 1), value("max", { deep: [1] }, { doc: "Max." })] }));
   assert.deepEqual(validate(once), once);
 });
 
-Deno.test("validate() gives what must be switched on a setting for it", () => {
+Deno.test("validate() adds a setting to an extension that must be switched on", () => {
   assert.deepEqual(validate(sample({ onByDefault: false })).config?.parse({}), { enabled: false });
   const config = z.strictObject({ enabled: z.boolean().default(true) });
   assert.equal(validate(sample({ onByDefault: false, config })).config, config);

@@ -107,7 +107,7 @@ for (const anew of [false, true]) {
   });
 }
 
-Deno.test("Reply.finish() anew begins with what a notification shows, and fills it then", async () => {
+Deno.test("Reply.finish() in a new message begins with the text for a notification, and then fills it", async () => {
   const chat = new Chat();
   const reply = chat.reply();
   await reply.open("⏳");
@@ -124,7 +124,7 @@ Deno.test("Reply.finish() anew says where the answer is in a message that Telegr
   assert.deepEqual(chat.texts, ["✅ Answered below", "done"]);
 });
 
-Deno.test("Reply.pause() says it in the first message and chooses nothing", async () => {
+Deno.test("Reply.pause() explains the pause in the first message and chooses nothing", async () => {
   const chat = new Chat();
   const reply = chat.reply();
   await reply.open("⏳");
@@ -134,7 +134,7 @@ Deno.test("Reply.pause() says it in the first message and chooses nothing", asyn
   assert.deepEqual(chat.texts.filter((text) => text !== undefined), ["done"]);
 });
 
-Deno.test("Reply.finish() writes a message anew that somebody has deleted", async () => {
+Deno.test("Reply.finish() writes a message again that somebody has deleted", async () => {
   const chat = new Chat();
   const reply = chat.reply();
   await reply.open("⏳");
@@ -144,14 +144,14 @@ Deno.test("Reply.finish() writes a message anew that somebody has deleted", asyn
   assert.deepEqual(chat.ids, [1]);
 });
 
-Deno.test("Reply.finish() leaves out what is beyond twenty messages, and says so", async () => {
+Deno.test("Reply.finish() omits everything beyond twenty messages, and reports it", async () => {
   const chat = new Chat();
   await answer(chat, new RichText().add("x".repeat(4096 * 25)));
   assert.equal(chat.texts.length, 21);
   assert.equal(chat.texts.at(-1), "(5 more parts are not shown; see vis conversations show)");
 });
 
-Deno.test("progressView() tells that a model is asked again, until it thinks", () => {
+Deno.test("progressView() shows that a model is called again, until it thinks", () => {
   const progress = new QueryProgress();
   const add = (body: QueryEventBody): void => progress.take({ ...body, seq: 1, at: 0, queryId: "q", iteration: 1 });
   add({ type: "retrying", reason: "Cannot reach it", waitMs: 8_000, attempt: 3 });
@@ -160,7 +160,7 @@ Deno.test("progressView() tells that a model is asked again, until it thinks", (
   assert.match(progressView(progress, 2_000), /\nHm$/);
 });
 
-Deno.test("progressView() tells what the running block does, then the answer as it comes", () => {
+Deno.test("progressView() shows the activity of the running block, then the answer as it arrives", () => {
   const progress = new QueryProgress();
   const view = (body: QueryEventBody, more: object = {}): string => {
     progress.take({ ...body, seq: 1, at: 0, queryId: "q", iteration: 2, ...more });

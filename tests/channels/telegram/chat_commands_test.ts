@@ -40,7 +40,7 @@ Deno.test("/fork goes on without the last request, /usage counts, /model chooses
     assert.equal((await engine.conversations.branches(conversation?.conversationId ?? "")).length, 2);
   }));
 
-Deno.test("a chat whose model cannot be used any more is told why, and chooses another one", () => {
+Deno.test("a chat whose model cannot be used any more gets the reason, and chooses another one", () => {
   const gone = (model: string | null, engine: Parameters<typeof sessionOf>[0]) =>
     model === "other"
       ? Promise.reject(new ConfigError("Cannot use provider q: it has no key"))

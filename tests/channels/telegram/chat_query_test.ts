@@ -58,7 +58,7 @@ Deno.test("queryAnswer() finds the query of an update by its key, though its num
   });
 });
 
-Deno.test("queryAnswer() begins what was only about to be begun", async () => {
+Deno.test("queryAnswer() begins a query that was about to begin", async () => {
   const api = new FakeBotApi();
   await left(api, {
     replies: [answer("begun late")],
@@ -84,7 +84,7 @@ Deno.test("a message that became a part of a query which is answered is not answ
   });
 });
 
-Deno.test("a command whose reply was under way is not repeated", async () => {
+Deno.test("a command whose reply was being sent is not repeated", async () => {
   const api = new FakeBotApi();
   await left(api, {
     replies: [],

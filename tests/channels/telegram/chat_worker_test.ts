@@ -46,7 +46,7 @@ Deno.test("a document is the variable context, read in the sandbox", () =>
     await until(() => api.shown().some((text) => text.startsWith("3 lines")));
   }));
 
-Deno.test("a file that is too large, is gone or is no text is told, and the next message is answered", () =>
+Deno.test("a file that is too large, missing or not text is reported, and the next message is answered", () =>
   withBot([answer("fine")], async ({ api, until }) => {
     api.say(null, { document: { file_id: "x", file_name: "big.iso", file_size: 90_000_000 } });
     await until(() =>
@@ -75,7 +75,7 @@ Deno.test("a photo of somebody else is looked at by who answers it and names the
     assert.ok(asked.includes("image/png") && asked.includes("what Bea wrote") && asked.includes("> My pet"));
   }, IMAGES));
 
-Deno.test("in a group the bot answers who names it or answers it, with the name of who asks", () =>
+Deno.test("in a group the bot answers messages that name it or reply to it, with the name of the sender", () =>
   withBot(
     [(request) => answer(/User8: hello/.test(JSON.stringify(request.texts)) ? "hi group" : "?"), answer("again")],
     async (
@@ -139,7 +139,7 @@ Deno.test("a group that became a supergroup keeps its conversation", () =>
     );
   }));
 
-Deno.test("a user over the quota of a day is told, others go on", () =>
+Deno.test("a user over the daily quota is informed, and others continue", () =>
   withBot([answer("one"), answer("other user")], async ({ api, until }) => {
     api.say("a");
     await until(() => api.shown().some((text) => text.startsWith("one")));
@@ -194,7 +194,7 @@ Deno.test("the end of the program lets a query finish; one that takes too long g
   );
 });
 
-Deno.test("what a query was told meanwhile it is told again where a restart has cut it, and is no query of its own", () =>
+Deno.test("a query gets its steering messages again after a restart has cut it, and they begin no query of their own", () =>
   withBot(
     [
       replyJson("await new Promise((r) => setTimeout(r, 150)); const a = 1"),
@@ -220,7 +220,7 @@ Deno.test("what a query was told meanwhile it is told again where a restart has 
     { shutdownMs: 1_000 },
   ));
 
-Deno.test("a message that begins a process's end thrice is not begun a fourth time", () =>
+Deno.test("a message that ended the process three times is not begun a fourth time", () =>
   withBot(
     Array.from({ length: 5 }, () => replyJson("await new Promise((r) => setTimeout(r, 60_000))")),
     async ({ api, engine, until, restart }) => {
@@ -260,14 +260,14 @@ Deno.test("voice, stickers and edits of what was answered are refused in words, 
     assert.equal(api.messages.length, 3);
   }));
 
-Deno.test("strangers cannot keep the bot from telling those it knows", () =>
+Deno.test("strangers cannot prevent the bot from answering users it knows", () =>
   withBot([], async ({ api, until }) => {
     for (let user = 200; user < 230; user++) api.say("let me in", {}, { user });
     api.say(null, { voice: { file_id: "v", duration: 1 } });
     await until(() => api.shown(7).some((text) => text.includes("voice messages")));
   }));
 
-Deno.test("a message that is edited while its query runs is told to the query, and once alone", () =>
+Deno.test("a message that is edited while its query runs reaches the query, only once", () =>
   withBot(
     [
       replyJson("await new Promise((r) => setTimeout(r, 400)); const a = 1"),

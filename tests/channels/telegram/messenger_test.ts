@@ -56,7 +56,7 @@ Deno.test("Outbox.must() keeps the order of a chat, and one chat does not hold u
   assert.deepEqual(order, ["other", "first", "second"]);
 });
 
-Deno.test("Outbox.try() sends at most once a second, in a group every three, and nothing while something waits", async () => {
+Deno.test("Outbox.try() sends at most once a second, in a group every three, and nothing while messages wait", async () => {
   const clock = steppedClock();
   const outbox = new Outbox({ clock, signal: new AbortController().signal });
   const sent: number[] = [];
@@ -94,7 +94,7 @@ Deno.test("backoff() doubles up to a minute, half of it by chance", () => {
   assert.equal(backoff(3, () => 0), 2_000);
 });
 
-Deno.test("Access.mayTell() says a thing again after ten minutes, and no more than ten things a minute", () => {
+Deno.test("Access.mayTell() repeats a text after ten minutes, and allows ten texts a minute", () => {
   const clock = steppedClock();
   const access = new UserAccess({ clock, allowed: () => Promise.resolve([]) });
   const told = Array.from({ length: 50 }, (_, n) => access.mayTell(`user ${n}`)).filter((yes) => yes);
@@ -105,7 +105,7 @@ Deno.test("Access.mayTell() says a thing again after ten minutes, and no more th
   assert.equal(access.mayTell("user 0"), true);
 });
 
-Deno.test("Access.allows() a listed user anywhere, anybody in a listed group, and nobody else", async () => {
+Deno.test("Access.allows() accepts a listed user anywhere, anybody in a listed group, and nobody else", async () => {
   const access = new UserAccess({ clock: steppedClock(), allowed: () => Promise.resolve([7, -500, 900]) });
   const group = (id: number) => ({ id, thread: null, group: true });
   const own = (id: number) => ({ id, thread: null, group: false });

@@ -35,7 +35,7 @@ Deno.test("TelegramBot goes on in one conversation a chat, and begins another at
     assert.deepEqual(listed.map(({ queries }) => queries).sort(), [1, 2]);
   }));
 
-Deno.test("TelegramBot refuses who is not on the list, says once what to type, and begins nothing", () =>
+Deno.test("TelegramBot refuses users who are not listed, explains once what to type, and begins nothing", () =>
   withBot([], async ({ api, engine, until }) => {
     for (let n = 0; n < 5; n++) api.say("let me in", {}, { user: 99 });
     await until(() => api.messages.length > 0 && api.unconfirmed === 0);
@@ -45,14 +45,14 @@ Deno.test("TelegramBot refuses who is not on the list, says once what to type, a
     assert.deepEqual(await engine.conversations.list({ limit: 9, channel: "telegram" }), []);
   }));
 
-Deno.test("TelegramBot: a crowd of strangers cannot make it write without end", () =>
+Deno.test("TelegramBot: a crowd of strangers cannot make it write without limit", () =>
   withBot([], async ({ api, until }) => {
     for (let user = 200; user < 300; user++) api.say("let me in", {}, { user });
     await until(() => api.unconfirmed === 0);
     assert.ok(api.messages.length <= 12, `${api.messages.length}`);
   }));
 
-Deno.test("TelegramBot gives a message that comes meanwhile to the running query", () => {
+Deno.test("TelegramBot passes a message that arrives meanwhile to the running query", () => {
   const gate = Promise.withResolvers<void>();
   return withBot(
     [
@@ -86,7 +86,7 @@ Deno.test("TelegramBot ends a query at /cancel, and answers the next one", () =>
     },
   ));
 
-Deno.test("TelegramBot obeys a flood, outlasts lost connections and answers once", () =>
+Deno.test("TelegramBot obeys a flood limit, survives lost connections and answers once", () =>
   withBot([answer("survived")], async ({ api, until, notes }) => {
     api.fail("getUpdates", { status: 502, body: "<html>Bad Gateway</html>" }, { cut: "before" }, { cut: "after" });
     api.fail("sendMessage", refused(429, "Too Many Requests: retry after 3", { retry_after: 3 }));
@@ -127,7 +127,7 @@ Deno.test("TelegramBot ends with a sentence where another program polls, and whe
   });
 });
 
-Deno.test("TelegramBot passes over an update that is none, and answers the next one", () =>
+Deno.test("TelegramBot skips an invalid update, and answers the next one", () =>
   withBot([answer("still there")], async ({ api, engine, until }) => {
     const chat = { id: 7, type: "private" };
     const from = { id: 7, is_bot: false };

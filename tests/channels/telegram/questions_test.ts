@@ -41,7 +41,7 @@ async function isAnswered(rig: Rig): Promise<void> {
   await rig.until(() => rig.api.shown().some((text) => text.startsWith("That: is all")), "answer");
 }
 
-Deno.test("a question is a message with a button for each choice, and a press answers it", async () => {
+Deno.test("an approval is a message with a button for each choice, and a press answers it", async () => {
   for (
     const [label, said] of [
       ["Yes", "✅ yes, this time"],
@@ -65,7 +65,7 @@ Deno.test("a question is a message with a button for each choice, and a press an
   }
 });
 
-Deno.test("a text reply to the question is a no with that reason; any other text is not an answer", () =>
+Deno.test("a text reply to the approval is a refusal with that reason; any other text is not an answer", () =>
   asks("await asking.open()", async (rig, question) => {
     const from = { id: 123456, is_bot: true, first_name: "Vis" };
     rig.api.say("yes");
@@ -109,7 +109,7 @@ Deno.test("in a group whoever may use the bot there answers, and the message say
     await rig.until(() => question.texts.at(-1)!.endsWith("✅ yes, this time (User55)"));
   }, ENGINE));
 
-Deno.test("/cancel ends the question", () =>
+Deno.test("/cancel ends the approval", () =>
   asks("await asking.open()", async (rig, question) => {
     const { Yes: yes = "" } = question.buttons;
     rig.api.say("/cancel");
@@ -139,7 +139,7 @@ Deno.test("a restart asks again, and the old message answers nothing", () =>
     await isAnswered(rig);
   }, { ...ENGINE, shutdownMs: 10 }));
 
-Deno.test("a question that is asked every time has buttons for yes and no alone", () =>
+Deno.test("an approval that is asked every time has only buttons for yes and no", () =>
   asks('(await asking.open("doors", "open doors", "", false)).allowed', async (rig, question) => {
     assert.deepEqual(Object.keys(question.buttons), ["Yes", "No"]);
     const { Yes: yes = "" } = question.buttons;

@@ -20,7 +20,7 @@ function textOf(more: object): string | null {
 
 const mention = (offset: number) => [{ type: "mention", offset, length: 11 }];
 
-Deno.test("readUpdate() takes commands apart, and leaves those of other bots", () => {
+Deno.test("readUpdate() splits commands, and ignores commands of other bots", () => {
   const of = (text: string, more: object = {}) => {
     const found = read({ text, ...more });
     return found.kind === "message" ? [found.message.command, found.message.text] : found.kind;
@@ -32,7 +32,7 @@ Deno.test("readUpdate() takes commands apart, and leaves those of other bots", (
   assert.deepEqual(of("/new", { chat: GROUP }), ["new", ""]);
 });
 
-Deno.test("readUpdate() in a group takes what names the bot or answers it", () => {
+Deno.test("readUpdate() in a group accepts messages that name the bot or reply to it", () => {
   const group = { chat: GROUP };
   assert.equal(textOf({ ...group, text: "hello" }), null);
   assert.equal(textOf({ ...group, text: "@VisTestBot, hello", entities: mention(0) }), "hello");
@@ -50,7 +50,7 @@ Deno.test("readUpdate() in a group takes what names the bot or answers it", () =
   );
 });
 
-Deno.test("readUpdate() quotes what the bot cannot know, and not what it said itself", () => {
+Deno.test("readUpdate() quotes messages that the bot cannot know, but not its own", () => {
   const replied = (from: object, text: string) => ({ reply_to_message: { message_id: 1, from, text } });
   assert.equal(
     textOf({ text: "true?", ...replied(OTHER, "It is\nso") }),
@@ -63,7 +63,7 @@ Deno.test("readUpdate() quotes what the bot cannot know, and not what it said it
   );
 });
 
-Deno.test("readUpdate() keeps topics apart, and takes no thread where there is none", () => {
+Deno.test("readUpdate() separates topics, and accepts no thread in a chat without topics", () => {
   const place = (more: object) => {
     const found = read({ text: "/help", chat: GROUP, ...more });
     return found.kind === "message" ? found.message.chat : null;
@@ -72,7 +72,7 @@ Deno.test("readUpdate() keeps topics apart, and takes no thread where there is n
   assert.deepEqual(place({ message_thread_id: 4 }), { id: -5, thread: null, group: true });
 });
 
-Deno.test("readUpdate() says what it cannot read, passes over what others do, and bots", () => {
+Deno.test("readUpdate() reports messages that it cannot read, and skips other events, and bots", () => {
   const kinds = (more: object, own: object = {}) => read(more, own).kind;
   for (const field of ["voice", "video", "sticker", "location", "poll"]) {
     assert.equal(kinds({ [field]: {} }), "unfit", field);
@@ -93,7 +93,7 @@ Deno.test("readUpdate() says what it cannot read, passes over what others do, an
   assert.equal(readUpdate({ update_id: 1 } as Update, ME).kind, "nothing");
 });
 
-Deno.test("readUpdate() says who wrote what is forwarded", () => {
+Deno.test("readUpdate() names the author of a forwarded message", () => {
   const of = (origin: object) => textOf({ text: "It rains", forward_origin: origin });
   const told = (who: string) => `It rains\n\nThis was forwarded; ${who} wrote it.`;
   assert.equal(of({ type: "user", date: 1, sender_user: OTHER }), told("Bea"));

@@ -57,7 +57,7 @@ Deno.test("renderMarkdown() shows emphasis, code and links as styles", () => {
   ) assert.equal(marked(markdown), expected, markdown);
 });
 
-Deno.test("renderMarkdown() leaves what only looks like a mark as it is", () => {
+Deno.test("renderMarkdown() keeps text that only resembles a mark", () => {
   for (
     const text of [
       "2 * 3 * 4",
@@ -79,7 +79,7 @@ Deno.test("renderMarkdown() leaves what only looks like a mark as it is", () => 
   assert.equal(marked("\\*not\\*"), "*not*");
 });
 
-Deno.test("renderMarkdown() opens no address that runs something", () => {
+Deno.test("renderMarkdown() opens no address that runs code", () => {
   assert.equal(marked("[x](javascript:alert(1))"), "x (javascript:alert(1))");
   assert.equal(marked("[x](data:text/html,y)"), "x (data:text/html,y)");
   assert.equal(marked("[doc](src/a.ts)"), "doc (src/a.ts)");
@@ -109,7 +109,7 @@ const markdowns = fc.oneof(
   anyText({ maxLength: 300 }),
 );
 
-Deno.test("renderMarkdown() gives what Telegram takes, whatever the text is", () => {
+Deno.test("renderMarkdown() returns text that Telegram accepts, for any input", () => {
   fc.assert(fc.property(markdowns, (markdown) => fits(renderMarkdown(markdown).message(), Infinity)), {
     numRuns: runs(100, 400),
   });
@@ -142,7 +142,7 @@ Deno.test("splitRichText() goes on with a block of code in the next part, cut be
   }
 });
 
-Deno.test("splitRichText() leaves a block of code whole that a part has room for", () => {
+Deno.test("splitRichText() keeps a block of code whole if it fits into a part", () => {
   const prose = (chars: number) => "word ".repeat(chars / 5).trim();
   const code = (lines: number) =>
     Array.from({ length: lines }, (_, n) => n % 5 === 4 ? "" : `const a${n} = 1;`).join("\n");

@@ -47,7 +47,7 @@ function rig() {
 const branch = (branchId: string) => ({ branchId }) as Conversation;
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-Deno.test("Sessions closes the one that was used longest ago, and never the one of the configured model", async () => {
+Deno.test("Sessions closes the session that was used longest ago, but never the configured model's", async () => {
   const { sessions, noted, isOpen, once } = rig();
   await sessions.main();
   for (const model of ["a", "b", "c", "d"]) await once(model);
@@ -64,7 +64,7 @@ Deno.test("Sessions closes the one that was used longest ago, and never the one 
   assert.equal(noted.filter((one) => one.startsWith("open")).length, noted.filter((one) => /^close/.test(one)).length);
 });
 
-Deno.test("Sessions closes none in which something runs, however long ago it began, until it ends", async () => {
+Deno.test("Sessions closes no session with running work, however old, until it ends", async () => {
   const { sessions, isOpen, once } = rig();
   const gate = Promise.withResolvers<void>();
   const running = Array.from(
@@ -143,7 +143,7 @@ Deno.test("Sessions.run() leaves the branch where it was alive, waits where that
   await sessions.close();
 });
 
-Deno.test("Sessions: a model that cannot be used is tried again, and takes nobody's place", async () => {
+Deno.test("Sessions: a model that cannot be used is tried again, and displaces no other", async () => {
   const { sessions, noted, isOpen, once } = rig();
   for (const model of ["a", "b", "c", "d"]) await once(model);
   for (let n = 0; n < 2; n++) await assert.rejects(once("broken"), ConfigError);

@@ -41,7 +41,7 @@ Deno.test("an answer is drawn as it comes, each frame whole and no more of them 
   });
 });
 
-Deno.test("an answer is dim while the model writes it, gone if it is refused, and plain once it is accepted", async () => {
+Deno.test("an answer is dim while the model writes it, disappears if it is refused, and is plain once accepted", async () => {
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const rest = "and so on ".repeat(20);
   const written = (answer: string) => ({ answer: `${answer} ${rest}`, answerType: "markdown", confidence: "high" });

@@ -21,7 +21,7 @@ Deno.test("Esc ends the running query, the screen goes on", async () => {
   });
 });
 
-Deno.test("what is sent while a query runs goes into its next iteration, once, and is told as waiting until then", async () => {
+Deno.test("a message sent while a query runs goes into its next iteration, once, and is shown as waiting until then", async () => {
   const gate = Promise.withResolvers<void>();
   const seen: string[] = [];
   const replies: ScriptedReply[] = [
@@ -45,7 +45,7 @@ Deno.test("what is sent while a query runs goes into its next iteration, once, a
   });
 });
 
-Deno.test("what no iteration could read any more becomes the next query", async () => {
+Deno.test("a message that no iteration could still read becomes the next query", async () => {
   const queued = Promise.withResolvers<void>();
   const replies = [{ text: final("First answer"), after: queued.promise }, final("Second answer")];
   await withScreen(replies, {}, async ({ screen, engine }) => {
@@ -61,7 +61,7 @@ Deno.test("what no iteration could read any more becomes the next query", async 
   });
 });
 
-Deno.test("what waits can be taken back with Up, and comes back where Esc ends the query", async () => {
+Deno.test("waiting messages can be edited with Up, and return to the input if Esc ends the query", async () => {
   await withScreen([slow(final("never"))], {}, async ({ screen, engine }) => {
     screen.type(`one${ENTER}`);
     await screen.until("waiting for");
@@ -94,7 +94,7 @@ Deno.test("Ctrl-C empties the input, then ends the query, and twice leaves", asy
   });
 });
 
-Deno.test("what cannot be sent is told, and stands in the input again", async () => {
+Deno.test("a message that cannot be sent is reported, and is in the input again", async () => {
   await withScreen([], { engine: { provider: undefined as never } }, async ({ screen, engine }) => {
     engine.conversations.ask = () => Promise.reject(new Error("Cannot write: the disk is full"));
     screen.type(`keep this${ENTER}`);
@@ -104,7 +104,7 @@ Deno.test("what cannot be sent is told, and stands in the input again", async ()
   });
 });
 
-Deno.test("a provider's refusal is told with its words", async () => {
+Deno.test("a provider's refusal is shown in its own words", async () => {
   await withScreen([new Error("quota of this month is used up")], {}, async ({ screen }) => {
     screen.type(`go${ENTER}`);
     await screen.until(/quota of this month is used up/);

@@ -65,7 +65,7 @@ Deno.test("/diff shows what the last request changed, /undo undoes it, /export w
   });
 });
 
-Deno.test("/help is a panel, /theme and other names of commands are understood", async () => {
+Deno.test("/help is a panel, and /theme and other names of commands are recognized", async () => {
   await withScreen([], {}, async ({ screen, prefs }) => {
     screen.type("?");
     await screen.until(/Keys and commands[^]*Enter: send/);
@@ -83,7 +83,7 @@ Deno.test("/help is a panel, /theme and other names of commands are understood",
   });
 });
 
-Deno.test("high contrast dims nothing, neither what is on the screen already nor the input", async () => {
+Deno.test("high contrast dims nothing, neither text already on the screen nor the input", async () => {
   await withScreen([final("**Done**\n\n- one\n\n```ts\na // b\n```")], {}, async ({ screen }) => {
     screen.type(`Do it${ENTER}`);
     await screen.until("1 step");
@@ -120,7 +120,7 @@ Deno.test("a prompt of the workspace is a command that sends its text", async ()
   });
 });
 
-Deno.test("a key of the settings does its action, and the usual one goes to the input", async () => {
+Deno.test("a key of the settings performs its action, and the usual key goes to the input", async () => {
   await withScreen([], { prefs: { keys: { palette: "ctrl+p" } } }, async ({ screen }) => {
     screen.type("\x10");
     await screen.until("Commands");
@@ -133,7 +133,7 @@ Deno.test("a key of the settings does its action, and the usual one goes to the 
   });
 });
 
-Deno.test("/steps 20 lets requests take 20 steps, and a command that takes no words does nothing with some", async () => {
+Deno.test("/steps 20 lets requests use 20 steps, and a command without parameters ignores words", async () => {
   const works = Array.from({ length: 6 }, (_, at) => replyJson(`const n${at} = ${at}`));
   await withScreen([...works, final("It took seven")], {}, async ({ screen, engine, prefs }) => {
     screen.type(`/steps 20${ENTER}`);

@@ -17,7 +17,7 @@ function assertRestored(raw: string): void {
   }
 }
 
-Deno.test("a defect inside gives the terminal back and is thrown", async () => {
+Deno.test("an internal defect restores the terminal and is thrown", async () => {
   await withScreen([], {}, async ({ screen, code }) => {
     screen.type("text that cannot be drawn");
     await screen.until("cannot be drawn");
@@ -33,7 +33,7 @@ Deno.test("a defect inside gives the terminal back and is thrown", async () => {
   });
 });
 
-Deno.test("a promise that nobody waits for rejects: the terminal is given back", async () => {
+Deno.test("an unhandled rejection restores the terminal", async () => {
   await withScreen([], {}, async ({ screen, code }) => {
     void Promise.reject(new TypeError("left alone"));
     await assert.rejects(code, /left alone/);
@@ -41,7 +41,7 @@ Deno.test("a promise that nobody waits for rejects: the terminal is given back",
   });
 });
 
-Deno.test("a terminal that is gone ends the running query and the program", async () => {
+Deno.test("a lost terminal ends the running query and the program", async () => {
   await withScreen([slow], {}, async ({ screen, code, gone, engine }) => {
     screen.type("go\r");
     await screen.until("waiting for");
@@ -53,7 +53,7 @@ Deno.test("a terminal that is gone ends the running query and the program", asyn
   });
 });
 
-Deno.test("leaving while a query runs ends it, and says how to go on", async () => {
+Deno.test("quitting while a query runs ends it, and shows how to continue", async () => {
   await withScreen([slow], {}, async ({ screen, code, out, engine }) => {
     screen.type("go\r");
     await screen.until("waiting for");

@@ -15,7 +15,7 @@ const facts = {
   home: "/home/me",
 };
 
-Deno.test("footerLine() tells model, walls, branch, steps, size, cost and folder", () => {
+Deno.test("footerLine() shows model, walls, branch, steps, size, cost and folder", () => {
   assert.equal(
     footerLine(facts, { width: 120, theme }),
     " anthropic model-9 · walled · git main* · step 3 of 20 · 12.3 KB · $0.01 · ~/src/日本語",
@@ -27,14 +27,14 @@ Deno.test("footerLine() tells model, walls, branch, steps, size, cost and folder
   assert.match(at([]), / · no walls · /);
 });
 
-Deno.test("footerLine() names what is estimated and an unknown price", () => {
+Deno.test("footerLine() marks estimates and an unknown price", () => {
   const line = (spent: Partial<typeof facts.spent> | { readonly costUsd: null }) =>
     footerLine({ ...facts, spent: { ...facts.spent, ...spent } }, { width: 120, theme });
   assert.match(line({ usage: { ...usage, estimated: 1 } }), / · about \$0\.01 · /);
   assert.match(line({ costUsd: null }), / · price unknown · /);
 });
 
-Deno.test("footerLine() leaves out what does not fit, and never more than a line", () => {
+Deno.test("footerLine() omits parts that do not fit, and never exceeds a line", () => {
   for (const width of [80, 60, 40, 20, 5, 1]) {
     const line = footerLine(facts, { width, theme });
     assert.ok(visibleWidth(line) <= width, `${width}: ${line}`);
@@ -49,7 +49,7 @@ Deno.test("footerLine() is one line, whatever the name of the folder is", () => 
   assert.match(footerLine(broken, { width: 120, theme }), / · \/src\/a b c$/);
 });
 
-Deno.test("footerLine() shortens the home folder of every system, and no name that begins the same", () => {
+Deno.test("footerLine() shortens the home folder of every system, and no name with the same beginning", () => {
   const of = (workspace: string, home: string): string =>
     footerLine({ ...facts, home, session: { ...facts.session, workspace } }, { width: 200, theme });
   assert.ok(of("C:\\Users\\me\\src", "C:\\Users\\me").endsWith(" ~\\src"));
@@ -64,7 +64,7 @@ const panel = (lines: readonly string[], title = "A title", hint = "a hint"): Pa
   render: () => [...lines],
 });
 
-Deno.test("panelBox() stands over the last rows, within every width", () => {
+Deno.test("panelBox() is above the last rows, at every width", () => {
   const under = Array.from({ length: 10 }, (_, n) => `under ${n}`);
   const shown = panel(["one", "日本語".repeat(60), "\x1b[31mred"], "日本 title ".repeat(20), "hint ".repeat(50));
   for (const width of [200, 80, 40, 12, 6]) {
@@ -80,7 +80,7 @@ Deno.test("panelBox() stands over the last rows, within every width", () => {
   );
 });
 
-Deno.test("panelBox() leaves screens alone that have no room for it, and titles that command the terminal", () => {
+Deno.test("panelBox() is omitted on screens without room for it, and its title cannot command the terminal", () => {
   const under = ["a", "b"];
   assert.deepEqual(panelBox(panel(["x"]), { under, width: 40, theme: coloured }), under);
   const lines = panelBox(panel(["x"], "\x1b]0;owned\x07"), { under: ["", "", "", ""], width: 60, theme: coloured });

@@ -58,7 +58,7 @@ Deno.test("a path that is pasted becomes a chip, and its image goes with the mes
     assert.deepEqual(await asked(engine), [[3, 0], "and now"]);
   }));
 
-Deno.test("@path becomes a chip at the blank behind it, or with Enter", () =>
+Deno.test("@path becomes a chip after a blank, or with Enter", () =>
   withImages([final("Seen: yes")], async ({ screen, engine, folder }) => {
     screen.type("look at @a.gif ");
     await screen.until("look at [image 1: a.gif]");
@@ -68,7 +68,7 @@ Deno.test("@path becomes a chip at the blank behind it, or with Enter", () =>
     assert.deepEqual(await asked(engine), [[3], text]);
   }));
 
-Deno.test("a chip is removed as a whole, and a chip that is not whole is text", () =>
+Deno.test("a chip is removed as a whole, and an incomplete chip is text", () =>
   withImages([final("Seen: yes")], async ({ screen, engine }) => {
     screen.type("@a.gif @b.png @art/logo.gif ");
     await screen.until("[image 1: a.gif] [image 2: b.png] [image 3: art/logo.gif]");
@@ -83,7 +83,7 @@ Deno.test("a chip is removed as a whole, and a chip that is not whole is text", 
     assert.deepEqual(await asked(engine), [[0], "[image 2: b.pn]  x"]);
   }));
 
-Deno.test("what cannot be attached is told, and nothing of what was typed or pasted is lost", () =>
+Deno.test("a path that cannot be attached is reported, and no typed or pasted text is lost", () =>
   withImages([final("Seen: as text")], async ({ screen, engine, folder }) => {
     for (
       const [name, why] of [["large.png", /5000001 bytes, the limit is 5000000/], [
@@ -106,7 +106,7 @@ Deno.test("what cannot be attached is told, and nothing of what was typed or pas
     assert.deepEqual(await asked(engine), [[0], "what of @none.png"]);
   }));
 
-Deno.test("a model that takes no images is told of before anything is sent or stored", () =>
+Deno.test("a model without image input is reported before anything is sent or stored", () =>
   withImages([], async ({ screen, engine, folder }) => {
     screen.paste(join(folder, "a.gif"));
     await screen.until("Cannot send images: script of scripted does not accept images");
@@ -118,7 +118,7 @@ Deno.test("a model that takes no images is told of before anything is sent or st
     assert.deepEqual((await engine.conversations.list({ limit: 9 })).filter(({ title }) => title !== "test"), []);
   }, { engine: {} }));
 
-Deno.test("nothing is read for what a pasted text says, only for what the user says", () =>
+Deno.test("no file is read for a pasted text, only for the user's own words", () =>
   withImages([final("Seen: text")], async ({ screen, engine, folder }) => {
     const text = `the page says: @a.gif and ${join(folder, "b.png")} here`;
     screen.paste(text);
@@ -134,7 +134,7 @@ Deno.test("nothing is read for what a pasted text says, only for what the user s
     assert.ok(request.startsWith(text) && request.endsWith("none.png"), request);
   }));
 
-Deno.test("keys that come while an image is read wait for it", () =>
+Deno.test("keys typed while an image is read wait for it", () =>
   withImages([final("Seen: yes")], async ({ screen, engine, folder }) => {
     screen.paste(join(folder, "a.gif"));
     screen.type("what ");
@@ -144,7 +144,7 @@ Deno.test("keys that come while an image is read wait for it", () =>
     assert.deepEqual(await asked(engine), [[2], "[image 1: a.gif] what [image 2: b.png] is it"]);
   }));
 
-Deno.test("a message with an image waits for the end of the running query, and comes back with it", () =>
+Deno.test("a message with an image waits for the end of the running query, and returns with it", () =>
   withImages([{ text: final("never"), delayMs: 60_000 }, final("Seen: yes")], async ({ screen, engine }) => {
     screen.type(`one${ENTER}`);
     await screen.until("waiting for");
@@ -185,7 +185,7 @@ Deno.test("a command reads no image", () =>
     await screen.until("Unknown command /hlep");
   }));
 
-Deno.test("Tab completes the path behind an @", () =>
+Deno.test("Tab completes the path after an @", () =>
   withImages([], async ({ screen }) => {
     screen.type("see @art/lo\t");
     await screen.until("see @art/logo.gif");

@@ -37,7 +37,7 @@ Deno.test("a paste of 1 MB becomes a variable that the model works on, whole", a
   });
 });
 
-Deno.test("a paste of some lines goes with the request exactly as it was, tabs included", async () => {
+Deno.test("a paste of some lines is sent unchanged, tabs included", async () => {
   const text = Array.from({ length: 30 }, (_, n) => `\tline ${n}`).join("\n");
   await withScreen([final("ok: read")], {}, async ({ screen, engine }) => {
     screen.type("Mend: ");
@@ -88,7 +88,7 @@ Deno.test("what was typed is there again in the next session, in a file for its 
   }
 });
 
-Deno.test("a command that does not exist is told, and what was typed stays", async () => {
+Deno.test("an unknown command is reported, and the typed text stays", async () => {
   await withScreen([], {}, async ({ screen, engine }) => {
     screen.type("/hlep");
     await screen.until("/hlep");
@@ -99,7 +99,7 @@ Deno.test("a command that does not exist is told, and what was typed stays", asy
   });
 });
 
-Deno.test("names behind a slash are completed; /help tells keys and commands", async () => {
+Deno.test("names after a slash are completed; /help lists keys and commands", async () => {
   await withScreen([], { rows: 50 }, async ({ screen }) => {
     screen.type("/he");
     await screen.until("keys and commands");

@@ -4,7 +4,7 @@ import { withScreen } from "./_rig.ts";
 
 const WHERE = { empty: true, choosing: false, waiting: false, following: true };
 
-Deno.test("keyAction() takes a key where it means something, and leaves it to the input elsewhere", () => {
+Deno.test("keyAction() handles a key where it has a meaning, and passes it to the input elsewhere", () => {
   const rows: readonly (readonly [string, Partial<typeof WHERE>, string | null])[] = [
     ["\x0b", {}, "palette"],
     ["\x0b", { empty: false }, "palette"],

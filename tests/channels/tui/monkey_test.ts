@@ -44,7 +44,7 @@ const providers = (): Promise<ProviderAdmin> => Promise.reject(new Error("Cannot
 const config = () => Promise.resolve(fakeConfig(() => {}));
 
 for (const seed of [1, 2, 17]) {
-  Deno.test(`whatever is pressed, and however large the terminal is, the screen stands (${seed})`, async () => {
+  Deno.test(`any keys and any terminal size leave the screen working (${seed})`, async () => {
     const otherwise = replyJson("[1, 2, 3]", { final: "Monkey: answered", thinking: "Thought." });
     const engine = { scripted: { otherwise } };
     await withScreen([], { engine, parts: { providers, config } }, async ({ screen, code, prefs }) => {

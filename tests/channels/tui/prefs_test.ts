@@ -11,7 +11,7 @@ async function inFolder(run: (path: string) => Promise<void>): Promise<void> {
   }
 }
 
-Deno.test("PrefsFile.open() the using the defaults where there is no file, and nothing is written", async () => {
+Deno.test("PrefsFile.open() uses the defaults without a file, and writes nothing", async () => {
   await inFolder(async (path) => {
     const { prefs, note } = await PrefsFile.open(path);
     assert.deepEqual([prefs.get(), note], [DEFAULT_PREFS, ""]);
@@ -32,7 +32,7 @@ Deno.test("PrefsFile.set() holds at once, is kept, and its owner alone may read 
   });
 });
 
-Deno.test("PrefsFile.open() a bad file gives the defaults and says so, and the next change mends it", async () => {
+Deno.test("PrefsFile.open() returns the defaults and a note for a bad file, and the next change repairs it", async () => {
   for (const text of ["{", "[]", "7", "\0"]) {
     await inFolder(async (path) => {
       await Deno.mkdir(join(path, ".."), { recursive: true });
@@ -47,7 +47,7 @@ Deno.test("PrefsFile.open() a bad file gives the defaults and says so, and the n
   }
 });
 
-Deno.test("PrefsFile.open() a value that is none leaves its default, the others hold", async () => {
+Deno.test("PrefsFile.open() uses the default of an invalid value, and keeps the others", async () => {
   await inFolder(async (path) => {
     await Deno.mkdir(join(path, ".."), { recursive: true });
     await Deno.writeTextFile(path, JSON.stringify({ theme: "pink", mouse: 0, thinking: false, __proto__: 1 }));
@@ -66,7 +66,7 @@ Deno.test("PrefsFile.set() keeps what it does not know and what another process 
   });
 });
 
-Deno.test("PrefsFile.set() rejects where it cannot be kept, holds all the same, and can be tried again", async () => {
+Deno.test("PrefsFile.set() rejects if the file cannot be written, still applies the value, and can be retried", async () => {
   await inFolder(async (path) => {
     await Deno.writeTextFile(join(path, "..", "..", "home"), "no folder");
     const { prefs } = await PrefsFile.open(path);

@@ -30,7 +30,7 @@ Deno.test("promptFiles() reads the workspace's prompts before the user's, with t
   });
 });
 
-Deno.test("promptFiles() takes no links, no large files, no other names, and no folder is no error", async () => {
+Deno.test("promptFiles() ignores links, large files and other names, and accepts a missing folder", async () => {
   await withFolder(async (workspace) => {
     assert.deepEqual(await promptFiles({ workspace, home: null }), { prompts: [], notes: [] });
     const folder = join(workspace, ".vis", "prompts");
@@ -45,7 +45,7 @@ Deno.test("promptFiles() takes no links, no large files, no other names, and no 
   });
 });
 
-Deno.test("promptFiles() reads a number of prompts and says that there are more", async () => {
+Deno.test("promptFiles() reads a limited number of prompts and reports that there are more", async () => {
   await withFolder(async (workspace) => {
     const folder = join(workspace, ".vis", "prompts");
     await prompts(folder, Object.fromEntries(Array.from({ length: 201 }, (_, at) => [`p${at}.md`, "x"])));

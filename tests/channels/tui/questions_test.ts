@@ -45,7 +45,7 @@ function waits({ screen }: ScreenRig): boolean {
   return screen.screen().includes("Vis asks");
 }
 
-Deno.test("a question is shown with its choices, and its letters answer it at an empty input", async () => {
+Deno.test("an approval is shown with its choices, and its letters answer it if the input is empty", async () => {
   for (
     const [key, text] of [["y", "yes, this time"], ["c", "in this conversation"], ["a", "from now on"], ["n", "no"]]
   ) {
@@ -64,7 +64,7 @@ Deno.test("a question is shown with its choices, and its letters answer it at an
   }
 });
 
-Deno.test("text answers nothing: neither its first letter, nor letters typed as the question appears", async () => {
+Deno.test("typed text answers nothing: neither its first letter, nor letters typed as the approval appears", async () => {
   await asks("(await asking.open()).allowed", async (rig) => {
     const { screen, clock, engine } = rig;
     screen.type("n"); // the question has just appeared
@@ -87,7 +87,7 @@ Deno.test("text answers nothing: neither its first letter, nor letters typed as 
   }, { rows: 40 });
 });
 
-Deno.test("Ctrl-G gives a question the keyboard beside a text, which stays", async () => {
+Deno.test("Ctrl-G gives an approval the keyboard beside a text, which stays", async () => {
   await asks("(await asking.open()).allowed", async ({ screen, engine }) => {
     screen.type("ynca");
     await screen.until((now) => now.includes("Esc says no and sends your text") && /\bynca\b/.test(now));
@@ -145,7 +145,7 @@ Deno.test("Ctrl-G goes back to the input as well, and works from another panel",
   });
 });
 
-Deno.test("Ctrl-C cancels the query from the question, and the question goes", async () => {
+Deno.test("Ctrl-C cancels the query from the approval, which disappears", async () => {
   for (const first of ["", CTRL_G]) {
     await asks("await asking.open()", async ({ screen }) => {
       screen.type(first);
@@ -156,7 +156,7 @@ Deno.test("Ctrl-C cancels the query from the question, and the question goes", a
   }
 });
 
-Deno.test("all of a long question can be read, also in a small terminal and after a resize", async () => {
+Deno.test("all of a long approval can be read, even in a small terminal and after a resize", async () => {
   const code = `await asking.open("doors", "run " + Array.from({ length: 400 }, (_, n) => "part" + n).join("\\n"))`;
   await asks(code, async ({ screen }) => {
     screen.type(CTRL_G);
@@ -177,14 +177,14 @@ Deno.test("all of a long question can be read, also in a small terminal and afte
   });
 });
 
-Deno.test("text of a question cannot control the terminal", async () => {
+Deno.test("text of an approval cannot control the terminal", async () => {
   await asks(`await asking.open("doors", "run \\u001b[2J\\u202edir", "\\u001b]0;x\\u0007")`, async ({ screen }) => {
     await screen.until("run \\u001b[2J\\u202edir?");
     assert.ok(screen.screen().includes("\\u001b]0;x"));
   });
 });
 
-Deno.test("each question needs its own key", async () => {
+Deno.test("each approval needs its own key", async () => {
   const code = "const both = await Promise.all([asking.open('a'), asking.open('b')]); both.map((x) => x.allowed)";
   await asks(code, async ({ screen, engine }) => {
     await screen.until("open a?");
@@ -201,7 +201,7 @@ Deno.test("each question needs its own key", async () => {
   });
 });
 
-Deno.test("a sub-query asks here as well", async () => {
+Deno.test("a sub-query asks here too", async () => {
   const replies = [replyJson(["(await asking.open()).allowed"]), final("Child: asked"), final(DONE)];
   await asks('await rlm.run("Open the doors")', async ({ screen }) => {
     await screen.until("waiting for your answer");

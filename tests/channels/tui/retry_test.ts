@@ -52,7 +52,7 @@ Deno.test("Alt-M goes on with a request that stopped at its step limit, and says
   });
 });
 
-Deno.test("Alt-R asks again what was cancelled, and what failed", async () => {
+Deno.test("Alt-R repeats a cancelled or failed request", async () => {
   const replies = [slow(final("never")), new Error("quota of this month is used up"), final("At last: yes")];
   await withScreen(replies, {}, async ({ screen, engine }) => {
     screen.type(`the question${ENTER}`);
@@ -105,7 +105,7 @@ Deno.test("a question that a fork inherits is asked again in a branch of its own
   });
 });
 
-Deno.test("asking again where nothing was asked, and while a query runs, is told and does nothing", async () => {
+Deno.test("retrying without a request, or while a query runs, is reported and does nothing", async () => {
   await withScreen([slow(final("never"))], {}, async ({ screen, engine }) => {
     screen.type(AGAIN);
     await screen.until("This conversation has no request yet");
@@ -117,7 +117,7 @@ Deno.test("asking again where nothing was asked, and while a query runs, is told
   });
 });
 
-Deno.test("what cannot be asked again is told, and the run before stays on the screen", async () => {
+Deno.test("a request that cannot be repeated is reported, and the previous run stays on the screen", async () => {
   await withScreen([final("First: one")], {}, async ({ screen, engine }) => {
     screen.type(`question A${ENTER}`);
     await screen.until("First: one");

@@ -27,7 +27,7 @@ function sealed(archive: unknown): string {
   }
 }
 
-Deno.test("readArchive() refuses what is no archive, another version and a damaged one, and says which", async () => {
+Deno.test("readArchive() refuses a foreign file, another version and a damaged archive, and distinguishes them", async () => {
   const store = await openStore({ path: ":memory:" });
   const text = await richText(store);
   await store.close();
@@ -154,7 +154,7 @@ Deno.test("an archive with anything changed is refused without a trace, or is on
   await store.close();
 });
 
-Deno.test("writeArchive() holds nothing that commands a terminal, and reads back as the same", async () => {
+Deno.test("writeArchive() writes nothing that commands a terminal, and reads back the same", async () => {
   const store = await openStore({ path: ":memory:" });
   const { branchId, conversationId } = await richConversation(store);
   await store.setTitle(branchId, "\x1b[2J\u202e\u009b\u2028 title");

@@ -87,7 +87,7 @@ Deno.test("exportHtml() has no markup but its own, whatever is stored, and loads
   assert.equal(page.match(/<section/g)?.length, 2);
 });
 
-Deno.test("exportHtml() puts images into the page by what their bytes say, and cuts what is endless", async () => {
+Deno.test("exportHtml() embeds images by their bytes, and cuts endless ones", async () => {
   const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1]);
   const images = [{ kind: "bytes", mediaType: "text/html", bytes: png }] as const;
   const page = await exportedText(exportHtml, recording([recordedQuery({ images, answer: "x".repeat(9_000_000) })]));
@@ -97,7 +97,7 @@ Deno.test("exportHtml() puts images into the page by what their bytes say, and c
 
 const marked = (text: string): string => text.replace(/[&<>"']/g, "¤");
 
-Deno.test("exportHtml() opens what did something, and folds an iteration that only answers", async () => {
+Deno.test("exportHtml() opens iterations that did something, and folds an iteration that only answers", async () => {
   const last = recordedIteration({ number: 2, outcome: "final", blocks: [] });
   const page = await exportedText(exportHtml, recording([recordedQuery({ iterations: [recordedIteration(), last] })]));
   assert.match(page, /<details class="iteration" open><summary>Step 1/);

@@ -1,7 +1,7 @@
 import { isLoopback, isSecureUrl, percentDecoded } from "../../../src/domain/kit/addresses.ts";
 import assert from "node:assert/strict";
 
-Deno.test("isSecureUrl() https everywhere, and http on this machine", () => {
+Deno.test("isSecureUrl() accepts https everywhere, and http on this machine", () => {
   for (const good of ["https://a.example/x", "http://127.0.0.1:8080/x", "http://localhost", "http://[::1]:1/"]) {
     assert.ok(isSecureUrl(good), good);
   }
@@ -19,7 +19,7 @@ Deno.test("isLoopback() knows the addresses that only this machine reaches", () 
   }
 });
 
-Deno.test("percentDecoded() leaves what it cannot read as it is", () => {
+Deno.test("percentDecoded() keeps text that it cannot decode", () => {
   assert.equal(percentDecoded("a%20b%2Fc+d"), "a b/c+d");
   for (const text of ["100%", "%zz", "%e2%82"]) assert.equal(percentDecoded(text), text);
 });

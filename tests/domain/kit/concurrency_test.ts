@@ -20,7 +20,7 @@ Deno.test("Semaphore.run() lets as many in as there are places, in order, and gi
   assert.deepEqual([order, most, gate.open], [[0, 1, 2, 3, 4], 2, 0]);
 });
 
-Deno.test("Semaphore.run() forgets who gave up waiting", async () => {
+Deno.test("Semaphore.run() forgets callers that gave up waiting", async () => {
   const gate = new Semaphore(1);
   const { promise, resolve } = Promise.withResolvers<void>();
   const first = gate.run(() => promise, LIVE);
@@ -55,7 +55,7 @@ Deno.test("Semaphore of one is a mutex: in order of asking, taken at once, freed
   assert.deepEqual([log, mutex.open], [["a", "b", "c"], 0]);
 });
 
-Deno.test("Semaphore starts nothing for who gave up in the moment that its turn came", async () => {
+Deno.test("Semaphore starts nothing for a caller that gave up in the moment of its turn", async () => {
   const slots = new Semaphore(1, () => new RangeError("Gone"));
   const controller = new AbortController();
   await slots.acquire();
@@ -95,7 +95,7 @@ Deno.test("Semaphore.run() lets work in while its amount fits, in order, and wha
   assert.deepEqual([begun.join(), amounts.open], ["a,b,huge,c", 0]);
 });
 
-Deno.test("Semaphore.run() gives back the amounts of who gave up waiting, and of failures", async () => {
+Deno.test("Semaphore.run() returns the amounts of callers that gave up waiting, and of failures", async () => {
   const amounts = new Semaphore(2);
   const first = Promise.withResolvers<void>();
   const running = amounts.run(() => first.promise);
@@ -110,7 +110,7 @@ Deno.test("Semaphore.run() gives back the amounts of who gave up waiting, and of
   assert.equal(amounts.open, 0);
 });
 
-Deno.test("abortable() gives what comes first: the work, or the signal's reason", async () => {
+Deno.test("abortable() settles with the first of the work and the signal's reason", async () => {
   const controller = new AbortController();
   const { promise, resolve } = Promise.withResolvers<string>();
   const first = abortable(promise, controller.signal);
@@ -135,7 +135,7 @@ Deno.test("aborted() resolves with the signal, also where it is aborted already"
   await aborted(controller.signal);
 });
 
-Deno.test("together() gives all results in their order", async () => {
+Deno.test("together() returns all results in their order", async () => {
   assert.deepEqual(await together([Promise.resolve(1), "two", null]), [1, "two", null]);
 });
 

@@ -77,7 +77,7 @@ Deno.test("Utf8Pieces guesses nothing about bytes that are known to be UTF-8", a
   assert.deepEqual([text, encoding, isBinary], ["a\0b\0c\0", "utf-8", false]);
 });
 
-Deno.test("Utf8Pieces counts what it replaces, and knows what is binary", async () => {
+Deno.test("Utf8Pieces counts replaced characters, and detects binary data", async () => {
   const of = async (...bytes: number[]) => {
     const { text, replaced, isBinary } = await read([Uint8Array.from(bytes)]);
     return [text, replaced, isBinary];

@@ -29,7 +29,7 @@ Deno.test("renameOver() replaces a file", async () => {
   });
 });
 
-Deno.test("renameOver() on Windows closes what is open and waits for who holds the file", async () => {
+Deno.test("renameOver() on Windows closes open files and waits for other holders of the file", async () => {
   const windows = { ...held(3), os: "windows" as const };
   let released = 0;
   await renameOver("a", "b", { ...windows, release: () => released++ });
@@ -42,7 +42,7 @@ Deno.test("renameOver() on Windows closes what is open and waits for who holds t
   assert.equal(missing.names.length, 1);
 });
 
-Deno.test("renameOver() elsewhere keeps what is open, with its lock, and fails at once", async () => {
+Deno.test("renameOver() elsewhere keeps open files with their locks, and fails at once", async () => {
   const linux = { ...held(1), os: "linux" as const, release: () => assert.fail("the lock is held") };
   await assert.rejects(renameOver("a", "b", linux), { code: "EPERM" });
   assert.equal(linux.names.length, 1);
@@ -67,7 +67,7 @@ for (const os of [Deno.build.os, "freebsd"] as const) {
       assert.equal(all.hasMore, false);
     }));
 
-  Deno.test(`firstEntries() says why a folder cannot be listed (${os})`, () =>
+  Deno.test(`firstEntries() reports why a folder cannot be listed (${os})`, () =>
     withFolder(async (folder) => {
       await assert.rejects(firstEntries(join(folder, "none"), { most: 1, os }), Deno.errors.NotFound);
       await Deno.writeTextFile(join(folder, "a"), "");

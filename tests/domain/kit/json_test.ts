@@ -12,7 +12,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { runs } from "../../helpers/long_part.ts";
 
-Deno.test("jsonValue() gives plain data as it is, and a form to what JSON has none for", () => {
+Deno.test("jsonValue() returns plain data unchanged, and a form for values that JSON lacks", () => {
   const plain = { a: [1, "x", null, true], b: { c: {} } };
   assert.deepEqual(jsonValue(plain), plain);
   const value = {
@@ -36,7 +36,7 @@ Deno.test("jsonValue() gives plain data as it is, and a form to what JSON has no
   });
 });
 
-Deno.test("jsonValue() names the place of what has no form", () => {
+Deno.test("jsonValue() names the path of a value without a form", () => {
   const cases: readonly [unknown, RegExp][] = [
     [undefined, /Cannot write undefined as JSON$/],
     [{ a: [1, { b: NaN }] }, /Cannot write NaN as JSON: it stands at \/a\/1\/b$/],
@@ -113,13 +113,13 @@ function outcome(run: () => void): string {
   }
 }
 
-Deno.test("jsonOrUndefined() tells null from what is no JSON", () => {
+Deno.test("jsonOrUndefined() distinguishes null from text that is not JSON", () => {
   assert.equal(jsonOrUndefined("null"), null);
   assert.deepEqual(jsonOrUndefined(' {"a": [1]} '), { a: [1] });
   for (const text of ["", "{", "undefined", "'a'"]) assert.equal(jsonOrUndefined(text), undefined, text);
 });
 
-Deno.test("readable() shows a string as it is and a primitive without quotes", () => {
+Deno.test("readable() shows a string unchanged and a primitive without quotes", () => {
   const cases: [unknown, string][] = [
     ["a\nb", "a\nb"],
     ["", ""],
@@ -144,7 +144,7 @@ Deno.test("readable() shows data as indented JSON and loses no number", () => {
   });
 });
 
-Deno.test("readable() shows collections and built-in objects by what they hold", () => {
+Deno.test("readable() shows collections and built-in objects by their contents", () => {
   const value = {
     map: new Map<unknown, unknown>([["a", new Map([[1, 2]])], [2, new Set([1])]]),
     date: new Date(0),
@@ -203,7 +203,7 @@ Deno.test("readable() runs no code of the value and accepts objects without a pr
   assert.throws(() => readable(value), /read/);
 });
 
-Deno.test("readableHead() is the beginning of readable(), and builds no more of a large value", () => {
+Deno.test("readableHead() returns the beginning of readable(), and builds no more of a large value", () => {
   const values = [
     [1, "a", { b: [null, 2n] }],
     new Map([["k", new Set([1, 2, 3])]]),

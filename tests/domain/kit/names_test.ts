@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { nearestName, nearestNames } from "../../../src/domain/kit/names.ts";
 
-Deno.test("nearestName() finds what was probably meant", () => {
+Deno.test("nearestName() finds the intended name", () => {
   const names = ["anthropic", "openai", "openrouter", "zai"];
   const cases: readonly (readonly [string, string | null])[] = [
     ["antropic", "anthropic"],
@@ -24,7 +24,7 @@ Deno.test("nearestName() takes two letters in the wrong order for one mistake", 
   assert.equal(nearestName("ab", ["cd", "dc"]), null);
 });
 
-Deno.test("nearestNames() gives the names most like one, and those that hold it", () => {
+Deno.test("nearestNames() returns the most similar names, and names that contain it", () => {
   assert.deepEqual(nearestNames("mian", ["feature/long", "main", "next"])[0], "main");
   assert.deepEqual(nearestNames("login", ["main", "feature/login", "x"])[0], "feature/login");
   assert.deepEqual(nearestNames("a", ["b", "c", "d", "e"]), ["b", "c", "d"]);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { anyText } from "../../helpers/any_text.ts";
 
-Deno.test("clip() keeps what fits and says how much it left out", () => {
+Deno.test("clip() keeps the part that fits and names the number of omitted characters", () => {
   assert.equal(clip("abc", 3), "abc");
   assert.equal(clip("x".repeat(100), 50), `${"x".repeat(26)}… (+74 chars)`);
 });
@@ -22,7 +22,7 @@ Deno.test("clip() stays within the limit, keeps the head and never halves a char
   );
 });
 
-Deno.test("oneLine() joins lines, and marks what it cut", () => {
+Deno.test("oneLine() joins lines, and marks a cut", () => {
   assert.equal(oneLine("  a\n\t b  \r\n", 10), "a b");
   assert.equal(oneLine("abcdef", 4), "abc…");
   assert.equal(oneLine(`a${" ".repeat(500)}b`, 100), "a…");
@@ -72,7 +72,7 @@ Deno.test("visibleText() and the page agree about every character", () => {
   }));
 });
 
-Deno.test("visibleText() changes nothing more the second time", () => {
+Deno.test("visibleText() changes nothing the second time", () => {
   for (const char of HIDDEN) assert.equal(visibleText(visibleText(char)), visibleText(char));
 });
 
@@ -81,7 +81,7 @@ Deno.test("visibleText() of JSON is JSON of the same value", () => {
   assert.deepEqual(JSON.parse(visibleText(JSON.stringify(value))), value);
 });
 
-Deno.test("visibleText() lets no control character through", () => {
+Deno.test("visibleText() passes no control character", () => {
   fc.assert(fc.property(anyText(), (text) => {
     assert.doesNotMatch(visibleText(text), /[^\P{Cc}\t\n]/u);
   }));

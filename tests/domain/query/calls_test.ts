@@ -14,7 +14,7 @@ function told(...events: readonly HostCallEvent[]): string {
   return tally.text;
 }
 
-Deno.test("BlockTally says what one call did, and how it turned out", () => {
+Deno.test("BlockTally describes a call and its outcome", () => {
   assert.equal(told(ended(READ, ["src/a.ts"])), "read src/a.ts");
   assert.equal(told(ended(READ, [["src/*.ts", "b.ts"]], { outcome: "3 files" })), "read src/*.ts b.ts · 3 files");
   assert.equal(told(ended(RUN, ["npm test"], { outcome: "12 passed" })), "ran npm test · 12 passed");
@@ -25,12 +25,12 @@ Deno.test("BlockTally counts calls of one kind, and keeps kinds in their order",
   assert.equal(told(...reads, ended(RUN, ["ls"]), ended(READ, ["c"])), "read 3 files, ran ls");
 });
 
-Deno.test("BlockTally leaves out what only began and functions without words", () => {
+Deno.test("BlockTally omits unfinished calls and functions without words", () => {
   const call = ended(READ, ["a"]);
   assert.equal(told({ ...call, phase: "start" }, { ...call, action: undefined, ok: false }), "");
 });
 
-Deno.test("BlockTally says which calls failed, apart from those that did not", () => {
+Deno.test("BlockTally separates failed calls from the others", () => {
   const failed = { ok: false, outcome: "exit code 1" };
   assert.equal(told(ended(READ, ["a"], { ok: false })), "reading a failed");
   assert.equal(told(ended(READ, ["a"]), ended(READ, ["b"], { ok: false })), "read a, reading b failed");
@@ -63,7 +63,7 @@ Deno.test("BlockTally counts recorded calls without words by those of the same f
   assert.equal(BlockTally.of(calls).text, "read 2 files, reading failed");
 });
 
-Deno.test("calledAction() names paths, lists and as many arguments as it is told, on one printable line", () => {
+Deno.test("calledAction() names paths, lists and a given number of arguments, on one printable line", () => {
   const subject = (args: readonly unknown[], named = 1): string => calledAction({ ...READ, named }, args).subject;
   assert.equal(subject([[{ path: "a", old: "x" }, { path: "b" }]]), "a b");
   assert.equal(subject(["a", "b", "c"], 2), "a b");

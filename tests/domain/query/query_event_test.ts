@@ -25,13 +25,13 @@ Deno.test("Emitter keeps the numbers when a channel throws", () => {
   assert.deepEqual(seen, [1, 2, 3]);
 });
 
-Deno.test("delayLine() says when a call is retried, for which time and why, in whole seconds", () => {
+Deno.test("delayLine() shows when and why a call is retried, in whole seconds", () => {
   const at = (waitMs: number): string => delayLine({ type: "retrying", reason: "Cannot reach it", waitMs, attempt: 2 });
   assert.equal(at(8_400), "retrying in 8 s (try 2): Cannot reach it");
   assert.match(at(120), /in 1 s/);
 });
 
-Deno.test("delayLine() says for how long a model has not begun, and how long it may take", () => {
+Deno.test("delayLine() shows how long a model has not begun, and how long it may take", () => {
   const line = (waitedMs: number, limitMs: number) => delayLine({ type: "waiting", model: "m", waitedMs, limitMs });
   assert.equal(line(15_010, 1_800_000), "waiting for m: no reply for 15 s (limit 30 min)");
   assert.equal(line(240_000, 300_000), "waiting for m: no reply for 4 min (limit 5 min)");

@@ -10,7 +10,7 @@ const RESULT: QueryResult = {
   ...{ conversationId: "c", iterations: 1, usage: NO_USAGE, costUsd: null, ms: 1, notes: [] },
 };
 
-Deno.test("QueryProgress says what goes on after each event", () => {
+Deno.test("QueryProgress describes the current activity after each event", () => {
   const progress = new QueryProgress();
   const emitter = new Emitter((event) => progress.take(event), { queryId: "q", now: () => 0 });
   const child = new Emitter((event) => progress.take(event), { queryId: "k", now: () => 0, parentQueryId: "q" });

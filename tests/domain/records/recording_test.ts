@@ -48,7 +48,7 @@ Deno.test("Playback.call() answers plain calls by their prompt, in order", () =>
   assert.deepEqual([playback.call("p"), playback.call("other")], [null, null]);
 });
 
-Deno.test("Playback.begin() refuses a query that there is not", () => {
+Deno.test("Playback.begin() refuses a missing query", () => {
   assert.throws(() => new Playback(recording()).begin(0), /Cannot play query 1: there are 0/);
 });
 
@@ -69,12 +69,12 @@ function found(recorded: RecordedQuery, replayed: RecordedQuery): readonly strin
   return compareRecordings(recorded, replayed).map(({ place, field }) => `${place}: ${field}`);
 }
 
-Deno.test("compareRecordings() times and ids are no difference", () => {
+Deno.test("compareRecordings() ignores times and ids", () => {
   const make = () => query("a", { iterations: [iteration(1, { blocks: [block("1")] })] });
   assert.deepEqual(compareRecordings(make(), make()), []);
 });
 
-Deno.test("compareRecordings() finds results, outcomes and ends that are others", () => {
+Deno.test("compareRecordings() finds different results, outcomes and ends", () => {
   const recorded = query("a", { iterations: [iteration(1, { blocks: [block("1"), block("2")] })] });
   const iterations = [iteration(1, { outcome: "failed", error: "e", blocks: [block("1"), block("3")] })];
   const replayed = query("a", { iterations, answer: "no", reason: "max_iterations" });
@@ -112,7 +112,7 @@ Deno.test("compareRecordings() a query that was cut off is compared as far as it
   }
 });
 
-Deno.test("compareRecordings() the place in which a run was made is no difference, with what it does to sizes", () => {
+Deno.test("compareRecordings() ignores the place in which a run was made, and its effect on sizes", () => {
   const paths = new PathMap([["/code", "/tmp/copy"]]);
   const make = (folder: string, more = "") => {
     const { code, result } = block(`"${folder}/a${more}"`);

@@ -5,7 +5,7 @@ import { encode } from "../../../src/sandbox/codec/codec.ts";
 import { startEngine } from "../../helpers/engine.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 
-Deno.test("valueOf() gives data, the source of functions and classes, null for what is lost", () => {
+Deno.test("valueOf() returns data, the source of functions and classes, and null for lost values", () => {
   const base = dataImage("a", { n: [1, 2n] });
   assert.deepEqual(valueOf(base), { n: [1, 2n] });
   const source = "function f() {}";
@@ -24,7 +24,7 @@ Deno.test("valueOf() finds the part of a table that two variables share, by own 
   }
 });
 
-Deno.test("findVersion() finds one, else says which there are", () => {
+Deno.test("findVersion() finds a version, or lists the existing ones", () => {
   const versions = [1, 2].map((version) => ({ version, image: dataImage("a", version), code: "", createdAt: 0 }));
   const find = (name: string, version: number | null): number =>
     findVersion(versions, { name, version, symbol: "restoreVar" }).version;

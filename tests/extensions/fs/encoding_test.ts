@@ -30,7 +30,7 @@ Deno.test("fs keeps modes, and gives no new contents the rights of another user"
   assert.deepEqual([await mode("run.sh"), await mode("odd.sh")], [0o751, 0o755]);
 });
 
-Deno.test("fs writes what a link leads to, and moves and removes the link itself", async () => {
+Deno.test("fs writes to the target of a link, and moves and removes the link itself", async () => {
   await using workspace = await Workspace.with({ "real.txt": "1\n" });
   await Deno.symlink("real.txt", join(workspace.root, "link"));
   await workspace.call("patch", "--- a/link\n+++ b/link\n@@ -1 +1 @@\n-1\n+2\n");
@@ -43,7 +43,7 @@ Deno.test("fs writes what a link leads to, and moves and removes the link itself
   assert.equal(await Deno.readLink(join(workspace.root, "link")), "real.txt");
 });
 
-Deno.test("fs names what is no regular file, and waits for none", async () => {
+Deno.test("fs names files that are not regular, and does not wait for them", async () => {
   await using workspace = await Workspace.with();
   const made = await new Deno.Command("mkfifo", { args: [join(workspace.root, "pipe")] }).output().catch(() => null);
   if (!made?.success) return;

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers";
 import { join } from "node:path";
 import { Workspace } from "./_workspace.ts";
 
-Deno.test("fs.move() renames files and folders, makes folders, and is taken back whole", async () => {
+Deno.test("fs.move() renames files and folders, creates folders, and is undone as a whole", async () => {
   await using workspace = await Workspace.with({ "a.sh": "echo\n", "src/b.ts": "b\n", "src/deep/c.ts": "c\n" });
   await Deno.chmod(join(workspace.root, "a.sh"), 0o755);
   await Deno.symlink("b.ts", join(workspace.root, "src/link"));
@@ -24,7 +24,7 @@ Deno.test("fs.move() renames files and folders, makes folders, and is taken back
   assert.equal(((await Deno.stat(join(workspace.root, "a.sh"))).mode ?? 0) & 0o777, 0o755);
 });
 
-Deno.test("fs.move() goes over nothing, and not into itself", async () => {
+Deno.test("fs.move() overwrites nothing, and does not move a folder into itself", async () => {
   await using workspace = await Workspace.with({ "a.txt": "a", "b.txt": "b", "src/c.txt": "c" });
   assert.equal(await workspace.refusal("move", "a.txt", "b.txt"), "Cannot move a.txt: b.txt already exists");
   assert.equal(
@@ -38,7 +38,7 @@ Deno.test("fs.move() goes over nothing, and not into itself", async () => {
   assert.equal(await workspace.text("b.txt"), "b");
 });
 
-Deno.test("fs.remove() removes files, links and folders that it may", async () => {
+Deno.test("fs.remove() removes permitted files, links and folders", async () => {
   await using workspace = await Workspace.with({ "a.txt": "a", "src/b.txt": "b" });
   await Deno.symlink(join(workspace.outside, "secret.txt"), join(workspace.root, "link"));
   await Deno.symlink(workspace.outside, join(workspace.root, "folder-link"));
@@ -154,7 +154,7 @@ Deno.test("fs refuses paths that are too deep, named or found, and goes on", asy
   assert.equal(await workspace.text(`${deep(199)}/a.txt`), "a");
 });
 
-Deno.test("fs.remove() lets other work go on while it removes a deep folder, and is taken back", async () => {
+Deno.test("fs.remove() lets other work continue while it removes a deep folder, and is undone", async () => {
   await using workspace = await Workspace.with({ [`${Array(199).fill("d").join("/")}/a.txt`]: "a" });
   let turns = 0, isDone = false;
   const turn = (): void => {

@@ -4,7 +4,7 @@ import { Workspace } from "./_workspace.ts";
 
 const BYTES = new TextEncoder();
 
-Deno.test("fs.readFile() gives the text exactly as it stands, without a byte order mark", async () => {
+Deno.test("fs.readFile() returns the exact text, without a byte order mark", async () => {
   const files = {
     "empty.txt": "",
     "crlf.txt": "one\r\ntwo\r\n",
@@ -34,7 +34,7 @@ Deno.test("fs.readFile() reads lines from..to without the last line end", async 
   assert.equal(await read("open.txt", 2), "2");
 });
 
-Deno.test("fs.readFile() refuses a range that is not there", async () => {
+Deno.test("fs.readFile() refuses a range outside of the file", async () => {
   await using workspace = await Workspace.with({ "a.txt": "1\n2\n", "empty.txt": "" });
   assert.equal(
     await workspace.refusal("readFile", "a.txt", { from: 3 }),
@@ -106,7 +106,7 @@ Deno.test("fs.readFile() shows UTF-8 with broken bytes, and no write can then lo
   );
 });
 
-Deno.test("fs.readFile() says what is nearest to a path that is not there", async () => {
+Deno.test("fs.readFile() suggests the nearest path if a path does not exist", async () => {
   await using workspace = await Workspace.with({ "src/parser.ts": "", "src/deep/lexer.ts": "", "README.md": "" });
   const of = async (path: string): Promise<string> => await workspace.refusal("readFile", path);
   assert.equal(
@@ -161,7 +161,7 @@ Deno.test("fs.readFiles() stops at the total cap and says so for each file left 
   assert.match(entries[17].error, /16 MB of text/);
 });
 
-Deno.test("fs.stat() gives facts, and null where nothing is", async () => {
+Deno.test("fs.stat() returns facts, and null for a missing path", async () => {
   await using workspace = await Workspace.with({ "a.txt": "abc" });
   const { modified, ...rest } = await workspace.call("stat", "a.txt");
   assert.deepEqual(rest, { path: "a.txt", type: "file", size: 3 });

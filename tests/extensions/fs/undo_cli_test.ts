@@ -19,7 +19,7 @@ const checkpoint = (id: string, more: Partial<Checkpoint> = {}): Checkpoint => (
 });
 const ids = (all: readonly Checkpoint[]): string => all.map(({ id }) => id).join(" ");
 
-Deno.test("chooseChanges() takes the last changes, the newest step or the newest request", () => {
+Deno.test("chooseChanges() selects the last changes, the newest step or the newest request", () => {
   const all = [
     checkpoint("1", { queryId: "q0", iterationId: "i0" }),
     checkpoint("2"),
@@ -54,7 +54,7 @@ Deno.test("openChanges() leaves out what is taken back, and has what was taken b
   assert.equal(ids(chooseChanges(again, { steps: 5 })), "2 1");
 });
 
-Deno.test("chooseChanges() leaves out later changes of a query that is cut, and of no other one", () => {
+Deno.test("chooseChanges() omits later changes of a query that is cut, and of no other one", () => {
   const all = [
     checkpoint("1", { at: 5 }),
     checkpoint("2", { at: 10 }),
@@ -74,7 +74,7 @@ async function cli(workspace: Workspace, options: Record<string, unknown>) {
   return { code, told: JSON.parse(text) };
 }
 
-Deno.test("undoCli() lists, takes back and makes again, for the conversation whose changes they were", async () => {
+Deno.test("undoCli() lists, undoes and redoes, for the conversation that made the changes", async () => {
   await using workspace = await Workspace.with({ "a.txt": "one\n" });
   await workspace.call("edit", "a.txt", { old: "one", new: "two" });
   const { conversationId } = workspace.env;
@@ -95,7 +95,7 @@ Deno.test("undoCli() lists, takes back and makes again, for the conversation who
   assert.equal(await workspace.text("a.txt"), "two\n");
 });
 
-Deno.test("undoCli() refuses what somebody else changed, and forces it where it is told", async () => {
+Deno.test("undoCli() refuses files that were changed by others, and forces them if requested", async () => {
   await using workspace = await Workspace.with({ "a.txt": "one\n" });
   await workspace.call("edit", "a.txt", { old: "one", new: "two" });
   await workspace.put("a.txt", "mine\n");
@@ -162,7 +162,7 @@ Deno.test("undoCli() shows changes without undoing them, and undoes named ones o
   assert.equal(await workspace.text("a.txt"), "one\n");
 });
 
-Deno.test("undoCli() says where nothing is kept", async () => {
+Deno.test("undoCli() reports that there is nothing to undo", async () => {
   await using workspace = await Workspace.with();
   let text = "";
   const place = { workspace: workspace.root, home: null, print: (part: string) => void (text += part) };

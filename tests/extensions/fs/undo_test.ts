@@ -5,7 +5,7 @@ import { Workspace } from "./_workspace.ts";
 
 const kept = (workspace: Workspace) => new Checkpoints(workspace.home, { workspace: workspace.root });
 
-Deno.test("fs.undo() takes back the last change, then the one before, and says what it did", async () => {
+Deno.test("fs.undo() undoes the last change, then the previous one, and describes its work", async () => {
   await using workspace = await Workspace.with({ "a.txt": "one\n" });
   await workspace.call("edit", "a.txt", { old: "one", new: "two" });
   await workspace.call("writeFile", "deep/b.txt", "b\n");
@@ -20,7 +20,7 @@ Deno.test("fs.undo() takes back the last change, then the one before, and says w
   assert.equal(await workspace.refusal("undo"), "Nothing to undo");
 });
 
-Deno.test("fs.undo() takes back several changes of one file at once, and an undo can be undone", async () => {
+Deno.test("fs.undo() undoes several changes of one file at once, and an undo can be undone", async () => {
   await using workspace = await Workspace.with({ "run.sh": "0" });
   await Deno.chmod(join(workspace.root, "run.sh"), 0o755);
   for (const text of ["1", "2", "3"]) await workspace.call("writeFile", "run.sh", text);
@@ -88,14 +88,14 @@ Deno.test("fs.undo() leaves a folder that others use meanwhile, and a file that 
   assert.equal(await workspace.text("c.txt"), "another");
 });
 
-Deno.test("fs.undo() is about the own conversation only", async () => {
+Deno.test("fs.undo() affects only its own conversation", async () => {
   await using workspace = await Workspace.with({ "a.txt": "a" });
   await workspace.call("writeFile", "a.txt", "b");
   const other = new Workspace(join(workspace.root, ".."));
   assert.match(await other.refusal("undo"), /^Nothing to undo/);
 });
 
-Deno.test("fs.undo() of a file keeps bytes that are no text", async () => {
+Deno.test("fs.undo() of a file keeps bytes that are not text", async () => {
   const bytes = Uint8Array.of(0, 255, 254, 10, 13);
   await using workspace = await Workspace.with({ "x.bin": bytes });
   await workspace.call("writeFile", "x.bin", "text");
@@ -144,7 +144,7 @@ Deno.test("checkpoints are pruned by number, bytes and age, the oldest first, wi
   assert.deepEqual(await kept(workspace).list(), []);
 });
 
-Deno.test("checkpoints whose bytes are gone or damaged are not put back", async () => {
+Deno.test("checkpoints whose bytes are missing or damaged are not restored", async () => {
   await using workspace = await Workspace.with({ "a.txt": "before" });
   await workspace.call("writeFile", "a.txt", "after");
   const [folder] = await Array.fromAsync(Deno.readDir(join(workspace.home, "checkpoints")));

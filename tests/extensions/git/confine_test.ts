@@ -105,7 +105,7 @@ for (const [name, lead] of Object.entries(LEADS)) {
   });
 }
 
-Deno.test("git.* refuses what git would take for an option, and makes nothing of it", { ignore }, async () => {
+Deno.test("git.* refuses arguments that git would take for an option", { ignore }, async () => {
   await repository(async ({ env, exists, write, git }) => {
     const option = "--output=evil";
     for (
@@ -148,7 +148,7 @@ Deno.test("git.* refuses what git would take for an option, and makes nothing of
   });
 });
 
-Deno.test("git.* takes paths for what they are, and none outside", { ignore }, async () => {
+Deno.test("git.* treats paths literally, and accepts none outside", { ignore }, async () => {
   await repository(async ({ env, write }) => {
     await write("[id].ts", "x\n");
     await write("i.ts", "x\n");
@@ -232,7 +232,7 @@ Deno.test("git.* that only reads may change nothing at all", { ignore }, async (
 });
 
 Deno.test(
-  "git.commit() takes no name from a file that the repository's settings are a link to",
+  "git.commit() uses no name from a file to which the repository's settings link",
   { ignore },
   async () => {
     await repository(async ({ env, root, workspace, exists }) => {

@@ -10,7 +10,7 @@ import { missing, repository } from "./_repository.ts";
 
 const ignore = missing !== "";
 
-Deno.test("git.add() and git.commit() say what is wrong, and what there is", { ignore }, async () => {
+Deno.test("git.add() and git.commit() explain errors, and list the existing names", { ignore }, async () => {
   await repository(async ({ env, write }) => {
     await assert.rejects(commit(env, "nothing"), /Cannot commit: nothing has changed/);
     await write("src/parser.ts", "x\n");

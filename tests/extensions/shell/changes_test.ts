@@ -6,7 +6,7 @@ import { withCommands } from "./_with_commands.ts";
 
 const only = (changes: Partial<FileChanges>) => ({ added: [], changed: [], removed: [], ...changes });
 
-Deno.test("shell.run() says what a command added, changed and removed, and fs.undo() takes it back", async () => {
+Deno.test("shell.run() reports files that a command added, changed and removed, and fs.undo() restores them", async () => {
   await withCommands({ "a.txt": "one\n", "b.txt": "b\n", "c.txt": "c\n" }, async ({ workspace, run, call, diffs }) => {
     assert.deepEqual((await run("cat a.txt")).changes, undefined);
     const { changes } = await run("sed -i s/one/two/ a.txt; rm b.txt; mkdir -p d/e; echo new > d/e/f; mkdir g");
@@ -45,7 +45,7 @@ Deno.test("contents of files that git tracks come from git, of others from copie
   });
 });
 
-Deno.test("what nobody has the contents of is reported, and said to be beyond undo", async () => {
+Deno.test("files whose previous contents are unknown are reported, and cannot be undone", async () => {
   await withCommands({ "large.bin": "x".repeat(2 << 20), "a.txt": "a\n" }, async ({ workspace, run, call, diffs }) => {
     const { changes } = await run("echo >> large.bin; echo >> a.txt");
     assert.deepEqual(changes, { files: 2, ...only({ changed: ["a.txt", "large.bin"] }), notUndoable: 1 });
@@ -139,7 +139,7 @@ Deno.test("an edit after the conversation's own formatter needs no new look at t
   });
 });
 
-Deno.test("what a command changed before its call was given up can be undone", async () => {
+Deno.test("changes of a command whose call was abandoned can be undone", async () => {
   await withCommands({ "a.txt": "a\n" }, async ({ call, workspace, abortable }) => {
     const abort = new AbortController();
     const running = abortable(abort.signal, "shell.run", "echo >> a.txt; mkfifo fifo; exec sleep 100");

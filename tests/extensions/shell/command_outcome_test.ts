@@ -36,7 +36,7 @@ Deno.test("commandOutcome() adds up the totals of the packages of a repository",
   for (const [output, text] of Object.entries(runs)) assert.equal(outcome(output), text);
 });
 
-Deno.test("commandOutcome() leaves out of the output what repeats the outcome, unless nothing else is there", () => {
+Deno.test("commandOutcome() omits output that repeats the outcome, unless there is nothing else", () => {
   const stdout = [
     "not ok 1 - title",
     "  expected: 'Shop: x'",
@@ -58,7 +58,7 @@ Deno.test("commandOutcome() leaves out of the output what repeats the outcome, u
   assert.equal(commandOutcome({ ...END, code: 1, stdout: "ready", stderr: missing }).output, `ready\n${missing}`);
 });
 
-Deno.test("commandOutcome() says how a command ended if it printed no totals", () => {
+Deno.test("commandOutcome() describes the end of a command without totals", () => {
   assert.equal(outcome("done\n"), "");
   assert.equal(outcome("", { code: 2 }), "exit code 2");
   assert.equal(outcome("", { code: null, signal: "SIGKILL" }), "ended by SIGKILL");
@@ -91,7 +91,7 @@ Deno.test("commandOutcome() is a failure unless a command ends by itself with 0,
   assert.equal(commandOutcome({ ...END, stdout: "# pass  3\n# fail  2" }).ok, false);
 });
 
-Deno.test("jobOutcome() is that of its command once it has ended", () => {
+Deno.test("jobOutcome() is the outcome of its command once it has ended", () => {
   const job = { command: "serve", code: null, signal: null, timedOut: false, output: "listening" };
   assert.deepEqual(jobOutcome({ ...job, running: true }), { text: "", exitCode: null, subject: "serve" });
   assert.deepEqual(jobOutcome({ ...job, running: false, code: 0 }), { text: "", exitCode: 0, subject: "serve" });

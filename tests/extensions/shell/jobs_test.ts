@@ -50,7 +50,7 @@ Deno.test("the input of a command that does not read it is bounded", async () =>
   assert.throws(() => jobs.write("c1", "y", { end: false }), /Cannot write to c1: its input has ended/);
 });
 
-Deno.test("Jobs.read() gives what is new, and the code once it has ended", async () => {
+Deno.test("Jobs.read() returns new output, and the code once the command has ended", async () => {
   const jobs = new Jobs();
   const { program, job } = started(jobs);
   assert.equal(program.options.lifetime, "conversation");
@@ -77,7 +77,7 @@ Deno.test("Jobs.read() waits for the rest of a character", async () => {
   program.end(ENDED);
 });
 
-Deno.test("Jobs.read() waits for something new, for a text, and no longer than it was told", async () => {
+Deno.test("Jobs.read() waits for new output, for a text, and at most for its time limit", async () => {
   const jobs = new Jobs();
   const { program, job } = started(jobs);
   const something = jobs.read(job.id, { waitMs: 60_000 });
@@ -98,7 +98,7 @@ Deno.test("Jobs.read() waits for something new, for a text, and no longer than i
   assert.equal((await end).running, false);
 });
 
-Deno.test("Jobs.read() keeps memory for a flood, and says what was missed", async () => {
+Deno.test("Jobs.read() limits the memory for a flood, and reports what was dropped", async () => {
   const jobs = new Jobs();
   const { program, job } = started(jobs);
   for (let at = 0; at < 100; at++) program.print("x".repeat(10_000));
@@ -106,7 +106,7 @@ Deno.test("Jobs.read() keeps memory for a flood, and says what was missed", asyn
   assert.deepEqual([output.length, missed, left], [65_536, 1_000_000 - 262_144, 262_144 - 65_536]);
 });
 
-Deno.test("Jobs.stop() ends a command, and names those there are for an id that is none", async () => {
+Deno.test("Jobs.stop() ends a command, and lists the known ids for an unknown one", async () => {
   const jobs = new Jobs();
   const { program, job } = started(jobs);
   program.print("bye");
@@ -115,7 +115,7 @@ Deno.test("Jobs.stop() ends a command, and names those there are for an id that 
   await assert.rejects(jobs.read("c9", {}), /Cannot find command c9: there is c1 \(serve\)/);
 });
 
-Deno.test("Jobs.read() throws why no program ran, and forgets it", async () => {
+Deno.test("Jobs.read() throws the reason why no program ran, and forgets it", async () => {
   const jobs = new Jobs();
   const { program, job } = started(jobs);
   program.end(new Error("Cannot run x: it is not there"));

@@ -67,7 +67,7 @@ Deno.test("a question of a command shows its folder, variables and input, and ev
   ]);
 });
 
-Deno.test("a path that is another one after the question is not opened", async () => {
+Deno.test("a path that changed after the approval is not opened", async () => {
   await withFolder(async (folder) => {
     const root = await Deno.realPath(folder);
     for (const name of ["w", "shown", "other"]) await Deno.mkdir(`${root}/${name}`);
@@ -185,7 +185,7 @@ Deno.test("refusedBy() looks at each part of a command line", () => {
   assert.equal(refusedBy({ allow: ["a*b*c"], deny: [] }, `a${"b".repeat(100_000)}c`), null);
 });
 
-Deno.test("shell.run() asks the user for the network and for paths outside the workspace, and for nothing that it has", async () => {
+Deno.test("shell.run() asks the user for the network and for paths outside the workspace, and for nothing else", async () => {
   await withFolder(async (root) => {
     await Deno.mkdir(`${root}/w/inside`, { recursive: true });
     await Deno.mkdir(`${root}/other`);

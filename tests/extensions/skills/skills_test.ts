@@ -22,7 +22,7 @@ async function activeIn(workspace: string, home: string | null = null, root?: st
   return { block: active.blocks[0] ?? "", functions: active.functions, call };
 }
 
-Deno.test("skills says nothing and has no function where there is nothing", () =>
+Deno.test("skills shows nothing and has no function if there are no files", () =>
   withFolder(async (folder) => {
     const { block, functions } = await activeIn(folder, join(folder, "home"));
     assert.deepEqual([block, functions], ["", []]);
@@ -51,7 +51,7 @@ Deno.test("skills of a folder with too many names are found in part, and the pro
     assert.match(block, /\n- a: A\n.*\/skills has too many names: some skills in it are not found/);
   }));
 
-Deno.test("skills are listed by name and description, and read on demand", () =>
+Deno.test("skills are listed by name and description, and read on request", () =>
   withFolder(async (folder) => {
     await write(folder, {
       ".vis/skills/release/SKILL.md": skillText("release", '"How to: release"'),

@@ -15,7 +15,7 @@ async function withSites(sites: readonly Site[], run: () => Promise<void>): Prom
   }
 }
 
-Deno.test("web.get() gives data: parsed JSON, decoded text, bytes, whatever the status", async () => {
+Deno.test("web.get() returns data: parsed JSON, decoded text, bytes, whatever the status", async () => {
   const one = site({
     "/json": reply('{"a":[1,2]}', { "content-type": "application/json", "set-cookie": "a=b" }),
     "/long": reply("[9223372036854775807]", { "content-type": "application/json" }),
@@ -141,7 +141,7 @@ Deno.test("web.get() follows redirects and leaves keys behind where they lead el
   });
 });
 
-Deno.test("web.get() ends what is too large, too slow, cancelled or no HTTP", async () => {
+Deno.test("web.get() aborts a response that is too large, too slow, cancelled or not HTTP", async () => {
   const drip = async (conn: Deno.Conn) => {
     for (;;) {
       await conn.write(new TextEncoder().encode("H"));

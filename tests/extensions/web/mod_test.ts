@@ -22,7 +22,7 @@ function user(allowed: boolean) {
   return { asked, env: { ...VIEW, approve } };
 }
 
-Deno.test("web asks the user for a host that is not allowed, with all that would be sent", async () => {
+Deno.test("web asks the user for a host that is not allowed, and shows everything that would be sent", async () => {
   const active = await activeWith({ hosts: ["example.com"], local: ["localhost:3000"] });
   const no = user(false);
   const call = (name: string, ...args: unknown[]) => active.call(name, args, { env: no.env, signal });
@@ -57,7 +57,7 @@ Deno.test("web asks nobody for what is allowed, and nobody allows this machine o
   assert.equal(yes.asked.length, 1);
 });
 
-Deno.test("web says how the user allows a host where nobody can be asked", async () => {
+Deno.test("web explains how the user allows a host if nobody can be asked", async () => {
   const active = await activeWith({ hosts: ["example.com"] });
   assert.deepEqual(active.functions, ["web.get", "web.post", "web.readable"]);
   for (const [name, ...more] of [["get"], ["post", { a: 1 }], ["readable"]] as const) {
@@ -68,7 +68,7 @@ Deno.test("web says how the user allows a host where nobody can be asked", async
   }
 });
 
-Deno.test("web names what is allowed in a short block", async () => {
+Deno.test("web lists the allowed hosts in a short block", async () => {
   const [block = ""] =
     (await activeWith({ hosts: ["api.example", "*.example.org"], local: ["localhost:3000"] })).blocks;
   assert.match(block, /HTTP to api\.example, \*\.example\.org, localhost:3000; the user allows others\./);

@@ -20,7 +20,7 @@ Deno.test("lines() draws once for a width, and again after invalidate()", () => 
   assert.deepEqual(entry.lines(30), ["3 at 30"]);
 });
 
-Deno.test("lines() says what cannot be drawn, and commands no terminal with it", () => {
+Deno.test("lines() names an entry that cannot be drawn, and sends no command to the terminal", () => {
   const entry = new Counted();
   entry.fault = new RangeError("too deep \x1b[2J");
   assert.deepEqual(entry.lines(80), ["This part cannot be shown: too deep \\u001b[2J", ""]);

@@ -18,7 +18,7 @@ function entry(name: string, count: number): TranscriptEntry & { count: number; 
 
 const shown = (transcript: Transcript, rows = 4): string => transcript.view(20, rows).join(" ").trimEnd();
 
-Deno.test("view() shows the end, and what is too short from the top", () => {
+Deno.test("view() shows the end, and short content from the top", () => {
   const transcript = new Transcript();
   assert.equal(shown(transcript), "");
   transcript.add(entry("a", 2));
@@ -64,7 +64,7 @@ Deno.test("replace() above, at and below what is seen moves none of what stays",
   assert.match(shown(transcript, 3), /q\.7|q\.6/);
 });
 
-Deno.test("scroll() stops where more is on its way", () => {
+Deno.test("scroll() stops at content that is still loading", () => {
   const transcript = new Transcript();
   const waits: TranscriptEntry = { ...entry("w", 1), pending: true };
   transcript.add(entry("a", 50), waits, entry("b", 3));
@@ -104,7 +104,7 @@ Deno.test("any scrolling shows as many rows as there are, in order", () => {
   ));
 });
 
-Deno.test("cutFrom() takes away an entry and what stands behind it, seen or not", () => {
+Deno.test("cutFrom() removes an entry and all later ones, seen or not", () => {
   const transcript = new Transcript();
   const [a, b, c] = [entry("a", 2), entry("b", 3), entry("c", 9)];
   transcript.add(a, b, c);

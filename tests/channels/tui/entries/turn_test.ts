@@ -62,7 +62,7 @@ Deno.test("thinking is whole while a step runs, and one line once it is done", a
   });
 });
 
-Deno.test("blocks, calls, changes of files and outcomes stand where they belong", async () => {
+Deno.test("blocks, calls, file changes and outcomes are in their places", async () => {
   await withTurn(({ turn, transcript, emitter }) => {
     emitter.send({ type: "started", conversationId: "c", request: "r", model: "m" });
     assert.equal(turn.phase, "waiting for m");
@@ -85,7 +85,7 @@ Deno.test("blocks, calls, changes of files and outcomes stand where they belong"
   });
 });
 
-Deno.test("queries inside a query stand in the iteration that asked them", async () => {
+Deno.test("nested queries appear in the iteration that started them", async () => {
   await withTurn(({ turn, transcript, emitter }) => {
     emitter.iteration = 1;
     emitter.send({ type: "block_started", block: 0, code: "await vis.query('x')" });
@@ -98,7 +98,7 @@ Deno.test("queries inside a query stand in the iteration that asked them", async
   });
 });
 
-Deno.test("a call that is tried again, and a reply that broke off after its code was shown, are told", async () => {
+Deno.test("a repeated call, and a reply that broke off after its code was shown, are reported", async () => {
   await withTurn(({ turn, transcript, emitter }) => {
     emitter.iteration = 1;
     emitter.send({ type: "retrying", reason: "Cannot reach\u001b[31m it", waitMs: 8_200, attempt: 3 });

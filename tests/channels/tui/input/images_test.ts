@@ -16,13 +16,13 @@ Deno.test("atWords() finds images behind an @, in quotes, with guarded blanks, a
   for (const [text, wanted] of rows) assert.deepEqual(paths(text), wanted, text);
 });
 
-Deno.test("atWords() tells where a word stands", () => {
+Deno.test("atWords() returns the position of a word", () => {
   const text = `see @"my shot.png", then`;
   const [word] = atWords(text);
   assert.equal(text.slice(word?.start, word?.end), `@"my shot.png"`);
 });
 
-Deno.test("atWords() takes no time for megabytes of words that nobody closes", () => {
+Deno.test("atWords() takes little time for megabytes of unclosed words", () => {
   for (const part of ["(@'", "(@", "@' ", "@x ", "@x.png"]) {
     const began = cpuMs();
     atWords(part.repeat(300_000));
@@ -30,7 +30,7 @@ Deno.test("atWords() takes no time for megabytes of words that nobody closes", (
   }
 });
 
-Deno.test("pastedPaths() reads what terminals paste for a file that is dropped on them", () => {
+Deno.test("pastedPaths() reads the text that terminals paste for a dropped file", () => {
   const rows: readonly (readonly [string, readonly string[]])[] = [
     ["/tmp/a.png", ["/tmp/a.png"]],
     ["'/tmp/my shot.png' ", ["/tmp/my shot.png"]],
@@ -50,7 +50,7 @@ Deno.test("pastedPaths() reads a path with plain blanks or a quote in it as it i
   assert.deepEqual(pastedPaths("/tmp/it's.png"), [["/tmp/it's.png"]]);
 });
 
-Deno.test("pastedPaths() leaves everything else alone", () => {
+Deno.test("pastedPaths() ignores all other text", () => {
   const texts = [
     ...[
       "",

@@ -16,7 +16,7 @@ Deno.test("read() gives what several processes added, each once, the newest last
   });
 });
 
-Deno.test("a file that is no history, and one that cannot be written, cost nothing but the history", async () => {
+Deno.test("an invalid file, or an unwritable one, costs only the history", async () => {
   await withFolder(async (folder) => {
     const path = join(folder, "x.jsonl");
     await Deno.writeTextFile(path, 'broken\n{"a":1}\n"good"\n');
@@ -28,7 +28,7 @@ Deno.test("a file that is no history, and one that cannot be written, cost nothi
   });
 });
 
-Deno.test("the file does not grow for ever, and takes no megabytes", async () => {
+Deno.test("the file does not grow without limit, and accepts no megabytes", async () => {
   await withFolder(async (folder) => {
     const path = join(folder, "x.jsonl");
     await Deno.writeTextFile(path, Array.from({ length: 5_000 }, (_, n) => `"typed ${n}"\n`).join(""));
@@ -42,7 +42,7 @@ Deno.test("the file does not grow for ever, and takes no megabytes", async () =>
   });
 });
 
-Deno.test("each folder has a history of its own; without a home there is none", async () => {
+Deno.test("each folder has its own history; without a home there is no history", async () => {
   await withFolder(async (folder) => {
     const [a, b] = [await InputHistory.at(folder, "/a"), await InputHistory.at(folder, "/b")];
     a?.add("of a");

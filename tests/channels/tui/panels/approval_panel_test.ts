@@ -25,7 +25,7 @@ async function withPanel(
   work(panel, answers, held);
 }
 
-Deno.test("nothing says yes to a question that was never drawn", async () => {
+Deno.test("no key approves a request that was never drawn", async () => {
   await withPanel("x", (panel, answers) => {
     panel.handleInput("y");
     panel.handleInput(KEYS.enter);
@@ -36,7 +36,7 @@ Deno.test("nothing says yes to a question that was never drawn", async () => {
   });
 });
 
-Deno.test("a question that is asked every time has no key for a lasting answer", async () => {
+Deno.test("an approval that is asked every time has no key for a lasting answer", async () => {
   await withPanel("x", (panel, answers) => {
     const shown = panel.render(60).join("\n");
     assert.doesNotMatch(shown, /conversation|from now on/);
@@ -48,7 +48,7 @@ Deno.test("a question that is asked every time has no key for a lasting answer",
   }, false);
 });
 
-Deno.test("nothing says yes to a question before all of it was on the screen; no is always possible", async () => {
+Deno.test("no key approves a request before all of it was on the screen; refusing is always possible", async () => {
   const what = Array.from({ length: 60 }, (_, n) => `--flag${n}`).join(" ");
   await withPanel(what, (panel, answers) => {
     panel.fit(5);

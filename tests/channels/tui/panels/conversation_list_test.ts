@@ -130,7 +130,7 @@ Deno.test("ConversationList deleting asks first; the one on the screen makes roo
   assert.equal(await rig.does("show"), null);
 });
 
-Deno.test("ConversationList a busy conversation is not deleted, and that is told", async () => {
+Deno.test("ConversationList does not delete a busy conversation, and reports it", async () => {
   const gate = Promise.withResolvers<void>();
   await using rig = await startPanels([() => ({ text: final("late"), delayMs: 60_000 })]);
   const abort = new AbortController();
@@ -181,7 +181,7 @@ Deno.test("ConversationList 1000 conversations: the first page is enough to begi
   assert.ok(reads.length <= 12, `${reads.length} pages`);
 });
 
-Deno.test("ConversationList an older search that is answered late never stands over a newer one", async () => {
+Deno.test("ConversationList shows no late answer of an older search over a newer one", async () => {
   await using rig = await startPanels([final("Tigers are striped"), final("Lions are not")]);
   await ask(rig, "What are tigers?");
   await ask(rig, "What are lions?");
@@ -226,7 +226,7 @@ Deno.test("ConversationList hostile titles and excerpts command nothing", async 
   for (const width of WIDTHS) await rig.until(panel, /\[find\]/, { width });
 });
 
-Deno.test("ConversationList empty states say what there is, a store that fails is told", async () => {
+Deno.test("ConversationList explains empty states, and reports a store that fails", async () => {
   await using rig = await startPanels();
   await rig.engine.conversations.delete(rig.engine.branch);
   rig.branch = null;
@@ -243,7 +243,7 @@ Deno.test("ConversationList empty states say what there is, a store that fails i
   assert.deepEqual(rig.done.map(([name]) => name), ["close"]);
 });
 
-Deno.test("ConversationList what comes after it was left is for nobody", async () => {
+Deno.test("ConversationList drops results that arrive after it was closed", async () => {
   await using rig = await startPanels();
   const panel = new ConversationList(rig.parts);
   type(panel, KEYS.esc);

@@ -60,7 +60,7 @@ Deno.test("ModelPicker shows every provider with its models, the present one mar
   }
 });
 
-Deno.test("ModelPicker Enter uses the one that was found by a few letters", async () => {
+Deno.test("ModelPicker Enter selects the model that a few letters found", async () => {
   const models = {
     one: () => Promise.resolve(list("one", [model("gpt-large"), model("gpt-small")])),
     two: () => Promise.resolve(list("two", [model("sonnet-7"), model("opus-7")])),
@@ -77,7 +77,7 @@ Deno.test("ModelPicker Enter uses the one that was found by a few letters", asyn
   assert.equal(rig.all("close").length, 1);
 });
 
-Deno.test("ModelPicker a model that no list has is used by its name", async () => {
+Deno.test("ModelPicker uses a model that is in no list by its name", async () => {
   await using rig = await startPanels([], {
     session: here,
     admin: fake({ providers: [provider("one")], models: three }),
@@ -142,7 +142,7 @@ Deno.test("ModelPicker a provider that does not answer keeps nobody waiting, and
   assert.match(text, /❯ ● b/);
 });
 
-Deno.test("ModelPicker no provider, and settings that cannot be read, are told", async () => {
+Deno.test("ModelPicker reports missing providers and unreadable settings", async () => {
   await using rig = await startPanels([], { session: here, admin: fake({ providers: [], models: {} }) });
   await rig.until(new ModelPicker(rig.parts), /no provider is configured: choose one to log in to/);
   const admin: Partial<ProviderAdmin> = { providers: () => Promise.reject(new Error("Cannot read config.jsonc: bad")) };
@@ -153,7 +153,7 @@ Deno.test("ModelPicker no provider, and settings that cannot be read, are told",
   assert.equal(broken.all("close").length, 1);
 });
 
-Deno.test("ModelPicker answers that come after it was left change nothing", async () => {
+Deno.test("ModelPicker ignores answers that arrive after it was closed", async () => {
   const late = Promise.withResolvers<ModelsReport>();
   const admin = fake({ providers: [provider("one")], models: { one: () => late.promise } });
   await using rig = await startPanels([], { session: here, admin });
@@ -180,7 +180,7 @@ Deno.test("ModelPicker 2000 models and hostile names", async () => {
   assert.match(selected(panel), /model-1234/);
 });
 
-Deno.test("ModelPicker logs in to a provider: a refused key is said, a good one is saved and the models are shown", async () => {
+Deno.test("ModelPicker logs in to a provider: a refused key is reported, a valid one is saved and the models are shown", async () => {
   const saved: string[] = [];
   const admin: Partial<ProviderAdmin> = {
     ...fake({ providers: [], models: {}, logins: ["acme"] }),
@@ -204,7 +204,7 @@ Deno.test("ModelPicker logs in to a provider: a refused key is said, a good one 
   assert.deepEqual(saved, ["acme good-key"]);
 });
 
-Deno.test("ModelPicker says how to start a server that does not run", async () => {
+Deno.test("ModelPicker explains how to start a server that does not run", async () => {
   await using rig = await startPanels([], { session: here, admin: fake({ providers: [], models: {} }) });
   const panel = new ModelPicker(rig.parts);
   await rig.until(panel, /Stopped/);

@@ -28,7 +28,7 @@ Deno.test("Palette shows every entry with its keys, and wants no more rows than 
   }
 });
 
-Deno.test("Palette a few letters find an entry, by its name before what is said about it", async () => {
+Deno.test("Palette a few letters find an entry, by its name before its description", async () => {
   await using rig = await startPanels();
   const ran: string[] = [];
   const panel = new Palette(rig.parts, entries(ran));
@@ -42,7 +42,7 @@ Deno.test("Palette a few letters find an entry, by its name before what is said 
   assert.deepEqual(ran, ["Copy"]);
 });
 
-Deno.test("Palette nothing that fits is said, and Enter then does nothing", async () => {
+Deno.test("Palette reports that nothing matches, and Enter then does nothing", async () => {
   await using rig = await startPanels();
   const panel = new Palette(rig.parts, entries([]));
   type(panel, ..."zzz");
@@ -64,7 +64,7 @@ Deno.test("Palette moves by lines, pages and to the ends, in a window that is to
   assert.equal(shown(panel, { rows: 1 }).split("\n").length, 1);
 });
 
-Deno.test("Palette an entry that throws is told, Esc leaves without one", async () => {
+Deno.test("Palette reports an entry that throws, and Esc closes it without a choice", async () => {
   await using rig = await startPanels();
   const fails = { name: "Fail", detail: "", keys: "", run: () => Promise.reject(new Error("Cannot do it: \x1b[2J")) };
   type(new Palette(rig.parts, [fails]), KEYS.enter);

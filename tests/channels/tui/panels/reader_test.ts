@@ -38,7 +38,7 @@ const parts = fc.array(part, { minLength: 1, maxLength: 4 });
 const size = fc.record({ width: fc.integer({ min: 16, max: 90 }), height: fc.integer({ min: 1, max: 12 }) });
 const move = fc.constantFrom("up", "down", "pageUp", "pageDown", "home", "end" as const);
 
-Deno.test("TextView.render() shows every row once on the way down, and the end at the end", () => {
+Deno.test("TextView.render() shows every row once while scrolling down, and the end at the end", () => {
   fc.assert(
     fc.property(parts, size, (shown, { width, height }) => {
       const view = new TextView();
@@ -95,7 +95,7 @@ Deno.test("TextView.go() reaches every part, and up and down go on from there", 
   assert.equal(view.part, 1);
 });
 
-Deno.test("TextView.find() marks what it finds, goes round, and says where there is nothing", () => {
+Deno.test("TextView.find() marks matches, wraps around, and reports that there are none", () => {
   const view = new TextView();
   view.show([{ text: "Needle one\nnothing\nmany NEEDLES, needle\nİ needle" }]);
   view.render(40, 1);

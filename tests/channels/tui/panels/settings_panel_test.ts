@@ -33,7 +33,7 @@ Deno.test("SettingsPanel every setting is shown, changed by Space, Enter and arr
   assert.match(shown(panel), /auto asks the terminal/);
 });
 
-Deno.test("SettingsPanel what cannot be kept is told and holds all the same", async () => {
+Deno.test("SettingsPanel reports a value that cannot be saved, and still applies it", async () => {
   await using rig = await startPanels();
   const kept = new Kept();
   kept.failure = new Error("Cannot write: disk full");

@@ -70,7 +70,7 @@ Deno.test("VariableBrowser Enter shows the value, Tab the code and the differenc
   assert.equal(rig.all("close").length, 1);
 });
 
-Deno.test("VariableBrowser functions, lost values and texts are shown for what they are", async () => {
+Deno.test("VariableBrowser shows functions, lost values and texts in their own form", async () => {
   await using rig = await ran(
     "function twice(n) { return n * 2 }\nconst gone = new WeakMap()\nlet note = 'one\\ntwo'",
     "note = 'one\\n2'",

@@ -11,7 +11,7 @@ const FILES = {
 // deno-lint-ignore no-explicit-any
 const places = (hits: any[]): string[] => hits.map(({ path, line }) => `${path}:${line}`);
 
-Deno.test("fs.grep() finds lines, with path, line and text as they stand", async () => {
+Deno.test("fs.grep() finds lines, with path, line and unchanged text", async () => {
   await using workspace = await Workspace.with(FILES);
   assert.deepEqual(await workspace.call("grep", "parse_", "src"), [
     { path: "src/a.ts", line: 1, text: "const parse_a = 1" },
@@ -21,7 +21,7 @@ Deno.test("fs.grep() finds lines, with path, line and text as they stand", async
   ]);
 });
 
-Deno.test("fs.grep() takes path, glob, case, literal and several paths", async () => {
+Deno.test("fs.grep() accepts path, glob, case, literal and several paths", async () => {
   await using workspace = await Workspace.with(FILES);
   const grep = async (...args: unknown[]): Promise<string[]> => places(await workspace.call("grep", ...args));
   assert.deepEqual(await grep("parse_c"), ["lib/c.js:1"]);
@@ -39,7 +39,7 @@ Deno.test("fs.grep() takes path, glob, case, literal and several paths", async (
   ]);
 });
 
-Deno.test("fs.grep() takes what models write in place of the signature", async () => {
+Deno.test("fs.grep() accepts other forms of arguments that models write", async () => {
   await using workspace = await Workspace.with(FILES);
   assert.deepEqual(places(await workspace.call("grep", /todo/i, "src", { glob: "*.ts" })), ["src/deep/b.ts:1"]);
   assert.deepEqual(places(await workspace.call("grep", "parse_", ["lib", "src/a.ts"], { limit: 9 })).length, 3);
@@ -117,13 +117,13 @@ Deno.test("fs.grep() shows 500 characters around the match of a long line", asyn
   assert.match(hit.text, /^…a+needleb+…$/);
 });
 
-Deno.test("fs.grep() passes over binary files and names one that was asked for", async () => {
+Deno.test("fs.grep() skips binary files and names one that was requested", async () => {
   await using workspace = await Workspace.with(FILES);
   assert.deepEqual(await workspace.call("grep", "parse_", { glob: "*.bin" }), []);
   assert.equal(await workspace.refusal("grep", "parse_", "x.bin"), "Cannot search x.bin: binary file, 7 B");
 });
 
-Deno.test("fs.grep() passes over ignored files unless they are named", async () => {
+Deno.test("fs.grep() skips ignored files unless they are named", async () => {
   await using workspace = await Workspace.with({ ".gitignore": "out\n", "out/a.txt": "hit", "b.txt": "hit" });
   assert.deepEqual(places(await workspace.call("grep", "hit")), ["b.txt:1"]);
   assert.deepEqual(places(await workspace.call("grep", "hit", "out")), ["out/a.txt:1"]);
@@ -140,7 +140,7 @@ for (const pattern of ["(a+)+$", "(a|aa)+$", "(.*a){20}$", "(a*)*b", "(x+x+)+y"]
   });
 }
 
-Deno.test("fs.grep() refuses patterns that it cannot have, with the fix", async () => {
+Deno.test("fs.grep() refuses unsupported patterns, with the fix", async () => {
   await using workspace = await Workspace.with(FILES);
   const of = async (pattern: string): Promise<string> => await workspace.refusal("grep", pattern);
   assert.match(await of("(?<=a)b"), /no look-around and no back-references .*\{literal: true\}/);
@@ -152,7 +152,7 @@ Deno.test("fs.grep() refuses patterns that it cannot have, with the fix", async 
   assert.match(await of("x".repeat(3_000)), /3000 characters/);
 });
 
-Deno.test("fs.grep() says what is nearest to a path that is not there", async () => {
+Deno.test("fs.grep() suggests the nearest path if a path does not exist", async () => {
   await using workspace = await Workspace.with(FILES);
   assert.match(
     await workspace.refusal("grep", "x", "scr"),

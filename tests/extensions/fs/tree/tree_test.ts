@@ -22,7 +22,7 @@ for (const [name, tree] of Object.entries(TREES)) {
     await run(tree(workspace.root), workspace);
   };
 
-  Deno.test(`${name} look(), entries() and readLink() tell what is there and follow no link`, () =>
+  Deno.test(`${name} look(), entries() and readLink() describe entries and follow no link`, () =>
     withTree((at, { outside }) => {
       assert.deepEqual([at.look("a.txt")?.kind, at.look("a.txt")?.size], ["file", 5]);
       assert.equal(at.look("out")?.kind, "link");
@@ -40,7 +40,7 @@ for (const [name, tree] of Object.entries(TREES)) {
       for (const path of ["out", "in", "out/secret.txt"]) assert.throws(() => at.entries(path));
     }));
 
-  Deno.test(`${name} open() reads regular files alone`, () =>
+  Deno.test(`${name} open() reads only regular files`, () =>
     withTree((at) => {
       using file = at.open("a.txt");
       const into = new Uint8Array(3);
@@ -154,7 +154,7 @@ Deno.test("KernelTree does not follow a root that has become a link", { ignore: 
 });
 
 Deno.test(
-  "KernelTree knows of a path without links, and says nothing of any other",
+  "KernelTree knows a path without links, and returns nothing for any other",
   { ignore: !Kernel.shared() },
   async () => {
     await using workspace = await Workspace.with({ "a.txt": "a", "src/b.txt": "b" });

@@ -105,7 +105,7 @@ Deno.test("git.reset() refuses to lose work, and says what it discarded", { igno
   });
 });
 
-Deno.test("git.stash() puts work away and brings it back", { ignore }, async () => {
+Deno.test("git.stash() stores work and restores it", { ignore }, async () => {
   await repository(async (there) => {
     const { env, git, write, exists } = there;
     await assert.rejects(stash(env), /Cannot stash: nothing has changed$/);
@@ -138,7 +138,7 @@ Deno.test("git.stash() puts work away and brings it back", { ignore }, async () 
   });
 });
 
-Deno.test("git keeps no new file that may hold keys, however it is to be kept", { ignore }, async () => {
+Deno.test("git keeps no new file that may contain keys, in any way", { ignore }, async () => {
   await repository(async ({ env, git, write }) => {
     const asking = { ...env, secrets: [".env*"] };
     await write(".env", "# another text, as commands see it\n");

@@ -54,7 +54,7 @@ Deno.test("git.merge() merges, fast-forwards, and squashes", { ignore }, async (
   });
 });
 
-Deno.test("git.merge() gives conflicts as data, and how to go on", { ignore }, async () => {
+Deno.test("git.merge() returns conflicts as data, and how to continue", { ignore }, async () => {
   await repository(async (there) => {
     const { env, git, write } = there;
     await diverged(there, { conflict: true });
@@ -94,7 +94,7 @@ Deno.test("git.merge() gives conflicts as data, and how to go on", { ignore }, a
   });
 });
 
-Deno.test("git.rebase() moves commits, stops at conflicts, and goes on or back", { ignore }, async () => {
+Deno.test("git.rebase() moves commits, stops at conflicts, and continues or aborts", { ignore }, async () => {
   await repository(async (there) => {
     const { env, git, write } = there;
     await diverged(there, { conflict: true });

@@ -20,7 +20,7 @@ async function withHome(
   }
 }
 
-Deno.test("identityOf() takes the extension's settings, then the repository's, then the user's", async () => {
+Deno.test("identityOf() prefers the extension's settings, then the repository's, then the user's", async () => {
   const user = '[user]\n\tname = "Ada L." ; of the user\n\temail = ada@home # private\n';
   await withHome({ ".gitconfig": user }, async (home) => {
     assert.deepEqual(await identityOf({ ...NONE, home }), { name: "Ada L.", email: "ada@home" });
@@ -31,7 +31,7 @@ Deno.test("identityOf() takes the extension's settings, then the repository's, t
   });
 });
 
-Deno.test("identityOf() says what is not set, and how to set it", async () => {
+Deno.test("identityOf() names the missing setting, and how to set it", async () => {
   await withHome({ ".gitconfig": "[user]\n\tname = Ada\n[alias]\n\temail = x\n" }, async (home) => {
     await assert.rejects(identityOf({ ...NONE, home }), /Cannot commit: user.email are not set; .*git config --global/);
   });
@@ -59,7 +59,7 @@ Deno.test("identityOf() follows includes, and conditions about the repository's 
   });
 });
 
-Deno.test("identityOf() ends where files include each other, and passes over what is no text", async () => {
+Deno.test("identityOf() ends if files include each other, and skips files that are not text", async () => {
   await withHome({
     ".gitconfig": "[user]\n\tname = Ada\n\temail = a\n[include]\n\tpath = loop.conf\n[include]\n\tpath = .\n",
     "loop.conf": "[include]\n\tpath = loop.conf\n[nonsense\n= = =\n",

@@ -130,7 +130,7 @@ Deno.test("mcp: where there is no browser, the address or the code is pasted", (
     assert.equal((await logIn(home, server, { browse: code, paste: true })).code, 0);
   }));
 
-Deno.test("mcp: a login that fails says why, shows no code or token, and stores nothing", async () => {
+Deno.test("mcp: a login that fails gives the reason, shows no code or token, and stores nothing", async () => {
   const cases: readonly (readonly [(server: Guarded) => void, RegExp, ((address: URL) => URL)?])[] = [
     [(server) => void (server.denies = true), /gave no code: access_denied/],
     [() => {}, /refused: invalid_grant/, (address) => {
@@ -166,7 +166,7 @@ Deno.test("mcp: a login that fails says why, shows no code or token, and stores 
   }
 });
 
-Deno.test("mcp: what cannot be logged in to is told", () =>
+Deno.test("mcp: a server without a login is reported", () =>
   withFolder(async (home) => {
     const cases = [
       [undefined, /unknown server; vis mcp list/],
