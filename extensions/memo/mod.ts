@@ -1,5 +1,7 @@
-import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
-import { addNote, MAX_NOTE_CHARS, type Note, type NotePlace, type NoteScope, readNotes, removeNote } from "./notes.ts";
+import { defineExtension, type EnvironmentView, fn, type OwnStore, z } from "@vis/extension";
+import { existsSync } from "node:fs";
+
+const MAX_NOTE_CHARS = 1_000;
 
 const text = z.string().min(1).max(MAX_NOTE_CHARS);
 
@@ -100,4 +102,132 @@ function section(scope: string, notes: readonly Note[]): readonly string[] {
     .filter((line, at) => (length += line.length + 1) <= MAX_SHOWN_CHARS / 2 || at === 0).reverse();
   const more = notes.length > lines.length ? ` (the newest ${lines.length} of ${notes.length}; memo.list())` : "";
   return [`${scope}${more}:`, ...lines];
+}
+
+type NoteScope = "project" | "user";
+interface Note {
+  readonly id: string;
+  readonly text: string;
+  /** The time in ISO 8601. */
+  readonly at: string;
+}
+
+const MAX_NOTES = 200;
+const PREFIX = "note/";
+
+/** The place of notes, which the environment and the context of a command both provide. */
+type NotePlace = Pick<EnvironmentView, "home" | "workspace" | "store">;
+
+/** Returns notes of a scope, oldest first. Rejects if a file of an earlier version cannot be read. */
+export async function readNotes(place: NotePlace, scope: NoteScope): Promise<readonly Note[]> {
+  const { home, store } = place;
+  if (!store) return [];
+  if (typeof home === "string" && existsSync(`${home}/memo`)) {
+    await takeOver({ ...place, home, store }, scope);
+  }
+  const found = await store.query({ ...queryOf(scope), prefix: PREFIX, limit: 1000 });
+  const notes = found.map(({ key, value }) => ({ ...value as Omit<Note, "id">, id: key.slice(PREFIX.length) }));
+  return notes.sort((a, b) => a.at < b.at ? -1 : a.at > b.at ? 1 : 0);
+}
+
+/** Adds a note and returns it; the same text is stored once. */
+export async function addNote(
+  place: NotePlace,
+  { text, scope }: { readonly text: string; readonly scope: NoteScope },
+): Promise<Note> {
+  const line = text.trim().replace(/\s*\n\s*/g, " ");
+  if (line === "" || line.length > MAX_NOTE_CHARS) {
+    throw new Error(`Cannot keep the note: it has ${line.length} characters; it must have 1 to ${MAX_NOTE_CHARS}`);
+  }
+  const notes = await readNotes(place, scope);
+  const there = notes.find((note) => note.text === line);
+  if (there) return there;
+  if (notes.length >= MAX_NOTES) {
+    throw new Error(`Cannot keep the note: there are ${MAX_NOTES} of the ${scope}; remove some, or merge them`);
+  }
+  const note = { id: await newId(line, notes), text: line, at: new Date().toISOString() };
+  await putNote(place, { note, scope });
+  return note;
+}
+
+async function putNote(
+  { store }: NotePlace,
+  { note: { id, text, at }, scope }: { readonly note: Note; readonly scope: NoteScope },
+): Promise<void> {
+  if (!store) throw new Error("Cannot keep notes: there is no database here");
+  await store.put(`${PREFIX}${id}`, { text, at }, { scope: storedIn(scope) });
+}
+
+/** Returns false if the note does not exist. */
+export async function removeNote(place: NotePlace, id: string): Promise<boolean> {
+  for (const scope of ["project", "user"] as const) {
+    if (!(await readNotes(place, scope)).some((note) => note.id === id)) continue;
+    if (await place.store?.delete(`${PREFIX}${id}`, { scope: storedIn(scope) })) return true;
+  }
+  return false;
+}
+
+function storedIn(scope: NoteScope): "workspace" | "global" {
+  return scope === "project" ? "workspace" : "global";
+}
+
+function queryOf(scope: NoteScope) {
+  return scope === "project" ? { scope: "workspace" } as const : { conversationId: null };
+}
+
+/** The id is made from the text, so that processes that keep the same text at the same time make one note. */
+async function newId(text: string, notes: readonly Note[]): Promise<string> {
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  const hex = new Uint8Array(hash).toHex();
+  for (let length = 6;; length++) {
+    const id = hex.slice(0, length);
+    if (!notes.some((note) => note.id === id)) return id;
+  }
+}
+
+interface Place {
+  readonly home: string;
+  readonly workspace: string;
+  readonly store: OwnStore;
+}
+
+/** The mark that is stored once the notes of an earlier version's file are copied. The file stays unchanged. */
+const TAKEN = "taken over";
+
+/** Imports notes that an earlier version kept in files, once for each scope and database. After a kill it begins again,
+ * and stores the same. The earlier version's lock is held, so that neither it nor another process changes notes
+ * meanwhile. Rejects for a file that holds no notes. */
+async function takeOver(place: Place, scope: NoteScope): Promise<void> {
+  const { store } = place;
+  const where = { scope: storedIn(scope) };
+  if (await store.get(TAKEN, where) === true) return;
+  const file = await fileOf(place, scope);
+  const text = await Deno.readTextFile(file).catch((error: unknown) => {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  });
+  if (text === null) return;
+  using lock = await Deno.open(`${file}.lock`, { create: true, write: true });
+  await lock.lock(true);
+  if (await store.get(TAKEN, where) === true) return;
+  for (const note of parsed(await Deno.readTextFile(file), file)) await putNote(place, { note, scope });
+  await store.put(TAKEN, true, where);
+}
+
+async function fileOf({ home, workspace }: Place, scope: NoteScope): Promise<string> {
+  if (scope === "user") return `${home}/memo/user.json`;
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(workspace));
+  return `${home}/memo/${new Uint8Array(hash, 0, 16).toHex()}.json`;
+}
+
+function parsed(text: string, file: string): readonly Note[] {
+  try {
+    const { notes }: { readonly notes: readonly Note[] } = JSON.parse(text);
+    if (Array.isArray(notes) && notes.every(isNote)) return notes;
+  } catch { /* reported below */ }
+  throw new Error(`Cannot read ${file}: it holds no notes; correct or remove it`);
+}
+
+function isNote({ id, text, at }: Note): boolean {
+  return [id, text, at].every((one) => typeof one === "string") && id !== "";
 }

@@ -3,6 +3,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import project from "../../deno.json" with { type: "json" };
 import type { Io, Services } from "../../src/channels/channel.ts";
+import { buildProgram } from "../../src/channels/cli/cli.ts";
 import {
   type DescribedCommand,
   describedCommands,
@@ -10,9 +11,8 @@ import {
   manPage,
   MANUAL_FACTS,
 } from "../../src/channels/cli/manual.ts";
-import { EXIT_CODES } from "../../src/channels/cli/output.ts";
 import { outputSchemas } from "../../src/channels/cli/output_schemas.ts";
-import { buildProgram } from "../../src/channels/cli/program/program.ts";
+import { EXIT_CODES } from "../../src/channels/cli/output.ts";
 
 const FOLDER = new URL("../../docs/generated/", import.meta.url);
 

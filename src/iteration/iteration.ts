@@ -20,9 +20,9 @@ import type { ModelPreference } from "../providers/router/routes.ts";
 /* One model round trip: ask, run the blocks, judge the answer, store.
  *
  * `run_iteration.ts` does it from top to bottom: the messages (`prompt/`), the call and what channels see of the reply
- * while it arrives, the blocks. `settle_final.ts` judges the answer. This file has the types of its input and of how it
- * ends, and stores it: a row before anything runs, the rest in one transaction at the end. The loop in `query/` stores
- * the end while the next call is made, and decides what the iteration means for the query. */
+ * while it arrives, the blocks, the answer. This file has the types of its input and of how it ends, and stores it: a
+ * row before anything runs, the rest in one transaction at the end. The loop in `query/` stores the end while the next
+ * call is made, and decides what the iteration means for the query. */
 
 /** The values that stay the same in all iterations of a query. */
 export interface IterationFrame extends CallPrefix {

@@ -225,7 +225,7 @@ function childStore({ db, now }: Parts): ChildStore {
       const { workspace = "", tenant = db.ownTenant } = await findBranch(db, branch.conversationId) ?? {};
       return { ...branch, workspace, tenant };
     },
-    childQueries: (iterationId) => children.queries(iterationId, (queryId) => queryById(db, queryId)),
+    subQueries: (iterationId) => children.queries(iterationId, (queryId) => queryById(db, queryId)),
     recordSubCall: (call) => children.recordCall(call),
     subCalls: (iterationId) => children.calls(iterationId),
   };
@@ -346,7 +346,7 @@ const RULES: Readonly<Record<keyof Methods | `states.${keyof StateStore}`, Rule>
   variableVersions: [...BRANCH, ["run", 2, "at", "queryId"]],
   setScope: BRANCH_AT,
   createChildBranch: [["branch", 0, "branchId"], ["iteration", 0, "iterationId"]],
-  childQueries: ITERATION,
+  subQueries: ITERATION,
   recordSubCall: [["iteration", 0, "iterationId"]],
   subCalls: ITERATION,
   putLarge: NONE,

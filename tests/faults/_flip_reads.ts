@@ -88,7 +88,7 @@ async function ofQuery(store: Store, branchId: string, queryId: string): Promise
     ...points.flatMap((position) => atPoint(branchId, { queryId, position })),
     ...iterations.flatMap(({ iterationId, position }): Read[] => [
       { name: `messages ${queryId} ${position}`, run: (from) => from.sentMessages(queryId, position) },
-      { name: `children ${iterationId}`, run: (from) => from.childQueries(iterationId) },
+      { name: `children ${iterationId}`, run: (from) => from.subQueries(iterationId) },
       { name: `calls ${iterationId}`, run: (from) => from.subCalls(iterationId) },
     ]),
   ];

@@ -133,7 +133,7 @@ async function callsOf(store: Store, queryId: string): Promise<number> {
 
 async function callsBelow(store: Store, { iterationId }: StoredIteration): Promise<number> {
   let calls = (await store.subCalls(iterationId)).length;
-  for (const { queryId } of await store.childQueries(iterationId)) calls += await callsOf(store, queryId);
+  for (const { queryId } of await store.subQueries(iterationId)) calls += await callsOf(store, queryId);
   return calls;
 }
 

@@ -23,7 +23,7 @@ export async function rowsSum(store: Store, queryId: string): Promise<RowsSum> {
       plainCalls++;
       add(call.usage);
     }
-    for (const child of await store.childQueries(iterationId)) {
+    for (const child of await store.subQueries(iterationId)) {
       const below = await rowsSum(store, child.queryId);
       usage = addUsage(usage, below.usage);
       queries += below.queries;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { handoverOf } from "../../src/query/query_state.ts";
+import { handoverOf } from "../../src/query/query_loop.ts";
 
 const TURN = {
   queryId: "q",

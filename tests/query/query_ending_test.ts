@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { QueryReason } from "../../src/domain/query/outcomes.ts";
-import { fallbackAnswer } from "../../src/query/query_ending.ts";
+import { fallbackAnswer } from "../../src/query/run_query.ts";
 
 const REASONS = {
   max_iterations: /budget of 4 steps/,

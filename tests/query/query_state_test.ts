@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { IterationFault } from "../../src/iteration/iteration.ts";
-import { Faults } from "../../src/query/query_state.ts";
+import { Faults } from "../../src/query/query_loop.ts";
 
 /** What each of these gives, in their order; null stands for an iteration that came to something. */
 function ends(...faults: readonly (IterationFault | null)[]): readonly (string | null)[] {

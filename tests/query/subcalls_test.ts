@@ -34,7 +34,7 @@ async function sumOfRows(store: Store, query: StoredQuery, sums: Sums): Promise<
       sums.plain++;
       sums.usage = addUsage(sums.usage, call.usage);
     }
-    for (const child of await store.childQueries(iterationId)) await sumOfRows(store, child, sums);
+    for (const child of await store.subQueries(iterationId)) await sumOfRows(store, child, sums);
   }
   return sums;
 }
@@ -128,7 +128,7 @@ Deno.test("a sub-query has rows of its own below the iteration that called", asy
   const result = await engine.ask("start");
   assert.equal(result.answer, "7");
   const [iteration] = await engine.store.iterations(result.queryId);
-  const [child, ...others] = await engine.store.childQueries(iteration!.iterationId);
+  const [child, ...others] = await engine.store.subQueries(iteration!.iterationId);
   assert.deepEqual([child?.text, child?.answer, child?.depth, others.length], ["small task", "7", 1, 0]);
   assert.equal((await engine.store.iterations(child!.queryId)).length, 1);
   assert.deepEqual((await engine.store.queries(engine.branch.branchId)).map(({ queryId }) => queryId), [
@@ -214,7 +214,7 @@ Deno.test("cancelling reaches every child and its model calls, and all end inter
   const result = await engine.ask("start", { signal: controller.signal });
   assert.deepEqual([result.status, result.reason], ["interrupted", "cancelled"]);
   const [iteration] = await engine.store.iterations(result.queryId);
-  const children = await engine.store.childQueries(iteration!.iterationId);
+  const children = await engine.store.subQueries(iteration!.iterationId);
   assert.deepEqual(children.map(({ running, reason }) => [running, reason]), Array(3).fill([false, "cancelled"]));
   assert.ok(provider.aborted >= 3);
 });
@@ -231,7 +231,7 @@ Deno.test("a child that nobody waits for ends with its parent, before its result
   const result = await engine.ask("start");
   assert.equal(result.answer, "first");
   const [iteration] = await engine.store.iterations(result.queryId);
-  const [child] = await engine.store.childQueries(iteration!.iterationId);
+  const [child] = await engine.store.subQueries(iteration!.iterationId);
   assert.deepEqual([child?.running, child?.reason], [false, "cancelled"]);
 });
 

@@ -1,18 +1,26 @@
-/** The command line. `runCli` reads the words of the user, runs one command and resolves with its exit code.
- *
- * - `program/program.ts` declares every command: its flags, its help and the code that runs it. A file for each heading
- *   of the help has its commands; `command.ts` has what they share. It is the source of help, completions and manual.
- * - `commands/` runs them. Each topic has a file that is loaded when it is used: other starts load a parser only.
- * - `ask/` shows a query while it runs, and prints its answer.
- * - `output.ts` prints what a command found and has the exit codes; `output_schemas.ts` describes JSON.
- * - `completion.ts` and `manual.ts` are made from the program. */
-import { type Command, CommanderError } from "commander";
+import { Command, CommanderError, Help, Option } from "commander";
 import { messageOf } from "../../domain/errors.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import { visibleText } from "../../domain/kit/text.ts";
+import { versionLine } from "../../domain/version.ts";
 import type { Io, Services } from "../channel.ts";
 import { describeError, interrupt, jsonText } from "./output.ts";
-import { buildProgram, COMMANDS } from "./program/program.ts";
+import { ASK } from "./program/ask.ts";
+import { type CommandGroup, type Context, refuseEmpty } from "./program/command.ts";
+import { HELP } from "./program/help.ts";
+import { REVIEW } from "./program/review.ts";
+import { SERVE } from "./program/serve.ts";
+import { SET_UP } from "./program/set_up.ts";
+
+/** The command line. `runCli` reads the words of the user, runs one command and resolves with its exit code.
+ *
+ * - `buildProgram` puts the commands together: the source of help, completions and manual.
+ * - `program/` declares them: their flags, their help and the code that runs them. Each heading of the help has a file;
+ *   `command.ts` has what they share.
+ * - `commands/` runs them. Each topic has a file that is loaded when it is used: other starts load a parser only.
+ * - `query_command.ts` shows a query while it runs, and prints its answer.
+ * - `output.ts` prints what a command found and has the exit codes; `output_schemas.ts` describes JSON.
+ * - `completion.ts` and `manual.ts` are made from the program. */
 
 /** The default command of each group. */
 const DEFAULTS: Readonly<Record<string, string>> = {
@@ -22,14 +30,14 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   auth: "status",
 };
 
-const HELP: readonly string[] = ["-h", "--help"];
+const HELP_FLAGS: readonly string[] = ["-h", "--help"];
 /** Flags that need no command. */
-const COMMON: readonly string[] = [...HELP, "-V", "--version"];
+const COMMON: readonly string[] = [...HELP_FLAGS, "-V", "--version"];
 
 /** Parses the command line and runs one command. Resolves with the exit code; throws only for defects. */
 export async function runCli(services: Services, io: Io): Promise<number> {
   let code = 0;
-  const given = HELP.includes(io.args[0] ?? "") ? ["help", ...io.args.slice(1)] : io.args;
+  const given = HELP_FLAGS.includes(io.args[0] ?? "") ? ["help", ...io.args.slice(1)] : io.args;
   const args = spelled(given, COMMANDS);
   const [first = ""] = args;
   const only = first === "-V" || first === "--version" ? "version" : first;
@@ -90,7 +98,7 @@ function withUsual(args: readonly string[]): string[] {
   const [first = "", ...rest] = args;
   const usual = DEFAULTS[first];
   const next = rest[0] ?? "";
-  const isAlone = next === "" || next.startsWith("-") && !HELP.includes(next);
+  const isAlone = next === "" || next.startsWith("-") && !HELP_FLAGS.includes(next);
   return usual !== undefined && isAlone ? [first, usual, ...rest] : [...args];
 }
 
@@ -146,4 +154,97 @@ function isRequest(args: readonly string[], commands: readonly string[]): boolea
   if (/\s/.test(first.trim())) return true;
   const words = args.filter((arg) => !arg.startsWith("-"));
   return words.length > 1 && nearestName(first, commands) === null;
+}
+
+const AFTER = `
+Getting started:
+  vis demo                                      see Vis work, without an API key
+  vis auth login                                choose a provider, save its key
+  vis "What is in this folder?"                 ask; vis -c "…" continues
+  git diff | vis run "Review this" > review.md  with piped input
+  vis doctor                                    find problems and their fixes
+
+vis help COMMAND explains a command, with examples. vis without a command starts
+interactive mode on a terminal; its options are -c, --conversation ID, --model,
+--provider, --db and --cwd. vis "…" asks there, in a pipe like vis run; -p means
+vis run everywhere. Also known: login, logout, history, export, resume [ID].`;
+
+/** The groups, in the order of the help. */
+const GROUPS: readonly CommandGroup[] = [ASK, REVIEW, SET_UP, SERVE, HELP];
+
+/** The names of all commands. */
+export const COMMANDS: readonly string[] = [
+  ...GROUPS.flatMap(({ parts }) => parts.flatMap(({ names }) => names)),
+  "help",
+  "__complete",
+];
+
+/** Commands that print one JSON object per line instead of a single value. */
+const LINES: readonly string[] = ["logs"];
+
+/** Builds the command line, the source of parsing, help, completions, manual and docs. With `only`, builds just the
+ * part with this command, if there is one: building all of them takes 5 ms at startup. */
+export function buildProgram(context: Context, { only }: { readonly only?: string | undefined } = {}): Command {
+  const { services, io } = context;
+  const program = new Command("vis")
+    .description("An agent in one executable: the model writes TypeScript, a sandbox runs it.")
+    .version(versionLine(services.version), "-V, --version", "print the version")
+    .helpCommand(false)
+    .showSuggestionAfterError()
+    .showHelpAfterError("(vis help lists all commands)")
+    .configureHelp({ optionDescription, minWidthToWrap: 24 })
+    .addHelpText("after", AFTER)
+    .exitOverride()
+    .configureOutput({
+      writeOut: io.stdout,
+      writeErr: io.stderr,
+      getOutHelpWidth: () => io.stdoutIsTerminal ? Math.max(48, io.columns()) : 80,
+      getErrHelpWidth: () => io.stderrIsTerminal ? Math.max(48, io.columns()) : 80,
+      outputError: (text, write) => write(text.replace(/^error: /, "vis: ")),
+      getErrHasColors: () => io.stderrColor,
+      getOutHasColors: () => io.stdoutColor,
+    });
+  const isWanted = ({ names }: CommandGroup["parts"][number]) => only !== undefined && names.includes(only);
+  const isOne = GROUPS.some(({ parts }) => parts.some(isWanted));
+  for (const { heading, parts } of GROUPS) {
+    program.commandsGroup(heading);
+    for (const part of parts) if (!isOne || isWanted(part)) part.add(program, context);
+  }
+  evenOutputs(program);
+  program.hook("preAction", (_, acting) => refuseEmpty(acting));
+  for (const command of program.commands) hintAt(command, command.name());
+  return program;
+}
+
+/** Adds a hint at the help to usage errors. */
+function hintAt(command: Command, path: string): void {
+  command.showHelpAfterError(`(vis help ${path} explains its usage)`);
+  for (const below of command.commands) hintAt(below, `${path} ${below.name()}`);
+}
+
+/** Omits trivial defaults. */
+function optionDescription(option: Option): string {
+  return new Help().optionDescription(option).replace(/\s*\(default: (?:false|\[\])\)$/, "");
+}
+
+/** Gives every command that prints data both `--output json` and its short form `--json`, whichever it was defined
+ * with. */
+function evenOutputs(program: Command): void {
+  for (const command of program.commands) {
+    evenOutputs(command);
+    const json = command.options.find(({ long }) => long === "--json");
+    const output = command.options.find(({ long }) => long === "--output");
+    if (json && !output) addOutput(command);
+    else if (output?.argChoices?.includes("json") && !json) {
+      command.addOption(new Option("--json", "same as --output json").implies({ output: "json" }));
+    }
+  }
+}
+
+function addOutput(command: Command): void {
+  const format = LINES.includes(command.name()) ? "jsonl" : "json";
+  command.addOption(new Option("--output <format>", `${format} is the same as --json`).choices(["text", format]));
+  command.hook("preAction", (_, acting) => {
+    if (acting.opts()["output"] === format) acting.setOptionValue("json", true);
+  });
 }

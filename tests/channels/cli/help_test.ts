@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { Command } from "commander";
-import { runCli } from "../../../src/channels/cli/cli.ts";
-import { buildProgram } from "../../../src/channels/cli/program/program.ts";
+import { buildProgram, runCli } from "../../../src/channels/cli/cli.ts";
 import { fakeIo, fakeServices } from "./_fakes.ts";
 
 /** What would do harm where the command ran. */

@@ -120,7 +120,7 @@ export async function readAll(
     for (const iteration of await store.iterations(queryId)) {
       const { iterationId, queryId: _of, ...rest } = iteration;
       const calls = (await store.subCalls(iterationId)).map(({ iterationId: _, ...call }) => call);
-      const children = (await store.childQueries(iterationId)).map(({ text, answer, depth }) => [text, answer, depth]);
+      const children = (await store.subQueries(iterationId)).map(({ text, answer, depth }) => [text, answer, depth]);
       iterations.push({ ...rest, calls, children, sent: await store.sentMessages(queryId, rest.position) });
     }
   }

@@ -56,7 +56,7 @@ export const storeChildCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "childQueries() gives the queries that an iteration started, oldest first, and none of another one",
+    name: "subQueries() gives the queries that an iteration started, oldest first, and none of another one",
     async run(store, clock) {
       const { iterationId, childId, branchId, queryId } = await child(store);
       clock.now += 5;
@@ -70,13 +70,13 @@ export const storeChildCases: readonly StoreCase[] = [
       });
       const secondId = await store.beginQuery(newQuery(second.branchId, "Second"));
       await store.endQuery(childId, queryEnd());
-      const found = await store.childQueries(iterationId);
+      const found = await store.subQueries(iterationId);
       assert.deepEqual(found.map((one) => [one.queryId, one.text, one.depth, one.running]), [
         [childId, "Count the part", 1, false],
         [secondId, "Second", 1, true],
       ]);
       const other = await iterate(store, { queryId, position: 1, blocks: [] });
-      assert.deepEqual(await store.childQueries(other), []);
+      assert.deepEqual(await store.subQueries(other), []);
       assert.deepEqual((await store.queries(branchId)).map((query) => query.queryId), [queryId]);
     },
   },
@@ -85,7 +85,7 @@ export const storeChildCases: readonly StoreCase[] = [
     async run(store) {
       const { iterationId } = await child(store);
       assert.equal(await store.sweepLost(() => false), 2);
-      const [found] = await store.childQueries(iterationId);
+      const [found] = await store.subQueries(iterationId);
       assert.deepEqual([found?.running, found?.reason], [false, "process_lost"]);
     },
   },

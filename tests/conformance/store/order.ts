@@ -131,7 +131,7 @@ export const storeOrderCases: readonly StoreCase[] = [
           await step(Promise.resolve());
         }
         const order = ["one", "two", "three"];
-        assert.deepEqual((await store.childQueries(iterationId)).map(({ text }) => text), order);
+        assert.deepEqual((await store.subQueries(iterationId)).map(({ text }) => text), order);
         assert.deepEqual((await store.subCalls(iterationId)).map(({ prompt }) => prompt), order);
         const found = await store.states.query("n", { limit: 9 });
         assert.deepEqual(found.map(({ key }) => key), order.toReversed(), "changed last first");

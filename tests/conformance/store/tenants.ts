@@ -128,7 +128,7 @@ const ofStore: Attempts<
   variableVersions: (store, { branchId }) => store.variableVersions(branchId, "secret"),
   setScope: (store, { branchId }) => store.setScope(branchId, { names: ["secret"], scope: "forgotten" }),
   createChildBranch: (store, ids) => store.createChildBranch(child(ids)),
-  childQueries: (store, { iterationId }) => store.childQueries(iterationId),
+  subQueries: (store, { iterationId }) => store.subQueries(iterationId),
   recordSubCall: (store, { iterationId }) => store.recordSubCall({ ...call, iterationId }),
   subCalls: (store, { iterationId }) => store.subCalls(iterationId),
   search: async (store, { conversationId, branchId }) => [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { addNote, readNotes, removeNote } from "../../../extensions/memo/notes.ts";
+import { addNote, readNotes, removeNote } from "../../../extensions/memo/mod.ts";
 import type { OwnStore } from "../../../src/extension/mod.ts";
 import { OwnStores } from "../../environment/_own_stores.ts";
 import { withFolder } from "../../helpers/with_folder.ts";

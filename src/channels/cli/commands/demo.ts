@@ -5,9 +5,9 @@ import { ConfigError, fileFault } from "../../../domain/errors.ts";
 import { oneLine, visibleText } from "../../../domain/kit/text.ts";
 import { reasonText } from "../../../domain/query/outcomes.ts";
 import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
-import { Progress } from "../ask/progress.ts";
 import { exitCodeOf, interrupt } from "../output.ts";
 import { withSession } from "../program/command.ts";
+import { Progress } from "../query_command.ts";
 
 /** Requests of the demo: in the first process and, after a restart, in the second. */
 const REQUESTS = {

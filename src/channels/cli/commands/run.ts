@@ -11,10 +11,9 @@ import type { SentMessage } from "../../../domain/query/model_call.ts";
 import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 import { shownRange } from "../../../domain/query/stored_query.ts";
 import type { Io, OpenRequest, Session } from "../../channel.ts";
-import type { Progress } from "../ask/progress.ts";
-import { type QueryCommandFlags, runQueryCommand } from "../ask/run_query_command.ts";
 import { jsonText } from "../output.ts";
 import { type CommandInput, forkPoint, withSession } from "../program/command.ts";
+import { type Progress, type QueryCommandFlags, runQueryCommand } from "../query_command.ts";
 
 export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly continue?: boolean | undefined;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { answerOf } from "../../../../src/channels/cli/ask/run_query_command.ts";
+import { answerOf } from "../../../../src/channels/cli/query_command.ts";
 
 Deno.test("answerOf() takes a letter or word of a choice; everything else is a no with its reason", () => {
   const said = (line: string, lasting = true) => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { LiveLines } from "../../../../src/channels/cli/ask/progress.ts";
+import { LiveLines } from "../../../../src/channels/cli/query_command.ts";
 
 function line(width = 30) {
   const written: string[] = [];

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { diffLines } from "../../../../src/markdown/terminal/diff_lines.ts";
-import { terminalPaint } from "../../../../src/markdown/terminal/paint.ts";
 import { fakeIo } from "../_fakes.ts";
-import { Progress, type ProgressOptions } from "../../../../src/channels/cli/ask/progress.ts";
+import { Progress, type ProgressOptions } from "../../../../src/channels/cli/query_command.ts";
 import { blockResult, failedBlock } from "../../../../src/domain/query/calls.ts";
 import type { QueryEvent, QueryEventBody } from "../../../../src/domain/query/query_schemas.ts";
+import { diffLines } from "../../../../src/markdown/terminal/diff_lines.ts";
+import { terminalPaint } from "../../../../src/markdown/terminal/paint.ts";
 
 function event(body: QueryEventBody, iteration: number | null = 1): QueryEvent {
   return { ...body, seq: 1, at: 0, queryId: "q", iteration };

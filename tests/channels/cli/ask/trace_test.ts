@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Trace } from "../../../../src/channels/cli/ask/run_query_command.ts";
+import { Trace } from "../../../../src/channels/cli/query_command.ts";
 import { NO_USAGE } from "../../../../src/domain/query/model_call.ts";
 import type { QueryEvent, QueryEventBody } from "../../../../src/domain/query/query_schemas.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { printedAnswer } from "../../../../src/channels/cli/ask/run_query_command.ts";
+import { printedAnswer } from "../../../../src/channels/cli/query_command.ts";
 
 const MARKDOWN = "# Sizes\n\n| file | lines |\n| --- | ---: |\n| a.ts | 12 |\n\n- **one**\n  - two\n";
 const terminal = { stdoutIsTerminal: true, stdoutColor: true, columns: () => 60 };

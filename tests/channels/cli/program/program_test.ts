@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Command } from "commander";
-import { buildProgram } from "../../../../src/channels/cli/program/program.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
+import { buildProgram } from "../../../../src/channels/cli/cli.ts";
 
 const CONTEXT = { services: fakeServices(), io: fakeIo(), finish: () => {} };
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { spelled } from "../../../../src/channels/cli/cli.ts";
-import { COMMANDS } from "../../../../src/channels/cli/program/program.ts";
+import { COMMANDS, spelled } from "../../../../src/channels/cli/cli.ts";
 
 Deno.test("spelled() returns the intended command", () => {
   const cases: readonly (readonly [string, string])[] = [

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import type { Command } from "commander";
-import { runCli } from "../../../../src/channels/cli/cli.ts";
-import { outputSchemas } from "../../../../src/channels/cli/output_schemas.ts";
-import { buildProgram } from "../../../../src/channels/cli/program/program.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
+import { buildProgram, runCli } from "../../../../src/channels/cli/cli.ts";
+import { outputSchemas } from "../../../../src/channels/cli/output_schemas.ts";
 
 function* commandsOf(command: Command, path: readonly string[] = []): Generator<[string, Command]> {
   if (command.commands.length === 0) yield [path.join(" "), command];
