@@ -18,7 +18,7 @@ export async function countWaste(store: Store, queryIds: readonly string[]): Pro
         if (seen.has(code.trim())) repeatedBlocks++;
         seen.add(code.trim());
       }
-      const children = await store.childQueries(iterationId);
+      const children = await store.subQueries(iterationId);
       const below = await countWaste(store, children.map((child) => child.queryId));
       refusedFinals += below.refusedFinals;
       repeatedBlocks += below.repeatedBlocks;
