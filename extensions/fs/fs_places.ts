@@ -1,11 +1,14 @@
+import { relative, sep } from "node:path";
 import { BoundedMap, type EnvironmentView, type FileWatcher, Semaphore } from "@vis/extension";
 import { recover } from "./change/change_files.ts";
 import { type ChangeItem, Checkpoints } from "./checkpoints.ts";
 import { FolderGuard, OutsideWorkspace } from "./confine.ts";
 import { type FsContext, ReadLedger } from "./context.ts";
-import { treeOf } from "./tree/path_tree.ts";
+import { Kernel } from "./tree/kernel.ts";
+import { KernelTree } from "./tree/kernel_tree.ts";
+import { PathTree } from "./tree/path_tree.ts";
 import type { Tree } from "./tree/tree.ts";
-import { FileWatch } from "./watch/file_watch.ts";
+import type { FileWatch } from "./watch/file_watch.ts";
 
 interface Known {
   readonly tree: Tree;
@@ -14,8 +17,9 @@ interface Known {
   readonly queue: Semaphore;
   /** Resolves once unfinished changes of an earlier process are reverted, before anything else. */
   readonly ready: Promise<unknown>;
-  readonly watch: FileWatch;
-  /** The watch of all of the repository around the workspace; null before its first use. */
+  /** The watch of the workspace; null until a command begins. */
+  watch: FileWatch | null;
+  /** The watch of all of the repository around the workspace. */
   wide: FileWatch | null;
 }
 
@@ -91,17 +95,20 @@ export class FsPlaces {
 
   /** Watches changes by programs, for one call. Looks and changes of `fs` come one at a time. */
   watch(env: View & Pick<EnvironmentView, "spawn">, { all = false }: { readonly all?: boolean } = {}): FileWatcher {
-    const place = this.#place(env), { queue, tree } = place;
-    if (all) place.wide ??= new FileWatch(env.workspace, tree, { all });
-    const watch = all && place.wide ? place.wide : place.watch;
+    const place = this.#place(env), { queue, tree } = place, kind = all ? "wide" : "watch";
     // The report includes the changes of a command whose call was abandoned.
     const context = (): Promise<FsContext> => this.#context(env, undefined);
     return {
       begin: async () => {
-        await queue.run(async () => watch.begin(await context(), env));
+        const watch = await queue.run(async () => {
+          const { FileWatch } = await import("./watch/file_watch.ts");
+          const watch = place[kind] ??= new FileWatch(env.workspace, tree, { all });
+          await watch.begin(await context(), env);
+          return watch;
+        });
         return () => watch.ended();
       },
-      report: () => queue.run(async () => watch.report(await context(), env.spawn)),
+      report: () => queue.run(async () => await place[kind]?.report(await context(), env.spawn) ?? null),
     };
   }
 
@@ -117,12 +124,19 @@ export class FsPlaces {
       checkpoints,
       queue: new Semaphore(),
       ready: recover({ tree, checkpoints, guard: this.#guard }),
-      watch: new FileWatch(root, tree),
+      watch: null,
       wide: null,
     };
     this.#known.set(key, place);
     return place;
   }
+}
+
+/** Opens the files of a workspace in the safest way that the system supports. `root` is its real path, and
+ * `top` the path of the repository around it. */
+export function treeOf(root: string, top = root): Tree {
+  const kernel = Kernel.shared(), below = relative(top, root).replaceAll(sep, "/");
+  return kernel ? new KernelTree(kernel, top, { below }) : new PathTree(top, { below });
 }
 
 async function askForRepository(

@@ -1,5 +1,3 @@
-import { KernelTree } from "./kernel_tree.ts";
-import { Kernel } from "./kernel.ts";
 import {
   type Facts,
   type FolderEntry,
@@ -14,13 +12,6 @@ import {
   type Tree,
 } from "./tree.ts";
 import { join, relative, sep } from "node:path";
-
-/** Opens the files of a workspace in the safest way that the system supports. `root` is its real path, and
- * `top` the path of the repository around it. */
-export function treeOf(root: string, top = root): Tree {
-  const kernel = Kernel.shared(), below = relative(top, root).replaceAll(sep, "/");
-  return kernel ? new KernelTree(kernel, top, { below }) : new PathTree(top, { below });
-}
 
 /** Opens files below a folder by their paths, for systems without openat2. Every path is checked before it is used. But
  * replacing a folder with a link in between can lead outside, as docs/extend/functions/fs.md explains. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
+import { treeOf } from "../../../extensions/fs/fs_places.ts";
 import { scanFile } from "../../../extensions/fs/search/file_searcher.ts";
 import { LineMatcher } from "../../../extensions/fs/search/line_scanner.ts";
 import { Kernel } from "../../../extensions/fs/tree/kernel.ts";
-import { treeOf } from "../../../extensions/fs/tree/path_tree.ts";
 import { globalIgnoreLines } from "../../../extensions/fs/walk/walk.ts";
 import { decodeText } from "../../../src/domain/kit/bytes.ts";
 import { Pace } from "../../../src/domain/kit/concurrency.ts";

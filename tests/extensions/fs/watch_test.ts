@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { treeOf } from "../../../extensions/fs/tree/path_tree.ts";
+import { treeOf } from "../../../extensions/fs/fs_places.ts";
 import { WorkspaceLook } from "../../../extensions/fs/watch/workspace_look.ts";
 import { Workspace } from "./_workspace.ts";
 

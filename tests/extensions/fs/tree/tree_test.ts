@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { Workspace } from "../_workspace.ts";
+import { treeOf } from "../../../../extensions/fs/fs_places.ts";
 import { KernelTree } from "../../../../extensions/fs/tree/kernel_tree.ts";
 import { Kernel, OPEN } from "../../../../extensions/fs/tree/kernel.ts";
-import { PathTree, treeOf } from "../../../../extensions/fs/tree/path_tree.ts";
+import { PathTree } from "../../../../extensions/fs/tree/path_tree.ts";
 import type { Tree } from "../../../../extensions/fs/tree/tree.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
