@@ -1,7 +1,4 @@
-/** The whole interface for extensions, imported as `@vis/extension`. docs/extend/spec.md explains it. */
-import type { Extension } from "./spec.ts";
-import { type NormalExtension, validateExtension } from "./validate.ts";
-
+/** All that an extension may import, as `@vis/extension`. docs/extend/spec.md explains it. */
 export { z } from "zod";
 export {
   type After,
@@ -27,7 +24,7 @@ export {
   value,
   type ValueSymbol,
 } from "./spec.ts";
-export { validateExtension as validate } from "./validate.ts";
+export { validateExtension as defineExtension, validateExtension as validate } from "./validate.ts";
 export type { CallOutcome } from "../domain/query/calls.ts";
 export { abortable, Pace, Semaphore, settledWithin } from "../domain/kit/concurrency.ts";
 export { BoundedMap } from "../domain/kit/bounded_map.ts";
@@ -47,10 +44,3 @@ export { messageOf, reasonOf } from "../domain/errors.ts";
 export { commandText } from "../domain/kit/text.ts";
 export { exactJson, JsonMeter, JsonTooLarge, readForeignJson } from "../domain/kit/json.ts";
 export { schemaText } from "./signatures.ts";
-
-// These functions of Vis are useful to extensions too.
-
-/** Validates an extension and fills in its optional keys. Throws TypeError that names the key and the extension. */
-export function defineExtension(spec: Extension): NormalExtension {
-  return validateExtension(spec);
-}

@@ -4,7 +4,6 @@ import { migrations } from "../../migrations/mod.ts";
 import { isPostgres } from "../domain/kit/addresses.ts";
 import { DEFAULT_TENANT } from "../domain/kit/ids.ts";
 import { databaseStore, type DatabaseStoreOptions } from "./database_store.ts";
-import { quickCheck } from "./sqlite_check.ts";
 import { SqliteConnection, Transactions } from "./sqlite/connection.ts";
 import { refuseNewer } from "./sqlite/migrate.ts";
 import { openDatabase, type OpenFiles } from "./sqlite/open_database.ts";
@@ -66,7 +65,7 @@ export function sqliteStore(database: DatabaseSync, options: StoreOptions): Stor
   const db = new SqliteDatabase(connection, { transactions, tenant: DEFAULT_TENANT });
   return databaseStore(db, {
     ...{ location, now, isAlive, busyMs, toStoreError },
-    check: () => quickCheck(db, location),
+    check: async () => await (await import("./sqlite_check.ts")).quickCheck(db, location),
     fileFault: () => files?.fault() ?? "",
   });
 }

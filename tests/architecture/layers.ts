@@ -48,7 +48,7 @@ export const WALLS: readonly Wall[] = [
     ],
     types: ["src/domain/"],
   },
-  { of: "src/sandbox/protocol.ts", may: ["src/sandbox/codec/intrinsics.ts"] },
+  { of: "src/sandbox/protocol.ts", may: ["src/sandbox/codec/intrinsics.ts"], types: ["src/domain/"] },
   // It runs in a browser.
   { of: "src/page/", may: ["src/page/", "src/domain/", "src/markdown/"], types: ["src/channels/"] },
   ...CHANNELS.map((name): Wall => ({

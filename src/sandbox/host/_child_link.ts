@@ -4,7 +4,6 @@ import { isVariableName } from "../../domain/kit/names.ts";
 import { blockResult } from "../../domain/query/calls.ts";
 import type { BlockError } from "../../domain/query/query_schemas.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
-import { imageList } from "../child/variables/image_frames.ts";
 import { decode } from "../codec/codec.ts";
 import {
   type Bytes,
@@ -13,6 +12,7 @@ import {
   frameHead,
   FrameReader,
   type Header,
+  imageList,
   MAX_PAYLOAD_BYTES,
   PROTOCOL_VERSION,
   ProtocolError,

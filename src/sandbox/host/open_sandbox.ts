@@ -16,7 +16,6 @@ import { failedBlock, type FormerResults } from "../../domain/query/calls.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import { timedOut } from "../child/blocks/sentences.ts";
 import { ALL_WALLS, type ChildAccess, type Setup, type WallSwitches } from "../child/setup.ts";
-import { imageParts } from "../child/variables/image_frames.ts";
 import { CodecError, encode } from "../codec/codec.ts";
 import type { GrantedPath } from "../confine/access.ts";
 import {
@@ -34,6 +33,7 @@ import {
   type Frame,
   FrameFields,
   type Header,
+  imageParts,
   MAX_OUTPUT_BYTES,
   MAX_PAYLOAD_BYTES,
   OUTPUT_FRAMES_PER_SECOND,

@@ -1,8 +1,7 @@
-import { AFTER_TIMEOUT, broughtBack, CANCELLED, madePermanent, SHOWS_PROMISE, timedOut } from "./sentences.ts";
 import type { BlockOutcome } from "../../../domain/query/query_schemas.ts";
 import { encode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
-import type { Bytes } from "../../protocol.ts";
+import { type Bytes, imageParts } from "../../protocol.ts";
 import type { Compiler } from "../compiler/compiler.ts";
 import type { CompiledBlock } from "../compiler/script.ts";
 import type { OutsideWork } from "../platform/outside_work.ts";
@@ -14,9 +13,9 @@ import type { Notes, Output } from "../run/output.ts";
 import type { Pipe } from "../run/pipe.ts";
 import type { Timers } from "../run/timers.ts";
 import type { RunContext, TimedTasks } from "../run/turns.ts";
-import { imageParts } from "../variables/image_frames.ts";
 import type { RealmVariables } from "../variables/variables.ts";
 import { summarize } from "../view/summary.ts";
+import { AFTER_TIMEOUT, broughtBack, CANCELLED, madePermanent, SHOWS_PROMISE, timedOut } from "./sentences.ts";
 import { type ThrownError, thrownError } from "./thrown_error.ts";
 
 interface RunRequest {
