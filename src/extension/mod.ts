@@ -1,4 +1,4 @@
-/** All that an extension may import, as `@vis/extension`. docs/extend/spec.md explains it. */
+/** The whole interface for extensions, imported as `@vis/extension`. docs/extend/spec.md explains it. */
 export { z } from "zod";
 export {
   type After,
