@@ -410,7 +410,7 @@ export interface ChildStore {
   /** Creates a branch that is not listed among the conversations. */
   createChildBranch(child: NewChildBranch): Promise<Branch>;
   /** Returns the sub-queries that an iteration started, oldest first. */
-  childQueries(iterationId: string): Promise<readonly (StoredQuery & { readonly depth: number })[]>;
+  subQueries(iterationId: string): Promise<readonly (StoredQuery & { readonly depth: number })[]>;
   recordSubCall(call: SubCall): Promise<void>;
   /** Returns the plain model calls of an iteration, oldest first. */
   subCalls(iterationId: string): Promise<readonly (SubCall & { readonly createdAt: number })[]>;
