@@ -93,7 +93,7 @@ async function readIteration(store: Store, iteration: StoredIteration): Promise<
   const { iterationId, position, status, thinking, response, error, metadata } = iteration;
   const calls = await store.subCalls(iterationId);
   const children: RecordedQuery[] = [];
-  for (const child of await store.childQueries(iterationId)) children.push(await readQuery(store, child));
+  for (const child of await store.subQueries(iterationId)) children.push(await readQuery(store, child));
   const { outcome, notes, budget, pendingBlocks, ending } = metadata;
   const pending = iteration.blocks.length === 0 && Array.isArray(pendingBlocks) ? pendingBlocks.length : 0;
   return {
