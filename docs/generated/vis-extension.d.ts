@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 2c3357352c1a1a176f40917ef701f49ae27bd76a53ea0d34678db0c13f41074b
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: a8a218966b61ff570df710d33e779b400caabfc9ab4f2a8b76c0d55bfc329bcc
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -1003,10 +1003,9 @@ export interface SchemaTextOptions {
 /** Converts a JSON Schema to a TypeScript type; bounded for any schema. A type that JSON Schema cannot express gives
  * its text in `tsType`. */
 export declare function schemaText(schema: unknown, { root, notes }?: SchemaTextOptions): string;
-/** Validates an extension and fills in its optional keys. Throws TypeError that names the key and the extension. */
-export declare function defineExtension(spec: Extension): NormalExtension;
 
 export {
+  validateExtension as defineExtension,
   validateExtension as validate,
   z,
 };
