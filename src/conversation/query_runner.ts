@@ -57,7 +57,7 @@ export class QueryRunner {
     this.#parts = {
       ...parts,
       openSandbox: (options) => this.#children.start(() => parts.openSandbox(options)),
-      mayStartEarly: () => this.#children.hasRoom,
+      mayStartEarly: () => this.#children.hasRoom && (parts.mayStartEarly?.() ?? true),
     };
     const onError = (error: unknown): void => parts.log.warn("sandbox_not_stopped", { error: String(error) });
     this.#children = new ChildPool({ ...CHILDREN, ...parts.children, onError });

@@ -1,9 +1,9 @@
-import { approvalsSuite } from "./suites/approvals_suite.ts";
+import { answersSuite, approvalsSuite } from "./suites/approvals_suite.ts";
 import { badInputSuite } from "./suites/failures/bad_input_suite.ts";
 import { childrenSuite } from "./suites/children_suite.ts";
-import { codingSuite } from "./suites/coding_suite.ts";
+import { changesSuite, codingSuite } from "./suites/coding_suite.ts";
 import { commandsSuite } from "./suites/commands_suite.ts";
-import { continueSuite } from "./suites/continue_suite.ts";
+import { continueSuite, conversationsSuite } from "./suites/continue_suite.ts";
 import { endSuite } from "./suites/failures/end_suite.ts";
 import { flagsSuite } from "./suites/flags_suite.ts";
 import { fullDiskSuite } from "./suites/failures/full_disk_suite.ts";
@@ -54,6 +54,9 @@ export const oneWay: readonly ((launcher: Launcher) => void)[] = [
 /** The same, for the long part of the tests. */
 export const oneWayLong: readonly ((launcher: Launcher) => void)[] = [
   requestSuite,
+  answersSuite,
+  conversationsSuite,
+  changesSuite,
   screenSuite,
   protocolsSuite,
   serveAgainSuite,

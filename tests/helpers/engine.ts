@@ -41,6 +41,7 @@ export interface EngineOptions {
   readonly workspace?: string;
   /** The process that the engine claims to be; by default this one. */
   readonly owner?: ProcessOwner;
+  /** By default the real one, which starts a child once a block needs it: most queries of tests run none. */
   readonly openSandbox?: typeof openSandbox;
   readonly trySandbox?: () => void;
   /** The command wall; without it, `env.spawn` is absent. */
@@ -94,6 +95,7 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
     registry: options.source?.(registry) ?? registry,
     router: new Router({ routes: [route, ...options.routes ?? []], ...options.router }),
     log,
+    ...(options.openSandbox ? {} : { mayStartEarly: () => false }),
     openSandbox: (wanted) => open({ ...wanted, limits: { ...LIMITS, ...options.limits } }),
     ...(options.trySandbox ? { trySandbox: options.trySandbox } : {}),
     ...(options.spawn ? { spawn: options.spawn } : {}),

@@ -25,23 +25,10 @@ const WITHOUT_NAMESPACES = Deno.uid() === 0 ? ["/usr/bin/setpriv", "--bounding-s
   ...["/bin/sh", "-c", 'echo 0 >/proc/sys/user/max_user_namespaces; exec "$@"', "sh"] as const,
 ] as const;
 
+const rules = async (user: User) => await new ApprovalFolder(user.path("vis")).all();
+
 /** What a user is asked, and what becomes of the answer. */
 export function approvalsSuite(launcher: Launcher): void {
-  const withUser =
-    (work: (user: User) => Promise<void>, reply: readonly string[] = [ASKS, SAID]) => async (): Promise<void> => {
-      await using user = await User.make(launcher, { reply });
-      await work(user);
-    };
-  /** Types an answer when `vis run` asks; what it said at the end. */
-  const answer = async (user: User, typed: string, args = ["run", "x"]): Promise<string> => {
-    const pty = new Pty(user, args);
-    await pty.until("Answer with a letter");
-    pty.type(`${typed}\r`);
-    await pty.ended;
-    return pty.raw;
-  };
-  const rules = async (user: User) => await new ApprovalFolder(user.path("vis")).all();
-
   const unwalled = { ...launcher, argv: [...WITHOUT_NAMESPACES, ...launcher.argv] as const };
   launched(unwalled, "where the wall is not whole, a command is refused at once without anybody to ask", async () => {
     await using user = await User.make(unwalled, { reply: [RUNS, SAID, RUNS, SAID] });
@@ -56,15 +43,12 @@ export function approvalsSuite(launcher: Launcher): void {
     assert.match(free.stderr, /Commands ran without a question/);
   });
 
-  launched(
-    launcher,
-    "vis run is refused at once where nobody can be asked",
-    withUser(async (user) => {
-      const ran = await user.run(["run", "x"]);
-      assert.match(ran.stdout, NO);
-      assert.match(ran.stdout, /nobody can be asked here; vis config set shell\.network true/);
-    }),
-  );
+  launched(launcher, "vis run is refused at once where nobody can be asked", async () => {
+    await using user = await User.make(launcher, { reply: [ASKS, SAID] });
+    const ran = await user.run(["run", "x"]);
+    assert.match(ran.stdout, NO);
+    assert.match(ran.stdout, /nobody can be asked here; vis config set shell\.network true/);
+  });
 
   launched(launcher, "a hook that settings name is changed by an answer only", async () => {
     await using user = await User.make(launcher, { reply: [WRITES, SAID] });
@@ -78,9 +62,8 @@ export function approvalsSuite(launcher: Launcher): void {
     await assert.rejects(Deno.stat(`${user.workspace}/.hooks`), Deno.errors.NotFound);
   });
 
-  const name = `vis run asks on the terminal${noPty ? ` (skipped: ${noPty})` : ""}`;
-  if (noPty) return Deno.test({ name: `${name} [${launcher.name}]`, ignore: true, fn: () => {} });
-  launched(unwalled, `where the wall is not whole, ${name}`, async () => {
+  const onTerminal = { ...unwalled, missing: launcher.missing || noPty };
+  launched(onTerminal, "where the wall is not whole, vis run asks on the terminal", async () => {
     await using user = await User.make(unwalled, { reply: [RUNS, OPAQUE, SAID, RUNS, SAID] });
     const pty = new Pty(user, ["run", "x"]);
     await pty.until("Answer with a letter");
@@ -97,7 +80,25 @@ export function approvalsSuite(launcher: Launcher): void {
     assert.deepEqual((await rules(user)).map(({ scope }) => scope), ["echo ran"]);
     assert.equal((await user.run(["run", "y"])).stdout, "ran\n");
   });
-  launched(launcher, name, async (t) => {
+}
+
+/** All that a user can answer on a terminal. */
+export function answersSuite(launcher: Launcher): void {
+  const withUser =
+    (work: (user: User) => Promise<void>, reply: readonly string[] = [ASKS, SAID]) => async (): Promise<void> => {
+      await using user = await User.make(launcher, { reply });
+      await work(user);
+    };
+  /** Types an answer when `vis run` asks; what it said at the end. */
+  const answer = async (user: User, typed: string, args = ["run", "x"]): Promise<string> => {
+    const pty = new Pty(user, args);
+    await pty.until("Answer with a letter");
+    pty.type(`${typed}\r`);
+    await pty.ended;
+    return pty.raw;
+  };
+
+  launched({ ...launcher, missing: launcher.missing || noPty }, "vis run asks on the terminal", async (t) => {
     await together(t, {
       "yes, once, and no, with a reason that the model reads": withUser(async (user) => {
         const pty = new Pty(user, ["run", "x"]);

@@ -54,7 +54,10 @@ export function continueSuite(launcher: Launcher): void {
     assert.equal(third.stdout, "7,Ann:30,3,3\n", third.stderr);
     assert.equal((await user.queries()).queries.length, 3);
   });
+}
 
+/** Which conversation is meant, and several in one database. */
+export function conversationsSuite(launcher: Launcher): void {
   launched(launcher, "vis run chooses the conversation that is meant", async () => {
     await using user = await User.make(launcher, {
       handler: ({ texts }) => replyJson(/one/.test(texts[1] ?? "") ? "const hidden = 1" : [], { final: "Yes it is" }),
