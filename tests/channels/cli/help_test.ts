@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Command } from "commander";
 import { buildProgram, runCli } from "../../../src/channels/cli/cli.ts";
+import { runs } from "../../helpers/long_part.ts";
 import { fakeIo, fakeServices } from "./_fakes.ts";
 
 /** What would do harm where the command ran. */
@@ -21,6 +22,12 @@ function pathsOf(command: Command, above: readonly string[] = []): readonly (rea
 }
 
 const PATHS = pathsOf(buildProgram({ services: fakeServices(), io: fakeIo(), finish: () => {} }));
+
+/** All of a list in the long part, otherwise one of it, in turn. */
+function some<T>(list: readonly T[], turn: number): readonly T[] {
+  const at = turn % list.length;
+  return list.slice(runs(at, 0), runs(at + 1, list.length));
+}
 
 /** Every action that runs while `work` does, by the name of its command. */
 async function spied(work: () => Promise<void>): Promise<readonly string[]> {
@@ -49,7 +56,7 @@ async function said(...args: readonly string[]): Promise<{ readonly code: number
 
 Deno.test("help prints the help of every command and runs none, whatever follows", async (t) => {
   assert.ok(PATHS.length > 50, `${PATHS.length} commands`);
-  for (const path of PATHS) {
+  for (const [turn, path] of PATHS.entries()) {
     if (path[0] === "help") continue;
     await t.step(path.join(" "), async () => {
       const wanted = await said(...path, "--help");
@@ -57,8 +64,8 @@ Deno.test("help prints the help of every command and runs none, whatever follows
       assert.match(wanted.out, /^Usage: vis /);
       const isGroup = PATHS.some((one) => one.length > path.length && path.every((word, at) => one[at] === word));
       const ran = await spied(async () => {
-        for (const words of isGroup ? [[], ["--yes"], ["--nope", "--force"]] : [[], ...DANGEROUS]) {
-          for (const first of ["help", "--help", "-h"]) {
+        for (const [at, words] of (isGroup ? [[], ["--yes"], ["--nope", "--force"]] : [[], ...DANGEROUS]).entries()) {
+          for (const first of some(["help", "--help", "-h"], turn + at)) {
             assert.deepEqual(await said(first, ...path, ...words), wanted, [first, ...path, ...words].join(" "));
           }
         }
@@ -70,10 +77,10 @@ Deno.test("help prints the help of every command and runs none, whatever follows
 
 Deno.test("--help and -h before or behind the arguments of a command run it no more than help does", async () => {
   const ran = await spied(async () => {
-    for (const path of PATHS) {
+    for (const [at, path] of PATHS.entries()) {
       if (path[0] === "help" || path[0] === "__complete") continue;
       for (const words of DANGEROUS) {
-        for (const flag of ["--help", "-h"]) {
+        for (const flag of some(["--help", "-h"], at)) {
           for (const args of [[...path, flag, ...words], [...path, ...words, flag]]) {
             const { code, out, err } = await said(...args);
             assert.ok(code === 0 ? out.startsWith("Usage: vis ") : code === 2, `${args.join(" ")}: ${code} ${err}`);

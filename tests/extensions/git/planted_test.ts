@@ -6,6 +6,7 @@ import { merge, pickCommits, rebase } from "../../../extensions/git/sequence.ts"
 import { reset, restore, stash } from "../../../extensions/git/uncommitted.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { ObeyedPaths } from "../../../src/processes/obeyed_paths.ts";
+import { runs } from "../../helpers/long_part.ts";
 import { missing, repository, type TestRepository } from "./_repository.ts";
 
 const ignore = missing !== "";
@@ -185,15 +186,15 @@ Deno.test(
 
 const BRINGS = {
   merge: (env) => merge(env, "side"),
+  stash: (env) => stash(env, { apply: true }),
   "cherry-pick": (env) => pickCommits(env, "cherry-pick", "side"),
   rebase: async (env) => {
     await changeBranch(env, "side", { switch: true });
     return await rebase(env, "main");
   },
-  stash: (env) => stash(env, { apply: true }),
 } satisfies Record<string, (env: EnvironmentView) => Promise<unknown>>;
 
-for (const [name, bring] of Object.entries(BRINGS)) {
+for (const [name, bring] of Object.entries(BRINGS).slice(0, runs(2, 4))) {
   for (const isObeyed of [true, false]) {
     Deno.test(
       `a ${name} ${isObeyed ? "brings nothing" : "follows a rename"} into a folder of hooks that ${
