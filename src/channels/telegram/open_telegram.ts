@@ -123,7 +123,7 @@ async function introduce(api: BotApi, options: OpenTelegramOptions): Promise<Me>
 }
 
 /** The time for the final messages of cancelled queries. */
-const LAST_WORDS_MS = 5_000;
+export const LAST_WORDS_MS = 5_000;
 
 interface TelegramBotOptions {
   readonly parts: BotParts;

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import type { BotClock } from "../../../src/channels/telegram/bot_api.ts";
+import { LAST_WORDS_MS } from "../../../src/channels/telegram/open_telegram.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 import { FakeBotApi, refused } from "./_fake_bot_api.ts";
 import { fastClock, withBot } from "./_rig.ts";
@@ -171,6 +173,12 @@ Deno.test("a long answer comes in parts in order, and a text that Telegram refus
 
 Deno.test("the end of the program lets a query finish; one that takes too long goes on at the next start", () => {
   const api = new FakeBotApi();
+  const clock = fastClock();
+  /** The last words are sent, however long that takes. */
+  const patient: BotClock = {
+    ...clock,
+    sleep: (ms, signal) => clock.sleep(ms === LAST_WORDS_MS ? 6_000_000 : ms, signal),
+  };
   return withBot(
     [
       replyJson("await new Promise((r) => setTimeout(r, 300)); const a = 1"),
@@ -190,7 +198,7 @@ Deno.test("the end of the program lets a query finish; one that takes too long g
       assert.ok(api.messages.some(({ texts }) => texts.some((text) => text.startsWith("⏸ The bot is restarting"))));
       assert.equal(api.messages.length, 2);
     },
-    { api, shutdownMs: 6_000_000 },
+    { api, clock: patient, shutdownMs: 6_000_000 },
   );
 });
 

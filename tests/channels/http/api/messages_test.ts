@@ -433,7 +433,9 @@ Deno.test("a message names the model that serves it, and may lower the limits of
     detail: "",
     models: [{ name: "other", ...facts }],
   };
-  await using rig = await startRig([final("done"), final("never sent")], { models: [listed] });
+  await using rig = await startRig([final("done"), { text: final("never sent"), delayMs: 60_000 }], {
+    models: [listed],
+  });
   const at = `/api/v1/conversations/${await rig.conversation()}`;
   const stream = { accept: "text/event-stream" };
   const events = await (await rig.post(`${at}/messages`, { request: "a", model: "scripted/other" }, stream)).text();
