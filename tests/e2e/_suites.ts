@@ -1,42 +1,14 @@
-import { answersSuite, approvalsSuite } from "./suites/approvals_suite.ts";
-import { badInputSuite } from "./suites/failures/bad_input_suite.ts";
-import { childrenSuite } from "./suites/children_suite.ts";
-import { changesSuite, codingSuite } from "./suites/coding_suite.ts";
+import { approvalsSuite } from "./suites/approvals_suite.ts";
+import { codingSuite } from "./suites/coding_suite.ts";
 import { commandsSuite } from "./suites/commands_suite.ts";
-import { continueSuite, conversationsSuite } from "./suites/continue_suite.ts";
-import { endSuite } from "./suites/failures/end_suite.ts";
-import { flagsSuite } from "./suites/flags_suite.ts";
-import { fullDiskSuite } from "./suites/failures/full_disk_suite.ts";
-import { givenSuite } from "./suites/given_suite.ts";
-import { killSuite } from "./suites/failures/kill_suite.ts";
+import { continueSuite } from "./suites/continue_suite.ts";
 import type { Launcher } from "./_launcher.ts";
-import { limitsSuite } from "./suites/limits_suite.ts";
-import { machineSuite } from "./suites/machine_suite.ts";
 import { modulesSuite } from "./suites/modules_suite.ts";
-import { movedSuite } from "./suites/failures/moved_suite.ts";
-import { nodesSuite } from "./suites/nodes_suite.ts";
-import { protocolsSuite } from "./suites/protocols_suite.ts";
-import { providersSuite } from "./suites/providers_suite.ts";
-import { replaySuite } from "./suites/replay_suite.ts";
-import { repliesSuite } from "./suites/replies_suite.ts";
-import { requestSuite } from "./suites/request_suite.ts";
-import { runOptionsSuite } from "./suites/run_options_suite.ts";
-import { runSuite } from "./suites/run_suite.ts";
-import { screenSuite } from "./suites/screen_suite.ts";
-import { serveAgainSuite } from "./suites/failures/serve_again_suite.ts";
 import { serveSuite } from "./suites/serve_suite.ts";
-import { servicesSuite } from "./suites/services_suite.ts";
-import { signalsSuite } from "./suites/failures/signals_suite.ts";
 import { startsSuite } from "./suites/starts_suite.ts";
-import { streamsSuite } from "./suites/streams_suite.ts";
-import { telegramSuite } from "./suites/telegram_suite.ts";
-import { toolchainsSuite } from "./suites/toolchains_suite.ts";
-import { twoProcessesSuite } from "./suites/failures/two_processes_suite.ts";
 
-/** What depends most on how the program is started and built: held both ways. */
-export const bothWays: readonly ((launcher: Launcher) => void)[] = [runSuite];
-
-/** What depends on it too: held on the executable, and from source in the long part of the tests. */
+/** What depends on how the program is started and built: held on the executable, and from source in the long part of
+ * the tests. The gate holds `runSuite` both ways. */
 export const bothWaysLong: readonly ((launcher: Launcher) => void)[] = [
   startsSuite,
   serveSuite,
@@ -49,36 +21,4 @@ export const oneWay: readonly ((launcher: Launcher) => void)[] = [
   continueSuite,
   approvalsSuite,
   codingSuite,
-];
-
-/** The same, for the long part of the tests. */
-export const oneWayLong: readonly ((launcher: Launcher) => void)[] = [
-  requestSuite,
-  answersSuite,
-  conversationsSuite,
-  changesSuite,
-  screenSuite,
-  protocolsSuite,
-  serveAgainSuite,
-  runOptionsSuite,
-  repliesSuite,
-  streamsSuite,
-  endSuite,
-  signalsSuite,
-  killSuite,
-  fullDiskSuite,
-  movedSuite,
-  limitsSuite,
-  machineSuite,
-  toolchainsSuite,
-  servicesSuite,
-  badInputSuite,
-  providersSuite,
-  givenSuite,
-  flagsSuite,
-  telegramSuite,
-  childrenSuite,
-  replaySuite,
-  twoProcessesSuite,
-  nodesSuite,
 ];

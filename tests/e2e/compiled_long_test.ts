@@ -1,5 +1,6 @@
 import { compiledLauncher, sourceLauncher } from "./_launcher.ts";
-import { bothWaysLong, oneWayLong } from "./_suites.ts";
+import { oneWayLong } from "./_long_suites.ts";
+import { bothWaysLong } from "./_suites.ts";
 
 const compiled = await compiledLauncher();
 const source = await sourceLauncher();

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { baseRuntime } from "../helpers/base_runtime.ts";
 import { compiledLauncher } from "./_launcher.ts";
-import { bothWays, bothWaysLong, oneWay } from "./_suites.ts";
+import { bothWaysLong, oneWay } from "./_suites.ts";
+import { runSuite } from "./suites/run_suite.ts";
 
 /** Each process holds it in memory. */
 const BUDGET_BYTES = 4_300_000;
@@ -12,7 +13,7 @@ const ORIGINALS = fileURLToPath(new URL("../../build/rehearsal/", import.meta.ur
 
 const launcher = await compiledLauncher();
 // Without an executable these are shown as skipped; the others run from source.
-for (const suite of [...bothWays, ...bothWaysLong, ...(launcher.missing === "" ? oneWay : [])]) suite(launcher);
+for (const suite of [runSuite, ...bothWaysLong, ...(launcher.missing === "" ? oneWay : [])]) suite(launcher);
 
 const { DENORT_BIN: base } = (await baseRuntime()).env;
 Deno.test({

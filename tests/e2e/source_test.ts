@@ -1,7 +1,10 @@
 import { baseRuntime } from "../helpers/base_runtime.ts";
 import { sourceLauncher } from "./_launcher.ts";
-import { bothWays, bothWaysLong, oneWay } from "./_suites.ts";
+import { runSuite } from "./suites/run_suite.ts";
 
 const launcher = await sourceLauncher();
-const executable = (await baseRuntime()).ok;
-for (const suite of [...bothWays, ...(executable ? [] : [...bothWaysLong, ...oneWay])]) suite(launcher);
+runSuite(launcher);
+if (!(await baseRuntime()).ok) {
+  const { bothWaysLong, oneWay } = await import("./_suites.ts");
+  for (const suite of [...bothWaysLong, ...oneWay]) suite(launcher);
+}

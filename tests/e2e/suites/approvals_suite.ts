@@ -27,7 +27,7 @@ const WITHOUT_NAMESPACES = Deno.uid() === 0 ? ["/usr/bin/setpriv", "--bounding-s
 
 const rules = async (user: User) => await new ApprovalFolder(user.path("vis")).all();
 
-/** What a user is asked, and what becomes of the answer. */
+/** What a user is asked where the wall is not whole. */
 export function approvalsSuite(launcher: Launcher): void {
   const unwalled = { ...launcher, argv: [...WITHOUT_NAMESPACES, ...launcher.argv] as const };
   launched(unwalled, "where the wall is not whole, a command is refused at once without anybody to ask", async () => {
@@ -41,25 +41,6 @@ export function approvalsSuite(launcher: Launcher): void {
     assert.equal(free.stdout, "ran\n");
     assert.match(free.stderr, /Commands run without a question, and their wall is not whole/);
     assert.match(free.stderr, /Commands ran without a question/);
-  });
-
-  launched(launcher, "vis run is refused at once where nobody can be asked", async () => {
-    await using user = await User.make(launcher, { reply: [ASKS, SAID] });
-    const ran = await user.run(["run", "x"]);
-    assert.match(ran.stdout, NO);
-    assert.match(ran.stdout, /nobody can be asked here; vis config set shell\.network true/);
-  });
-
-  launched(launcher, "a hook that settings name is changed by an answer only", async () => {
-    await using user = await User.make(launcher, { reply: [WRITES, SAID] });
-    await Deno.mkdir(`${user.workspace}/.git`);
-    await Deno.writeTextFile(`${user.workspace}/.git/HEAD`, "ref: refs/heads/main\n");
-    await Deno.writeTextFile(`${user.workspace}/.git/config`, "[core]\n\thooksPath = .hooks\n");
-    assert.match(
-      (await user.run(["run", "x"])).stdout,
-      /^Cannot change \.hooks\/pre-commit, which git runs by the setting core\.hooksPath: nobody can be asked here/,
-    );
-    await assert.rejects(Deno.stat(`${user.workspace}/.hooks`), Deno.errors.NotFound);
   });
 
   const onTerminal = { ...unwalled, missing: launcher.missing || noPty };
@@ -82,7 +63,7 @@ export function approvalsSuite(launcher: Launcher): void {
   });
 }
 
-/** All that a user can answer on a terminal. */
+/** All that a user can be asked and answer. */
 export function answersSuite(launcher: Launcher): void {
   const withUser =
     (work: (user: User) => Promise<void>, reply: readonly string[] = [ASKS, SAID]) => async (): Promise<void> => {
@@ -97,6 +78,25 @@ export function answersSuite(launcher: Launcher): void {
     await pty.ended;
     return pty.raw;
   };
+
+  launched(launcher, "vis run is refused at once where nobody can be asked", async () => {
+    await using user = await User.make(launcher, { reply: [ASKS, SAID] });
+    const ran = await user.run(["run", "x"]);
+    assert.match(ran.stdout, NO);
+    assert.match(ran.stdout, /nobody can be asked here; vis config set shell\.network true/);
+  });
+
+  launched(launcher, "a hook that settings name is changed by an answer only", async () => {
+    await using user = await User.make(launcher, { reply: [WRITES, SAID] });
+    await Deno.mkdir(`${user.workspace}/.git`);
+    await Deno.writeTextFile(`${user.workspace}/.git/HEAD`, "ref: refs/heads/main\n");
+    await Deno.writeTextFile(`${user.workspace}/.git/config`, "[core]\n\thooksPath = .hooks\n");
+    assert.match(
+      (await user.run(["run", "x"])).stdout,
+      /^Cannot change \.hooks\/pre-commit, which git runs by the setting core\.hooksPath: nobody can be asked here/,
+    );
+    await assert.rejects(Deno.stat(`${user.workspace}/.hooks`), Deno.errors.NotFound);
+  });
 
   launched({ ...launcher, missing: launcher.missing || noPty }, "vis run asks on the terminal", async (t) => {
     await together(t, {

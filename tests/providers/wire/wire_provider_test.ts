@@ -5,7 +5,7 @@ import { Router } from "../../../src/providers/router/router.ts";
 import { openAiChat } from "../../../src/providers/wire/openai_chat.ts";
 import { WireProvider } from "../../../src/providers/wire/wire_provider.ts";
 import { collect, endOf, request, textOf } from "../../conformance/provider_calls.ts";
-import { failures, LARGE_REPLIES, LONG } from "../../conformance/provider_failures.ts";
+import { ENDLESS_COMMENTS, failures, LARGE_REPLIES, LONG } from "../../conformance/provider_failures.ts";
 import { providerSuite } from "../../conformance/provider_suite.ts";
 import { HandClock } from "../../helpers/hand_clock.ts";
 import { startWireMock } from "../../helpers/wires/wire_mock.ts";
@@ -162,9 +162,10 @@ Deno.test("WireProvider models() takes so many and no more, however long the lis
 
 for (const protocol of PROTOCOLS) {
   const { wire, marksEnd, words } = WIRES[protocol];
+  const comments = protocol === PROTOCOLS[0] ? [ENDLESS_COMMENTS] : [];
   providerSuite({
     name: `createProvider(${protocol})`,
-    wire: { marksEnd, failures: [...failures(words), ...LARGE_REPLIES] },
+    wire: { marksEnd, failures: [...failures(words), ...LARGE_REPLIES, ...comments] },
     start: async (reply) => {
       const mock = await startWireMock(wire, { reply, key: KEY });
       return {
