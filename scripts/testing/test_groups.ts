@@ -66,8 +66,6 @@ const FIRST: readonly string[] = [
 const ALONE: readonly string[] = [
   ...FIRST,
   "tests/processes/process_wall_test.ts",
-  "tests/sandbox/child/compiler",
-  "tests/sandbox/child/variables",
   "tests/sandbox/codec/decode_test.ts",
   "tests/sandbox/host/fuzz_test.ts",
   "tests/sandbox/modules/realm_module_test.ts",
