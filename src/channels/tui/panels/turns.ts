@@ -1,6 +1,9 @@
 import { matchesKey } from "@earendil-works/pi-tui";
 import type { Conversations } from "../../../conversation/conversations.ts";
+import { ago } from "../../../domain/kit/text.ts";
+import { BlockTally, storedDiffs } from "../../../domain/query/calls.ts";
 import { aboutText, spentOn } from "../../../domain/query/model_call.ts";
+import { changedPaths } from "../../../domain/query/work.ts";
 import { amounts, flat } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { LineInput, List, type Movement, movement, row } from "./widgets.ts";
@@ -180,9 +183,12 @@ class TurnList {
     if (item.kind === "earlier") return row(`    … ${amounts.count(item.before, "earlier step")}`, place);
     if (item.kind === "step") return row(`    ${item.step.name}`, { facts: item.step.facts, ...place });
     const { query, number } = item;
+    const files = query.work?.files ?? 0;
     const facts = [
-      query.status,
+      query.status === "done" ? "" : query.status,
+      ago(query.createdAt, Date.now()),
       amounts.count(query.iterations, "step"),
+      files === 0 ? "" : amounts.count(files, "file"),
       query.costUsd === null || query.costUsd === 0 ? "" : `${aboutText(query.usage)}${amounts.cost(query.costUsd)}`,
     ];
     return row(`${this.isOpen(query) ? "▾" : "▸"} ${number} ${flat(query.text)}`, { facts, ...place });
@@ -212,21 +218,34 @@ async function readSteps(
   return (await conversations.iterations(queryId, { after, limit })).map(step);
 }
 
+/** Words for how a step ended, if it did more than run code. */
+const ENDS: Readonly<Record<string, string>> = {
+  final: "answered",
+  refused: "answer refused",
+  failed: "failed",
+  empty: "nothing to run",
+  running: "running",
+};
+
 /** Summarises an iteration without keeping the values of its blocks. */
 function step(iteration: StoredIteration): IterationSummary {
   const { iterationId, position, metadata, status, traces, blocks, thinking, error } = iteration;
   const outcome = typeof metadata["outcome"] === "string" ? metadata["outcome"] : status;
   const pending = metadata["pendingBlocks"];
+  const calls = BlockTally.of(blocks.flatMap(({ result }) => result.calls)).text;
   const code = blocks[0]?.code ?? (Array.isArray(pending) ? String(pending[0] ?? "") : "");
-  const about = [code, error ?? "", thinking].find((text) => text.trim() !== "") ?? "";
+  const about = [calls, code, error ?? "", thinking].find((text) => text.trim() !== "") ?? "";
+  const words = [ENDS[outcome] ?? "", flat(about, 300)].filter((text) => text !== "").join(" · ");
+  const files = new Set(storedDiffs(metadata).flatMap(changedPaths)).size;
   const { usage } = spentOn(traces);
   const cost = metadata["costUsd"];
   const ms = [...traces.map((one) => one.ms), ...blocks.map(({ result }) => result.ms)].reduce((a, b) => a + b, 0);
   return {
     iterationId,
     position,
-    name: `${position + 1} ${flat(outcome, 40)}${about === "" ? "" : ` · ${flat(about, 300)}`}`,
+    name: `${position + 1} ${words}`,
     facts: [
+      files === 0 ? "" : amounts.count(files, "file"),
       amounts.time(ms),
       usage.input + usage.output === 0
         ? ""

@@ -22,9 +22,9 @@ Deno.test("Inspector lists iterations with tokens and time; Enter shows exactly 
   for (const width of WIDTHS) {
     await using rig = await asked();
     const panel = new Inspector(rig.parts);
-    const list = await rig.until(panel, /❯ {5}3 final/, { width });
+    const list = await rig.until(panel, /❯ {5}3 answered/, { width });
     assert.match(list, /▾ 1 Find the needle/);
-    if (width > 40) assert.match(list, /1 executed · const needle.*1,234 in 56 out/);
+    if (width > 40) assert.match(list, /1 const needle.*1,234 in 56 out/);
     type(panel, KEYS.up, KEYS.up, KEYS.enter);
     const text = await rig.until(panel, /^Facts/m, { width, rows: 200 });
     assert.match(text, /tokens +1,234 in \(1,000 from the/);
@@ -38,7 +38,7 @@ Deno.test("Inspector lists iterations with tokens and time; Enter shows exactly 
 Deno.test("Inspector the messages are those that the provider got, word by word, and so are copies", async () => {
   await using rig = await asked();
   const panel = new Inspector(rig.parts);
-  await rig.until(panel, /❯ {5}3 final/);
+  await rig.until(panel, /❯ {5}3 answered/);
   type(panel, KEYS.up, KEYS.enter);
   await rig.until(panel, /^Facts/m);
   const sent = rig.engine.provider.requests[1]!.texts;
@@ -57,7 +57,7 @@ Deno.test("Inspector the messages are those that the provider got, word by word,
 Deno.test("Inspector arrows go from iteration to iteration, Tab and Shift+Tab from part to part", async () => {
   await using rig = await asked();
   const panel = new Inspector(rig.parts);
-  await rig.until(panel, /❯ {5}3 final/);
+  await rig.until(panel, /❯ {5}3 answered/);
   type(panel, KEYS.home, KEYS.down, KEYS.enter);
   await rig.until(panel, /^Facts/m);
   type(panel, KEYS.shiftTab);
@@ -71,7 +71,7 @@ Deno.test("Inspector arrows go from iteration to iteration, Tab and Shift+Tab fr
   await new Promise((resolve) => setTimeout(resolve, 5));
   assert.equal(panel.title, "Request 1 · step 3 of 3");
   type(panel, KEYS.esc);
-  assert.match(shown(panel), /❯ {5}1 executed/);
+  assert.match(shown(panel), /❯ {5}1 const/);
   type(panel, KEYS.esc);
   assert.equal(rig.all("close").length, 1);
 });
@@ -79,7 +79,7 @@ Deno.test("Inspector arrows go from iteration to iteration, Tab and Shift+Tab fr
 Deno.test("Inspector / finds words, n and N go on, Esc forgets them", async () => {
   await using rig = await asked();
   const panel = new Inspector(rig.parts);
-  await rig.until(panel, /❯ {5}3 final/);
+  await rig.until(panel, /❯ {5}3 answered/);
   type(panel, KEYS.enter);
   await rig.until(panel, /^Facts/m);
   type(panel, "/");
@@ -102,7 +102,7 @@ Deno.test("Inspector / finds words, n and N go on, Esc forgets them", async () =
 Deno.test("Inspector scrolls by lines, pages and to the ends", async () => {
   await using rig = await asked();
   const panel = new Inspector(rig.parts);
-  await rig.until(panel, /❯ {5}3 final/);
+  await rig.until(panel, /❯ {5}3 answered/);
   type(panel, KEYS.enter);
   const top = await rig.until(panel, /^Facts/m);
   type(panel, KEYS.down);
@@ -127,7 +127,7 @@ Deno.test("Inspector a failed call shows every attempt and the error", async () 
   ]);
   await rig.engine.ask("Try");
   const panel = new Inspector(rig.parts);
-  await rig.until(panel, /❯ {5}2 final/);
+  await rig.until(panel, /❯ {5}2 answered/);
   type(panel, KEYS.home, KEYS.down, KEYS.enter);
   await rig.until(panel, /broken pipe/, { rows: 100 });
 });
@@ -136,7 +136,7 @@ Deno.test("Inspector hostile messages and replies command nothing", async () => 
   await using rig = await startPanels([HOSTILE, replyJson([], { final: HOSTILE, thinking: HOSTILE })]);
   await rig.engine.ask(HOSTILE);
   const panel = new Inspector(rig.parts);
-  await rig.until(panel, /❯ {5}2 final/);
+  await rig.until(panel, /❯ {5}2 answered/);
   type(panel, KEYS.home, KEYS.down, KEYS.enter);
   for (const width of WIDTHS) await rig.until(panel, /^Facts[^]*u001b/, { width, rows: 300 });
   type(panel, "/", `\x1b[200~${HOSTILE}\x1b[201~`);
@@ -149,7 +149,7 @@ Deno.test("Inspector a message of a megabyte on one line is shown and moved in a
   await using rig = await startPanels([replyJson([], { final: "It is long" })]);
   await rig.engine.ask(`${"漢字 ab ".repeat(15_000)}the end`);
   const panel = new Inspector(rig.parts);
-  await rig.until(panel, /❯ {5}1 final/);
+  await rig.until(panel, /❯ {5}1 answered/);
   type(panel, KEYS.end, KEYS.enter);
   await rig.until(panel, /^Facts/m);
   const before = cpuMs();
@@ -163,11 +163,11 @@ Deno.test("Inspector nothing sent yet, a store that fails, answers that come too
   await rig.until(new Inspector(rig.parts), /nothing has been sent yet/);
   await rig.engine.ask("x");
   const panel = new Inspector(rig.parts);
-  await rig.until(panel, /❯ {5}1 final/, { width: 40 });
+  await rig.until(panel, /❯ {5}1 answered/, { width: 40 });
   await rig.engine.store.close();
   type(panel, KEYS.enter);
   await rig.until(panel, /^! /m);
-  assert.match(selected(panel), /1 final/);
+  assert.match(selected(panel), /1 answered/);
   const left = new Inspector(rig.parts);
   left.left();
   const { redraws } = rig;

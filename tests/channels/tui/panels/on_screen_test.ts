@@ -37,7 +37,7 @@ Deno.test("panels on the screen: Ctrl+K finds a command by letters, its panel op
 Deno.test("panels on the screen: ? shows what was sent, on 40 columns too, and a resize while it is open", async () => {
   await withScreen(REPLIES, { ...BEGUN, columns: 40, rows: 16 }, async ({ screen, engine }) => {
     screen.type("\x1bi");
-    await screen.until(/╭─ What was sent ─+╮[^]*❯ {5}1 final/);
+    await screen.until(/╭─ What was sent ─+╮[^]*❯ {5}1 answered/);
     screen.type(KEYS.enter);
     await screen.until(/╭─ Request 2 · step 1 of 1 ─[^]*Facts/);
     screen.type(KEYS.shiftTab + KEYS.shiftTab);
@@ -61,9 +61,9 @@ Deno.test("panels on the screen: a fork is made at an iteration, and the list of
   await withScreen(REPLIES, BEGUN, async ({ screen, engine }) => {
     await screen.until("The second one");
     screen.type("/fork\r");
-    await screen.until(/╭─ Fork ─[^]*❯ {5}1 final/);
+    await screen.until(/╭─ Fork ─[^]*❯ {5}1 answered/);
     screen.type(KEYS.home + KEYS.right);
-    await screen.until(/2 final/);
+    await screen.until(/2 answered/);
     screen.type(KEYS.down + KEYS.enter);
     await screen.until(/on a new branch/);
     assert.doesNotMatch(screen.screen(), /The second one/);
@@ -168,11 +168,11 @@ Deno.test("panels on the screen: a click selects, a second one on the same row o
     screen.type(KEYS.esc);
     await screen.until((text) => !text.includes("╭─"));
     screen.type("\x1bi");
-    await screen.until(/❯ {5}1 final/);
+    await screen.until(/❯ {5}1 answered/);
     click("▸ 1 Find");
     await screen.until(/❯ ▸ 1 Find/);
     click("▸ 1 Find");
-    await screen.until(/▾ 1 Find[^]*2 final/);
+    await screen.until(/▾ 1 Find[^]*2 answered/);
   });
 });
 
@@ -186,7 +186,7 @@ Deno.test("panels on the screen: while a query runs they show what is there, and
     screen.type("inspect");
     await screen.until(/❯ inspect/);
     screen.type(KEYS.enter);
-    await screen.until(/▾ 1 Go on +running[^]*❯ {5}1 executed · const first/);
+    await screen.until(/▾ 1 Go on +running[^]*❯ {5}1 const first/);
     screen.type(KEYS.enter);
     await screen.until(/Request 1 · step 1 of 1[^]*Facts/);
     screen.type(KEYS.esc);
@@ -198,7 +198,7 @@ Deno.test("panels on the screen: while a query runs they show what is there, and
     screen.type("fork");
     await screen.until(/❯ fork/);
     screen.type(KEYS.enter);
-    await screen.until(/❯ {5}1 executed/);
+    await screen.until(/❯ {5}1 const/);
     screen.type(KEYS.enter);
     await screen.until(/Cannot fork while a request is running; Esc cancels it/);
     const latest = await engine.conversations.latest("/nowhere");

@@ -27,20 +27,20 @@ Deno.test("ForkPicker shows the queries, the newest unfolded with its last itera
   for (const width of WIDTHS) {
     await using rig = await twoQueries();
     const panel = new ForkPicker(rig.parts);
-    const text = await rig.until(panel, /❯ {5}2 final/, { width });
+    const text = await rig.until(panel, /❯ {5}2 answered/, { width });
     assert.match(text, /▸ 1 How many/);
     assert.match(text, /▾ 2 漢字 and more/);
-    assert.match(text, / {4}1 executed · const c/);
-    if (width > 40) assert.match(text, /How many are there\? +done {2}3 steps/);
+    assert.match(text, / {4}1 const c/);
+    if (width > 40) assert.match(text, /How many are there\? +now {2}3 steps/);
   }
 });
 
 Deno.test("ForkPicker Enter forks after the selected iteration, also of a query that was unfolded", async () => {
   await using rig = await twoQueries();
   const panel = new ForkPicker(rig.parts);
-  await rig.until(panel, /❯ {5}2 final/);
+  await rig.until(panel, /❯ {5}2 answered/);
   type(panel, KEYS.home, KEYS.right);
-  await rig.until(panel, /2 executed · const b/);
+  await rig.until(panel, /2 const b/);
   assert.match(selected(panel), /▾ 1 How many/);
   type(panel, KEYS.down, KEYS.down, KEYS.enter);
   assert.deepEqual(await rig.does("fork"), await pointOf(rig, 0, 1));
@@ -50,10 +50,10 @@ Deno.test("ForkPicker Enter forks after the selected iteration, also of a query 
 Deno.test("ForkPicker Enter on a query forks after its end; ← folds", async () => {
   await using rig = await twoQueries();
   const panel = new ForkPicker(rig.parts);
-  await rig.until(panel, /❯ {5}2 final/);
+  await rig.until(panel, /❯ {5}2 answered/);
   type(panel, KEYS.left);
   assert.match(shown(panel), /❯ ▸ 2 漢字/);
-  assert.doesNotMatch(shown(panel), /final/);
+  assert.doesNotMatch(shown(panel), /answered/);
   type(panel, KEYS.up, KEYS.enter);
   assert.deepEqual(await rig.does("fork"), await pointOf(rig, 0, 2));
 });
@@ -62,16 +62,16 @@ Deno.test("ForkPicker Ctrl+R reads again what has come meanwhile", async () => {
   await using rig = await startPanels([final("It is one"), replyJson("const a = 1"), final("It is two")]);
   await rig.engine.ask("First");
   const panel = new ForkPicker(rig.parts);
-  await rig.until(panel, /❯ {5}1 final/);
+  await rig.until(panel, /❯ {5}1 answered/);
   await rig.engine.ask("Second");
   type(panel, KEYS.ctrl("r"));
-  await rig.until(panel, /▾ 2 Second[^]*❯ {5}2 final/);
+  await rig.until(panel, /▾ 2 Second[^]*❯ {5}2 answered/);
 });
 
 Deno.test("ForkPicker words find a request", async () => {
   await using rig = await twoQueries();
   const panel = new ForkPicker(rig.parts);
-  await rig.until(panel, /❯ {5}2 final/);
+  await rig.until(panel, /❯ {5}2 answered/);
   type(panel, ..."MANY how");
   assert.match(shown(panel), /❯ ▸ 1 How many/);
   assert.doesNotMatch(shown(panel), /漢字/);
@@ -101,15 +101,15 @@ Deno.test("ForkPicker of a long query the newest iterations come first, earlier 
   });
   const parts: PanelParts = { ...rig.parts, session: () => ({ ...rig.parts.session(), conversations: watched }) };
   const panel = new ForkPicker(parts);
-  await rig.until(panel, /❯ {5}151 final/);
+  await rig.until(panel, /❯ {5}151 answered/);
   assert.equal(ranges.length, 1);
   type(panel, KEYS.home, KEYS.down);
-  await rig.until(panel, /90 executed/);
-  assert.match(selected(panel), /90 executed|91 executed/);
+  await rig.until(panel, /90 const/);
+  assert.match(selected(panel), /90 const|91 const/);
   type(panel, KEYS.home, KEYS.down);
-  await rig.until(panel, /30 executed/);
+  await rig.until(panel, /30 const/);
   type(panel, KEYS.home, KEYS.down);
-  await rig.until(panel, / 1 executed · const x0/);
+  await rig.until(panel, / 1 const x0/);
   assert.equal(ranges.length, 3);
 });
 
