@@ -9,7 +9,7 @@ import {
 import { missingProgramHint } from "./missing_program.ts";
 import { PartCodes, SIGPIPE } from "./part_codes.ts";
 import { existsSync } from "node:fs";
-import { realpath } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import ownPath, { basename, relative, resolve } from "node:path";
 
 /** The default time limit of a command. */
@@ -199,9 +199,10 @@ async function approved(
   }
   const paths = named.filter((path) => !isInside(root, path));
   for (const path of paths) {
+    const isFolder = await stat(path).then((found) => found.isDirectory(), () => true);
     await ask(env, {
-      what: `let a command change ${path}: ${shown}`,
-      scope: `commands that change ${path}`,
+      what: `let a command change ${isFolder ? `the folder ${path} and all below it` : `the file ${path}`}: ${shown}`,
+      scope: `commands that change the ${isFolder ? "folder" : "file"} ${path}`,
       setting: null,
     });
   }

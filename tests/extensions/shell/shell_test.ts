@@ -222,8 +222,8 @@ Deno.test("shell.run() asks the user for the network and for paths outside the w
     };
     await run(env, "npm ci", { network: true, write: ["inside", "../other", "../link"] });
     assert.deepEqual(questions.splice(0), [
-      `commands that change ${root}/other`,
-      "commands that change /etc",
+      `commands that change the folder ${root}/other`,
+      "commands that change the folder /etc",
       "network for npm ci … (/usr/bin/npm)",
     ]);
     assert.deepEqual(requests.at(-1)?.scopes, ["network for npm ci … (/usr/bin/npm)"]);
@@ -249,6 +249,12 @@ Deno.test("shell.run() asks the user for the network and for paths outside the w
     await run(env, "npm ci", { write: [".git/hooks", ".git"] });
     assert.deepEqual(questions.splice(0), ["commands that change this repository's history and settings"]);
     assert.deepEqual(asked.at(-1)![1].write, [`${root}/w`, `${root}/w/.git`]);
+    await Deno.writeTextFile(`${root}/one.txt`, "");
+    await run(env, "echo > ../one.txt", { write: ["../one.txt"] });
+    assert.deepEqual([requests.at(-1)?.what, questions.splice(0)], [
+      `let a command change the file ${await Deno.realPath(root)}/one.txt: echo > ../one.txt`,
+      [`commands that change the file ${await Deno.realPath(root)}/one.txt`],
+    ]);
     hasNetwork = true;
     await run(env, "npm ci", { network: true, write: ["inside"] });
     assert.deepEqual(questions, []);
