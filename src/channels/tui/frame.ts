@@ -48,6 +48,8 @@ export class ScreenFrame implements Component {
   #above = 0;
   /** The duration of the last drawing in milliseconds. */
   cost = 0;
+  /** Whether the next drawing shows the text that arrived since the last one. */
+  fresh = true;
 
   constructor(parts: FrameParts) {
     this.#parts = parts;
@@ -65,7 +67,8 @@ export class ScreenFrame implements Component {
       ...input(width),
       ...(low ? [] : [footerLine(footer, { width, theme })]),
     ];
-    const above = this.#parts.transcript.view(width, Math.max(0, rows - below.length));
+    const above = this.#parts.transcript.view(width, Math.max(0, rows - below.length), this.fresh);
+    this.fresh = false;
     this.#above = above.length;
     const lines = [...panel === null ? above : panelBox(panel, { under: above, width, theme }), ...below];
     this.cost = performance.now() - began;

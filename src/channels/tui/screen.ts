@@ -155,7 +155,11 @@ export class Screen implements PanelActions {
       facts: () => this.#facts(),
       wheel: (direction) => this.#keyboard.wheel(direction),
     });
-    this.#painter = new Painter({ draw: () => this.#tui.requestRender(), cost: () => this.#frame.cost });
+    const draw = (): void => {
+      this.#frame.fresh = true;
+      this.#tui.requestRender();
+    };
+    this.#painter = new Painter({ draw, cost: () => this.#frame.cost });
   }
 
   /** The session, which is another object after the model changes. */

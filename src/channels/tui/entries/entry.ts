@@ -5,8 +5,9 @@ import { wrapped } from "../text/wrapped.ts";
 
 /** A part of the conversation, in lines. */
 export interface TranscriptEntry {
-  /** Returns lines of at most this many columns; the same array if nothing changed. */
-  lines(width: number): readonly string[];
+  /** Returns lines of at most this many columns; the same array if nothing changed. Without `fresh`, they may be the lines
+   * before the last change, so that a key is painted at once while text arrives. */
+  lines(width: number, fresh?: boolean): readonly string[];
   /** Discards all drawn lines, because colours or settings changed. */
   invalidate(): void;
   /** Whether more of it is being loaded, so that scrolling must not pass it yet. */
@@ -29,15 +30,22 @@ export interface DisplayOptions {
 export abstract class DrawnEntry implements TranscriptEntry {
   #width = 0;
   #lines: readonly string[] | null = null;
+  #isOld = false;
 
   protected abstract draw(width: number): readonly string[];
 
-  lines(width: number): readonly string[] {
-    if (this.#lines === null || this.#width !== width) {
+  lines(width: number, fresh = true): readonly string[] {
+    if (this.#lines === null || this.#width !== width || this.#isOld && fresh) {
       this.#lines = this.#drawn(width);
       this.#width = width;
+      this.#isOld = false;
     }
     return this.#lines;
+  }
+
+  /** Requests a drawing with the next frame, because text arrived. */
+  grown(): void {
+    this.#isOld = true;
   }
 
   invalidate(): void {

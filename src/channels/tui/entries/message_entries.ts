@@ -69,15 +69,15 @@ export class AnswerEntry extends DrawnEntry {
   append(delta: string): void {
     this.#text += delta;
     this.#markdown?.append(delta);
-    super.invalidate();
+    this.grown();
   }
 
   /** Sets the accepted text, which may differ from the draft. */
   settle(text: string, { plain = false }: { readonly plain?: boolean } = {}): void {
     this.#plain = plain;
-    this.#draft = false;
-    if (text.startsWith(this.#text)) this.#markdown?.append(text.slice(this.#text.length));
+    if (!this.#draft && text.startsWith(this.#text)) this.#markdown?.append(text.slice(this.#text.length));
     else this.#markdown = null;
+    this.#draft = false;
     this.#text = text;
     super.invalidate();
   }
@@ -91,11 +91,11 @@ export class AnswerEntry extends DrawnEntry {
     if (this.#text === "") return [];
     if (this.#plain) return [...wrapped(this.#text, width), ""];
     if (this.#markdown === null) {
-      this.#markdown = new MarkdownText(this.#shown().theme);
+      const { theme } = this.#shown();
+      this.#markdown = new MarkdownText(theme, this.#draft ? { whole: false, look: theme.faded } : {});
       this.#markdown.append(this.#text);
     }
-    const lines = this.#markdown.lines(width);
-    return [...this.#draft ? lines.map(this.#shown().theme.faded) : lines, ""];
+    return [...this.#markdown.lines(width), ""];
   }
 }
 

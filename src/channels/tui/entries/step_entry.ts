@@ -147,11 +147,11 @@ function outputLines({ tally }: StepBlock, { width, shown: { theme, whole } }: P
 type Place = { readonly width: number; readonly shown: DisplayOptions };
 
 function codeLines(code: string, { width, shown }: Place): readonly string[] {
-  const text = visibleText(code.trimEnd().slice(0, CODE_CHARS)).replaceAll("\t", "    ");
-  const all = shown.theme.code(text);
   const most = shown.whole ? WHOLE : MOST.code;
+  const all = code.trimEnd().slice(0, CODE_CHARS).split("\n");
   const kept = all.length > most ? all.slice(0, most - 1) : all;
-  const lines = kept.flatMap((line) => brokenLine(line, Math.max(1, width)));
+  const text = visibleText(kept.join("\n")).replaceAll("\t", "    ");
+  const lines = shown.theme.code(text).flatMap((line) => brokenLine(line, Math.max(1, width)));
   const rest = all.length - kept.length;
   return rest > 0 ? [...lines, shown.theme.dim(truncateToWidth(moreLines(rest, { most }), width))] : lines;
 }

@@ -15,6 +15,7 @@ export class Transcript {
   /** The position of the first visible row; null while following the end. */
   #top: Place | null = null;
   #size = { width: 80, rows: 1 };
+  #fresh = true;
   readonly #drawn = new Set<TranscriptEntry>();
 
   get entries(): readonly TranscriptEntry[] {
@@ -77,9 +78,10 @@ export class Transcript {
     this.#top = null;
   }
 
-  /** Returns exactly `rows` rows. Shorter content starts at the top. */
-  view(width: number, rows: number): readonly string[] {
+  /** Returns exactly `rows` rows. Shorter content starts at the top. `fresh`: as in `TranscriptEntry.lines`. */
+  view(width: number, rows: number, fresh = true): readonly string[] {
     this.#size = { width, rows };
+    this.#fresh = fresh;
     const top = this.#top === null ? null : this.#settled(this.#top);
     let lines = top === null ? this.#tail() : this.#rowsFrom(top).slice(0, rows);
     if (top !== null && lines.length < rows) {
@@ -148,7 +150,7 @@ export class Transcript {
     entry.seen?.(from);
     this.#drawn.delete(entry);
     this.#drawn.add(entry);
-    return entry.lines(this.#size.width);
+    return entry.lines(this.#size.width, this.#fresh);
   }
 
   /** Drops cached lines of entries viewed long ago; they can be drawn again. */

@@ -85,7 +85,7 @@ export class RunningTurn {
       this.#steps.push(this.#step);
       if (this.#steps.length > MOST_STEPS && this.#transcript.following) this.fold(MOST_STEPS / 2);
     }
-    this.#step.invalidate();
+    this.#step.grown();
   }
 
   #answerEntry(): AnswerEntry {

@@ -8,16 +8,24 @@ import { cutWide } from "./wrapped.ts";
 /** Draws some paragraphs. Returns the same array if nothing changed. */
 type Part = (width: number) => readonly string[];
 
-/** Markdown that grows: everything before the last paragraph is drawn once, so that appending costs the same for a long
- * answer. */
+/** An open list of this many characters is split between its items. */
+const LONG_LIST = 2_000;
+
+/** Markdown that grows. Everything before its last paragraph, or before the last item of a long list, is drawn only
+ * once, so that appending costs the same for a long answer. A whole text should be drawn by one that has `whole`: it
+ * does not split lists, whose items may depend on each other. */
 export class MarkdownText {
   readonly #theme: Theme;
-  readonly #done: Part[] = [];
+  readonly #options: { readonly whole: boolean; readonly look: (line: string) => string };
+  /** `joins`: it continues the list before it. */
+  readonly #done: { readonly part: Part; readonly joins: boolean }[] = [];
   #tail = "";
+  #joins = false;
   #open: Part | null = null;
 
-  constructor(theme: Theme) {
+  constructor(theme: Theme, { whole = true, look = (line: string) => line } = {}) {
     this.#theme = theme;
+    this.#options = { whole, look };
   }
 
   append(text: string): void {
@@ -26,41 +34,54 @@ export class MarkdownText {
   }
 
   lines(width: number): readonly string[] {
-    for (let cut = boundary(this.#tail); cut > 0; cut = boundary(this.#tail)) {
-      this.#done.push(partOf(this.#tail.slice(0, cut), this.#theme));
-      this.#tail = this.#tail.slice(cut);
+    for (let cut = this.#cut(); cut.at > 0; cut = this.#cut()) {
+      this.#done.push({ part: this.#partOf(this.#tail.slice(0, cut.at)), joins: this.#joins });
+      this.#tail = this.#tail.slice(cut.at);
+      this.#joins = cut.joins;
     }
-    this.#open ??= partOf(this.#tail, this.#theme);
-    const parts = [...this.#done, this.#open].map((part) => part(width)).filter((lines) => lines.length > 0);
-    return parts.flatMap((lines, index) => index === 0 ? lines : ["", ...lines]);
+    this.#open ??= this.#partOf(this.#tail);
+    const drawn = [...this.#done, { part: this.#open, joins: this.#joins }]
+      .map(({ part, joins }) => ({ lines: part(width), joins }))
+      .filter(({ lines }) => lines.length > 0);
+    return drawn.flatMap(({ lines, joins }, index) => index === 0 || joins ? lines : ["", ...lines]);
+  }
+
+  #cut(): { readonly at: number; readonly joins: boolean } {
+    const { paragraph, item } = boundaries(this.#tail);
+    if (paragraph > 0) return { at: paragraph, joins: false };
+    return { at: this.#options.whole || this.#tail.length < LONG_LIST ? 0 : item, joins: true };
+  }
+
+  #partOf(text: string): Part {
+    const blocks = parseMarkdown(text.replace(/^\n+|\s+$/g, ""), { clean: visibleText });
+    let drawn = { width: 0, lines: [] as readonly string[] };
+    return (width) => {
+      if (drawn.width === width) return drawn.lines;
+      const lines = markdownLines(blocks, { width, paint: this.#theme.markdown, columns: visibleWidth });
+      drawn = { width, lines: cutWide(lines, width).map(this.#options.look) };
+      return drawn.lines;
+    };
   }
 }
 
-function partOf(text: string, theme: Theme): Part {
-  const blocks = parseMarkdown(text.replace(/^\n+|\s+$/g, ""), { clean: visibleText });
-  let drawn = { width: 0, lines: [] as readonly string[] };
-  return (width) => {
-    if (drawn.width === width) return drawn.lines;
-    const lines = markdownLines(blocks, { width, paint: theme.markdown, columns: visibleWidth });
-    drawn = { width, lines: cutWide(lines, width) };
-    return drawn.lines;
-  };
-}
-
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+const ITEM = /^(?:[-*+]|\d+[.)])(?:\s|$)/;
 
-/** Returns a place that splits the text without changing its meaning: after an empty line outside of fences, with no
- * list or indented text continuing. Returns 0 if there is no such place. */
-function boundary(text: string): number {
+/** Returns places that can split the text: the first one after an empty line outside of fences, with no list or indented
+ * text continuing, which does not change the meaning; and the last item of a list without empty lines. 0 means that
+ * there is no such place. */
+function boundaries(text: string): { readonly paragraph: number; readonly item: number } {
   let fence = "";
   let at = 0;
+  let item = 0;
   let empty = false;
   while (true) {
     const end = text.indexOf("\n", at);
-    if (end === -1) return 0; // the last line may still grow
+    if (end === -1) return { paragraph: 0, item }; // the last line may still grow
     const line = text.slice(at, end);
     const mark = FENCE.exec(line)?.[1] ?? "";
-    if (fence === "" && empty && at > 0 && /^\S/.test(line) && !/^(?:[-*+]|\d+[.)])(?:\s|$)/.test(line)) return at;
+    if (fence === "" && empty && at > 0 && /^\S/.test(line) && !ITEM.test(line)) return { paragraph: at, item };
+    if (fence === "" && !empty && at > 0 && ITEM.test(line)) item = at;
     if (fence === "") fence = mark;
     else if (mark.startsWith(fence) && line.trim() === mark) fence = "";
     empty = fence === "" && mark === "" && line.trim() === "";

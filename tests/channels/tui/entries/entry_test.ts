@@ -25,3 +25,14 @@ Deno.test("lines() names an entry that cannot be drawn, and sends no command to 
   entry.fault = new RangeError("too deep \x1b[2J");
   assert.deepEqual(entry.lines(80), ["This part cannot be shown: too deep \\u001b[2J", ""]);
 });
+
+Deno.test("lines() shows text that arrived with the next frame, and not before", () => {
+  const entry = new Counted();
+  const before = entry.lines(40);
+  entry.grown();
+  assert.equal(entry.lines(40, false), before);
+  assert.deepEqual(entry.lines(40, true), ["2 at 40"]);
+  entry.grown();
+  assert.deepEqual(entry.lines(30, false), ["3 at 30"], "another width is drawn at once");
+  assert.equal(entry.lines(30, true), entry.lines(30, true));
+});

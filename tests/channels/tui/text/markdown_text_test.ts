@@ -120,3 +120,18 @@ Deno.test("long code, tables and lists are Markdown all the same", () => {
   for (const line of drawn([code]).slice(1, 4)) assert.ok(line.startsWith("  const"));
   assert.match(drawn([list])[700] ?? "", /^- item 700 with code$/);
 });
+
+Deno.test("a draft draws a long list as the whole text does, and each item of it once", () => {
+  const items = Array.from({ length: 400 }, (_, at) => `- item ${at} with **weight**\n  and a second line\n`);
+  const looked: string[] = [];
+  const look = (line: string): string => (looked.push(line), line);
+  const draft = new MarkdownText(theme, { whole: false, look });
+  for (const item of items) {
+    draft.append(item);
+    draft.lines(60);
+  }
+  const whole = new MarkdownText(theme);
+  whole.append(items.join(""));
+  assert.deepEqual(draft.lines(60), whole.lines(60));
+  assert.ok(looked.length < 60_000, `${looked.length} lines were drawn for 800`);
+});
