@@ -1,5 +1,6 @@
 import { HostCallError } from "../domain/errors.ts";
 import { readable } from "../domain/kit/json.ts";
+import { foundByWords, Handbook, type Section } from "../domain/handbook.ts";
 import { joinBytes } from "../domain/kit/bytes.ts";
 import { type Clock, REAL_CLOCK } from "../domain/kit/concurrency.ts";
 import { nearestNames } from "../domain/kit/names.ts";
@@ -337,8 +338,13 @@ async function doc(call: HostCall, source: BuiltinSource): Promise<string> {
   if (reason !== null) throw refused("doc", `Cannot describe ${asked}: ${reason}`);
   // Whether the name begins like a namespace: a misspelled function of it has near names.
   const isMember = functions.some((one) => asked.startsWith(one.slice(0, one.indexOf(".") + 1)));
-  const listed = isMember ? "" : foundByWords(asked, [...BUILTIN_TOPICS, ...await source.topics()]);
-  if (listed !== "") return `Nothing is called ${oneLine(asked, MAX_ASKED)}. Found by its words:\n${listed}`;
+  if (!isMember) {
+    const handbook = await Handbook.open();
+    const page = handbook.at(asked);
+    if (page !== null) return bounded(page, ASKED_CHARS);
+    const found = listed(asked, [...BUILTIN_TOPICS, ...await source.topics()], handbook.sections);
+    if (found !== "") return `Nothing is called ${oneLine(asked, MAX_ASKED)}. Found by its words:\n${found}`;
+  }
   const aliases = functions.map((one) => one.split(".")[0] ?? one);
   const near = nearestNames(asked, [
     ...new Set([...BUILTIN_NAMES, ...Object.keys(REALM_DOCS), ...aliases, ...functions]),
@@ -351,40 +357,28 @@ const BUILTIN_TOPICS: readonly Topic[] = [
   ...Object.entries(BUILTINS).map(([name, { signature }]) => ({ name, doc: signature })),
   ...Object.entries(REALM_DOCS).map(([name, doc]) => ({ name, doc })),
 ];
-const MAX_ASKED = 80, MAX_LISTED = 10, MAX_LINE = 160;
+const MAX_ASKED = 80, MAX_LISTED = 10, MAX_SECTIONS = 4, MAX_LINE = 160;
+/** The characters of a section that is shown because it was found, and of a page or section that is asked for. */
+const FOUND_CHARS = 1_500, ASKED_CHARS = 8_000;
 
-/** Words that say nothing about a topic. */
-const PLAIN_WORDS = new Set(
-  "a an and are by can do does for from how i in into is it of on or the to what which with".split(" "),
-);
-
-/** Returns the topics that contain the words, best first, one line each. A word of a name counts twice, and a rare word
- * more than a common one. */
-function foundByWords(asked: string, topics: readonly Topic[]): string {
-  const read = topics.map(({ name, doc }) => ({ name: wordsOf(name), doc: wordsOf(doc) }));
-  const points = topics.map(() => 0);
-  const words = [...new Set(wordsOf(asked))];
-  const telling = words.filter((word) => !PLAIN_WORDS.has(word));
-  for (const word of (telling.length > 0 ? telling : words).slice(0, 10)) {
-    const found = read.map(({ name, doc }) => 2 * likeness(word, name) + likeness(word, doc));
-    const times = found.filter((one) => one > 0).length;
-    for (const [at, one] of found.entries()) points[at] = (points[at] ?? 0) + one / Math.max(1, times);
-  }
-  return topics.map((topic, at) => ({ topic, points: points[at] ?? 0 }))
-    .filter((one) => one.points > 0).sort((one, other) => other.points - one.points).slice(0, MAX_LISTED)
-    .map(({ topic }) => oneLine(`${topic.name}: ${topic.doc}`, MAX_LINE)).join("\n");
+/** Lists the topics and the sections of the handbook that contain the words, best first. If the best is a section, its
+ * text follows. */
+function listed(asked: string, topics: readonly Topic[], sections: readonly Section[]): string {
+  const all = foundByWords<Topic | Section>(asked, [...topics, ...sections]);
+  const crowd = new Set<Topic>(all.filter((one) => "place" in one).slice(MAX_SECTIONS));
+  const found = all.filter((one) => !crowd.has(one)).slice(0, MAX_LISTED);
+  const lines = found.map((one) =>
+    oneLine("place" in one ? `doc("${one.place}"): ${one.name}` : `${one.name}: ${one.doc}`, MAX_LINE)
+  );
+  const [best] = found;
+  const text = best && "place" in best ? `\n\n${best.place}:\n${bounded(best.doc, FOUND_CHARS)}` : "";
+  return `${lines.join("\n")}${text}`;
 }
 
-/** A word with another ending, as in "replaces", counts a little less. */
-function likeness(word: string, words: readonly string[]): number {
-  if (words.includes(word)) return 2;
-  const isSame = (one: string): boolean => one.startsWith(word) || word.startsWith(one) && one.length > 3;
-  return word.length > 2 && words.some(isSame) ? 1.5 : 0;
-}
-
-/** Returns the words of a text; "conversationHistory" has two. */
-function wordsOf(text: string): readonly string[] {
-  return text.slice(0, 2_000).replace(/([\p{Ll}\d])(\p{Lu})/gu, "$1 $2").toLowerCase().match(/[\p{L}\d]+/gu) ?? [];
+function bounded(text: string, chars: number): string {
+  if (text.length <= chars) return text;
+  const end = text.lastIndexOf("\n", chars);
+  return `${text.slice(0, end > 0 ? end : chars)}\n… ${text.length - Math.max(end, 0)} more characters`;
 }
 
 /** Returns the docs of a module; a function of a module is described with it. */

@@ -96,7 +96,7 @@ Deno.test("help of a command that does not exist says so, with the nearest one, 
   const cases: readonly (readonly [readonly string[], string])[] = [
     [["help", "rnu", "--yes"], "vis: unknown command 'rnu'\n(Did you mean run?)\n(vis help lists all commands)\n"],
     [["--help", "doctr"], "vis: unknown command 'doctr'\n(Did you mean doctor?)\n(vis help lists all commands)\n"],
-    [["help", "zzzzzz", "run", "x"], "vis: unknown command 'zzzzzz'\n(vis help lists all commands)\n"],
+    [["help", "zzzzzz", "qqqqqq"], "vis: unknown command 'zzzzzz'\n(vis help lists all commands)\n"],
     [
       ["help", "conversations", "delet", "ID", "--yes"],
       "vis: unknown command 'delet'\n(Did you mean delete?)\n(vis help conversations explains its usage)\n",
@@ -108,6 +108,15 @@ Deno.test("help of a command that does not exist says so, with the nearest one, 
     }
   });
   assert.deepEqual(new Set(ran), new Set(["help"]));
+});
+
+Deno.test("help of words that name no command finds a section of the handbook, or prints the page that they name", async () => {
+  const found = await said("help", "fork", "a", "conversation");
+  assert.equal(found.code, 0);
+  assert.match(found.out, /^guide\/\S+\n\n#+ .*\n[^]*\nSee also:\n {2}vis help \S+ {2}\S/);
+  const page = (await said("help", "guide/approvals")).out;
+  assert.equal(page, await Deno.readTextFile(new URL("../../../docs/guide/approvals.md", import.meta.url)));
+  assert.match((await said("help", "guide/scripts#exit-codes")).out, /^## Exit codes\n/);
 });
 
 Deno.test("help run lists its flags and the exit codes", async () => {

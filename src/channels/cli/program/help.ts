@@ -53,14 +53,17 @@ function addHelp(program: Command, context: Context): void {
 
 function addHelpItself(program: Command, { services, io }: Context): void {
   program.command("help")
-    .description("show the help of a command")
-    .argument("[command...]", "command name, such as conversations list; options are ignored")
+    .description("show the help of a command, or search the documentation")
+    .argument("[words...]", "command name, such as conversations list, or words to search for; options are ignored")
     .addOption(new Option("--man", "print the manual page, for man -l -"))
     .addOption(new Option("--schema", "print the JSON Schema of the command's JSON output"))
     .helpOption(false)
     .allowUnknownOption()
-    .action(async (words: string[], flags: { man?: boolean; schema?: boolean }) => {
-      const path = named(words.filter((word) => !word.startsWith("-")), program);
+    .action(async (given: string[], flags: { man?: boolean; schema?: boolean }) => {
+      const words = given.filter((word) => !word.startsWith("-"));
+      const found = flags.man || flags.schema || isCommand(words, program) ? "" : await inHandbook(words.join(" "));
+      if (found !== "") return io.stdout(found);
+      const path = named(words, program);
       if (flags.schema) {
         const { outputSchemas } = await import("../output_schemas.ts");
         const name = path.map((command) => command.name()).join(" ");
@@ -73,6 +76,32 @@ function addHelpItself(program: Command, { services, io }: Context): void {
       if (path.length === 0) await addFromExtensions(program, services);
       (path.at(-1) ?? program).outputHelp();
     });
+}
+
+const MOST_SECTIONS = 6;
+
+/** Whether the words name a command, perhaps a misspelled one. */
+function isCommand([first, ...others]: readonly string[], program: Command): boolean {
+  if (first === undefined || program.commands.some((one) => one.name() === first)) return true;
+  return others.length === 0 && nearCommand(first, program) !== null;
+}
+
+function nearCommand(word: string, at: Command): string | null {
+  return nearestName(word, at.createHelp().visibleCommands(at).map((one) => one.name()));
+}
+
+/** Returns the page or section with this name, or the section that fits the words best, with the names of the next; ""
+ * if there is none. */
+async function inHandbook(asked: string): Promise<string> {
+  const { foundByWords, Handbook } = await import("../../../domain/handbook.ts");
+  const handbook = await Handbook.open();
+  const text = handbook.at(asked);
+  if (text !== null) return `${text.trimEnd()}\n`;
+  const [best, ...others] = foundByWords(asked, handbook.sections).slice(0, MOST_SECTIONS);
+  if (!best) return "";
+  const list = others.map(({ place, name }) => `  vis help ${place}  ${name}\n`);
+  const more = list.length > 0 ? `\nSee also:\n${list.join("")}` : "";
+  return `${best.place}\n\n${best.doc}\n${more}`;
 }
 
 /** Lists the commands of extensions in the help of all commands. Commands that a command of Vis runs are omitted: `vis
@@ -100,7 +129,7 @@ function named(words: readonly string[], program: Command): readonly Command[] {
 }
 
 function unknown(word: string, at: Command): never {
-  const near = nearestName(word, at.createHelp().visibleCommands(at).map((one) => one.name()));
+  const near = nearCommand(word, at);
   const hint = near === null ? "" : `\n(Did you mean ${near}?)`;
   return at.error(`error: unknown command '${word}'${hint}`, { code: "commander.unknownCommand" });
 }

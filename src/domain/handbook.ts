@@ -1,0 +1,100 @@
+/** A topic that words can find. */
+interface Found {
+  readonly name: string;
+  readonly doc: string;
+}
+
+/** A section of a page for users. */
+export interface Section extends Found {
+  /** The page, and the section in it: `guide/files-and-commands#undo`. */
+  readonly place: string;
+}
+
+const HEADING = /^(#{1,3}) (.+)$/;
+/** A section counts less than a function for words that only its text has, because it has more of them. */
+const TEXT_WEIGHT = 0.4;
+
+/** Reads the pages for users. Nothing keeps them. */
+export class Handbook {
+  readonly sections: readonly Section[];
+  readonly #pages: Readonly<Record<string, string>>;
+
+  constructor(pages: Readonly<Record<string, string>>) {
+    this.#pages = pages;
+    this.sections = Object.entries(pages).flatMap(([page, text]) => sectionsOf(page, text));
+  }
+
+  static async open(): Promise<Handbook> {
+    return new Handbook((await import("../../docs/mod.ts")).pages);
+  }
+
+  /** Returns the text of a page or of a section; null if there is none. */
+  at(place: string): string | null {
+    if (Object.hasOwn(this.#pages, place)) return this.#pages[place] ?? null;
+    return this.sections.find((section) => section.place === place)?.doc ?? null;
+  }
+}
+
+function sectionsOf(page: string, text: string): readonly Section[] {
+  const parts: { place: string; name: string; lines: string[] }[] = [];
+  const places = new Map<string, number>();
+  let title = page, isCode = false;
+  for (const line of text.split("\n")) {
+    if (/^ *(?:```|~~~)/.test(line)) isCode = !isCode;
+    const [, level = "", heading = ""] = (isCode ? null : HEADING.exec(line)) ?? [];
+    if (level === "#") title = heading;
+    if (level !== "" || parts.length === 0) {
+      const slug = slugOf(heading), times = places.get(slug) ?? 0;
+      places.set(slug, times + 1);
+      const place = level === "#" || level === "" ? page : `${page}#${slug}${times === 0 ? "" : `-${times}`}`;
+      parts.push({ place, name: level === "#" || level === "" ? title : `${title}: ${heading}`, lines: [] });
+    }
+    parts.at(-1)?.lines.push(line);
+  }
+  return parts.map(({ lines, ...part }) => ({ ...part, doc: lines.join("\n").trim() }));
+}
+
+/** Returns the anchor of a heading, as GitHub makes it. */
+function slugOf(heading: string): string {
+  return heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-");
+}
+
+/** Words that say nothing about a topic. */
+const PLAIN_WORDS = new Set(
+  "a an and are be by can do does for from how i in into is it my of on or the to what when where which with you"
+    .split(" "),
+);
+
+/** Returns the topics that contain the words, best first. A word of a name counts twice, and a rare word more than a
+ * common one. */
+export function foundByWords<Topic extends Found>(asked: string, topics: readonly Topic[]): readonly Topic[] {
+  const read = topics.map((topic) => ({
+    name: wordsOf(topic.name),
+    doc: wordsOf(topic.doc),
+    weight: "place" in topic ? TEXT_WEIGHT : 1,
+  }));
+  const points = topics.map(() => 0);
+  const words = [...wordsOf(asked)].filter((word) => !/^[a-z\d]$/.test(word));
+  const telling = words.filter((word) => !PLAIN_WORDS.has(word));
+  for (const word of (telling.length > 0 ? telling : words).slice(0, 10)) {
+    const found = read.map(({ name, doc, weight }) => 2 * likeness(word, name) + weight * likeness(word, doc));
+    const times = found.filter((one) => one > 0).length;
+    for (const [at, one] of found.entries()) points[at] = (points[at] ?? 0) + one / Math.max(1, times);
+  }
+  return topics.map((topic, at) => ({ topic, points: points[at] ?? 0 }))
+    .filter((one) => one.points > 0).sort((one, other) => other.points - one.points).map(({ topic }) => topic);
+}
+
+/** A word with another ending, as in "replaces", counts a little less. */
+function likeness(word: string, words: ReadonlySet<string>): number {
+  if (words.has(word)) return 2;
+  if (word.length <= 2) return 0;
+  for (const one of words) if (one.startsWith(word) || word.startsWith(one) && one.length > 3) return 1.5;
+  return 0;
+}
+
+/** Returns the words of a text; "conversationHistory" has two. */
+function wordsOf(text: string): ReadonlySet<string> {
+  const found = text.slice(0, 4_000).replace(/([\p{Ll}\d])(\p{Lu})/gu, "$1 $2").toLowerCase().match(/[\p{L}\d]+/gu);
+  return new Set(found);
+}

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { foundByWords, Handbook } from "../../src/domain/handbook.ts";
+
+Deno.test("Handbook takes a page apart at its headings, with the anchors of GitHub", () => {
+  const page =
+    "# Title\n\nIntro.\n\n## One & `two`\n\n```sh\n# no heading\n```\n\n### Deep\n\n## One & `two`\n\nAgain.\n";
+  const handbook = new Handbook({ "guide/a": page, "guide/b": "No heading.\n" });
+  assert.deepEqual(handbook.sections.map(({ place, name }) => [place, name]), [
+    ["guide/a", "Title"],
+    ["guide/a#one--two", "Title: One & `two`"],
+    ["guide/a#deep", "Title: Deep"],
+    ["guide/a#one--two-1", "Title: One & `two`"],
+    ["guide/b", "guide/b"],
+  ]);
+  assert.equal(handbook.at("guide/a"), page);
+  assert.equal(handbook.at("guide/a#one--two"), "## One & `two`\n\n```sh\n# no heading\n```");
+  for (const place of ["guide/c", "guide/a#three", "toString", ""]) assert.equal(handbook.at(place), null);
+});
+
+Deno.test("foundByWords() finds the section for a question in the pages for users", async () => {
+  const { sections } = await Handbook.open();
+  const cases: Readonly<Record<string, string>> = {
+    "undo changes of a request": "guide/conversations#undo-changes",
+    "exit code": "guide/scripts#exit-codes",
+    "telegram bot": "serve/telegram",
+    "cost limit": "guide/providers#cost-limits",
+    "restore backup": "serve/deploy/scale#backup-and-restore",
+  };
+  for (const [words, place] of Object.entries(cases)) {
+    const found = foundByWords(words, sections).slice(0, 4).map((one) => one.place);
+    assert.ok(found.includes(place), `${words}: ${found.join(", ")}`);
+  }
+  const fn = { name: "fs.exitCode", doc: "The exit code of a file." };
+  assert.equal(foundByWords("exit code file", [...sections, fn])[0], fn);
+  assert.deepEqual(foundByWords("zzqqxx", sections), []);
+});
