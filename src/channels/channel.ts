@@ -17,6 +17,7 @@ import type {
   ModelsReport,
   NewServer,
   ProvidersReport,
+  RefreshReport,
   ServerTrial,
   SettingChange,
   SettingFacts,
@@ -171,6 +172,8 @@ export interface ProviderAdmin {
   providers(options: { readonly check: boolean; readonly signal: AbortSignal }): Promise<ProvidersReport>;
   /** Lists the models of one provider; with null, the models of the providers that serve a query. */
   models(options: { readonly provider: string | null; readonly signal: AbortSignal }): Promise<readonly ModelsReport[]>;
+  /** Renews prices and context sizes of models from the catalogue of the settings. */
+  refreshModels(signal: AbortSignal): Promise<RefreshReport>;
   keys(): Promise<readonly KeyReport[]>;
   /** Returns the providers for which a key can be saved. */
   loginNames(): readonly string[];

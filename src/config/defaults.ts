@@ -83,6 +83,7 @@ export const DEFAULT_CONFIG: Config = {
     "end": [],
     "network": false,
   },
+  "modelCatalog": "https://models.dev/api.json",
   "update": {
     "from": null,
     "publicKey": null,

@@ -221,6 +221,9 @@ export const ConfigSchema = z.strictObject({
     end: commands.describe("Commands that run when a request has ended"),
     network: z.boolean().default(false).describe("Whether the commands of hooks have the network"),
   }).prefault({}),
+  modelCatalog: z.url({ protocol: /^https?$/ }).default("https://models.dev/api.json").describe(
+    "Address of the catalogue from which vis models --refresh takes prices and context sizes, in the format of models.dev",
+  ),
   update: z.strictObject({
     from: z.string().min(1).nullable().default(null).describe(
       "Address (https) or folder with the files of the latest release, for vis update",

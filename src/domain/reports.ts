@@ -98,6 +98,15 @@ export const ModelsReportSchema = z.object({
   })),
 });
 
+export const RefreshReportSchema = z.object({
+  from: z.string().describe("The address of the catalogue"),
+  date: z.string(),
+  providers: z.array(z.object({ name: z.string(), models: z.number() })),
+  missing: z.array(z.string()).describe("Providers that the catalogue lacks; their data stays"),
+});
+
+export type RefreshReport = Frozen<z.infer<typeof RefreshReportSchema>>;
+
 export type ModelsReport = Frozen<z.infer<typeof ModelsReportSchema>>;
 export type ModelReport = ModelsReport["models"][number];
 

@@ -14,7 +14,7 @@ async function pages(): Promise<readonly string[]> {
 }
 
 Deno.test("pages and help examples name models that the price list has", async () => {
-  const data = await Promise.all(SETS.map(loadModelData));
+  const data = await Promise.all(SETS.map((set) => loadModelData(set)));
   const named = new Set<string>();
   for (const page of await pages()) {
     for (const [name] of (await Deno.readTextFile(join(ROOT, page))).matchAll(NAME)) {

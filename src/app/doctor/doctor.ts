@@ -218,11 +218,16 @@ async function pricesOf(settings: Settings): Promise<readonly CheckResult[]> {
   if (router === null) return [];
   const fault = unpricedRoot(router, settings);
   if (fault !== null) return [{ name, state: "fail", ...fault }];
-  const { date } = await loadModelData("anthropic");
+  const { date } = await loadModelData("anthropic", settings.home);
   const days = Math.floor((Date.now() - Date.parse(date)) / 86_400_000);
-  const found = `of ${date}, included in this version`;
+  const found = `of ${date}`;
   if (days <= OLD_DAYS) return [{ name, state: "ok", found, fix: "" }];
-  return [{ name, state: "warn", found: `${found}: ${days} days old`, fix: "Update Vis (vis update)" }];
+  return [{
+    name,
+    state: "warn",
+    found: `${found}: ${days} days old`,
+    fix: "vis models --refresh, or update Vis (vis update)",
+  }];
 }
 
 async function rootOf(settings: Settings): Promise<CheckResult> {

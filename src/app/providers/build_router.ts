@@ -162,7 +162,7 @@ export const FREE_PRICE = { input: 0, output: 0, cached: 0 };
 
 /** Makes a provider without sending a request. Throws `ConfigError` for settings with which no request is possible. */
 export async function makeProvider(resolved: ResolvedProvider, defaultModel: string): Promise<MadeProvider> {
-  const data = resolved.data === null ? null : await loadModelData(resolved.data);
+  const data = resolved.data === null ? null : await loadModelData(resolved.data, resolved.home);
   const capabilities = (model: string) => capabilitiesOf(model, { resolved, data });
   const knows = (model: string) =>
     data?.find(model) !== null && data !== null || resolved.models.some(({ name }) => name === model);

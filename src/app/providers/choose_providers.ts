@@ -65,13 +65,14 @@ function preferredModel(
 }
 
 /** Whether a service lacks a model that another one has. */
-async function isOfAnother(model: string, { name, data, models }: ResolvedProvider): Promise<boolean> {
+async function isOfAnother(model: string, { name, data, models, home }: ResolvedProvider): Promise<boolean> {
   if (data === null || models.some((one) => one.name === model)) return false;
-  const known = await loadModelData(data);
+  const known = await loadModelData(data, home);
   if (known.find(model) !== null || model.startsWith(`${name}/`)) return false;
   const [prefix = "", ...rest] = model.split("/");
   const others = Object.keys(PRESETS).map((preset) => ({ name: preset, preset }));
-  return rest.length > 0 && Object.hasOwn(PRESETS, prefix) || await ownerOf(model, others) !== null;
+  return rest.length > 0 && Object.hasOwn(PRESETS, prefix) ||
+    await ownerOf(model, { providers: others, home }) !== null;
 }
 
 /** Chooses in this order: the named provider, a base URL or a key of VIS_*, "provider/model", the providers of the
@@ -105,9 +106,9 @@ function hostOf(baseUrl: string | null): string | null {
   return baseUrl === null ? null : serverName(baseUrl);
 }
 
-/** Returns the provider of VIS_BASE_URL and VIS_API_KEY, which is any server that speaks OpenAI's chat completions.
- * Without an address, it is OpenAI. */
-function plainProvider({ settings: { config, apiKey, variable } }: ChooseParts): ResolvedProvider {
+/** Returns the provider of VIS_BASE_URL and VIS_API_KEY: any server that speaks OpenAI's chat completions; without an
+ * address, OpenAI. */
+function plainProvider({ settings: { config, apiKey, variable, home = null } }: ChooseParts): ResolvedProvider {
   const openai = PRESETS["openai"];
   if (openai === undefined) throw new RangeError("Cannot find the preset of OpenAI");
   const given = environmentAddress(openai, variable);
@@ -139,6 +140,7 @@ function plainProvider({ settings: { config, apiKey, variable } }: ChooseParts):
     defaultModel: null,
     slashes: true,
     data: config.baseUrl === null ? "openai" : null,
+    home,
     rateLimit: null,
     firstTokenMs: null,
     silenceMs: null,
@@ -184,9 +186,10 @@ async function byPrefix(
 }
 
 async function byWholeName(model: string, parts: ChooseParts): Promise<ChosenProviders | null> {
-  const { config } = parts.settings;
+  const { config, home = null } = parts.settings;
   const configured = config.providers.map(({ name }) => name);
-  const owner = await ownerOf(model, config.providers.map(({ name, preset }) => ({ name, preset: preset ?? name })));
+  const providers = config.providers.map(({ name, preset }) => ({ name, preset: preset ?? name }));
+  const owner = await ownerOf(model, { providers, home });
   if (owner !== null) return await ordered([owner, ...configured], { parts, model });
   if (configured.length > 0) return null;
   const reseller = (await keyedNames(parts)).find((name) => PRESETS[name]?.slashes);
@@ -199,23 +202,29 @@ async function byWholeName(model: string, parts: ChooseParts): Promise<ChosenPro
 }
 
 /** Puts the provider that has the model first. */
-async function rootFirst(names: readonly string[], { settings: { config } }: ChooseParts): Promise<readonly string[]> {
+async function rootFirst(
+  names: readonly string[],
+  { settings: { config, home = null } }: ChooseParts,
+): Promise<readonly string[]> {
   const { model, providers } = config;
   if (model === null) return names;
   const listed = providers.find(({ models }) => models.some(({ name }) => name === model))?.name;
   const presets = providers.map(({ name, preset }) => ({ name, preset: preset ?? name }));
-  const owner = listed ?? await ownerOf(model, presets);
+  const owner = listed ?? await ownerOf(model, { providers: presets, home });
   return owner === null ? names : [owner, ...names];
 }
 
 /** Returns the first provider whose data contains the model. */
 async function ownerOf(
   model: string,
-  providers: readonly { readonly name: string; readonly preset: string }[],
+  { providers, home }: {
+    readonly providers: readonly { readonly name: string; readonly preset: string }[];
+    readonly home: string | null;
+  },
 ): Promise<string | null> {
   for (const { name, preset } of providers) {
     const data = Object.hasOwn(PRESETS, preset) ? PRESETS[preset]?.data ?? null : null;
-    if (data !== null && (await loadModelData(data)).find(model) !== null) return name;
+    if (data !== null && (await loadModelData(data, home)).find(model) !== null) return name;
   }
   return null;
 }
@@ -235,10 +244,9 @@ async function byKey(parts: ChooseParts): Promise<ChosenProviders | null> {
   const names = await keyedNames(parts);
   const [first] = names;
   if (first === undefined) return null;
-  const { model } = parts.settings.config;
-  const owner = model !== null && names.length > 1
-    ? await ownerOf(model, names.map((name) => ({ name, preset: name })))
-    : null;
+  const { config: { model }, home = null } = parts.settings;
+  const providers = names.map((name) => ({ name, preset: name }));
+  const owner = model !== null && names.length > 1 ? await ownerOf(model, { providers, home }) : null;
   return only(await resolveProvider(owner ?? first, { ...parts, sole: true }), model);
 }
 
@@ -333,6 +341,8 @@ export interface ResolvedProvider {
   readonly defaultModel: string | null;
   readonly slashes: boolean;
   readonly data: ModelDataSet | null;
+  /** Vis's own folder, which may have newer data. */
+  readonly home: string | null;
   readonly rateLimit: ProviderEntry["rateLimit"] | null;
   /** The limit before the first text; null for the default. */
   readonly firstTokenMs: number | null;
@@ -345,7 +355,7 @@ export interface ResolvedProvider {
 }
 
 interface ResolveParts {
-  readonly settings: Pick<Settings, "config" | "variable">;
+  readonly settings: Pick<Settings, "config" | "variable"> & Partial<Pick<Settings, "home">>;
   readonly credentials: Credentials;
 }
 
@@ -356,7 +366,7 @@ export async function resolveProvider(
   name: string,
   { settings, credentials, sole, typed }: ResolveParts & { readonly sole: boolean; readonly typed?: string },
 ): Promise<ResolvedProvider> {
-  const { config, variable } = settings;
+  const { config, variable, home = null } = settings;
   const entry = config.providers.find((one) => one.name === name);
   const presetName = presetOf(name, entry, config.providers);
   const preset = presetName === null ? null : PRESETS[presetName] ?? null;
@@ -398,6 +408,7 @@ export async function resolveProvider(
     defaultModel: entry?.models[0]?.name ?? preset?.defaultModel ?? null,
     slashes: preset?.slashes ?? false,
     data: preset?.data ?? null,
+    home,
     rateLimit: entry?.rateLimit ?? null,
     firstTokenMs: entry?.firstTokenMs ?? null,
     silenceMs: entry?.silenceMs ?? null,

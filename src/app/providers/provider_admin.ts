@@ -101,6 +101,11 @@ export class AppProviderAdmin implements ProviderAdmin {
     }));
   }
 
+  async refreshModels(signal: AbortSignal): ReturnType<ProviderAdmin["refreshModels"]> {
+    const { refreshModels } = await import("./refresh_models.ts");
+    return await refreshModels(this.#settings, { signal, now: Date.now() });
+  }
+
   async keys(): Promise<readonly KeyReport[]> {
     const { config } = this.#settings;
     const kept = Object.keys(await this.#credentials.all());
@@ -285,7 +290,7 @@ async function listModels(
   resolved: ResolvedProvider,
   { root, signal }: { readonly root: string | null; readonly signal: AbortSignal },
 ): Promise<ModelsReport> {
-  const data = resolved.data === null ? null : await loadModelData(resolved.data);
+  const data = resolved.data === null ? null : await loadModelData(resolved.data, resolved.home);
   const describe = (name: string): ModelReport => describeModel(name, { resolved, data, root });
   const prices = data === null ? {} : { prices: data.date };
   try {

@@ -9,6 +9,7 @@ import { readBounded } from "../../domain/kit/bytes.ts";
 import { readForeignJson } from "../../domain/kit/json.ts";
 import type { InstalledRelease, UpdateRequest, VersionFacts } from "../../domain/reports.ts";
 import { readTar } from "../../extension/read_tar.ts";
+import { download } from "./download.ts";
 import { compareVersions } from "./version.ts";
 
 const MIB = 1024 * 1024;
@@ -204,9 +205,6 @@ export const ReleaseIndex = z.object({
   changelog: z.string(),
 });
 
-const TIMEOUT_MS = 600_000;
-const MAX_REDIRECTS = 5;
-
 /** The folder with the files of a release: here, or behind an address. */
 class ReleasePlace {
   readonly #from: string;
@@ -227,29 +225,14 @@ class ReleasePlace {
    * signal. */
   async read(name: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
     const at = this.#remote ? new URL(name, this.#from).href : join(this.#from, name);
-    const tooLarge = () => new Error(`Over ${maxBytes} bytes`);
+    const [tooLarge, signal] = [() => new Error(`Over ${maxBytes} bytes`), this.#signal];
     try {
-      const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(TIMEOUT_MS)]);
-      const stream = this.#remote ? await this.#fetched(at, signal) : (await Deno.open(at)).readable;
-      return await readBounded(stream, { maxBytes, tooLarge, signal });
+      if (this.#remote) return await download(at, { maxBytes, signal });
+      return await readBounded((await Deno.open(at)).readable, { maxBytes, tooLarge, signal });
     } catch (error) {
       if (this.#signal.aborted) throw new Cancelled("Cancelled");
       throw new UsageError(`Cannot read ${at}: ${this.#remote ? messageOf(error) : fileFault(error)}`);
     }
-  }
-
-  async #fetched(url: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-    let at = url;
-    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-      const { ok, status, headers, body } = await fetch(at, { signal, redirect: "manual" });
-      if (ok && body) return body;
-      await body?.cancel();
-      const next = headers.get("location");
-      if (status < 300 || status > 399 || next === null) throw new Error(`Status ${status}`);
-      at = new URL(next, at).href;
-      if (!isSecureUrl(at)) throw new Error("It redirects to an address that is neither https nor on this machine");
-    }
-    throw new Error("It redirects too often");
   }
 }
 

@@ -14,6 +14,7 @@ import {
   KeyReportSchema,
   ModelsReportSchema,
   ProvidersReportSchema,
+  RefreshReportSchema,
   SettingChangeSchema,
   SettingFactsSchema,
   VersionFactsSchema,
@@ -230,7 +231,9 @@ const setupOutputs = {
   "approvals list": z.array(KeptRuleSchema),
   "approvals remove": z.array(KeptRuleSchema),
   "providers": ProvidersReportSchema,
-  "models": z.array(ModelsReportSchema),
+  "models": z.union([z.array(ModelsReportSchema), RefreshReportSchema]).describe(
+    "The models of each provider; with --refresh, what was renewed",
+  ),
   "auth status": z.array(KeyReportSchema),
   "config list": z.array(SettingFactsSchema),
   "config get": z.unknown().describe("The value of the setting"),

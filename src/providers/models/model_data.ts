@@ -1,3 +1,4 @@
+import { plainTextFile } from "../../domain/kit/files.ts";
 import { type Capabilities, type Price, UNKNOWN_MODEL } from "../provider.ts";
 
 export type ModelDataSet = keyof typeof FILES;
@@ -22,31 +23,65 @@ export interface ModelData {
   find(name: string): ModelFacts | null;
 }
 
-/** A row is [context, longest reply, input, output, cached, written, flags, above, input, output, cached, written],
- * where the last five are for long calls. See scripts/generate/model_data.ts. */
-type Row = readonly (number | string | null)[];
+/** A row is [context, longest reply, input, output, cached, written, flags, and for long calls: above, input, output,
+ * cached, written]; see scripts/generate/model_data.ts. */
+export type Row = readonly (number | string | null)[];
 
-interface DataFile {
+export interface DataFile {
   readonly source: string;
   readonly models: Readonly<Record<string, Row>>;
 }
 
-/** Reads one file of a few KB, so that a start loads only the data that its provider needs. */
-export async function loadModelData(set: ModelDataSet): Promise<ModelData> {
-  const { source, models: rows }: DataFile = (await FILES[set]()).default;
+/** Reads the file of one provider, of a few KB, so that a start loads only what it needs. With `home`, Vis's own folder,
+ * the newer of the built-in and the refreshed data counts first, model by model. */
+export async function loadModelData(set: ModelDataSet, home: string | null = null): Promise<ModelData> {
+  const builtIn: DataFile = (await FILES[set]()).default;
+  const refreshed = home === null ? null : await refreshedData(set, home);
+  const files = [builtIn, ...refreshed ? [refreshed] : []].sort((a, b) => dateOf(a) < dateOf(b) ? 1 : -1);
+  const [newest = builtIn] = files;
   const find = (name: string): ModelFacts | null => {
-    const known = Object.hasOwn(rows, name) ? name : name.replace(/[-@](20\d{2}-?\d{2}-?\d{2}|latest)$/, "");
-    const row = Object.hasOwn(rows, known) ? rows[known] : undefined;
-    return row === undefined ? null : factsOf(name, row);
+    for (const known of [name, name.replace(/[-@](20\d{2}-?\d{2}-?\d{2}|latest)$/, "")]) {
+      const row = files.map(({ models }) => Object.hasOwn(models, known) ? models[known] : undefined).find(Boolean);
+      if (row !== undefined) return { ...factsOf(name, row), responses: usesResponses(builtIn, known) };
+    }
+    return null;
   };
   return {
-    source,
-    date: source.slice(-10),
+    source: newest.source,
+    date: dateOf(newest),
     find,
     get models() {
-      return Object.entries(rows).map(([name, row]) => factsOf(name, row));
+      const names = [...new Set(files.flatMap(({ models }) => Object.keys(models)))];
+      return names.flatMap((name) => find(name) ?? []);
     },
   };
+}
+
+/** The refreshed data of a provider in Vis's own folder. */
+export function refreshedPath(set: ModelDataSet, home: string): string {
+  return `${home}/models/${set}.json`;
+}
+
+/** Null if there is none, or none that can be used. */
+async function refreshedData(set: ModelDataSet, home: string): Promise<DataFile | null> {
+  try {
+    const { source, models }: DataFile = JSON.parse(await plainTextFile(refreshedPath(set, home)));
+    const isWhole = DATE.test(source) && Object.values(models).every((row) => Array.isArray(row) && row.length >= 7);
+    return isWhole ? { source, models } : null;
+  } catch {
+    return null;
+  }
+}
+
+const DATE = /\d{4}-\d{2}-\d{2}$/;
+
+function dateOf({ source }: DataFile): string {
+  return DATE.exec(source)?.[0] ?? "";
+}
+
+/** Only the built-in data says it. */
+function usesResponses({ models }: DataFile, name: string): boolean {
+  return Object.hasOwn(models, name) && String(models[name]?.[6] ?? "").includes("s");
 }
 
 function factsOf(name: string, row: Row): ModelFacts {
@@ -65,7 +100,7 @@ function factsOf(name: string, row: Row): ModelFacts {
     price,
     nativeReasoning: flags.includes("r"),
     images: flags.includes("i"),
-    responses: flags.includes("s"),
+    responses: false,
   };
 }
 
@@ -84,3 +119,5 @@ const FILES = {
   "zai": () => import("./data/zai.json", { with: { type: "json" } }),
   "alibaba": () => import("./data/alibaba.json", { with: { type: "json" } }),
 };
+
+export const MODEL_DATA_SETS = Object.keys(FILES) as readonly ModelDataSet[];

@@ -8,6 +8,7 @@ export function fakeAdmin(admin: Partial<ProviderAdmin>): ProviderAdmin {
   return {
     providers: never,
     models: never,
+    refreshModels: never,
     keys: never,
     loginNames: never,
     loginChoices: never,

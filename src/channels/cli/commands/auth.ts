@@ -2,7 +2,14 @@
 import pc from "picocolors";
 import { Cancelled, ConfigError, UsageError } from "../../../domain/errors.ts";
 import { oneLine, visibleText } from "../../../domain/kit/text.ts";
-import type { KeyReport, LoginChoice, ModelReport, ModelsReport, ProviderReport } from "../../../domain/reports.ts";
+import type {
+  KeyReport,
+  LoginChoice,
+  ModelReport,
+  ModelsReport,
+  ProviderReport,
+  RefreshReport,
+} from "../../../domain/reports.ts";
 import { BOT_LOGIN } from "../../../domain/settings.ts";
 import type { Io, ProviderAdmin } from "../../channel.ts";
 import { interrupt, jsonText, printReport } from "../output.ts";
@@ -311,18 +318,35 @@ function keyText({ shown, from, need, fix }: KeyReport): string {
 
 /** `vis models`: the names for --model and their prices. */
 export async function modelsCommand(
-  { services, io, flags }: CommandInput<{ readonly provider?: string | undefined; readonly output: "text" | "json" }>,
+  { services, io, flags }: CommandInput<{
+    readonly provider?: string | undefined;
+    readonly refresh: boolean;
+    readonly output: "text" | "json";
+  }>,
 ): Promise<number> {
   using interrupted = interrupt(io);
   const admin = await services.providerAdmin({});
+  if (flags.refresh) {
+    if (flags.provider !== undefined) {
+      throw new UsageError("Cannot refresh one provider: --refresh renews all of them; leave out --provider");
+    }
+    const report = await admin.refreshModels(interrupted.signal);
+    return printReport(report, refreshed(report), { io, flags });
+  }
   const lists = await admin.models({ provider: flags.provider ?? null, signal: interrupted.signal });
   printReport(lists, lists.map(table), { io, flags });
   return lists.every(({ models }) => models.length > 0) ? 0 : 1;
 }
 
+function refreshed({ from, date, providers, missing }: RefreshReport): readonly string[] {
+  const counts = providers.map(({ name, models }) => `${name} ${models}`).join(", ");
+  const kept = missing.length === 0 ? [] : [`It has none of ${missing.join(", ")}: their data stays`];
+  return [`Models of ${date} from ${from}: ${counts}`, ...kept];
+}
+
 const SOURCES: Readonly<Record<ModelsReport["source"], string>> = {
   service: "listed by the service",
-  data: "from data included with vis",
+  data: "from data of vis",
   config: "from the settings",
 };
 

@@ -23,6 +23,7 @@ function addProviders(program: Command, context: Context): void {
   program.command("models")
     .description("list models with context size and price, from the service if it responds")
     .option("--provider <name>", "models of this provider (default: those in use)")
+    .option("--refresh", "renew prices and context sizes from the catalogue of the setting modelCatalog", false)
     .addOption(output())
     .action(action(context, async () => (await import("../commands/auth.ts")).modelsCommand));
   addAuth(program, context);

@@ -35,7 +35,7 @@ async function run(lists: readonly ModelsReport[], flags: { provider?: string; o
         },
       })),
   });
-  const code = await modelsCommand({ services, io, flags: { output: "text", ...flags } });
+  const code = await modelsCommand({ services, io, flags: { output: "text", refresh: false, ...flags } });
   return { code, out: io.out, asked };
 }
 
@@ -50,7 +50,7 @@ Deno.test("modelsCommand() shows context, price and what a model can, and who sa
   assert.equal(lines[0], "a (listed by the service)");
   assert.match(lines[1] ?? "", /^\* m1 {8}200k {2}\$2 in, \$10 out {10}reasons {2}images$/);
   assert.match(lines[2] ?? "", /^ {2}model-2 {6}\? {2}price unknown .*\(unknown model\)$/);
-  assert.equal(lines[3], "b (from data included with vis: package 1; the service: no)");
+  assert.equal(lines[3], "b (from data of vis: package 1; the service: no)");
 });
 
 Deno.test("modelsCommand() asks for one provider, prints JSON, and exits with 1 for an empty list", async () => {
@@ -58,4 +58,24 @@ Deno.test("modelsCommand() asks for one provider, prints JSON, and exits with 1 
   const { code, out, asked } = await run([list], { provider: "a", output: "json" });
   assert.deepEqual([code, JSON.parse(out), asked], [1, [list], ["a"]]);
   assert.match((await run([list])).out, /^a \(from the settings: no answer\)\n {2}no models\n$/);
+});
+
+Deno.test("modelsCommand() --refresh says what it renewed, and renews all providers", async () => {
+  const report = {
+    from: "https://c.example/",
+    date: "2100-01-02",
+    providers: [{ name: "a", models: 3 }],
+    missing: ["b"],
+  };
+  const io = fakeIo();
+  const services = fakeServices({
+    providerAdmin: () => Promise.resolve(fakeAdmin({ refreshModels: () => Promise.resolve(report) })),
+  });
+  const flags = { output: "text", refresh: true } as const;
+  assert.equal(await modelsCommand({ services, io, flags }), 0);
+  assert.equal(
+    io.out,
+    "Models of 2100-01-02 from https://c.example/: a 3\nIt has none of b: their data stays\n",
+  );
+  await assert.rejects(modelsCommand({ services, io, flags: { ...flags, provider: "a" } }), /leave out --provider$/);
 });

@@ -1,0 +1,55 @@
+import { dirname } from "node:path";
+import { Cancelled, ConfigError, messageOf } from "../../domain/errors.ts";
+import { isSecureUrl } from "../../domain/kit/addresses.ts";
+import { ensureFolder, replaceFile } from "../../domain/kit/files.ts";
+import type { RefreshReport } from "../../domain/reports.ts";
+import { readCatalog } from "../../providers/models/catalog.ts";
+import { type DataFile, MODEL_DATA_SETS, type ModelDataSet, refreshedPath } from "../../providers/models/model_data.ts";
+import type { Settings } from "../settings/settings.ts";
+import { download } from "../update/download.ts";
+
+const MAX_BYTES = 16 * 1024 * 1024;
+const TIMEOUT_MS = 60_000;
+
+/** Renews prices and context sizes from the catalogue of the settings, into Vis's own folder. Throws `ConfigError` and
+ * `Cancelled`, and has then changed nothing. */
+export async function refreshModels(
+  { config: { modelCatalog: from }, home }: Pick<Settings, "config" | "home">,
+  { signal, now }: { readonly signal: AbortSignal; readonly now: number },
+): Promise<RefreshReport> {
+  if (home === null) throw new ConfigError("Cannot find a home folder: set VIS_HOME to a folder that Vis may write");
+  const date = new Date(now).toISOString().slice(0, 10);
+  const found = await catalog(from, { source: `${new URL(from).host}, ${date}`, signal });
+  for (const [set, { source, models }] of found) {
+    const path = refreshedPath(set, home);
+    await ensureFolder(dirname(path));
+    await replaceFile(path, `${JSON.stringify({ source, models })}\n`);
+  }
+  return {
+    ...{ from, date },
+    providers: [...found].map(([name, { models }]) => ({ name, models: Object.keys(models).length })),
+    missing: MODEL_DATA_SETS.filter((set) => !found.has(set)),
+  };
+}
+
+async function catalog(
+  from: string,
+  { source, signal }: { readonly source: string; readonly signal: AbortSignal },
+): Promise<ReadonlyMap<ModelDataSet, DataFile>> {
+  const refused = (why: string, advice: string) =>
+    new ConfigError(`Cannot refresh the models from ${from}: ${why}; nothing was changed`, { advice });
+  const other = "vis config set modelCatalog URL names another catalogue";
+  if (!isSecureUrl(from)) throw refused("it is neither an https address nor on this machine", other);
+  let text: string;
+  try {
+    text = new TextDecoder().decode(await download(from, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, signal }));
+  } catch (error) {
+    if (signal.aborted) throw new Cancelled("Cancelled");
+    throw refused(messageOf(error), `check the network and try again; ${other}`);
+  }
+  try {
+    return readCatalog(text, source);
+  } catch (error) {
+    throw refused(messageOf(error), other);
+  }
+}

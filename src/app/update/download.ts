@@ -1,0 +1,36 @@
+import { isSecureUrl } from "../../domain/kit/addresses.ts";
+import { readBounded } from "../../domain/kit/bytes.ts";
+
+const TIMEOUT_MS = 600_000;
+const MAX_REDIRECTS = 5;
+
+interface DownloadOptions {
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+/** Downloads a file over https, or from this machine. Rejects with the reason if it does not arrive, is larger than
+ * `maxBytes`, or is at an address that others on the network could answer for. */
+export async function download(
+  url: string,
+  { maxBytes, signal, timeoutMs = TIMEOUT_MS }: DownloadOptions,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const either = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const tooLarge = () => new Error(`Over ${maxBytes} bytes`);
+  return await readBounded(await fetched(url, either), { maxBytes, tooLarge, signal: either });
+}
+
+async function fetched(url: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+  let at = url;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const { ok, status, headers, body } = await fetch(at, { signal, redirect: "manual" });
+    if (ok && body) return body;
+    await body?.cancel();
+    const next = headers.get("location");
+    if (status < 300 || status > 399 || next === null) throw new Error(`Status ${status}`);
+    at = new URL(next, at).href;
+    if (!isSecureUrl(at)) throw new Error("It redirects to an address that is neither https nor on this machine");
+  }
+  throw new Error("It redirects too often");
+}
