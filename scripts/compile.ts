@@ -26,6 +26,14 @@ export interface CompileOptions {
   readonly output?: string;
   /** The target, as for `deno compile --target`; by default this platform. */
   readonly target?: string | undefined;
+  /** The address of the newest release and the public key, which the executable uses for `vis update`. */
+  readonly release?: ReleaseSource | undefined;
+}
+
+export interface ReleaseSource {
+  readonly from: string;
+  /** "" for an unsigned release. */
+  readonly publicKey: string;
 }
 
 const BUNDLE = "build/compile";
@@ -73,7 +81,7 @@ async function bundleProgram(options: CompileOptions): Promise<{ folder: string;
   const left = ["--external", "zod-to-json-schema"];
   const split = ["bundle", "--quiet", "--code-splitting", ...left, "--outdir", folder, entryFile];
   await step("bundle the program", split);
-  const modules = await takeModules(folder);
+  const modules = await takeModules(folder, options.release);
   await addParts(folder);
   const runsHere = !options.target || options.target === Deno.build.target;
   if (runsHere) await addCodeCaches(folder);
@@ -120,13 +128,23 @@ async function addParts(folder: string): Promise<void> {
 }
 
 /** Returns the modules of the bundle by their names; the folder is empty afterwards. */
-async function takeModules(folder: string): Promise<ReadonlyMap<string, string>> {
+async function takeModules(folder: string, release?: ReleaseSource): Promise<ReadonlyMap<string, string>> {
   const modules = new Map<string, string>();
   for await (const { name } of Deno.readDir(folder)) {
-    modules.set(name, compacted(await Deno.readTextFile(join(folder, name))));
+    modules.set(name, withSource(compacted(await Deno.readTextFile(join(folder, name))), release));
     await Deno.remove(join(folder, name));
   }
   return modules;
+}
+
+/** Fills in the two texts of src/app/update/update.ts. Throws Error for one that is no plain text of an address or
+ * a key. */
+export function withSource(code: string, release: ReleaseSource = { from: "", publicKey: "" }): string {
+  const { from, publicKey } = release;
+  for (const text of [from, publicKey]) {
+    if (!/^[\w\-.~:/?#[\]@!$&()*+,;=%]*$/.test(text)) throw new Error(`Cannot fill in ${text}: it is not plain text`);
+  }
+  return code.replaceAll("@RELEASE_URL@", () => from).replaceAll("@RELEASE_KEY@", () => publicKey);
 }
 
 /** Removes indentation and comments: a fifth of the bundler's output, which every start would read. */

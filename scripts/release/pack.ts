@@ -28,6 +28,8 @@ export interface PackOptions extends ArchiveOptions {
   readonly output: string;
   /** The address at which the files will be published, or "" if unknown; `install.sh` downloads from there. */
   readonly baseUrl: string;
+  /** The address that always has the newest release; by default `baseUrl`. */
+  readonly latestUrl?: string;
   /** The packages in the executables. */
   readonly packages: readonly ThirdParty[];
   /** The key that signs every file; without one there are no signatures. */
@@ -138,10 +140,10 @@ function zipped(entries: readonly TarEntry[], { modifiedAt: mtime }: ArchiveOpti
   return zipSync(Object.fromEntries(entries.map(({ name, bytes }) => [name, bytes])), { mtime });
 }
 
-/** Returns the README, with the address of this release for `ADDRESS`. */
-async function readme({ baseUrl }: PackOptions): Promise<Uint8Array> {
+/** The README, whose `ADDRESS` is the one of this release. */
+async function readme({ baseUrl, latestUrl = baseUrl }: PackOptions): Promise<Uint8Array> {
   const text = new TextDecoder().decode(await inRoot("README.md"));
-  return encoded(baseUrl === "" ? text : text.replaceAll("ADDRESS", baseUrl.replace(/\/+$/, "")));
+  return encoded(latestUrl === "" ? text : text.replaceAll("ADDRESS", latestUrl.replace(/\/+$/, "")));
 }
 
 async function installer({ version, baseUrl, key }: PackOptions): Promise<string> {

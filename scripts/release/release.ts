@@ -1,6 +1,9 @@
-/** `deno task release [--target <triple>]… [--base-url <url>] [--output <folder>]`: builds executables for this
- * platform or the given ones ("all": every release target), each in an archive, with checksums and an `install.sh` that
- * verifies them. An executable that exceeds its size budget is an error.
+/** `deno task release [--target <triple>]… [--base-url <url>] [--latest-url <url>] [--output <folder>]`: builds
+ * executables for this platform or the given ones ("all": every release target), each in an archive, with checksums and
+ * an `install.sh` that verifies them. An executable that exceeds its size budget is an error.
+ *
+ * The files are published at `--base-url`, and the newest ones always at `--latest-url` too, which is the same by
+ * default: README and `vis update` use it.
  *
  * VIS_RELEASE_KEY_FILE names an unencrypted secret key of minisign, which signs every file. SOURCE_DATE_EPOCH, in
  * seconds, sets the time of every archive entry; the default is the time of the newest commit. */
@@ -9,9 +12,9 @@ import { parseArgs } from "node:util";
 import project from "../../deno.json" with { type: "json" };
 import { ROOT } from "../_project.ts";
 import { run } from "../_run.ts";
-import { compile, embedEmpty } from "../compile.ts";
+import { compile, embedEmpty, type ReleaseSource } from "../compile.ts";
 import { TARGETS } from "../_targets.ts";
-import { type SigningKey, signingKey } from "./minisign.ts";
+import { publicKeyOf, type SigningKey, signingKey } from "./minisign.ts";
 import { thirdParties } from "./third_party.ts";
 import { packRelease, type Program } from "./pack.ts";
 import { sha256 } from "./sha256.ts";
@@ -24,6 +27,7 @@ const { values } = parseArgs({
   options: {
     target: { type: "string", multiple: true },
     "base-url": { type: "string", default: "" },
+    "latest-url": { type: "string" },
     output: { type: "string", default: "dist/release" },
   },
 });
@@ -32,9 +36,9 @@ async function sizeOf(path: string): Promise<number> {
   return (await Deno.stat(path)).size / 1e6;
 }
 
-async function make(target: string): Promise<Program> {
+async function make(target: string, release: ReleaseSource): Promise<Program> {
   const suffix = target.includes("windows") ? ".exe" : "";
-  const path = await compile({ output: `build/release/${target}/vis${suffix}`, target });
+  const path = await compile({ output: `build/release/${target}/vis${suffix}`, target, release });
   const empty = await embedEmpty({ output: `build/release/${target}/empty${suffix}`, target });
   const [whole, runtime] = [await sizeOf(path), await sizeOf(empty)];
   await Deno.remove(empty);
@@ -89,12 +93,15 @@ try {
   const output = resolve(ROOT, values.output);
   await Deno.remove(output, { recursive: true }).catch(() => {});
   const programs: Program[] = [];
-  for (const target of targets) programs.push(await make(target));
+  const baseUrl = values["base-url"];
+  const latestUrl = values["latest-url"] ?? baseUrl;
+  const key = await keyOf();
+  const release = { from: latestUrl.replace(/\/+$/, ""), publicKey: key ? publicKeyOf(key) : "" };
+  for (const target of targets) programs.push(await make(target, release));
   const { version } = project;
   const modifiedAt = await committedAt();
-  const baseUrl = values["base-url"];
   const packages = await thirdParties();
-  const names = await packRelease({ version, programs, output, baseUrl, modifiedAt, packages, key: await keyOf() });
+  const names = await packRelease({ version, programs, output, baseUrl, latestUrl, modifiedAt, packages, key });
   await checkInstaller(join(output, "install.sh"));
   await listEmbedded(join(output, "EMBEDDED"));
   for (const name of [...names, "EMBEDDED"]) {

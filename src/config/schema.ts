@@ -226,10 +226,10 @@ export const ConfigSchema = z.strictObject({
   ),
   update: z.strictObject({
     from: z.string().min(1).nullable().default(null).describe(
-      "Address (https) or folder with the files of the latest release, for vis update",
+      "Address (https) or folder with the files of the latest release, for vis update; null for the address of the build",
     ),
     publicKey: z.string().min(1).nullable().default(null).describe(
-      "Public minisign key with which vis update verifies a release",
+      "Public minisign key with which vis update verifies a release; null for the key of the build",
     ),
   }).prefault({}),
   approvals: z.enum(["ask", "never"]).default("ask").describe(

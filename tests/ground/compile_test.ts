@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { compileArguments, compileFailure } from "../../scripts/compile.ts";
+import { compileArguments, compileFailure, withSource } from "../../scripts/compile.ts";
 import { PERMISSIONS } from "../../scripts/flags.ts";
 import { Program } from "./_program.ts";
 
@@ -48,4 +48,14 @@ Deno.test("compile task gives one clear error where there is no base runtime", a
       `^Cannot compile for ${Deno.build.target}: the base runtime of deno compile could not be fetched or used\\n`,
     ),
   );
+});
+
+Deno.test("withSource() fills in the address and the key of a release, and nothing that could be code", async () => {
+  const code = await Deno.readTextFile(new URL("../../src/app/update/update.ts", import.meta.url));
+  const made = withSource(code, { from: "https://example.org/vis/latest", publicKey: "RWQ+/=" });
+  assert.match(made, /from: filled\("https:\/\/example\.org\/vis\/latest"\), publicKey: filled\("RWQ\+\/="\)/);
+  assert.match(withSource(code), /from: filled\(""\), publicKey: filled\(""\)/);
+  for (const from of ['https://a.example/"+x+"', "https://a.example/\\", "https://a.example/`", "a\nb"]) {
+    assert.throws(() => withSource(code, { from, publicKey: "" }), /it is not plain text$/);
+  }
 });

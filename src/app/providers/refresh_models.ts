@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { Cancelled, ConfigError, messageOf } from "../../domain/errors.ts";
+import { Cancelled, ConfigError, reasonOf } from "../../domain/errors.ts";
 import { isSecureUrl } from "../../domain/kit/addresses.ts";
 import { ensureFolder, replaceFile } from "../../domain/kit/files.ts";
 import type { RefreshReport } from "../../domain/reports.ts";
@@ -45,11 +45,11 @@ async function catalog(
     text = new TextDecoder().decode(await download(from, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, signal }));
   } catch (error) {
     if (signal.aborted) throw new Cancelled("Cancelled");
-    throw refused(messageOf(error), `check the network and try again; ${other}`);
+    throw refused(reasonOf(error), `check the network and try again; ${other}`);
   }
   try {
     return readCatalog(text, source);
   } catch (error) {
-    throw refused(messageOf(error), other);
+    throw refused(reasonOf(error), other);
   }
 }

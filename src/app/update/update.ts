@@ -16,6 +16,18 @@ const MIB = 1024 * 1024;
 const MAX_BYTES = { index: 4 * MIB, signature: 4096, archive: 256 * MIB, program: 512 * MIB };
 const HEADING = /^## \[?v?(\d+\.\d+\.\d+[\w.-]*)/;
 
+interface ReleaseSource {
+  readonly from: string | null;
+  readonly publicKey: string | null;
+}
+
+/** The release build replaces both texts, by the address of the newest release and the public key. */
+const OF_BUILD: ReleaseSource = { from: filled("@RELEASE_URL@"), publicKey: filled("@RELEASE_KEY@") };
+
+function filled(text: string): string | null {
+  return text === "" || text.startsWith("@") ? null : text;
+}
+
 interface UpdateParts {
   readonly version: VersionFacts;
   readonly config: Pick<Config, "update">;
@@ -23,6 +35,8 @@ interface UpdateParts {
   readonly program: string;
   /** Whether it runs in a container. */
   readonly container: boolean;
+  /** The address and the key of the build, which count after the settings. */
+  readonly release?: ReleaseSource;
 }
 
 /** Replaces the executable with the one of a release, after verifying its signatures and checksum; null if there is
@@ -53,8 +67,8 @@ interface Source {
   readonly key: VerifyingKey;
 }
 
-function sourceOf(request: UpdateRequest, { config, program, container }: UpdateParts): Source {
-  const from = request.from ?? config.update.from;
+function sourceOf(request: UpdateRequest, { config, program, container, release = OF_BUILD }: UpdateParts): Source {
+  const from = request.from ?? config.update.from ?? release.from;
   if (from === null) {
     const manager = installedBy(program, { container });
     throw new ConfigError("Cannot check for an update: no release is set", {
@@ -63,7 +77,7 @@ function sourceOf(request: UpdateRequest, { config, program, container }: Update
         : "use --from URL or DIR, or vis config set update.from URL",
     });
   }
-  const key = request.key ?? config.update.publicKey;
+  const key = request.key ?? config.update.publicKey ?? release.publicKey;
   if (key === null) {
     throw new ConfigError("Cannot verify an update: there is no public key", {
       advice: "use --key KEY, or vis config set update.publicKey KEY, with the key of the publisher",

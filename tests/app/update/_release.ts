@@ -27,7 +27,13 @@ export interface TestRelease {
   /** Changes the index and signs it again. */
   edit(change: (index: Index) => void): Promise<void>;
   /** Updates version 1.2.0, or another `own` one. */
-  run(request?: Partial<UpdateRequest> & { readonly own?: string }): Promise<InstalledRelease | null>;
+  run(
+    request?: Partial<UpdateRequest> & {
+      readonly own?: string;
+      /** The address and the key of the build. */
+      readonly built?: { readonly from: string | null; readonly publicKey: string | null };
+    },
+  ): Promise<InstalledRelease | null>;
   /** Files in the folder of the executable. */
   files(): readonly string[];
 }
@@ -78,7 +84,7 @@ function testRelease({ folder, url, path }: Record<"folder" | "url" | "path", st
       await Deno.writeTextFile(join(folder, "latest.json"), JSON.stringify(index));
       await sign("latest.json");
     },
-    run: async ({ own = "1.2.0", ...request } = {}) =>
+    run: async ({ own = "1.2.0", built, ...request } = {}) =>
       await update({
         ...{ from: url, key: publicKeyOf(KEY), check: false, force: false, signal: new AbortController().signal },
         onFound: (one) => found.push(one),
@@ -88,6 +94,7 @@ function testRelease({ folder, url, path }: Record<"folder" | "url" | "path", st
         config: { update: { from: null, publicKey: null } },
         program: path,
         container: false,
+        ...(built ? { release: built } : {}),
       }),
     files: () => [...Deno.readDirSync(join(path, ".."))].map(({ name }) => name).sort(),
   };

@@ -174,6 +174,16 @@ test("update() needs a key, and a release address that nobody else controls", as
   await refuses(release, UsageError, /It redirects too often/);
 });
 
+test("update() uses the address and the key of the build if neither a setting nor the request names others", async (release) => {
+  const built = { from: release.url, publicKey: publicKeyOf(KEY) };
+  const none = { from: undefined, key: undefined };
+  assert.equal((await release.run({ ...none, built }))?.path, release.program);
+  const unsigned = { ...none, own: "1.1.0", built: { ...built, publicKey: null } };
+  await assert.rejects(release.run(unsigned), /Cannot verify an update: there is no public key/);
+  const other = { ...none, own: "1.1.0", built: { ...built, publicKey: publicKeyOf(OTHER_KEY) } };
+  await assert.rejects(release.run(other), /Cannot trust the signature of latest.json/);
+});
+
 test("update() follows redirects", async (release) => {
   release.answer = (name) => name.startsWith("x") ? null : Response.redirect(`${release.url}/x${name}`);
   for (const { name } of [...Deno.readDirSync(release.folder)]) {
