@@ -76,12 +76,15 @@ export function scriptedProvider(
   return new Scripted(replies, options);
 }
 
+/** Longer than a block of a test takes on a busy machine. */
+const BLOCK_MS = 30_000;
+
 /** Returns a reply in the shape of the reply schema: code blocks and an optional final. */
 export function replyJson(
   code: string | readonly string[],
   rest: { readonly thinking?: string; readonly final?: string | object; readonly next?: object } = {},
 ): string {
-  const blocks = (typeof code === "string" ? [code] : code).map((expr) => ({ expr, timeMs: 3000 }));
+  const blocks = (typeof code === "string" ? [code] : code).map((expr) => ({ expr, timeMs: BLOCK_MS }));
   const final = typeof rest.final === "string"
     ? { answer: rest.final, answerType: "text", confidence: "high" }
     : rest.final;
