@@ -13,7 +13,7 @@ const RUNS = 7;
 /** The megabytes of the database that is backed up; 1000 if VIS_BENCH_FULL is set. */
 const BACKUP_MB = Deno.env.get("VIS_BENCH_FULL") ? 1000 : 200;
 
-/** Measures a conversation of 10 000 iterations beside 1000 others: opening it, searching, continuing, and a backup
+/** Measures a conversation of 10 000 iterations among 1000 others: opening it, searching, continuing, and a backup
  * meanwhile. */
 export async function storeLarge(): Promise<readonly Figure[]> {
   const folder = await Deno.makeTempDir({ prefix: "vis-bench-large-" });

@@ -58,7 +58,7 @@ function read(args: readonly string[]): Arguments {
   };
 }
 
-/** Prints what a reader needs to reproduce it. */
+/** Prints the facts with which a reader reproduces it. */
 function tell(family: string, { seed, findings, trail }: Pick<Trial, "seed" | "findings" | "trail">): void {
   console.log(
     `\n${family}, --seed ${seed} --tries 1: ${findings.map(({ word }) => word).join(", ") || "nothing found"}`,

@@ -13,7 +13,7 @@ const CHECKS: Readonly<Record<string, readonly string[]>> = {
   docs: ["run", "-A", "--quiet", "scripts/check_docs.ts"],
 };
 
-/** Runs a check and shows its output once it has ended, since others run beside it. */
+/** Runs a check and shows its output once it has ended, since others run at the same time. */
 async function passes(name: string): Promise<boolean> {
   const started = performance.now();
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {

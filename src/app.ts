@@ -1,14 +1,15 @@
-/** The program from its first line to its exit code. Only this file reads the environment. `main` gives the command
- * line to `channels/cli/` with `services`: what a channel may ask for. Each service loads its code when it is first
- * used, so that `vis --version` loads no more than a parser. Below `app/`, each folder begins with the file that is
- * named here:
+/** The program from its first line to its exit code. Only this file reads the environment. `main` passes the command
+ * line to `channels/cli/` with `services`, the services that a channel may use. Each service loads its code when it is
+ * first used, so that `vis --version` loads only a parser. Below `app/`, each folder begins with the file named here:
  *
- * - `session/open_session.ts`: a session, built part by part and closed in reverse
- * - `settings/settings.ts`: flags, environment, files and extensions become settings; `config_admin.ts` is `vis config`
- * - `providers/choose_providers.ts`: which provider and key serve, or the sentence that names what is missing
- * - `extensions/extension_source.ts`: which extensions a session has; `extension_admin.ts` is `vis extensions`
- * - `doctor/doctor.ts`: the checks of `vis doctor`; `services/serve.ts`: `vis serve` and what else runs until it is
- *   told to stop; `terminal/deno_io.ts`: the terminal; `update/update.ts`: `vis update`; `otel/telemetry.ts`: traces */
+ * - `session/open_session.ts` builds a session part by part, and closes it in reverse.
+ * - `settings/settings.ts` turns flags, environment, files and extensions into settings. `config_admin.ts` is `vis
+ * config`.
+ * - `providers/choose_providers.ts` chooses the provider and the key, or writes the sentence that names what is
+ * missing.
+ * - `extensions/extension_source.ts` finds the extensions of a session. `extension_admin.ts` is `vis extensions`.
+ * - `doctor/doctor.ts` makes the checks of `vis doctor`. `services/serve.ts` runs `vis serve` and other services.
+ * - `terminal/deno_io.ts` is the terminal, `update/update.ts` is `vis update`, and `otel/telemetry.ts` sends traces. */
 import { fileURLToPath } from "node:url";
 import type { SessionParts } from "./app/session/open_session.ts";
 import { PROCESS_LIMITS } from "./app/session/process_limits.ts";
@@ -42,7 +43,7 @@ export async function main(args: readonly string[], extensions: Extensions): Pro
   Deno.exit(io.exitCode(await written(code, io)));
 }
 
-/** Builds what a channel requests, on demand: `vis version` loads no database, provider or sandbox. */
+/** Builds the services of a channel on demand: `vis version` loads no database, provider or sandbox. */
 function services(extensions: Extensions, io: DenoIo): Services {
   return {
     version: ownVersion(),
@@ -162,7 +163,7 @@ function careServices(extensions: Extensions): Care {
   };
 }
 
-/** Copies between two databases as their names on the command line say, with the password of the environment. */
+/** Copies between the two databases that the command line names, with the password of the environment. */
 async function copyDatabases(
   request: DatabaseCopyRequest,
   env: Readonly<Record<string, string | undefined>>,
@@ -227,12 +228,12 @@ function defect(
   return 1;
 }
 
-/** What the variables for proxies are to be set to, so that the runtime's `fetch` reads them as other programs do; {}
- * without a proxy, or if nothing has to change. Call it before the first request.
+/** Returns the values for the variables of proxies with which the runtime's `fetch` reads them as other programs do.
+ * Returns {} without a proxy, or if nothing must change. Call it before the first request.
  *
- * The runtime compares hosts with NO_PROXY in lower case only, knows neither ports nor `*.` nor brackets there, and
- * takes `*` for names alone, not for addresses. So what it lacks is added; nothing is taken away. It also takes
- * `http_proxy` for https addresses, which HTTP_PROXY prevents, and ignores a proxy whose login has no password. */
+ * The runtime compares hosts with NO_PROXY only in lower case. It ignores ports, `*.` and brackets there, and lets `*`
+ * match names but no addresses. So missing entries are added, and none is removed. The runtime also uses `http_proxy`
+ * for https addresses, which HTTP_PROXY prevents, and ignores a proxy whose login has no password. */
 export function proxyVariables(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
   const isSet = (name: string): boolean => (env[name] ?? env[name.toLowerCase()] ?? "") !== "";
   if (!PROXIES.some(isSet)) return {};

@@ -186,7 +186,7 @@ export class Checkpoints {
     try {
       return Kernel.shared()?.isLocked(path) ?? Date.now() - (Deno.statSync(path).mtime?.getTime() ?? 0) < YOUNG_MS;
     } catch {
-      return true; // it is gone, or belongs to somebody else
+      return true; // it is gone, or belongs to another process
     }
   }
 

@@ -153,7 +153,7 @@ type ToolResultPart =
 const PROTOCOL_KEYS = ["content", "structuredContent", "isError", "_meta", "resultType"];
 
 /** Returns `structuredContent` if there is any, else text (parsed if it is JSON), else a list of parts. An empty object
- * beside text is ignored. A result with none of these is returned unchanged. */
+ * next to text is ignored. A result with none of these is returned unchanged. */
 export function toolData(result: unknown): unknown {
   const { content, structuredContent, ...rest } = fields(result);
   const data = structuredContent ?? undefined;
@@ -165,7 +165,7 @@ export function toolData(result: unknown): unknown {
   return data === undefined || isEmpty && text !== "" ? parsed(text) : data;
 }
 
-/** Returns the data of a server that puts it beside the keys of the protocol or in place of the whole result. */
+/** Returns the data of a server that puts it next to the keys of the protocol, or instead of the whole result. */
 function ownData(result: unknown, rest: Fields): unknown {
   if (typeof result === "string") return parsed(result);
   if (typeof result !== "object" || result === null || Array.isArray(result)) return result ?? null;

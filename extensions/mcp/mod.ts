@@ -13,7 +13,7 @@ interface Servers {
   readonly servers?: Readonly<Record<string, { readonly disabled?: boolean }>>;
 }
 
-/** Without a `.mcp.json`, the settings say all names. */
+/** Without a `.mcp.json`, the settings contain all names. */
 async function names(env: EnvironmentView): Promise<readonly string[]> {
   const { servers = {} } = (env.config ?? {}) as Servers;
   const own = Object.entries(servers).flatMap(([name, { disabled }]) => disabled ? [] : [name]);

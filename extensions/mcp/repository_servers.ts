@@ -28,22 +28,22 @@ export interface RepositoryServers {
   readonly path: string;
   /** Names of the servers that the file describes, and the user's settings do not. */
   readonly names: readonly string[];
-  /** Those of them that can be used. */
+  /** The usable servers of the file. */
   readonly servers: ReadonlyMap<string, ServerConfig>;
-  /** Why others cannot be used, by name; `""` stands for the whole file. */
+  /** The reasons why servers cannot be used, by name; `""` is the name of the whole file. */
   readonly faults: ReadonlyMap<string, string>;
   readonly question: { readonly what: string; readonly why: string; readonly scope: string };
 }
 
 type Place = Pick<EnvironmentView, "workspace" | "root" | "config">;
 
-/** Whether a repository's servers may be used in this environment at all: nobody can be asked for other tenants and in
- * the locked profile, which has no programs. */
+/** Whether this environment may use a repository's servers at all. Other tenants have no user to ask, and the locked
+ * profile has no programs. */
 export function mayBringServers(env: EnvironmentView): boolean {
   return env.spawn !== undefined && (env.tenant ?? MAIN) === MAIN && fileOf(env) !== null;
 }
 
-/** The servers of the user's settings and those that the repository brings. */
+/** The servers of the user's settings and of the repository. */
 export async function serversOf(env: EnvironmentView): Promise<ReadonlyMap<string, ServerConfig>> {
   const own = enabledServers(env.config);
   if (!mayBringServers(env)) return own;

@@ -62,7 +62,7 @@ export function enabledServers(config: unknown): ReadonlyMap<string, ServerConfi
   return new Map(Object.entries(servers).filter(([, { disabled }]) => !disabled));
 }
 
-/** The variables that servers of a repository may use; those that are not set are left out. */
+/** The variables that servers of a repository may use; unset variables are omitted. */
 export function userVariables(config: unknown): Readonly<Record<string, string>> {
   const { variables = {} } = (config ?? {}) as { readonly variables?: Readonly<Record<string, string>> };
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => !/\$\{(auth:)?[\w.-]+\}/.test(value)));

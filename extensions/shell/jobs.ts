@@ -341,7 +341,7 @@ export class Job {
     const facts = { id: this.id, command: this.command, running: this.running, ...ended };
     const report = { ...facts, output: text, missed, left: this.#ring.total - to, ms: this.#ms };
     const changes = this.#changes;
-    this.#changes = null; // they are told once
+    this.#changes = null; // they are reported once
     return { ...report, ...(notes.length > 0 ? { notes } : {}), ...(changes ? { changes } : {}) };
   }
 

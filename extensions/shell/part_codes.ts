@@ -17,7 +17,7 @@ const MOST_PARTS = 8, COMMAND_CHARS = 200;
 export const SIGPIPE = 141;
 /** Programs report in these words that their pipe was closed. */
 const BROKEN_PIPE = /broken ?pipe|\bEPIPE\b/i;
-/** These programs say "nothing found" or "different" with 1, and `xargs` with 123. */
+/** These programs report "nothing found" or "different" with 1, and `xargs` with 123. */
 const SAYS_NO =
   /^(?:[!({]\s*|time\s+|\w+=\S*\s+)*(?:git\s+|xargs\s+(?:-\S+\s+(?:\d+\s+)?)*)?(?:[efz]?grep|rg|ag|ack|diff|cmp|test|\[\[?|which|command|type|expr|pgrep)(?=\s|$)/;
 
@@ -29,7 +29,7 @@ export class PartCodes {
   readonly #failed: Part[] = [];
   #last: readonly number[] = [];
 
-  /** Null if the exit code of the line says it all. */
+  /** Returns null if the exit code of the line is sufficient. */
   static of(line: string): PartCodes | null {
     return HIDES.test(line) ? new PartCodes(line) : null;
   }
@@ -61,8 +61,8 @@ export class PartCodes {
     else if (kind === "failed" && this.#failed.length < MOST_PARTS) this.#failed.push({ codes: numbers, command });
   }
 
-  /** Returns the codes of the commands that failed, and of the parts of the last pipeline, if the line ended with 0 and
-   * hides a failure; else null. */
+  /** Returns the codes of the commands that failed, and of the parts of the last pipeline. Returns null unless the line
+   * ended with 0 and hides a failure. */
   hiddenBy({ code, timedOut, stderr: printed }: Ended): readonly number[] | null {
     if (code !== 0 || timedOut) return null;
     // The failure that ends a line is reported twice, and `exit 0` reports the failure before it.

@@ -131,7 +131,7 @@ export async function allowed(
   }
   const run: Allowed["spawn"] = async (options) => {
     const variables = Object.keys(usual).length > 0 ? { env: { ...usual, ...options?.env } } : {};
-    // A user who is asked reads the command as it was written.
+    // A user who is asked for approval reads the original command.
     const isTraced = typeof command === "string" && basename(SHELL) === "bash" && unwalled?.mode !== "ask";
     const parts = isTraced ? PartCodes.of(command) : null;
     const ended = await spawn(parts ? [SHELL, "-c", parts.traced] : argv, {

@@ -55,8 +55,8 @@ export interface AskOptions extends KeyedRequest {
   readonly given?: readonly VariableImage[];
   /** The instructions for every answer of this query; by default the configured ones. */
   readonly instructions?: string | undefined;
-  /** The purpose of a request that changes nothing: a plan, a review, or an answer beside the work. Calls that could
-   * change something are refused. */
+  /** The purpose of a request that changes nothing: a plan, a review, or an answer outside of the conversation's work.
+   * Calls that could change something are refused. */
   readonly only?: ReadingMode | undefined;
   /** A JSON Schema as data: the answer must satisfy it, and is then also available in `value` of the result. */
   readonly responseSchema?: unknown;

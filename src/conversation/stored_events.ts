@@ -40,7 +40,7 @@ function sendIteration(iteration: StoredIteration, emitter: Emitter): void {
     emitter.send({ type: "block_started", block, code });
     const diffs = storedDiffs(iteration.metadata, block);
     for (const [at, call] of result.calls.entries()) {
-      // The store does not say which call of the block made a change.
+      // The store does not record which call of the block made a change.
       const changes = diffs.length > 0 && at === result.calls.length - 1 ? { diffs } : {};
       emitter.send({ type: "host_call", block, phase: "end", ...call, ...changes });
     }

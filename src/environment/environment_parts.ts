@@ -123,7 +123,7 @@ export interface QueryScope {
     },
   ) => Promise<Approval>;
   readonly onCall: (call: HostCallEvent) => void;
-  /** Receives the last lines that a running call printed; absent if nobody watches. */
+  /** Receives the last lines that a running call printed; absent without an observer. */
   readonly onOutput?: (printed: { readonly block: number; readonly output: string }) => void;
   /** Called with the unified diff of each file that a call changed. */
   readonly onChange?: (diff: string) => void;

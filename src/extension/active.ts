@@ -43,7 +43,7 @@ export interface ActiveExtensions {
   readonly off?: readonly OffPart[];
   /** Returns the faults that extensions threw since the query began. */
   readonly faults?: () => readonly ExtensionFault[];
-  /** Nudges of the extensions. They never throw, and return null if there is nothing to say now. */
+  /** Nudges of the extensions. They never throw, and return null if they have no message now. */
   readonly nudges: readonly { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> }[];
   /** Calls a function; rejects only with HostCallError. */
   call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;
@@ -129,7 +129,7 @@ export interface OwnCall {
   readonly signal: AbortSignal;
   /** Whether the function has its own time limit. */
   readonly untimed: boolean;
-  /** The user said no to what the call asked for. */
+  /** Called when the user refused the request of the call. */
   readonly refused?: () => void;
 }
 

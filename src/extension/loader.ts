@@ -382,7 +382,7 @@ async function shimText(name: Shims[number]): Promise<string> {
 /** Turns a module's text into a script; throws Error with the reason if that is impossible. */
 type ReadRealmModule = (source: string, path: string) => string;
 
-/** Returns the extension with its modules read. `textOf` returns the text of a file beside its entry, or null if it is
+/** Returns the extension with its modules read. `textOf` returns the text of a file next to its entry, or null if it is
  * missing. Throws Error that names extension and module. */
 export function withScripts(
   extension: NormalExtension,

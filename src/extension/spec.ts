@@ -254,7 +254,7 @@ export interface QueryKeys {
   readonly fileRead?: (path: string) => Promise<void>;
   /** Watches the files that a program may change in the workspace; null if no extension can watch. Present in calls. */
   readonly watchFiles?: (options?: WatchOptions) => FileWatcher | null;
-  /** Shows the user a text beside the answer, once. Absent in `extend`. */
+  /** Shows the user a text next to the answer, once. Absent in `extend`. */
   readonly warn?: (text: string) => void;
   /** Returns the first fault of a JSON, JavaScript or TypeScript file by its name and text; null if it parses, and for
    * other files. Present in calls. */

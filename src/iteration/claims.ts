@@ -264,7 +264,7 @@ export function claimOf(
   return null;
 }
 
-/** Whether a request asks for work, or its answer claims some, so that people should see what was done. */
+/** Whether a request asks for work, or its answer claims some, so that people should see the work done. */
 export function isAboutWork(answer: string, request: string): boolean {
   return claimOf(answer, { request }) !== null || CODE.test(request) && asksForWork(request);
 }

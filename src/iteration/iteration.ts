@@ -19,10 +19,10 @@ import type { ModelPreference } from "../providers/router/routes.ts";
 
 /* One model round trip: ask, run the blocks, judge the answer, store.
  *
- * `run_iteration.ts` does it from top to bottom: the messages (`prompt/`), the call and what channels see of the reply
- * while it arrives, the blocks, the answer. This file has the types of its input and of how it ends, and stores it: a
- * row before anything runs, the rest in one transaction at the end. The loop in `query/` stores the end while the next
- * call is made, and decides what the iteration means for the query. */
+ * `run_iteration.ts` does it from top to bottom. It builds the messages (`prompt/`), makes the call, shows the reply
+ * to channels while it arrives, runs the blocks, and judges the answer. This file has the types of its input and of
+ * its end. It stores a row before anything runs, and the rest in one transaction at the end. The loop in `query/`
+ * stores the end while the next call is made, and decides what the iteration means for the query. */
 
 /** The values that stay the same in all iterations of a query. */
 export interface IterationFrame extends CallPrefix {
@@ -106,8 +106,8 @@ export interface Executed {
   readonly notes: readonly string[];
 }
 
-/** The reason why a reply was unusable: its own fault, no code and no final answer, an end after part of it was shown,
- * or no reply at all. */
+/** The reason why a reply was unusable: its own fault, neither code nor a final answer, an end after a part of it was
+ * shown, or no reply. */
 export type IterationFault = ReplyFault | "idle" | "broken" | "call";
 
 interface Common {
@@ -143,7 +143,7 @@ export type IterationResult =
     readonly temporary: boolean;
     /** The fault; null if every block failed. */
     readonly fault: IterationFault | null;
-    /** Why the final beside failed blocks was refused; null if there was none. */
+    /** Why the final answer next to failed blocks was refused; null if there was none. */
     readonly refused: string | null;
     /** The answer, if it was refused twice and has no support. */
     readonly unsupported: string | null;

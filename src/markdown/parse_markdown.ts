@@ -17,11 +17,12 @@ interface Reading {
   at: number;
 }
 
-/** Parses CommonMark with GitHub's tables, strikethrough, task lists and bare addresses. HTML stays text; only http,
- * https and mailto addresses become links. Depth and time are bounded for any text, and no part of it is left out.
+/** Parses CommonMark with GitHub's tables, strikethrough, task lists and bare addresses. HTML stays text, and only
+ * http, https and mailto addresses become links. Depth and time are bounded for any text, and no part of it is
+ * omitted.
  *
- * `clean` is applied to every text in the tree after entities are decoded: it removes or escapes what the target must
- * not show, such as control characters. */
+ * `clean` is applied to every text in the tree after entities are decoded. It removes or escapes characters that the
+ * target must not show, such as control characters. */
 export function parseMarkdown(
   text: string,
   { clean }: { readonly clean: (text: string) => string },

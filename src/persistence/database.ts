@@ -209,7 +209,7 @@ export interface ErasureWork {
   readonly busyMs: number;
 }
 
-/** Stands for a value by its name while a query is compiled. */
+/** Represents a value by its name while a query is compiled. */
 class Parameter {
   constructor(readonly name: string) {}
 }

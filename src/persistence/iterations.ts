@@ -13,7 +13,7 @@ import { loadValues, variableImage, type VariableMetadata, VariableWriter, type 
 
 type Failed = Parameters<IterationStore["failIteration"]>;
 
-/** `iteration.metadata`, besides what the caller passes. */
+/** `iteration.metadata`, in addition to the caller's fields. */
 interface IterationMetadata {
   /** Source texts of the running blocks; removed when the blocks have their own rows. */
   readonly pendingBlocks: readonly string[];

@@ -287,7 +287,7 @@ class JobQueue {
 const ACCEPT = `INSERT INTO job (query_id, conversation_state_id, request, request_key, fingerprint)
 SELECT $1, $2, $3::bytea, $4, $5 FROM pg_notify('vis_job', '')`;
 
-/** A node that could not report for a while cannot tell which nodes are lost: the server itself may have been. If a
+/** A node that could not report for a while cannot know which nodes are lost: the server itself may have been. If a
  * node was lost while it waited for the user, that time does not count. */
 const CLAIM = `
 WITH live AS (

@@ -17,7 +17,7 @@ export interface OpenStoreOptions {
   /** The password of a PostgreSQL database, if it is not in the URL. */
   readonly password?: string | undefined;
   readonly now?: () => number;
-  /** Whether the process of a lease exists; null if this machine cannot tell (by default null for every process). */
+  /** Whether the process of a lease exists; null if this machine cannot know (by default null for every process). */
   readonly isAlive?: (owner: ProcessOwner) => boolean | null;
   /** A write waits this long for another writing process before it throws `StoreError` of kind busy. */
   readonly busyMs?: number;

@@ -67,7 +67,7 @@ export async function checkRun(
   if (row) await checkFence(tx, row);
 }
 
-/** Returns true, false, or null if this process cannot tell. */
+/** Returns true, false, or null if this process cannot know. */
 export type IsAlive = (owner: ProcessOwner) => boolean | null;
 
 /** Four heartbeats of a process that cannot be checked from here. */

@@ -195,7 +195,7 @@ class Removal {
     return isGone;
   }
 
-  /** Empties a folder of the top, with its folders moved beside it, and removes it. */
+  /** Empties a folder of the top, with its folders moved next to it, and removes it. */
   async empty(top: number, name: Bytes): Promise<void> {
     FOLDERS.unlock(top, name);
     const at = FOLDERS.open(top, name);

@@ -5,11 +5,11 @@ import { holds } from "./_open_folders.ts";
 const BY_ANYONE = 0o002;
 
 /** The top of the repository around a folder, which may be the folder itself; null if there is none. `folder` is a real
- * path, and `closed` names folders that no repository may open, the user's home among them.
+ * path. `closed` names folders that no repository may open, such as the user's home.
  *
- * The folder was chosen by the user, the folders above it were not, and a `.git` in one of them would open it to the
- * model. The search therefore ends, as git's own does, at another file system and at a folder of another user, and
- * also at one that everybody may write, that contains a closed folder, or that holds settings in the home folder. */
+ * The user chose the folder, but not the folders above it, and a `.git` in one of them would open it to the model. The
+ * search therefore ends at another file system and at a folder of another user, as git's own does. It also ends at a
+ * folder that everybody may write, that contains a closed folder, or that holds settings in the home folder. */
 export function repositoryRoot(
   folder: string,
   { closed, user = Deno.build.os === "windows" ? null : Deno.uid() }: {

@@ -3,8 +3,8 @@ import { oneLine } from "../domain/kit/text.ts";
 import type { BlockResult } from "../domain/query/query_schemas.ts";
 import { createHash } from "node:crypto";
 
-/* Nudges are lines of the context that tell a model facts before it continues. Vis has its own, extensions add
- * theirs. */
+/* Nudges are lines of the context that give a model facts before it continues. Vis has its own, and extensions add
+ * more. */
 
 const PREFIX = "[system_nudge]";
 const MAX_CHARS = 200;

@@ -253,7 +253,7 @@ export class LedgerCalls implements ModelCalls {
   }
 
   /** Asks like the router, and counts every attempt. Also rejects with `ProviderError` when a limit of the tree is
-   * reached, or when the tree has a cost limit and the price of the model is unknown. */
+   * reached. A cost limit rejects a model whose price is unknown. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const chars = request.messages.reduce((sum, { text }) => sum + text.length, 0);
     const inputTokens = Math.ceil(chars / CHARS_PER_TOKEN);
@@ -275,7 +275,7 @@ export class LedgerCalls implements ModelCalls {
       const call = (): Promise<RouterReply> => this.#router.ask(chosen, watched);
       return await (this.#gate?.run(call, options.signal) ?? call());
     } catch (error) {
-      // Failed attempts may have used up what was left.
+      // Failed attempts may have used up the rest.
       if (error instanceof ProviderError) this.#ledger.check();
       throw error;
     } finally {

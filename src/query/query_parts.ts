@@ -1,5 +1,5 @@
-/* The parts of a query and facts that are known before it begins: the operator's settings and limits, its models by
- * name, the instructions of a plan, and messages that the user sends while it runs. */
+/* The parts of a query and facts that are known before it begins. They are the operator's settings and limits, its
+ * models by name, the instructions of a plan, and messages that the user sends while it runs. */
 
 import type { ApprovalRules } from "../domain/query/approval.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";

@@ -226,7 +226,7 @@ interface SubAnswer {
 }
 
 /** Returns the text of a reply without its thinking. A truncated reply that looks complete would be taken for the
- * answer, and so would the empty text beside a tool call. */
+ * answer, and so would the empty text of a tool call. */
 function answerIn({ model, text, reasoning, toolCall, finish }: RouterReply): SubAnswer {
   const fault = (why: string, hint?: string) => ({
     text: "",

@@ -7,9 +7,9 @@ export interface EnteredCall {
   readonly args: readonly bigint[];
 }
 
-/** Returns the answer of a system call filter, as the kernel runs it; `reads` is the number of arguments up to the last
- * argument that it read. Throws Error for a program that the kernel would refuse because of an unknown operation, a
- * jump out of it, or an end without a verdict. */
+/** Returns the answer of a system call filter, as the kernel runs it. `reads` is the number of arguments up to the last
+ * one that it read. Throws Error for a program that the kernel would refuse because of an unknown operation, a jump
+ * out of it, or an end without a verdict. */
 export function filterVerdict(
   operations: readonly Operation[],
   { architecture, number, args }: EnteredCall,

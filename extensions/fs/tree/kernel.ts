@@ -184,7 +184,7 @@ export class Kernel {
       const found = this.#symbols.openat2(this.#calls.openat2, folder, name, bytes, HOW_BYTES);
       if (found >= 0) return found;
       const code = this.#errno();
-      // After a concurrent rename, the kernel cannot tell whether `..` stayed below.
+      // After a concurrent rename, the kernel does not know whether `..` stayed below.
       if ((code !== EAGAIN && code !== EINTR) || tries === RETRIES) throw this.#error("openat2", { code, path });
     }
   }
@@ -232,7 +232,7 @@ export class Kernel {
     }
   }
 
-  /** Goes on from this byte of the file. */
+  /** Continues at this byte of the file. */
   seek(descriptor: number, to: number): void {
     if (this.#symbols.seek(this.#calls.lseek, descriptor, BigInt(to), 0) >= 0n) return;
     throw this.#error("lseek", { code: this.#errno(), path: "" });
@@ -299,7 +299,7 @@ export class Kernel {
   reserve(descriptor: number, size: number): void {
     const done = this.#symbols.allocate(this.#calls.fallocate, descriptor, KEEP_SIZE, 0n, BigInt(size));
     const code = done < 0n ? this.#errno() : 0;
-    if (code in REASONS) throw this.#error("fallocate", { code, path: "" }); // else the file system cannot say it
+    if (code in REASONS) throw this.#error("fallocate", { code, path: "" }); // else the file system cannot report it
   }
 
   setSize(descriptor: number, size: number): void {

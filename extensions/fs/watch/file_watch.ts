@@ -272,7 +272,7 @@ function lookAt(tree: Tree, path: string) {
   }
 }
 
-/** Tells the query of each file, with a diff where there is room. */
+/** Reports each file to the query, with a diff if there is room. */
 async function tell({ changedFile, secrets }: FsContext, changed: readonly Changed[]): Promise<void> {
   if (!changedFile) return;
   const sources = new Set(changed.map(({ from }) => from));

@@ -229,7 +229,7 @@ export class LoginError extends Error {
   override readonly name = "LoginError";
 }
 
-/** Tells the user how to log in to a server, or how to set a token. */
+/** Explains to the user how to log in to a server, or how to set a token. */
 export function loginAdvice(name: string): string {
   return `run vis mcp login ${name}; or keep a token with vis auth login ${name}, and add the header ` +
     `"Authorization: Bearer \${auth:${name}}"`;

@@ -9,7 +9,7 @@ import { ownVersion } from "../update/version.ts";
 import { settingsFault } from "./doctor.ts";
 import { diagnoseCommands, diagnoseSandbox } from "./walls.ts";
 
-/** Folders of the system, whose paths say nothing about a user. */
+/** Folders of the system, whose paths reveal nothing about a user. */
 const SYSTEM = ["bin", "dev", "etc", "lib", "lib64", "nix", "opt", "proc", "run", "sbin", "sys", "usr", "System"];
 const SECRET_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$/i;
 /** Shorter values occur in ordinary words. */

@@ -20,7 +20,7 @@ interface HookParts {
 }
 
 /** Runs the user's own commands when a request begins, after files were changed, and at the end. The model reads the
- * end of their output before its next call, and the user beside the answer. */
+ * end of their output before its next call, and the user reads it next to the answer. */
 export function userHooks(parts: HookParts): Around {
   return async (emit, run) => {
     const hooks = new QueryHooks(parts);

@@ -4,7 +4,7 @@ import { visibleText } from "../../domain/kit/text.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
 import type { Io } from "../channel.ts";
 
-/** Writes the result of a command to stdout: as JSON if its flags say so, otherwise as lines without control
+/** Writes the result of a command to stdout: as JSON if its flags request it, otherwise as lines without control
  * characters. Returns the exit code 0. */
 export function printReport(
   value: unknown,

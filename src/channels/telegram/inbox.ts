@@ -51,7 +51,7 @@ interface Mark {
   readonly entries: readonly PendingMessage[];
 }
 
-/** Stores in the database what a bot must remember across restarts: accepted updates, unanswered updates, and the
+/** Stores the memory of a bot across restarts in the database: accepted updates, unanswered updates, and the
  * conversation of each chat. An update is confirmed to Telegram only after it is stored here. */
 export class Inbox {
   readonly #states: StateStore;

@@ -11,7 +11,7 @@ export interface ApprovalRequest {
   /** A phrase for the effect of a lasting answer: "network for commands". */
   readonly scope: string;
   /** The names of the rules that a lasting answer keeps; `scope` alone if absent. The request is allowed if each has a
-   * rule, and the user is asked for the others. */
+   * rule; otherwise the user decides about the missing ones. */
   readonly scopes?: readonly string[] | undefined;
   /** False if the user can only allow it once; true if absent. */
   readonly lasting?: boolean | undefined;
@@ -37,7 +37,7 @@ export interface Approval {
   readonly allowed: boolean;
   /** Why the call was refused, for the model; "" if it is allowed. */
   readonly reason: string;
-  /** True if the user said no. */
+  /** True if the user refused. */
   readonly byUser?: boolean;
 }
 

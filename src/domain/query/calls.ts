@@ -13,7 +13,7 @@ export interface HostCallEvent {
   readonly ok?: boolean | undefined;
   /** The outcome in a few words: "12 passed". */
   readonly outcome?: string | undefined;
-  /** True if the call failed because the user said no. */
+  /** True if the call failed because the user refused it. */
   readonly refusedByUser?: boolean | undefined;
   /** The end of the output of a failed call. */
   readonly output?: string | undefined;
@@ -36,7 +36,7 @@ export interface CallOutcome {
   readonly text: string;
   /** False if the call failed in its purpose; true if absent. */
   readonly ok?: boolean;
-  /** True if the call failed because the user said no. */
+  /** True if the call failed because the user refused it. */
   readonly refusedByUser?: boolean;
   /** The end of the output, shown if the call failed. */
   readonly output?: string;
@@ -102,7 +102,7 @@ function wordsIn(given: unknown): readonly string[] {
   });
 }
 
-/** `threw`: the call had no result; `refused`: the user said no. */
+/** With `threw`, the call had no result; with `refused`, the user refused it. */
 type State = "good" | "bad" | "threw" | "refused";
 
 interface Tally extends CalledAction {

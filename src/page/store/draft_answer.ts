@@ -8,7 +8,7 @@ const MAX_CHARS = 30_000;
 
 type Tree = readonly MarkdownBlock[];
 
-/** What is known of an answer that is being written. */
+/** The known parts of an answer that is being written. */
 interface Drawn {
   /** The trees of the finished parts, each of which was read once. */
   readonly finished: readonly Tree[];
@@ -27,7 +27,7 @@ export class DraftAnswer {
   readonly #pause: () => Promise<void>;
   /** `drawn` shows this text. */
   #read = "";
-  /** Its finished parts have so many characters. */
+  /** The number of characters of its finished parts. */
   #finished = 0;
   #follows = false;
 
@@ -84,8 +84,8 @@ async function pauseBetween(): Promise<void> {
 const FENCE = /^\s*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})/;
 const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])\s/;
 
-/** Returns the number of characters up to the last block that no further text can change: behind an empty line, and in
- * no fence or list. `from` is where an earlier one ended. */
+/** Returns the number of characters up to the last block that no further text can change. Such a block ends with an
+ * empty line, outside of fences and lists. `from` is the end of an earlier result. */
 export function finishedLength(text: string, from: number): number {
   let [end, at, fence, isBlank, isList] = [from, from, "", false, false];
   for (const line of text.slice(from).split("\n").slice(0, -1)) {

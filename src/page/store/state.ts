@@ -120,7 +120,7 @@ export const conversationList = { items, next, isOpen, load: loadList, more, sho
 /** Other tabs of this server in the same browser. */
 const others = new BroadcastChannel("vis");
 
-/** Tells other tabs that a conversation has changed, is new or was deleted. */
+/** Informs other tabs that a conversation has changed, is new or was deleted. */
 export function tellTabs(): void {
   others.postMessage({ changed: true });
 }

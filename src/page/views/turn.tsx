@@ -459,7 +459,7 @@ function Calls({ tally: { text, output, failed } }: { readonly tally: BlockTally
 /** A unified diff in a text. */
 const DIFF = /(?:"""\n)?--- .*\n\+\+\+ .*\n(?:@@ .*(?:\n[ +\\-].*)*\n?)+(?:"""|)/g;
 
-/** `marked` means that it has its own mark. Beside a failed call, a value has none. `drawn` means that the changes are
+/** `marked` means that it has its own mark. Next to a failed call, a value has none. `drawn` means that the changes are
  * drawn above. */
 function Result({ result, marked, drawn }: {
   readonly result: BlockResult;

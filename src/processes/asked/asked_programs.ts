@@ -18,7 +18,7 @@ import type { ProcessWall } from "../process_wall.ts";
 import { programFolders, runFree } from "./_free_process.ts";
 import { type AskedCommand, commandScopes, type ScopePlace } from "./_scopes.ts";
 
-/** Stands for the empty folder of a program, in which no program is found. */
+/** Represents the empty folder of a program, in which no program is found. */
 const OWN_FOLDER = "/nonexistent";
 /** The limits for a question, since the user reads all of it. */
 const LONGEST_QUESTION = 4_000, LONGEST_WHY = 1_000;

@@ -12,7 +12,7 @@ export interface ProbeRow {
 /** The folders of one probe: only the workspace and its contents are granted. */
 interface ProbePlace {
   readonly workspace: string;
-  /** A folder beside the workspace. */
+  /** A folder next to the workspace. */
   readonly beside: string;
   /** A file of Vis's own folder that contains the secret. */
   readonly secretFile: string;

@@ -29,7 +29,7 @@ export interface Reply {
 }
 
 /** The reason why a reply cannot be read: it is empty, incomplete, plain text, JSON of another shape, only thinking, or
- * an imitation of tool calls. */
+ * imitates tool calls. */
 export type ReplyFault = "empty" | "thinking" | "tools" | "text" | "json" | "cut";
 
 /** `ok: false` contains the exact reason and the expected shape, in words for the next context. */

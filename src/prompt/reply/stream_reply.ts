@@ -15,8 +15,8 @@ interface Shown {
   readonly answer: string[];
 }
 
-/** Extracts thinking, code and answer from a reply while it arrives, reading each character once. For display only:
- * `parseReply` decides what runs and what the answer is. Never throws. */
+/** Extracts thinking, code and answer from a reply while it arrives, reading each character once. It only serves
+ * display: `parseReply` decides which code runs and what the answer is. Never throws. */
 export class ReplyStream {
   readonly #outside = new FenceScanner();
   #inside: JsonTextScanner | null = null;
@@ -353,7 +353,7 @@ function answerPiece(text: string): StreamPiece {
 
 const FINAL = /^final_?answer$|^final$/;
 
-/** Whether a string is the answer: `final.answer`, `final` itself, or `answer` beside the other keys. */
+/** Whether a string is the answer: `final.answer`, `final` itself, or `answer` next to the other keys. */
 function isAnswer({ role }: Frame, key: string): boolean {
   return role === "final" ? key === "answer" : role === "reply" && (key === "answer" || FINAL.test(key));
 }

@@ -79,7 +79,7 @@ class Watch {
   }
 
   race<T>(work: Promise<T>): Promise<T> {
-    // A provider may react to its signal first and report Cancelled for what was a stall.
+    // A provider may react to its signal first and report Cancelled for a stall.
     const own = work.catch((error) => {
       throw error instanceof Cancelled && this.signal.aborted ? this.signal.reason : error;
     });

@@ -406,8 +406,8 @@ class Retries {
     return waitMs(error, backoffMs(attempt, { ...QUICK, random: this.#random }));
   }
 
-  /** Returns milliseconds until the routes that failed with these errors are called again. Null if there are none or
-   * patience has run out. */
+  /** Returns the milliseconds until the routes that failed with these errors are called again; null if there are none
+   * or patience has run out. */
   patientMs(failures: readonly ProviderError[]): number | null {
     if (failures.length === 0) return null;
     const now = this.#clock.now();

@@ -69,7 +69,7 @@ export interface ProviderOptions {
   readonly now?: () => number;
 }
 
-/** Parts of a sentence that tell the user what to check or set: a variable, or words like "the key of x". */
+/** Parts of a sentence that name what the user should check or set: a variable, or words like "the key of x". */
 export interface Advice {
   readonly key: string;
   readonly baseUrl: string;

@@ -10,7 +10,7 @@ export interface ChildScripts {
   readonly sucrase: ScriptSource;
 }
 
-/** The values for the part beside foreign code. */
+/** The values for the part that runs next to foreign code. */
 export interface ChildStart {
   readonly setup: Setup;
   /** Codec bytes of the constants by "alias.name". */

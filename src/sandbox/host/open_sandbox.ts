@@ -494,9 +494,9 @@ interface ActiveRunOptions {
   readonly graceMs: number;
   readonly output: BlockOutput;
   readonly calls: CallRegistry;
-  /** Tells the child that the block's time is up, which it does not notice while it waits for an answer. */
+  /** Informs the child that the block's time is up, which it does not notice while it waits for an answer. */
   readonly due: () => void;
-  /** Tells the child to end the block. */
+  /** Orders the child to end the block. */
   readonly cancel: () => void;
   readonly kill: (why: string) => void;
 }
@@ -654,7 +654,7 @@ export class BlockOutput {
     return this.#texts[2];
   }
 
-  /** Handles an `output` frame of this block's run. Throws ProtocolError above what a child may send. */
+  /** Handles an `output` frame of this block's run. Throws ProtocolError if the child sends more than its limit. */
   receive({ header, payload }: Frame): void {
     const stream = new FrameFields(header, "output").oneOf("stream", [1, 2]);
     if (payload.length > MAX_OUTPUT_BYTES) throw new ProtocolError(`Cannot take output of ${payload.length} bytes`);

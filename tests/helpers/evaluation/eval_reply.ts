@@ -25,8 +25,8 @@ const ALL: readonly EvalPolicy[] = [
 /** The messages of an iteration: system, request, reply format, context. */
 const OF_AN_ITERATION = 4;
 
-/** Returns the reply to the texts of one call's messages. For an iteration, it comes from a policy or the demo; for a
- * plain call, from the oracle. */
+/** Returns the reply to the texts of one call's messages. A policy or the demo replies for an iteration, and the oracle
+ * for a plain call. */
 export function evalReply(texts: readonly string[]): string {
   const last = texts.at(-1) ?? "";
   if (texts.length < OF_AN_ITERATION) return oracle(last);

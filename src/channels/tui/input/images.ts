@@ -24,8 +24,8 @@ export class ImageReader {
     return null;
   }
 
-  /** Throws `UsageError` if the file is not an image, if no model accepts it, or if it is too large, alone or together
-   * with the message's other images. */
+  /** Throws `UsageError` if the file is not an image, if no model accepts it, or if it is too large. The limit also
+   * applies to all images of the message together. */
   async read(
     paths: readonly string[],
     { with: others }: { readonly with: readonly AttachedImage[] },

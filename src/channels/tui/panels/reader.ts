@@ -86,8 +86,8 @@ export class Reader {
 export interface TextPart {
   readonly head?: string;
   readonly text: string;
-  /** "table" means lines that begin with a name in eleven columns; "change" means lines of a file after their number
-   * and sign; "drawn" means safe lines that already have their colours. */
+  /** With "table", lines begin with a name in eleven columns. With "change", they are lines of a file after their
+   * number and sign. With "drawn", they are safe and already have their colours. */
   readonly look?: Look;
 }
 

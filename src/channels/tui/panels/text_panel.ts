@@ -103,7 +103,7 @@ export class CommandPanel extends TextPanel {
     this.parts.act.redraw();
   }
 
-  /** The last line of the question stands before the answer. */
+  /** The last line of the question is shown before the answer. */
   async #ask(question: string, signal: AbortSignal): Promise<string> {
     const lines = question.trimEnd().split("\n");
     const last = lines.at(-1) ?? "";
@@ -121,7 +121,7 @@ export class CommandPanel extends TextPanel {
   }
 }
 
-/** A question beside the conversation: it changes nothing, and neither the question nor the answer is kept. */
+/** A question asked next to the conversation: it changes nothing, and neither the question nor the answer is kept. */
 export class SideQuestion extends TextPanel {
   readonly #question: string;
   #answer: readonly MarkdownBlock[] = [];

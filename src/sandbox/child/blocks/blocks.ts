@@ -415,7 +415,7 @@ function valueBytes(value: unknown): Bytes | null {
   }
 }
 
-/** Shared by the parts beside foreign code. They are created once, in script.ts. */
+/** Shared by the parts that run next to foreign code. They are created once, in script.ts. */
 export interface BlockParts {
   readonly pipe: Pipe;
   readonly compiler: Compiler;

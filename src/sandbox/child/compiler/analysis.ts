@@ -118,7 +118,7 @@ function programScope(program: Program): Scope {
   return { names, outer: null };
 }
 
-/** A top-level declaration, viewed alone, binds its names only for the statements beside it. */
+/** A top-level declaration, viewed alone, binds its names only for the statements next to it. */
 function ownNames(part: AnyNode): Set<string> {
   const names = new Set<string>();
   if (part.type !== "VariableDeclaration") varNames(part, names);

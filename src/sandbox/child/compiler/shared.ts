@@ -36,7 +36,7 @@ export function restoredScript({ name, source, summary }: RestoredSource): strin
 }
 
 /** Removes the name, because a function declaration binds it in the shared scope: `fib` calls the current `fib`. A name
- * beside a comment stays. */
+ * next to a comment stays. */
 function withoutName(source: string, name: string): string {
   const open = text.indexOf(source, "(");
   const head = text.slice(source, 0, open);

@@ -1,4 +1,4 @@
-/** Removes everything from the global except ECMAScript and a short list. Blocks run in what is left. */
+/** Removes everything from the global except ECMAScript and a short list. Blocks run in the rest. */
 import { captured, look } from "./captured.ts";
 
 const ECMASCRIPT = new Set(
