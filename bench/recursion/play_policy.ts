@@ -16,7 +16,7 @@ export interface Played {
   readonly plainCalls: number;
   readonly queries: number;
   readonly wallMs: number;
-  /** The maximum of the whole process tree, at the requests. */
+  /** The maximum memory of the whole process tree, in MB, measured at the requests. */
   readonly mostMb: number;
   readonly databaseMb: number;
   /** Whether the query's reported spend equals the sum of its rows. */

@@ -26,7 +26,7 @@ export interface Checkpoint {
   readonly queryId: string | null;
   readonly iterationId: string | null;
   readonly items: readonly StoredItem[];
-  /** Files that were renamed. */
+  /** The files that the change renamed. */
   readonly moves?: readonly { readonly from: string; readonly to: string }[];
   /** Files that exist only while it is unfinished. */
   readonly temporary: readonly string[];

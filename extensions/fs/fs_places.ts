@@ -13,7 +13,7 @@ import type { FileWatch } from "./watch/file_watch.ts";
 interface Known {
   readonly tree: Tree;
   readonly checkpoints: Checkpoints | null;
-  /** The queue of changes. */
+  /** The queue in which changes run. */
   readonly queue: Semaphore;
   /** Resolves once unfinished changes of an earlier process are reverted, before anything else. */
   readonly ready: Promise<unknown>;

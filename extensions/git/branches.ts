@@ -346,7 +346,7 @@ async function worktreesOf(git: Git): Promise<readonly Worktree[]> {
     const gone = facts.get("prunable"), hash = facts.get("HEAD") ?? "";
     return {
       path: nameOf(facts.get("worktree") ?? ""),
-      hash: /^0*$/.test(hash) ? null : hash, // zeros before the first commit
+      hash: /^0*$/.test(hash) ? null : hash, // git writes zeros before the first commit
       branch: facts.get("branch")?.replace(/^refs\/heads\//, "") ?? null,
       ...(gone === undefined ? {} : { gone }),
       ...(facts.has("locked") ? { locked: true } : {}),

@@ -191,7 +191,7 @@ export class LineSplitter {
     this.#unasked = 0;
   }
 
-  /** Throws RangeError. */
+  /** Returns the complete lines of the bytes so far. Throws RangeError above a limit. */
   push(bytes: Uint8Array<ArrayBuffer>): readonly string[] {
     this.#unasked += bytes.length;
     if (this.#unasked > this.#maxUnasked) {

@@ -31,7 +31,7 @@ export async function findSkills(
     readonly workspace: string;
     /** The top of the repository around the workspace. */
     readonly root?: string | undefined;
-    /** Vis's own folder. */
+    /** Vis's own folder; null if there is none. */
     readonly home?: string | null;
     readonly userHome?: string | null;
     readonly secrets?: readonly string[] | undefined;

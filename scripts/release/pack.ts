@@ -24,7 +24,7 @@ export interface Program {
 export interface PackOptions extends ArchiveOptions {
   readonly version: string;
   readonly programs: readonly Program[];
-  /** The folder to create. */
+  /** The folder to create for the results. */
   readonly output: string;
   /** The address at which the files will be published, or "" if unknown; `install.sh` downloads from there. */
   readonly baseUrl: string;

@@ -103,7 +103,7 @@ export interface RunningServer {
   readonly tokenFrom: string;
   readonly provider: string;
   readonly model: string;
-  /** Notes for the operator. */
+  /** Notes that the operator should read at the start. */
   readonly notes: readonly string[];
   /** Waits for running queries, cancels them after a time limit, and closes everything. */
   close(): Promise<void>;

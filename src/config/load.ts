@@ -12,7 +12,7 @@ export interface ConfigSources {
   readonly project?: ProjectFile | null;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly flags: ConfigFlags;
-  /** The sections of extensions. */
+  /** The sections that extensions own. */
   readonly sections?: SettingsSections | undefined;
 }
 

@@ -18,7 +18,7 @@ export interface FileChange {
 
 /** The undone changes; for a dry run, the changes that would be undone. */
 export interface UndoReport {
-  /** Why nothing was undone. */
+  /** The reason why nothing was undone. */
   readonly error?: string;
   /** All of the files have changed since; `force` overwrites them. */
   readonly code?: "files_changed";

@@ -27,7 +27,7 @@ export interface ActiveExtensions {
   readonly misnamed: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Functions that change nothing that lasts. */
   readonly reads: readonly string[];
-  /** Constants by "alias.name". */
+  /** The constants of the extensions, by "alias.name". */
   readonly constants: Readonly<Record<string, unknown>>;
   /** The union of their grants, in the shape of the sandbox's `Grants`. */
   readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;

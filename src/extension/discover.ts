@@ -60,7 +60,7 @@ export interface Wants {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Whether to load extensions that are switched off as well, so that they can be inspected. */
   readonly off?: boolean | undefined;
-  /** The locked profile. */
+  /** The locked profile, which loads only listed extensions; absent if it is off. */
   readonly locked?: { readonly writable: boolean } | undefined;
 }
 

@@ -40,7 +40,7 @@ export interface LoadOptions extends Wants {
   readonly folders?: readonly FoundFolder[];
   /** The scripts of the modules of shipped extensions, generated when the program is built. */
   readonly realm?: RealmIndex;
-  /** Required to load folders. */
+  /** Options for folders; without them, no folder is loaded. */
   readonly folderOptions?: LoadFolderOptions;
 }
 

@@ -38,7 +38,7 @@ import { type NormalExtension, scriptsOf, validateExtension } from "./validate.t
 
 interface RegistryOptions extends SettingSources {
   readonly log: Log;
-  /** Vis's own folder. */
+  /** Vis's own folder; null if there is none. */
   readonly home?: string | null;
   /** Sections of the settings, by namespace. */
   readonly config?: Readonly<Record<string, unknown>>;

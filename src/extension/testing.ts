@@ -41,7 +41,7 @@ interface TestOptions {
 }
 
 interface TestedExtension {
-  /** The decision of `activate`. */
+  /** Whether `activate` activated the extension. */
   readonly isActive: boolean;
   /** The prompt of the extension. */
   readonly prompt: string;

@@ -378,7 +378,7 @@ class ReplyProgress {
     this.#send = send;
   }
 
-  /** The text so far. */
+  /** The text that has arrived so far. */
   get text(): string {
     return this.#text.join("");
   }

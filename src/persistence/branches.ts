@@ -11,7 +11,7 @@ export interface ForkPoint {
   /** The run (`query_state.id`) and the query (`query_soul`) of the fork. */
   readonly queryId: string;
   readonly soulId: string;
-  /** Used by archives. */
+  /** The creation time of the conversation, which archives contain. */
   readonly soulCreatedAt: number;
   /** The last iteration that the branch has (0-based). -1 if it has no iteration of this query, and then not the query
    * either. */

@@ -100,7 +100,7 @@ export class ConversationRows {
   }
 }
 
-/** `conversation_soul.metadata`. */
+/** The JSON in `conversation_soul.metadata`. */
 interface SoulMetadata {
   readonly channel: string;
   readonly workspace: string;
@@ -118,7 +118,7 @@ const branchById = namedQuery((db, { branchId }: { readonly branchId: string }) 
   allBranches(db).where("b.id", "=", branchId)
 );
 
-/** `Store.findConversation`. */
+/** Implements `Store.findConversation`. */
 export async function findBranch(db: Database, conversationId: string): Promise<Branch | null> {
   const from = conversationId.toLowerCase();
   if (from.length < MIN_PREFIX) return null;
@@ -142,7 +142,7 @@ export async function findBranch(db: Database, conversationId: string): Promise<
   return branch;
 }
 
-/** `Store.branches`. */
+/** Implements `Store.branches`. */
 export async function branchTree(db: Database, conversationId: string): Promise<readonly BranchNode[]> {
   const rows = await allBranches(db).where("c.id", "=", conversationId)
     .select(["b.parentStateId", "b.queries"]).orderBy("b.version").execute();
@@ -243,7 +243,7 @@ async function readBranches(
 const ASKED = sql<boolean>`EXISTS (
   SELECT 1 FROM conversation_state s WHERE s.conversation_soul_id = c.id AND s.queries > 0)`;
 
-/** `Store.latestConversation`. */
+/** Implements `Store.latestConversation`. */
 export function latestConversation(db: Database, workspace: string): Promise<Branch | null> {
   return db.read(async (tx) => {
     const found = await byActivity(tx).where(has(tx, "c", { workspace })).where(ASKED).limit(1).execute();
@@ -251,7 +251,7 @@ export function latestConversation(db: Database, workspace: string): Promise<Bra
   });
 }
 
-/** `Store.listConversations`. */
+/** Implements `Store.listConversations`. */
 export function listConversations(
   db: Database,
   { limit, after, channel, workspace }: ConversationFilter,
@@ -288,7 +288,7 @@ interface Titled {
   readonly metadata: TitleMetadata;
 }
 
-/** `Store.setTitle`. */
+/** Implements `Store.setTitle`. */
 export function setTitle(db: Database, { branchId, title }: { branchId: string; title: string }): Promise<void> {
   return db.write(async (tx) => {
     const before = await read(tx, branchId);
@@ -370,7 +370,7 @@ export function removeConversation(db: Database, conversationId: string): Promis
   });
 }
 
-/** `ConversationMaintenance.findQuery`. */
+/** Implements `ConversationMaintenance.findQuery`. */
 export async function queryByPrefix(db: Database, prefix: string): Promise<string | null> {
   const from = prefix.toLowerCase();
   if (from.length < MIN_PREFIX) return null;
@@ -378,7 +378,7 @@ export async function queryByPrefix(db: Database, prefix: string): Promise<strin
   return other === undefined ? id : null;
 }
 
-/** `ConversationMaintenance.labelUse`. */
+/** Implements `ConversationMaintenance.labelUse`. */
 export async function labelUse(db: Database, since: number): Promise<readonly LabelUse[]> {
   const { rows } = await sql<LabelUse>`
     SELECT ${db.dialect.wholeText("s.run_label")} AS label, count(*) AS queries,
@@ -389,7 +389,7 @@ export async function labelUse(db: Database, since: number): Promise<readonly La
   return rows;
 }
 
-/** `ConversationMaintenance.turns`. */
+/** Implements `ConversationMaintenance.turns`. */
 export function readTurns(db: Database, branchId: string): Promise<readonly QueryIterations[]> {
   return db.read(async (tx) => {
     const turns: QueryIterations[] = [];

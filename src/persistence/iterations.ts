@@ -230,7 +230,7 @@ async function writeBlock(
 
 const MAX_VALUE_BYTES = 1024 * 1024;
 
-/** `expression_state.metadata` of a block. */
+/** The JSON in `expression_state.metadata` of a block. */
 type BlockMetadata =
   & Omit<BlockResult, "stdout" | "stderr" | "error" | "ms" | "defined">
   & { readonly index: number; readonly reads: readonly string[]; readonly defines: readonly string[] }

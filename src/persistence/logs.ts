@@ -143,7 +143,7 @@ function printable(data: Readonly<Record<string, unknown>>): string {
   });
 }
 
-/** `Archive.logs`. */
+/** Implements `Archive.logs`. */
 export async function readLogs(db: Database, filter: LogFilter): Promise<readonly LogRow[]> {
   const { limit, level = "trace", conversationId, queryId, since, after } = filter;
   const levels = LOG_LEVELS.slice(LOG_LEVELS.indexOf(level));

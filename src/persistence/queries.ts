@@ -204,7 +204,7 @@ async function conversationOf(db: Database, branchId: string): Promise<string | 
   return row?.conversationSoulId ?? null;
 }
 
-/** `QueryStore.query`. */
+/** Implements `QueryStore.query`. */
 export async function queryById(db: Database, queryId: string): Promise<StoredQuery | null> {
   const rows = await runById(db, { queryId });
   const [found] = await shownQueries(new Content(db), rows.map((row) => ({ row, until: null })));

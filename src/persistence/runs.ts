@@ -119,7 +119,7 @@ const deleteLease = namedChange((db, { branchId }: { readonly branchId: string }
   db.deleteFrom("lease").where("conversationStateId", "=", branchId)
 );
 
-/** Releases the branch. */
+/** Releases the lease of the branch. */
 export async function dropLease(tx: Database, branchId: string): Promise<void> {
   await deleteLease(tx, { branchId });
 }
@@ -161,7 +161,7 @@ export const holderOf = namedQuery((db, { branchId }: { readonly branchId: strin
   db.selectFrom("lease").select(OWNER).where("conversationStateId", "=", branchId)
 );
 
-/** `query_state.metadata`. */
+/** The JSON in `query_state.metadata`. */
 export interface QueryMetadata extends Omit<QueryEnd, "status"> {
   /** Usage of all calls, failed ones included, by "provider/model". */
   readonly byModel: Readonly<Record<string, Usage>>;

@@ -253,7 +253,7 @@ async function readStateLineage(db: Database, branchId: string): Promise<readonl
   }
 }
 
-/** A version as stored. */
+/** A version as stored in its row. */
 type StateRow = Pick<DatabaseSchema["extensionState"], "key" | "version" | "value" | "createdAt">;
 
 /** Returns rows with their values. */

@@ -118,7 +118,7 @@ export interface BranchNode extends Branch {
   readonly queries: number;
 }
 
-/** Conversations and their branches. */
+/** The part of the store for conversations and their branches. */
 export interface ConversationStore {
   createConversation(facts: NewConversation): Promise<Branch>;
   /** Returns the newest branch of the conversation with this id, the branch with this id, or null. A unique prefix of
@@ -277,7 +277,7 @@ export interface QueryStore {
 /** The facts that are known once a reply is complete and before its blocks run. */
 export interface NewIteration {
   readonly queryId: string;
-  /** 0-based. */
+  /** The 0-based position of the iteration. */
   readonly position: number;
   readonly systemPrompt: string;
   /** The sent message list, as JSON. */
@@ -340,7 +340,7 @@ export interface StoredIteration
   readonly createdAt: number;
 }
 
-/** Iterations and their blocks. */
+/** The part of the store for iterations and their blocks. */
 export interface IterationStore {
   /** Stores one row with status running, the reply and the blocks. Returns its id. */
   beginIteration(iteration: NewIteration): Promise<string>;
@@ -373,7 +373,7 @@ export interface VariableHead {
 }
 
 export interface VariableVersion {
-  /** 1-based. */
+  /** The 1-based number of the version. */
   readonly version: number;
   /** The image; for a system variable, `source` is its text and `bytes` is empty. */
   readonly image: VariableImage;
@@ -470,7 +470,7 @@ export interface SharedJob {
 export interface SharedEvent {
   readonly queryId: string;
   readonly number: number;
-  /** JSON. */
+  /** The body of the request as JSON. */
   readonly body: string;
 }
 

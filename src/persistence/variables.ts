@@ -242,7 +242,7 @@ function breakCycle(left: ReadonlySet<number>, hard: readonly ReadonlySet<number
   return at ?? 0;
 }
 
-/** `expression_soul.metadata` of a variable. */
+/** The JSON in `expression_soul.metadata` of a variable. */
 interface VariableSoulMetadata {
   /** Set only for a system variable. The scope of other variables follows from versions and `scope_change`. */
   readonly scope?: "system";
@@ -644,7 +644,7 @@ class VariableSouls {
     this.#at = at;
   }
 
-  /** Looks up these names. */
+  /** Looks up these names in the database. */
   async prepare(names: readonly string[]): Promise<void> {
     const wanted = [...new Set(names)].filter((name) => !this.#souls.has(name));
     if (wanted.length === 0) return;
@@ -665,7 +665,7 @@ class VariableSouls {
     return this.#souls.get(name);
   }
 
-  /** Returns the branch's own soul of a name, which is created if missing. */
+  /** Returns the row of a name in `expression_soul` that belongs to the branch, which is created if missing. */
   async own(name: string): Promise<VariableRow> {
     const known = this.#souls.get(name);
     if (known?.own) return known;

@@ -31,7 +31,7 @@ export interface RunOptions {
   kill(): void;
   /** Asks it to end. */
   askToEnd(): void;
-  /** Asks it to end. */
+  /** Checked every 20 ms: returns the fault for which the process is killed, or null. */
   fault?(): string | null;
   ended(): Promise<void> | void;
   readonly drainMs?: number;

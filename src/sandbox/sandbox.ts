@@ -140,9 +140,10 @@ export interface Sandbox {
   read(name: string, options: { readonly maxBytes: number }): Promise<unknown>;
   /** Removes user variables from the scope; unknown names are ignored. */
   forget(names: readonly string[]): Promise<void>;
-  /** Removes user variables from the scope; unknown names are ignored. */
+  /** Cancels timers and pending host calls when a query has ended. If the child reported that there are none, the message
+   * is sent with the next request. */
   endQuery(): Promise<void>;
-  /** Kills the child, waits for its end and removes its working folder. Idempotent. */
+  /** Kills the child, waits for its end and removes its working folder. Further calls have no effect. */
   close(): Promise<void>;
 }
 

@@ -23,7 +23,7 @@ export interface PatchPart {
   readonly mode: number | null;
   /** Whether the part concerns a symbolic link, whose text is its target. */
   readonly isLink: boolean;
-  /** Whether `from` remains. */
+  /** Whether the file `from` remains. */
   readonly isCopy: boolean;
   /** Whether the file is removed with any content. */
   readonly isWhole: boolean;

@@ -8,13 +8,13 @@ import { type DecodedText, messageOf, Pace } from "@vis/extension";
 import { Buffer } from "node:buffer";
 
 export interface ReadFileOptions {
-  /** The first line, 1-based. */
+  /** The first line to read, 1-based. */
   readonly from?: number | undefined;
-  /** The last line, inclusive. */
+  /** The last line to read, inclusive. */
   readonly to?: number | undefined;
   /** Whether to prefix each line with its number. */
   readonly numbers?: boolean | undefined;
-  /** Overrides the detected encoding. */
+  /** Overrides the encoding that was detected. */
   readonly encoding?: string | undefined;
 }
 

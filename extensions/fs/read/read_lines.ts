@@ -8,7 +8,7 @@ export interface ReadLinesOptions {
   readonly at?: number | undefined;
   /** The limit for the number of lines. */
   readonly count?: number | undefined;
-  /** Overrides the detected encoding. */
+  /** Overrides the encoding that was detected. */
   readonly encoding?: string | undefined;
 }
 

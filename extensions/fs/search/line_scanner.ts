@@ -1,7 +1,7 @@
 import type { Pace } from "@vis/extension";
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
 
-/** A matching line. */
+/** A line that matches. */
 export interface Hit {
   /** The path relative to the workspace. */
   readonly path: string;
@@ -149,7 +149,7 @@ const MAX_PROGRAM = 2_000;
 const LIGHT_PROGRAM = 24;
 /** The limit for the engine's text search, which at worst takes the product of the two lengths. */
 const LIGHT_TEXT = 64;
-/** Matches look-around and back-references. */
+/** Matches look-around and back-references in a pattern. */
 const BEYOND = /\(\?<?[=!]|\\[1-9]|\\k</;
 /** Matches text without characters that are special in a pattern. */
 const PLAIN = /^[\w\s"'`/:;,=<>@#%&!~-]+$/;

@@ -366,7 +366,7 @@ export class Kernel {
 }
 
 const isArm = Deno.build.arch === "aarch64";
-/** The flags of openat2. */
+/** The flags of openat2 that are used. */
 export const OPEN = {
   write: 0o1,
   create: 0o300, // O_CREAT | O_EXCL

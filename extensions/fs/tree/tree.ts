@@ -8,7 +8,7 @@ export interface Facts {
   readonly size: number;
   /** The time in milliseconds since the epoch. */
   readonly modified: number;
-  /** The permission bits. */
+  /** The permission bits of the mode. */
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;

@@ -8,7 +8,7 @@ import { join, posix } from "node:path";
 export interface WalkEntry {
   /** The path relative to the workspace, with `/`, below the start in the caller's spelling. */
   readonly path: string;
-  /** The path without links. */
+  /** The real path, without links. */
   readonly real: string;
   readonly type: "file" | "dir" | "link";
 }

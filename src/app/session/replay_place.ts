@@ -15,7 +15,7 @@ interface CopyLimits {
 }
 
 export interface ReplayPlaceParts {
-  /** Vis's own folder. */
+  /** Vis's own folder; null if there is none. */
   readonly home: string | null;
   /** The parent folder of the copy. */
   readonly temporary?: string;

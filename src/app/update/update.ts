@@ -31,7 +31,7 @@ function filled(text: string): string | null {
 interface UpdateParts {
   readonly version: VersionFacts;
   readonly config: Pick<Config, "update">;
-  /** Path of the executable. */
+  /** The path of the executable to replace. */
   readonly program: string;
   /** Whether it runs in a container. */
   readonly container: boolean;
@@ -215,7 +215,7 @@ export const ReleaseIndex = z.object({
     bytes: z.number().int().positive(),
     sha256: z.string().regex(/^[0-9a-f]{64}$/),
   })),
-  /** The whole CHANGELOG. */
+  /** The whole CHANGELOG of the release. */
   changelog: z.string(),
 });
 

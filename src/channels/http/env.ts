@@ -114,7 +114,7 @@ export interface Env {
     readonly once: Idempotency;
     readonly abandoned: AbandonedCalls;
     readonly models: ListedModels;
-    /** The peer's address. */
+    /** The address of the connection's peer, which may be a proxy. */
     readonly remote: string;
     /** Receives the route of the request. */
     readonly routed: (route: string) => void;

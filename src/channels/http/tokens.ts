@@ -28,7 +28,7 @@ export interface TokenGrant {
   readonly quota: Quota;
 }
 
-/** Provides the tokens. */
+/** Provides the tokens that a server accepts. */
 export interface TokenSource {
   /** Returns the tokens. Called for every request, so that a list can change while the server runs. Never rejects. */
   grants(): Promise<readonly TokenGrant[]>;

@@ -38,7 +38,7 @@ const RECENT = 300;
 interface ChatSettings {
   /** The current conversation; null for the chat's first one. */
   readonly branchId: string | null;
-  /** Overrides the configured model. */
+  /** The chat's own model, which overrides the model of the settings. */
   readonly model: string | null;
 }
 

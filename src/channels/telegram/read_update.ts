@@ -58,7 +58,7 @@ export interface Press extends Sender {
   readonly updateId: number;
   readonly pressId: string;
   readonly data: string;
-  /** Name of the user. */
+  /** The name of the user who sent it. */
   readonly name: string;
 }
 

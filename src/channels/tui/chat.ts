@@ -41,7 +41,7 @@ interface ChatParts {
   readonly session: () => Session;
   readonly transcript: Transcript;
   readonly shown: () => DisplayOptions;
-  /** Requests a redraw. */
+  /** Requests a redraw after a change. */
   readonly changed: () => void;
   readonly approve: Approve;
   /** Called when a query has ended. */

@@ -31,7 +31,7 @@ interface CommandParts {
   readonly whole: () => void;
   /** Unfolds or folds the list of tasks. */
   readonly todo: () => void;
-  /** Commands of extensions. */
+  /** The commands that extensions add. */
   readonly added: readonly ExtensionCommandFacts[];
   /** The user's requests from files. */
   readonly prompts: readonly PromptFile[];

@@ -23,10 +23,10 @@ interface KeyboardParts {
   readonly input: InputBox;
   readonly transcript: Transcript;
   readonly commands: () => readonly PaletteCommand[];
-  /** The open panel. */
+  /** Returns the open panel; null if there is none. */
   readonly panel: () => Panel | null;
   readonly questions: Pick<Questions, "panel" | "turn" | "takes" | "refuse">;
-  /** The user's own keys. */
+  /** Returns the keys of the user's own settings. */
   readonly keys: () => Readonly<Record<string, string>>;
   readonly tell: (text: string) => void;
   readonly quit: () => void;

@@ -32,7 +32,7 @@ import { flat } from "./text/one_line.ts";
 import { ScreenTheme, type Theme } from "./text/theme.ts";
 import { type RunCommand, UserCommands } from "./user_commands.ts";
 
-/** Dependencies of the screen. */
+/** The dependencies of the screen. */
 export interface ScreenParts {
   readonly terminal: Terminal;
   readonly providers: () => Promise<ProviderAdmin>;
@@ -52,7 +52,7 @@ export interface ScreenParts {
   readonly home: string | null;
   /** The user's home folder, for shortening paths. */
   readonly userHome: string;
-  /** Whether to use colours. */
+  /** Whether the terminal shows colours. */
   readonly color: boolean;
   readonly clock?: Clock;
 }

@@ -218,7 +218,7 @@ const NEVER = new AbortController().signal;
 const MOST = 64;
 
 interface OpenedNode {
-  /** Parts for conversations. */
+  /** The parts that the conversations of this node need. */
   readonly parts: Required<Pick<ConversationParts, "shared">>;
   /** Begins to take requests, once the conversations have their runner. */
   start(): Promise<void>;

@@ -102,7 +102,7 @@ export class JsonMeter {
     this.#inText = this.#escaped = false;
   }
 
-  /** Throws JsonTooLarge. */
+  /** Meters another piece of the text. Throws JsonTooLarge above a limit. */
   push(text: string): void {
     for (let at = 0; at < text.length; at++) {
       const code = text.charCodeAt(at);

@@ -57,7 +57,7 @@ export function storedChildren({ children }: Readonly<Record<string, unknown>>):
 
 /** An iteration and its results so far. */
 export interface Step {
-  /** 1-based. */
+  /** The 1-based number of the iteration. */
   readonly number: number;
   /** Messages that the user sent meanwhile and this iteration showed to the model. */
   readonly steered: string[];

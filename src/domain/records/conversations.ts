@@ -33,7 +33,7 @@ export interface NewFork extends BranchPoint {
 
 /** A branch below a conversation in which one sub-query runs. */
 export interface NewChildBranch {
-  /** The parent's branch. */
+  /** The branch of the parent query. */
   readonly branchId: string;
   /** The parent's iteration that started the sub-query. */
   readonly iterationId: string;

@@ -20,7 +20,7 @@ export interface PastQuery {
 
 export interface PastIteration {
   readonly id: string;
-  /** 1-based. */
+  /** The 1-based number of the iteration. */
   readonly number: number;
   readonly status: string;
   readonly thinking: string;
@@ -46,7 +46,7 @@ export interface PastVariable {
 }
 
 export interface PastVersion {
-  /** 1-based. */
+  /** The 1-based number of the version. */
   readonly version: number;
   readonly type: string;
   readonly summary: string;

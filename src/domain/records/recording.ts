@@ -24,7 +24,7 @@ export interface RecordedBlock {
 
 export interface RecordedIteration {
   readonly iterationId: string;
-  /** 1-based. */
+  /** The 1-based number of the iteration. */
   readonly number: number;
   readonly status: QueryStatus | "running";
   /** The result ("executed", "empty", "failed", "refused" or "final"); "" until it is known. */

@@ -22,7 +22,7 @@ interface Facts extends ApiConversation {
   readonly branches?: ConversationDetail["branches"];
 }
 
-/** The open conversation. */
+/** The open conversation of the page. */
 class Thread {
   readonly id = signal<string | null>(null);
   /** The facts; null for a new conversation, or if they could not be fetched. */

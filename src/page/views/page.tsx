@@ -18,7 +18,7 @@ interface PageProps {
   readonly fresh: () => void;
 }
 
-/** The whole page. */
+/** The whole page, with its panels. */
 export function Page({ enter, fresh }: PageProps): JSX.Element {
   return (
     <>

@@ -249,7 +249,7 @@ const BEGIN_BYTES = 64 * 1024;
 const MAGIC = "SQLite format 3\0";
 
 interface Begin {
-  /** Size of the file. */
+  /** The size of the file in bytes. */
   readonly size: number;
   readonly header: Buffer;
 }
@@ -311,7 +311,7 @@ interface Gap {
   readonly bytes: Buffer;
 }
 
-/** See https://www.sqlite.org/walformat.html. */
+/** The sizes of the headers in a write-ahead log (https://www.sqlite.org/walformat.html). */
 const LOG_HEADER_BYTES = 32, FRAME_BYTES = 24;
 const FRAMES_AT_ONCE = 256;
 

@@ -18,7 +18,7 @@ interface FreeProcessOptions extends
   > {
   /** The real path; null for its own empty folder. */
   readonly cwd: string | null;
-  /** The environment of Vis. */
+  /** The environment of Vis itself. */
   readonly own: Readonly<Record<string, string | undefined>>;
 }
 

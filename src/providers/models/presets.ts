@@ -6,10 +6,10 @@ import type { ModelDataSet } from "./model_data.ts";
 
 /** Known facts about a service, so that its name and a key are enough. */
 export interface Preset {
-  /** The display name. */
+  /** The name of the service that users see. */
   readonly title: string;
   readonly protocol: WireProtocol;
-  /** Includes the version path. */
+  /** The address, including the version path. */
   readonly baseUrl: string;
   /** Variables for another address, as the service's own clients read them; the first set one applies. */
   readonly baseUrlNames?: readonly string[];
@@ -27,7 +27,7 @@ export interface Preset {
   /** Model names contain slashes themselves, such as openai/gpt-4.1. */
   readonly slashes?: true;
   readonly data: ModelDataSet | null;
-  /** Headers of every request. */
+  /** Headers that every request sends. */
   readonly headers?: Readonly<Record<string, string>>;
   /** A path that needs a valid key, for services that list their models without one. */
   readonly keyPath?: string;
@@ -211,7 +211,7 @@ function withoutLogin(text: string): string {
 
 /** A model server found on this machine. */
 export interface LocalServer {
-  /** Name of its preset. */
+  /** The name of the preset of this address. */
   readonly preset: string;
   readonly title: string;
   readonly baseUrl: string;
@@ -219,10 +219,10 @@ export interface LocalServer {
   readonly models: readonly string[];
 }
 
-/** An address to probe. */
+/** An address on this machine to probe. */
 export interface LocalAddress {
   readonly preset: string;
-  /** Includes the version path. */
+  /** The address, including the version path. */
   readonly baseUrl: string;
 }
 

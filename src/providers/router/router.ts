@@ -100,7 +100,7 @@ interface Way {
   readonly ticket: Ticket;
 }
 
-/** A request in progress. */
+/** A request that is in progress. */
 interface Asking {
   readonly request: RouterRequest;
   readonly options: RouterCallOptions;

@@ -16,7 +16,7 @@ export interface WireCall {
 }
 
 export interface CallFacts {
-  /** Capabilities of the model. */
+  /** The capabilities of the model. */
   readonly capabilities: Capabilities;
   /** Names that `ProviderApi.refused` returned for this model. */
   readonly without: ReadonlySet<string>;

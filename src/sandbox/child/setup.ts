@@ -81,7 +81,7 @@ export interface ChildAccess extends KernelAccess {
   /** Variables that the realm may read, with null for an unset one. They are never in the child's environment. */
   readonly env: readonly { readonly name: string; readonly value: string | null }[];
   readonly globals: readonly string[];
-  /** Base of relative paths. */
+  /** The folder to which relative paths refer. */
   readonly workspace: string;
 }
 

@@ -166,7 +166,7 @@ function restrictPaths(
   const ruleset = plan.open(fault("Landlock: no ruleset"), "landlock_create_ruleset", [attributes, attributeBytes, 0]);
   for (const { path, rights } of paths) {
     const granted = openGranted(plan, path);
-    const rule = [rights, granted]; // packed: 12 bytes
+    const rule = [rights, granted]; // the record is packed: it has 12 bytes
     plan.must(`${SAID.failed} Cannot grant ${path} to the sandbox`, "landlock_add_rule", [
       ...[ruleset, PATH_BENEATH, rule, 0],
     ]);

@@ -6,7 +6,7 @@ import type { transform } from "sucrase";
 import { type AnyNode, type ExportDefaultDeclaration, type ExportNamedDeclaration, parse, type Program } from "acorn";
 
 interface ModuleSource {
-  /** Plain JavaScript. */
+  /** The code as plain JavaScript. */
   readonly code: string;
   readonly imports: readonly ModuleImport[];
 }

@@ -1,6 +1,6 @@
 import type { MockCounts, MockReply, MockRequest } from "./wire_mock.ts";
 
-/** A server-sent event. */
+/** A server-sent event of a reply. */
 export interface MockEvent {
   readonly event?: string;
   readonly data: object | string;

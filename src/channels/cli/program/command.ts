@@ -14,7 +14,7 @@ export interface CommandGroup {
   }[];
 }
 
-/** Dependencies of a command. */
+/** The dependencies of a command. */
 export interface Context {
   readonly services: Services;
   readonly io: Io;

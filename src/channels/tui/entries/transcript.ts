@@ -58,7 +58,7 @@ export class Transcript {
     for (const entry of this.#entries) entry.invalidate();
   }
 
-  /** Positive scrolls down. */
+  /** Scrolls by rows; a positive number scrolls down. */
   scroll(rows: number): void {
     const from = this.#top ?? this.#placeAbove({ index: this.#entries.length, line: 0 }, this.#size.rows);
     if (from === null) return;

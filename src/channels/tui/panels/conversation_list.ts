@@ -215,7 +215,7 @@ class ConversationSearch {
   #hits: Hits | null = null;
   /** The branches of the unfolded conversations. */
   readonly #branches = new Map<string, readonly BranchOfConversation[]>();
-  /** The workspaces, by conversation. */
+  /** The workspace of each listed conversation. */
   readonly #workspaces = new Map<string, string>();
 
   constructor(parts: PanelParts) {

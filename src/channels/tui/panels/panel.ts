@@ -66,7 +66,7 @@ export interface Rewinding {
   readonly to: { readonly point: BranchPoint; readonly text: string } | null;
 }
 
-/** Dependencies of every panel. */
+/** The dependencies of every panel. */
 export interface PanelParts {
   /** Returns the open session; it is replaced after `useModel`. */
   session(): Session;

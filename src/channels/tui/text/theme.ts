@@ -20,7 +20,7 @@ export interface Theme {
   readonly warn: Paint;
   /** The background of the user's requests. */
   readonly said: Paint;
-  /** Lines of TypeScript. */
+  /** Returns the highlighted lines of TypeScript. */
   code(code: string): readonly string[];
   readonly markdown: TerminalPaint;
   readonly editor: EditorTheme;

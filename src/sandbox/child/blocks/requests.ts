@@ -44,7 +44,7 @@ export class VariableRequests {
   readonly #parts: BlockParts;
   /** The received part of a text that arrives in parts. */
   #text = "";
-  /** Received variables to restore. */
+  /** The received variables that will be restored. */
   #images = bareList<VariableImage>();
 
   constructor(parts: BlockParts) {

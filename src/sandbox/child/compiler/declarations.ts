@@ -100,7 +100,7 @@ function declarationsOf(node: Program["body"][number], text: ParsedText): Declar
 interface Making {
   /** The expression that produces the value. */
   readonly value: AnyNode;
-  /** The statement. */
+  /** The syntax tree of the statement. */
   readonly node: AnyNode;
   readonly declaration: Declaration["declaration"];
 }

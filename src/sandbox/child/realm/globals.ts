@@ -16,7 +16,7 @@ function bare(members: Plain): Plain {
 interface RealmTurns {
   /** Enters foreign code under a time limit. */
   soon(task: () => void, owner: RunContext | null): void;
-  /** Leaves foreign code first. */
+  /** Runs the task after foreign code has been left. */
   afterwards(task: () => void): void;
   /** Counts operations of the runtime that start or end; when one ends, `soon` follows without another event. */
   operations(change: 1 | -1): void;

@@ -34,7 +34,7 @@ export class InjectedNames {
     this.set(name, value);
   }
 
-  /** Adds `vis` itself. */
+  /** Adds the name `vis` itself. */
   begin(): void {
     this.#values["vis"] = this.#vis;
     define("vis", this.#vis);

@@ -18,7 +18,7 @@ interface OutputOptions {
   /** The limit for one block, in characters. */
   readonly cap: number;
   readonly send: (chunk: OutputChunk) => void;
-  /** Leaves foreign code first. */
+  /** Runs the task after foreign code has been left. */
   readonly afterwards: (task: () => void) => void;
 }
 

@@ -13,7 +13,7 @@ interface Timer {
 export interface TimersOptions {
   /** Enters foreign code: settling a promise runs the code that awaits it. */
   readonly soon: (task: () => void, owner: RunContext | null) => void;
-  /** Leaves foreign code first. */
+  /** Runs the task after foreign code has been left. */
   readonly afterwards: (task: () => void) => void;
   readonly current: () => RunContext | null;
   /** Called with the error that a callback threw. */

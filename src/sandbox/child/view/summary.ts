@@ -194,7 +194,7 @@ interface ListSchema {
 }
 
 interface ObjectSchema {
-  /** "" for plain objects. */
+  /** The name of the class; "" for plain objects. */
   readonly name: string;
   readonly keys: string[];
   readonly fields: Record<string, { readonly schema: ValueShape; seen: number }>;
