@@ -1,12 +1,12 @@
-/** `deno task compile [--target <triple>] [--output <path>]`: the executable, in two steps. `deno bundle` turns
- * the program into plain JavaScript (+6.5 MB and 41 ms to start, compared with +69.5 MB and 131 ms for whole npm
- * packages), and `deno compile` embeds it.
+/** `deno task compile [--target <triple>] [--output <path>]`: makes the executable in two steps. `deno bundle` turns
+ * the program into plain JavaScript, and `deno compile` embeds it. This adds 6.5 MB and 41 ms to the start; whole npm
+ * packages would add 69.5 MB and 131 ms.
  *
- * All files of the bundle are in one folder, to which `import.meta.url` of every module refers: `main.js`, the
- * program's modules (executable/pack_program.ts), and `worker.js`, which the sandbox's child starts by its URL.
+ * All files of the bundle are in one folder, to which `import.meta.url` of every module refers. They are `main.js`,
+ * the program's modules (executable/pack_program.ts), and `worker.js`, which the sandbox's child starts by its URL.
  *
- * DENO_COMPILE selects another Deno for the second step. DENORT_BIN, Deno's own variable, selects a base runtime, and
- * DENORT_DIR a folder of them, each named denort-<target>. */
+ * DENO_COMPILE selects another Deno for the second step. DENORT_BIN, Deno's own variable, selects a base runtime.
+ * DENORT_DIR is a folder of them, each named denort-<target>. */
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { CHILD_ARGUMENT } from "../src/sandbox/launch.ts";
@@ -215,7 +215,7 @@ export function compileFailure(stderr: string, target: string): string {
 
 /** Builds the executable and returns its path; one build at a time. */
 export async function compile(options: CompileOptions): Promise<string> {
-  await baseRuntimeFor(options.target ?? Deno.build.target, Deno.env.toObject()); // it comes before the work of bundling
+  await baseRuntimeFor(options.target ?? Deno.build.target, Deno.env.toObject()); // it fails before the bundle is made
   await Deno.mkdir(join(ROOT, "build"), { recursive: true });
   using lock = await Deno.open(join(ROOT, "build/.compile-lock"), { create: true, write: true });
   await lock.lock(true);

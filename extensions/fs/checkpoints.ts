@@ -212,7 +212,7 @@ async function read(path: string): Promise<Checkpoint | null> {
   try {
     return JSON.parse(await Deno.readTextFile(path));
   } catch {
-    return null; // removed in the meantime, or cut off by a loss of power
+    return null; // it was removed in the meantime, or cut off by a loss of power
   }
 }
 

@@ -116,7 +116,7 @@ async function changesOf(git: Git, incoming: IncomingNames): Promise<Changes> {
   }
   const others = ["diff", "--name-only", "--no-renames", "-z"];
   const hasHead = own.length > 0 && (await git.run(["rev-parse", "--verify", "--quiet", "HEAD"])).code === 0;
-  if (hasHead && "commit" in incoming && incoming.carries) { // a staged change stays
+  if (hasHead && "commit" in incoming && incoming.carries) { // git keeps a staged change
     const differ = new Set(await namesOf(git, [...others, "HEAD", incoming.commit, "--", OWN]));
     own = own.filter((name) => differ.has(name));
   } else if (hasHead && "to" in incoming) { // the workspace may already have this change

@@ -57,7 +57,7 @@ function isEmpty(folder: string): boolean {
   try {
     return readdirSync(folder).length === 0;
   } catch {
-    return false; // not readable
+    return false; // it is not readable
   }
 }
 

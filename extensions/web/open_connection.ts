@@ -204,14 +204,14 @@ function class6(groups: readonly number[]): AddressClass {
   const [first = 0, second = 0, third = 0] = groups;
   const zeros = (to: number): boolean => groups.slice(0, to).every((group) => group === 0);
   const embedded = (groups[6] ?? 0) * 65536 + (groups[7] ?? 0);
-  if (zeros(5) && groups[5] === 0xffff) return class4(embedded); // mapped
+  if (zeros(5) && groups[5] === 0xffff) return class4(embedded); // this is a mapped address
   if (first === 0x64 && second === 0xff9b && groups.slice(2, 6).every((group) => group === 0)) return class4(embedded);
-  if (zeros(7) && groups[7] === 1) return "private"; // loopback
-  if ((first & 0xfe00) === 0xfc00) return "private"; // unique local
+  if (zeros(7) && groups[7] === 1) return "private"; // this is the loopback address
+  if ((first & 0xfe00) === 0xfc00) return "private"; // this is a unique local address
   if ((first & 0xe000) !== 0x2000) return "never";
-  if (first === 0x2001 && second < 0x200) return "never"; // Teredo and other protocols
-  if (first === 0x2001 && second === 0xdb8) return "never"; // documentation
-  if (first === 0x2002) return class4(second * 65536 + third) === "public" ? "private" : "never"; // 6to4
+  if (first === 0x2001 && second < 0x200) return "never"; // these are Teredo and other protocols
+  if (first === 0x2001 && second === 0xdb8) return "never"; // this is an address for documentation
+  if (first === 0x2002) return class4(second * 65536 + third) === "public" ? "private" : "never"; // this is a 6to4 address
   return first === 0x3fff && second < 0x1000 ? "never" : "public";
 }
 

@@ -213,7 +213,7 @@ function ownCharset(bytes: Uint8Array, type: string): string | undefined {
   const xml = /^<\?xml[^<>]{0,200}\sencoding\s{0,9}=\s{0,9}["']([\w.:-]{1,40})/.exec(head)?.[1];
   const meta = /<meta[^<>]{0,200}charset\s{0,9}=\s{0,9}["']?([\w.:-]{1,40})/i.exec(head)?.[1];
   const named = xml ?? (isHtml(type) ? meta : undefined);
-  return named !== undefined && /^utf-?16/i.test(named) ? undefined : named; // or it could not be read here
+  return named !== undefined && /^utf-?16/i.test(named) ? undefined : named; // otherwise it could not be read here
 }
 
 function decoderFor(label: string): TextDecoder {

@@ -85,7 +85,7 @@ export class ProgramModules {
     try {
       return this.#content(`${PACK}.cache`);
     } catch {
-      return null; // built for another platform, on which the cache could not be created
+      return null; // it was built for another platform, on which the cache could not be created
     }
   }
 
@@ -110,7 +110,7 @@ function checkFolder(url: string): void {
     Deno.readFileSync(new URL(EMBEDDED, url));
     return;
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotCapable)) return; // from source
+    if (!(error instanceof Deno.errors.NotCapable)) return; // Vis runs from source
   }
   const folder = fileURLToPath(new URL("..", url));
   console.error(

@@ -300,7 +300,7 @@ export class Environment {
   }
 
   async #openSandbox(signal: AbortSignal): Promise<Sandbox> {
-    if (this.#scope === null) throw new Cancelled("No query is running"); // a call that outlives its query
+    if (this.#scope === null) throw new Cancelled("No query is running"); // the call outlives its query
     return await this.#parts.openSandbox({
       ...realmParts(this.#active),
       ...this.#modules.options(this.#active),

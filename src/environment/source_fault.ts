@@ -16,7 +16,7 @@ export async function sourceFault(path: string, text: string): Promise<SourceFau
     // The end of the text is after its last line.
     return fault && { ...fault, line: Math.min(fault.line, text.trimEnd().split("\n").length) };
   } catch {
-    return null; // a parser that fails says nothing about the file
+    return null; // a failure of the parser is no evidence against the file
   }
 }
 

@@ -114,7 +114,7 @@ const WORDS = /[\p{ID_Start}$_][\p{ID_Continue}$]*/gu;
 
 function firstNamed<T extends { readonly path: string }>(read: readonly T[], code: string, name: string): readonly T[] {
   const begin = code.matchAll(WORDS).find(([word]) => word === name)?.index ?? 0;
-  const placeOf = ({ path }: T): number => code.indexOf(path, begin) >>> 0; // -1 comes last
+  const placeOf = ({ path }: T): number => code.indexOf(path, begin) >>> 0; // a missing path has -1 and comes last
   const first = read.toSorted((one, other) => placeOf(one) - placeOf(other)).find(({ path }) =>
     code.includes(path, begin)
   );

@@ -106,8 +106,8 @@ export interface Executed {
   readonly notes: readonly string[];
 }
 
-/** The reason why a reply was unusable: its own fault, neither code nor a final answer, an end after a part of it was
- * shown, or no reply. */
+/** The reason why a reply was unusable. It had a fault of its own or neither code nor a final answer, it ended after a
+ * part was shown, or it never came. */
 export type IterationFault = ReplyFault | "idle" | "broken" | "call";
 
 interface Common {

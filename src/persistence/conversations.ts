@@ -54,7 +54,7 @@ export class ConversationRows {
       await tx.lock(`chat ${facts.channel} ${facts.externalId}`);
       return await externalIn(tx, facts) === null ? await this.#insert(tx, facts) : null;
     });
-    return made ?? await this.findExternal(facts) ?? await this.ensure(facts); // the other one was deleted in the meantime
+    return made ?? await this.findExternal(facts) ?? await this.ensure(facts); // the other one was deleted meanwhile
   }
 
   async findExternal(chat: ExternalChat): Promise<Branch | null> {

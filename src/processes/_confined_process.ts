@@ -204,5 +204,5 @@ export class ConfinedProcess {
 function send(pid: number, name: Deno.Signal): void {
   try {
     Deno.kill(pid, name);
-  } catch { /* ended already */ }
+  } catch { /* it has ended already */ }
 }

@@ -151,7 +151,7 @@ function programsBelow(root: number): readonly Process[] {
 function send(pid: number, name: Deno.Signal): void {
   try {
     Deno.kill(pid, name);
-  } catch { /* ended already */ }
+  } catch { /* it has ended already */ }
 }
 
 interface Process {

@@ -103,7 +103,7 @@ export class ProcessWall {
         // It is tried once more: the program with the network may have ended, or the kernel was short of memory.
         if (!(error instanceof NoNamespaces)) throw error;
         if (++faults < 2) continue;
-        this.#namespaces.failed(error.message); // from now on, and the prompt reports it
+        this.#namespaces.failed(error.message); // it applies from now on, and the prompt reports it
         createLog("commands").warn("namespaces_given_up", { error: error.message });
         if (options.whole) throw error;
       }

@@ -84,8 +84,8 @@ export class SeatbeltWall {
     this.#table = options.system?.processes ?? null;
   }
 
-  /** Rejects with Error if no program ran: the wall does not work on this machine, a path must not be opened, or the
-   * program does not exist. Rejects with the signal's reason if it was aborted first. */
+  /** Rejects with Error if the wall does not work on this machine, a path must not be opened, or the program does not
+   * exist. No program has run then. Rejects with the signal's reason if it was aborted first. */
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     checkCall(argv, options);
     options.signal?.throwIfAborted();
@@ -265,7 +265,7 @@ async function runProgram(argv: readonly string[], options: SeatbeltRun): Promis
     stdin: input === null ? "null" : "piped",
     stdout: "piped",
     stderr: "piped",
-    detached: true, // in its own group
+    detached: true, // it has a group of its own
   }).spawn();
   const tree = new ProcessTree(process.pid, table);
   const kill = (): void => void tree.kill();

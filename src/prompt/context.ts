@@ -781,8 +781,8 @@ const FORCED = "\u0001";
 
 /** Invisible characters, which must not hide a tag or the start of a line. */
 const UNSEEN = "\\u00ad\\u034f\\u180e\\u200b-\\u200f\\u2060-\\u2064\\ufeff";
-/** Matches text that could be mistaken for the frame. It is a tag of Vis, or a line that begins like a header, a nudge,
- * a row of the journal or a part of it. `[1]` as an item of a printed array does not count. */
+/** Matches text that could be mistaken for the frame: a tag of Vis, or a line that begins like a part of the context.
+ * `[1]` as an item of a printed array does not count. */
 const LIKE_FRAME = new RegExp(
   [
     `<[\\s${UNSEEN}]*(?:/[\\s${UNSEEN}]*)?(?:${TAGS.join("|")})\\b(?!${OWN})`,

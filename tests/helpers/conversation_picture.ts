@@ -140,7 +140,7 @@ async function callsBelow(store: Store, { iterationId }: StoredIteration): Promi
 async function variablesOf(store: Store, branchId: string): Promise<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
   for (const { name, kind, scope, versions, code } of await store.variables(branchId)) {
-    if (name === "$query") continue; // once per query, and an interruption makes one more
+    if (name === "$query") continue; // it occurs once per query, and an interruption makes one more
     const values = (await store.variableVersions(branchId, name)).map(({ version, image, code }) => {
       const { kind, source, reason, requires, root, bytes, summary } = image;
       return { version, code, kind, source, reason, requires, root, bytes: Array.from(bytes).join(), summary };

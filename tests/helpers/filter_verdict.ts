@@ -8,7 +8,7 @@ export interface EnteredCall {
 }
 
 /** Returns the answer of a system call filter, as the kernel runs it. `reads` is the number of arguments up to the last
- * one that it read. Throws Error for a program that the kernel would refuse because of an unknown operation, a jump
+ * argument that it reads. Throws Error for a program that the kernel would refuse: for an unknown operation, a jump
  * out of it, or an end without a verdict. */
 export function filterVerdict(
   operations: readonly Operation[],

@@ -254,7 +254,7 @@ function neededTexts(pattern: string): readonly string[] {
       end();
     } else if (depth > 0) end();
     else run += char;
-    if (at < 0) return []; // a bracket that is not closed
+    if (at < 0) return []; // the bracket is not closed
   }
   end();
   found.push(best);

@@ -140,7 +140,7 @@ class PathFolder implements OpenFolder {
     await file.syncData();
     try {
       if (owner) Deno.chownSync(path, owner.uid, owner.gid);
-    } catch { /* not permitted */ }
+    } catch { /* it is not permitted */ }
     if (mode !== null && Deno.build.os !== "windows") Deno.chmodSync(path, mode & 0o777);
   }
 

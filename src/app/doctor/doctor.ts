@@ -212,7 +212,7 @@ async function diagnoseProviders(settings: Settings): Promise<readonly CheckResu
 async function pricesOf(settings: Settings): Promise<readonly CheckResult[]> {
   const name = "prices";
   const router = await buildRouter(settings).catch((error: unknown) => {
-    if (error instanceof ConfigError) return null; // reported with the provider
+    if (error instanceof ConfigError) return null; // the provider's check reports it
     throw error;
   });
   if (router === null) return [];

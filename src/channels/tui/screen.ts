@@ -186,7 +186,7 @@ export class Screen implements PanelActions {
     ]);
     [this.#history, this.#prompts] = [history, files.prompts];
     this.#command();
-    this.#input.remember(await this.#history?.read() ?? []); // before the first key
+    this.#input.remember(await this.#history?.read() ?? []); // the history is ready before the first key
     this.#take();
     void this.#colors.ask(this.#tui).then((known) => known && this.#repaint());
     await this.#show(branch);

@@ -192,7 +192,7 @@ export class NodeRuns {
     if (error instanceof TakenOverError) return true;
     if (error instanceof HandedOver) {
       await publisher.sent();
-      await nodes.release(job).catch(this.#failed); // otherwise another node takes it when this node no longer reports
+      await nodes.release(job).catch(this.#failed); // otherwise another node takes it after the lease
       return true;
     }
     if (error instanceof BusyError) {

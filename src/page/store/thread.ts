@@ -234,7 +234,7 @@ class Thread {
     this.id.value = made.conversationId;
     this.shows.value = "turns";
     history.pushState(null, "", `#c=${made.conversationId}`);
-    const title = text.slice(0, 100); // until it has one
+    const title = text.slice(0, 100); // this is the title until it has one
     this.#opened(title, { ...made, title });
     return made.conversationId;
   }

@@ -38,7 +38,7 @@ const ID = "suggestions";
 export async function suggest(): Promise<void> {
   const area = elements.request.current;
   const [start, before] = typedBefore(area);
-  const found = await suggestedFor(before).catch(() => null); // typing goes on without suggestions
+  const found = await suggestedFor(before).catch(() => null); // the user can type without suggestions
   if (typedBefore(area)[1] !== before || typedBefore(area)[0] !== start) return;
   shown.value = found === null || found.items.length === 0 ? null : { ...found, at: 0 };
 }

@@ -74,7 +74,7 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
     },
     ended: () => {
       clearTimeout(grace);
-      kill(); // ends the rest of its group
+      kill(); // this ends the rest of its group
     },
   });
   if (input !== undefined) void writeInput(process.stdin, input);

@@ -4,7 +4,7 @@ import { REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 const GROUP = 2, CHILDREN = 6, FACTS = 3;
 /** The length of struct proc_bsdinfo, and the offsets of the state and the start time. */
 const FACTS_BYTES = 136, STATE_AT = 4, SECONDS_AT = 120, MICROSECONDS_AT = 128;
-const ENDED = 5; // the value of SZOMB
+const ENDED = 5; // this is the value of SZOMB
 const FIRST_IDS = 256, MOST_IDS = 65_536;
 const ROUNDS = 400, PAUSE_MS = 5;
 /** The number of rounds in which a tree that constantly starts programs must be suspended. */
@@ -81,7 +81,7 @@ export class MacProcesses implements ProcessTable {
   signal(pid: number, name: Deno.Signal): void {
     try {
       Deno.kill(pid, name);
-    } catch { /* ended already */ }
+    } catch { /* it has ended already */ }
   }
 
   /** A list that fills its room may have been cut. */

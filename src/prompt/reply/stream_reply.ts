@@ -197,7 +197,7 @@ type Role = "reply" | "blocks" | "block" | "final" | "other";
 interface Frame {
   readonly role: Role;
   readonly closer: string;
-  /** The number of the block that the container is, or is at. */
+  /** The number of the block that the container is or belongs to. */
   block: number;
   key: string;
   keyNext: boolean;

@@ -137,7 +137,7 @@ export class ReplyBuilder {
   whole(kind: "text" | "reasoning", text: unknown): void {
     if (typeof text !== "string" || text === "" || this.#hasText) return;
     const last = this.#whole.at(-1);
-    if (last?.kind === kind && text.startsWith(last.text)) this.#whole.pop(); // the part was already there before its end
+    if (last?.kind === kind && text.startsWith(last.text)) this.#whole.pop(); // the part existed before its end
     // A part that is too long is detected when it is taken.
     if (this.#whole.reduce((sum, part) => sum + part.text.length, 0) < MAX_WHOLE) this.#whole.push({ kind, text });
   }

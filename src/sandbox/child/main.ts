@@ -37,7 +37,7 @@ function cacheOf(name: string, files: ChildFiles): Uint8Array<ArrayBuffer> | nul
   try {
     return files.read(`${name}.cache`);
   } catch {
-    return null; // built for another platform, on which the cache could not be created
+    return null; // it was built for another platform, on which the cache could not be created
   }
 }
 

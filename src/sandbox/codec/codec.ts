@@ -562,7 +562,7 @@ function isUrl(value: object): boolean {
     try {
       return own.href(value).length > 0;
     } catch {
-      return false; // an object that only inherits from URL.prototype
+      return false; // the object only inherits from URL.prototype
     }
   }
   return false;
@@ -860,7 +860,7 @@ class Decoder {
       case "V": {
         const [node, name] = [this.#made.length, table.string()];
         this.#views[this.#views.length] = { node, name, offset: table.int(), length: table.int(), buffer: table.int() };
-        return this.#add(own.create(null)); // replaced once its buffer exists
+        return this.#add(own.create(null)); // it is replaced once its buffer exists
       }
       case "X": {
         const base = own.errorPrototypes[table.string()] ?? badBytes("an unknown error");

@@ -40,7 +40,7 @@ export function landlockAbi(libc: Libc): number {
 function addRules(libc: Libc, { ruleset, rules }: { readonly ruleset: bigint; readonly rules: LandlockRules }): void {
   for (const { path, rights } of rules.paths) {
     const folder = openReal(libc, path);
-    const rule = new Uint8Array(12); // packed: rights, descriptor
+    const rule = new Uint8Array(12); // it is packed: rights, then descriptor
     const view = new DataView(rule.buffer);
     view.setBigUint64(0, rights, true);
     view.setInt32(8, folder, true);
@@ -68,8 +68,8 @@ const WRITE_FILE = bit(1), READ_FILE = bit(2), READ_DIR = bit(3), MAKE_REG = bit
 /** The number of rights per ABI: EXECUTE to MAKE_SYM (ABI 1), REFER (2), TRUNCATE (3), IOCTL_DEV (5). */
 const FILE_RIGHTS = [0, 13, 14, 15, 15, 16];
 const CONNECT_TCP = bit(1);
-const NET_RIGHTS = bit(0) | CONNECT_TCP; // BIND_TCP too, ABI 4
-const SCOPES = bit(0) | bit(1); // abstract unix sockets and signals, ABI 6
+const NET_RIGHTS = bit(0) | CONNECT_TCP; // bit 0 is BIND_TCP, also of ABI 4
+const SCOPES = bit(0) | bit(1); // abstract unix sockets and signals belong to ABI 6
 const ATTRIBUTE_BYTES = { files: 8, net: 16, scopes: 24 };
 
 export interface PathRule {

@@ -33,7 +33,7 @@ export class Libc {
   /** Returns the value up to which a limit of this process may be raised. Throws Error if the system does not report
    * it. */
   hardLimit(resource: number): number {
-    const found = new BigUint64Array(2); // the current limit, and the value up to which it may be raised
+    const found = new BigUint64Array(2); // it holds the current limit, and the value up to which it may be raised
     if (this.call("prlimit64", [0n, BigInt(resource), 0n, this.address(new Uint8Array(found.buffer))]) < 0) {
       throw new Error(`Cannot read a limit of this process: errno ${this.errno()}`);
     }

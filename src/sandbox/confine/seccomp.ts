@@ -162,13 +162,13 @@ const EINVAL = 22;
 
 /** Calls that are allowed with any grants; `pid` is the child's own. */
 const always = (pid: number): readonly GuardedCall[] => [
-  { name: "clone", checks: [{ index: 0, some: CLONE_THREAD }] }, // threads, never processes
-  { name: "tgkill", checks: [{ index: 0, oneOf: [pid] }] }, // this process: abort()
+  { name: "clone", checks: [{ index: 0, some: CLONE_THREAD }] }, // it may create threads, never processes
+  { name: "tgkill", checks: [{ index: 0, oneOf: [pid] }] }, // abort() sends it to this process
   // FIONBIO, FIOCLEX and FIONCLEX are allowed, but no terminal (TIOCSTI) and no device.
   { name: "ioctl", checks: [{ index: 1, oneOf: [0x5421, 0x5451, 0x5450] }] },
   // With prctl, threads and mappings may be named, but neither dumpable nor the parent death signal changed.
   { name: "prctl", checks: [{ index: 0, oneOf: [15, 16, 0x53564d41] }] },
-  { name: "prlimit64", checks: [{ index: 2 }] }, // no new value, only reading
+  { name: "prlimit64", checks: [{ index: 2 }] }, // it may read, but sets no new value
   // GETFD, SETFD, GETFL, SETFL and DUPFD_CLOEXEC are allowed.
   { name: "fcntl", checks: [{ index: 1, oneOf: [1, 2, 3, 4, 1030] }] },
   // With it, tokio creates its signal pipe at the first deadline. A datagram pair could send to any unix socket that

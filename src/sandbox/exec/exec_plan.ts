@@ -107,7 +107,7 @@ export function execPlan(policy: ExecPolicy, machine: ExecMachine): Plan {
   dropPrivileges(plan, policy, machine);
   restrictPaths(plan, execRules(abi, policy));
   const filter = refusedCalls({ network, own: namespaces !== null, abi });
-  const program = [filter.length, filterBytes(filter)]; // struct sock_fprog
+  const program = [filter.length, filterBytes(filter)]; // this is a struct sock_fprog
   plan.must(fault("system call filter"), "seccomp", [SET_MODE_FILTER, 0, program]);
   return plan;
 }

@@ -122,7 +122,7 @@ const PRIO_USER = 2, IOPRIO_WHO_USER = 3;
 
 const BY_ARGUMENT: readonly RefusedWhen[] = [
   refused("clone", [check(0, "bits", NEW_NAMESPACES)]),
-  refused("ioctl", [check(1, "is", TIOCSTI, TIOCLINUX)]), // keystrokes into a terminal
+  refused("ioctl", [check(1, "is", TIOCSTI, TIOCLINUX)]), // it would put keystrokes into a terminal
   refused("fcntl", [check(1, "is", F_SETLEASE, F_NOTIFY)]), // later openers of the file would wait
   refused("prlimit64", [NOT_ITSELF]),
   // A process may schedule itself and its group, but no other process.

@@ -329,7 +329,7 @@ class ConfinedSandbox implements Sandbox {
   }
 
   async restore(images: readonly VariableImage[]): Promise<readonly VariableRestoreReport[]> {
-    this.#rests = false; // sources are evaluated
+    this.#rests = false; // it evaluates sources
     const { id, answer } = this.#requests.begin();
     const parts = imageParts(images).map((part) => encode(part, { maxBytes: MAX_PAYLOAD_BYTES }));
     // The child checks code before it evaluates it.

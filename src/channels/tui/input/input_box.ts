@@ -127,7 +127,7 @@ export class InputBox {
     const all = now === "" ? text : `${text}\n${now}`;
     if (harmlessText(all) === all) return this.#editor.setText(all);
     this.#editor.setText("");
-    this.#paste(all); // behind a label, where none of it controls the terminal
+    this.#paste(all); // a label hides it, so none of it controls the terminal
   }
 
   /** Whether letters are commands now. */

@@ -123,7 +123,7 @@ export class VariableRequests {
   /** Sources are evaluated with host calls disabled, so resuming never repeats a side effect. */
   #restore({ id, code, more, payload }: Extract<VariableRequest, { t: "restore" }>): void {
     const images = this.#images;
-    const given = decode(payload) as readonly VariableImage[]; // from the main process, which the child trusts
+    const given = decode(payload) as readonly VariableImage[]; // it comes from the main process, which the child trusts
     const part = code ? this.#parts.compiler.checked(given) : given;
     for (let i = 0; i < part.length; i++) images[images.length] = part[i]!;
     if (more) return;

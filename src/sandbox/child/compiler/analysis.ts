@@ -17,7 +17,7 @@ const CHILDREN = Symbol("children");
 
 /** Returns the direct children of this node, in the order of the text. */
 export function childNodes(node: AnyNode & { [CHILDREN]?: readonly AnyNode[] }): readonly AnyNode[] {
-  if (node.type === "Identifier" || node.type === "Literal") return NO_CHILDREN; // half of all nodes
+  if (node.type === "Identifier" || node.type === "Literal") return NO_CHILDREN; // half of all nodes have these types
   return node[CHILDREN] ??= listChildren(node);
 }
 

@@ -27,7 +27,7 @@ export function composeMaps(first: PositionMap, second: PositionMap): PositionMa
   const out: number[] = [];
   for (let i = 0; i + 2 < first.length; i += 3) {
     const from = first[i] ?? 0, middle = first[i + 1] ?? 0, end = middle + (first[i + 2] ?? 0);
-    if (end === middle) out.push(from, mapOffset(second, middle), 0); // inserted text with its own position
+    if (end === middle) out.push(from, mapOffset(second, middle), 0); // inserted text may have its own position
     for (let j = partAt(second, middle); j + 2 < second.length; j += 3) {
       const start = second[j] ?? 0, length = second[j + 2] ?? 0;
       if (start >= end) break;
@@ -112,7 +112,7 @@ interface LinePair {
 }
 
 function alignLine({ line, source, from, to }: LinePair, map: number[]): void {
-  const absent = new Set<string>(); // in the rest of the source
+  const absent = new Set<string>(); // names are absent in the rest of the source
   let at = 0;
   map.push(from, to, 0);
   for (let i = 0; i < line.length;) {

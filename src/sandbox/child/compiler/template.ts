@@ -22,7 +22,7 @@ const MAX_CHARS = 1 << 20, MAX_STEPS = 1_000_000;
  * in the compiler's context, where no block can replace String.prototype.substring and rewrite the answer. Does not
  * escape, calls no function or getter, and has no partials. Never throws. */
 export function render(template: string, values: TemplateValues): Rendered {
-  values.forget(0); // values of a rendering that was stopped
+  values.forget(0); // they belong to a rendering that was stopped
   const names: unknown = JSON.parse(values.names());
   const known = new Set<string>(Array.isArray(names) ? names : []);
   const single = template.trim();

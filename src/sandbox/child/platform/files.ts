@@ -29,7 +29,7 @@ export function realmFiles(work: OutsideWork, { globals, workspace, env }: Child
       return once("write", path, (real) => writeTextFile(real, text, how));
     },
     writeFile: (path: unknown, bytes: unknown, options?: unknown) => {
-      const copy: unknown = clone(bytes); // the current bytes
+      const copy: unknown = clone(bytes); // these are the current bytes
       if (!isBytes(copy)) throw new captured.TypeError("Cannot write a file: no Uint8Array");
       const how = writeOptions(options);
       return once("write", path, (real) => writeFile(real, copy, how));
@@ -116,6 +116,6 @@ function listing(entries: Promise<unknown>): Plain {
       yield { name, isFile, isDirectory, isSymlink };
     }
   }
-  void captured.apply(captured.then, entries, [undefined, () => {}]); // reported to the code that iterates
+  void captured.apply(captured.then, entries, [undefined, () => {}]); // the code that iterates receives it
   return captured.freeze({ __proto__: null, [Symbol.asyncIterator]: walk });
 }

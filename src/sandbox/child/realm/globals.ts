@@ -226,7 +226,7 @@ class RealmAbortSignal {
       if (typeof listener === "function") captured.apply(listener, this, [event]);
       else listener.handleEvent(event);
     } catch (error) {
-      void captured.Promise.reject(error); // becomes a note, like every stray rejection
+      void captured.Promise.reject(error); // it becomes a note, like every stray rejection
     }
   }
 

@@ -155,7 +155,7 @@ const NATIVE = "function toString() { [native code] }";
 export function replaceFunctionText(sourceOf: (value: object) => string | null): void {
   const { toString } = {
     toString(this: object): string {
-      if (typeof this !== "function") return look.functionText(this); // throws
+      if (typeof this !== "function") return look.functionText(this); // functionText throws
       return this === toString ? NATIVE : sourceOf(this) ?? withoutSuffix(look.functionText(this));
     },
   };

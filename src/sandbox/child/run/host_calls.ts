@@ -123,7 +123,7 @@ export class HostCalls {
     if (!call) throw new ProtocolError("Cannot take an answer that nobody asked for");
     this.#free(call);
     this.#sendNext();
-    if (call.gaveUp) return; // rejected already
+    if (call.gaveUp) return; // it is rejected already
     this.#closed(call);
     let value: unknown, failed = !ok;
     try {
@@ -190,7 +190,7 @@ export class HostCalls {
     for (let call = this.#first; call; call = this.#first) {
       if (!call.gaveUp && (this.#outstanding >= MAX_CALLS || !this.#fits(call))) return;
       if (call.payload) this.#send(call, call.payload);
-      else this.#first = call.next; // given up
+      else this.#first = call.next; // it was given up
     }
   }
 

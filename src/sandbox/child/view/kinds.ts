@@ -61,7 +61,7 @@ export function hrefOf(value: object): string | null {
   try {
     return look.href(value);
   } catch {
-    return null; // only inherits from URL.prototype
+    return null; // it only inherits from URL.prototype
   }
 }
 
@@ -129,7 +129,7 @@ export function bytesOf(value: object, kind: ObjectKind): number {
     if (kind === "dataview") return look.dataBytes(value);
     return look.isSharedBuffer(value) ? look.sharedBytes(value) : look.bufferBytes(value);
   } catch {
-    return 0; // detached
+    return 0; // the buffer is detached
   }
 }
 

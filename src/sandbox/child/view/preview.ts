@@ -490,7 +490,7 @@ function boxedText(value: object): string {
       const inside = readers[i]![1](value);
       return `[${readers[i]![0]}: ${typeof inside === "string" ? quoted(inside, 200) : primitiveText(inside)}]`;
     } catch {
-      continue; // of another kind
+      continue; // it has another kind
     }
   }
   return `[${classNameOf(value)}]`;
