@@ -211,7 +211,7 @@ function class6(groups: readonly number[]): AddressClass {
   if ((first & 0xe000) !== 0x2000) return "never";
   if (first === 0x2001 && second < 0x200) return "never"; // these are Teredo and other protocols
   if (first === 0x2001 && second === 0xdb8) return "never"; // this is an address for documentation
-  if (first === 0x2002) return class4(second * 65536 + third) === "public" ? "private" : "never"; // this is a 6to4 address
+  if (first === 0x2002) return class4(second * 65536 + third) === "public" ? "private" : "never"; // it is 6to4
   return first === 0x3fff && second < 0x1000 ? "never" : "public";
 }
 

@@ -509,7 +509,7 @@ async function submodules(modules: string): Promise<readonly string[]> {
   for (const [at, { folder, depth }] of open.entries()) {
     if (found.length >= MOST_MODULES || depth > MODULES_DEPTH || at >= MOST_VISITED) break;
     if (pace.due) await pace.rest();
-    const entries = [...folderEntries(folder, { most: MOST_MODULES, wanted: (first) => first === 99 })]; // the name is "c"
+    const entries = [...folderEntries(folder, { most: MOST_MODULES, wanted: (first) => first === 99 })]; // it is "c"
     if (entries.some(({ name, isFolder }) => name === "config" && !isFolder)) {
       const { settings } = await everyGitSetting([join(folder, "config")], "/");
       const tree = settings.findLast(({ section, key }) => section === "core" && key === "worktree")?.value;

@@ -202,7 +202,7 @@ async function create(
   },
 ): Promise<Provider> {
   const { name, baseUrl, key, headers } = resolved;
-  const isBearer = resolved.preset !== null && PRESETS[resolved.preset]?.bearerName === key.from; // the headers then contain it
+  const isBearer = resolved.preset !== null && PRESETS[resolved.preset]?.bearerName === key.from; // it is in the headers then
   const { createProvider } = await import("../../providers/wire/wire_provider.ts");
   if (resolved.need === "device-login") {
     const { CopilotProvider, copilotEndpoints } = await import("../../providers/copilot.ts");

@@ -70,7 +70,7 @@ export async function runCli(services: Services, io: Io): Promise<number> {
     const shown = { error: told ?? { code: 1, message: messageOf(error) } };
     if (format !== null) io.stdout(jsonText(format === "jsonl" ? { type: "error", ...shown } : shown));
     if (!told) throw error;
-    if (!(error instanceof CommanderError)) io.stderr(`vis: ${visibleText(told.message)}\n`); // the parser has already printed it
+    if (!(error instanceof CommanderError)) io.stderr(`vis: ${visibleText(told.message)}\n`); // it is printed
     return told.code;
   }
 }
