@@ -328,7 +328,7 @@ export interface OwnStore {
   put(key: string, value: JsonValue, options?: Scoped & { readonly ifVersion?: number }): Promise<{ version: number }>;
   /** Returns undefined if the key does not exist. */
   get(key: string, options?: Scoped & { readonly version?: number }): Promise<JsonValue | undefined>;
-  /** Returns versions, newest first; a version without a value is a deletion. 100 by default. */
+  /** Returns up to `limit` versions (by default 100), newest first; a version without a value is a deletion. */
   history(key: string, options?: Scoped & { readonly limit?: number }): Promise<readonly StateVersion[]>;
   /** Returns keys and values, sorted by key; 100 by default. */
   list(
