@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: a8a218966b61ff570df710d33e779b400caabfc9ab4f2a8b76c0d55bfc329bcc
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: da45296692de460f37d8da068a5ddea7072fe250194500ca978373184514fb6f
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -24,7 +24,7 @@ export declare class JsonMeter {
   constructor(limits?: JsonLimits);
   /** Prepares for another text. */
   restart(): void;
-  /** Throws JsonTooLarge. */
+  /** Meters another piece of the text. Throws JsonTooLarge above a limit. */
   push(text: string): void;
 }
 /** Parses untrusted JSON. Throws JsonTooLarge before anything is built from the text; other errors come from
@@ -41,7 +41,7 @@ export interface ApprovalRequest {
   /** A phrase for the effect of a lasting answer: "network for commands". */
   readonly scope: string;
   /** The names of the rules that a lasting answer keeps; `scope` alone if absent. The request is allowed if each has a
-   * rule, and the user is asked for the others. */
+   * rule; otherwise the user decides about the missing ones. */
   readonly scopes?: readonly string[] | undefined;
   /** False if the user can only allow it once; true if absent. */
   readonly lasting?: boolean | undefined;
@@ -50,7 +50,7 @@ export interface Approval {
   readonly allowed: boolean;
   /** Why the call was refused, for the model; "" if it is allowed. */
   readonly reason: string;
-  /** True if the user said no. */
+  /** True if the user refused. */
   readonly byUser?: boolean;
 }
 /** The outcome that a call returns with its result. */
@@ -59,7 +59,7 @@ export interface CallOutcome {
   readonly text: string;
   /** False if the call failed in its purpose; true if absent. */
   readonly ok?: boolean;
-  /** True if the call failed because the user said no. */
+  /** True if the call failed because the user refused it. */
   readonly refusedByUser?: boolean;
   /** The end of the output, shown if the call failed. */
   readonly output?: string;
@@ -125,7 +125,7 @@ export interface PastQuery {
 }
 export interface PastIteration {
   readonly id: string;
-  /** 1-based. */
+  /** The 1-based number of the iteration. */
   readonly number: number;
   readonly status: string;
   readonly thinking: string;
@@ -149,7 +149,7 @@ export interface PastVariable {
   readonly createdAt: number;
 }
 export interface PastVersion {
-  /** 1-based. */
+  /** The 1-based number of the version. */
   readonly version: number;
   readonly type: string;
   readonly summary: string;
@@ -648,7 +648,7 @@ export interface QueryKeys {
   readonly fileRead?: (path: string) => Promise<void>;
   /** Watches the files that a program may change in the workspace; null if no extension can watch. Present in calls. */
   readonly watchFiles?: (options?: WatchOptions) => FileWatcher | null;
-  /** Shows the user a text beside the answer, once. Absent in `extend`. */
+  /** Shows the user a text next to the answer, once. Absent in `extend`. */
   readonly warn?: (text: string) => void;
   /** Returns the first fault of a JSON, JavaScript or TypeScript file by its name and text; null if it parses, and for
    * other files. Present in calls. */
@@ -740,7 +740,7 @@ export interface OwnStore {
   get(key: string, options?: Scoped & {
     readonly version?: number;
   }): Promise<JsonValue | undefined>;
-  /** Returns versions, newest first; a version without a value is a deletion. 100 by default. */
+  /** Returns up to `limit` versions (by default 100), newest first; a version without a value is a deletion. */
   history(key: string, options?: Scoped & {
     readonly limit?: number;
   }): Promise<readonly StateVersion[]>;
