@@ -54,6 +54,7 @@ type ServiceParts = Pick<ShippedParts, "shipped"> & { readonly env: EnvironmentV
  * and `UsageError`. */
 export async function readService<R extends ServiceRequest>(given: R, parts: ServiceParts): Promise<Service<R>> {
   const locked = lockedBy(given, parts.env);
+  if (locked && given.root) throw new UsageError("Cannot use --root: the locked profile opens no repository");
   const request = { ...given, locked };
   const settings = await readSettings(request, parts.env, parts);
   if (!locked) return { request, settings, notes: [] };

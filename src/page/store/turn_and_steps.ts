@@ -4,7 +4,7 @@ import type { ApprovalQuestion } from "../../domain/query/approval.ts";
 import { BlockTally } from "../../domain/query/calls.ts";
 import { isChild, isEnd } from "../../domain/query/query_event.ts";
 import { QueryProgress, type Step, type StepChild, storedChildren } from "../../domain/query/query_progress.ts";
-import type { BlockResult, QueryEvent } from "../../domain/query/query_schemas.ts";
+import type { BlockResult, PlanItem, QueryEvent } from "../../domain/query/query_schemas.ts";
 import { type ApiMarkdown, type ApiQuery, inApi, type Iteration, json, request, type TurnEnd } from "./api.ts";
 import { DraftAnswer } from "./draft_answer.ts";
 
@@ -35,6 +35,8 @@ export class Turn {
   /** The messages in the order in which they were sent. */
   readonly steered = signal<readonly SentMeanwhile[]>([]);
   readonly question = signal<ApprovalQuestion | null>(null);
+  /** The list of tasks that the model keeps while it works. */
+  readonly plan = signal<readonly PlanItem[]>([]);
   /** The answer as it arrives. */
   readonly draft = new DraftAnswer(async (texts) => {
     return (await json<ApiMarkdown>(inApi("markdown"), { method: "POST", body: { texts } })).trees;
@@ -101,6 +103,7 @@ export class Turn {
     if (event.type === "started" && !isChild(event)) this.#restart(event.queryId);
     this.#progress.take(event);
     this.question.value = this.#progress.question;
+    this.plan.value = this.#progress.plan;
     this.doing.value = this.#progress.doing;
     if (isChild(event)) return this.live.value.at(-1)?.take(event, this.#progress);
     if (event.type === "steered") this.#read(event.text, event.iteration);
@@ -173,6 +176,7 @@ export class Turn {
     clearInterval(this.#clock);
     this.running.value = false;
     this.question.value = null;
+    this.plan.value = [];
     this.count.value = end.iterations;
     this.live.value = [];
     this.boxes.value = [];
@@ -196,6 +200,8 @@ export interface ShownStep {
     /** False while the model is writing it. */
     readonly whole: boolean;
     readonly result: BlockResult | null;
+    /** The last lines that the running call printed; "" if there are none. */
+    readonly printing: string;
     /** A summary of its calls so far. */
     readonly tally: BlockTally;
     /** The changes of files by the step. */
@@ -218,7 +224,7 @@ export function shownStored({ iteration, thinking, blocks, traces, metadata, err
     thinking,
     blocks: blocks.map(({ code, result }, at) => {
       const diffs = (metadata.diffs ?? []).filter(({ block }) => block === at).map(({ diff }) => diff);
-      return { code, result, whole: true, diffs, tally: BlockTally.of(result.calls) };
+      return { code, result, printing: "", whole: true, diffs, tally: BlockTally.of(result.calls) };
     }),
     ...{ nudges: [], children: storedChildren({ ...metadata }), reason: error, live: false },
     line: endOf(outcome, ms),
@@ -249,8 +255,8 @@ export class LiveStep {
 
   get shown(): ShownStep {
     const { number, thinking, children, reason } = this.#step;
-    const blocks = this.#step.blocks.map(({ code, result, diffs, tally }, at) => {
-      return { code, result, diffs, tally, whole: this.#whole.has(at) };
+    const blocks = this.#step.blocks.map(({ code, result, printing, diffs, tally }, at) => {
+      return { code, result, printing, diffs, tally, whole: this.#whole.has(at) };
     });
     return { number, nudges: this.#nudges, thinking, blocks, children, line: this.#line, reason, live: true };
   }

@@ -12,7 +12,8 @@ import {
 import { aboutText } from "../../domain/query/model_call.ts";
 import type { BlockTally } from "../../domain/query/calls.ts";
 import { type Decision, MORE_TEXT, type QueryReason, takesMore } from "../../domain/query/outcomes.ts";
-import type { StepChild } from "../../domain/query/query_progress.ts";
+import { planLine } from "../../domain/query/plan.ts";
+import { blockLine, type StepChild } from "../../domain/query/query_progress.ts";
 import type { BlockResult } from "../../domain/query/query_schemas.ts";
 import { keptText } from "../../domain/undo.ts";
 import { diffCounts, readDiff } from "../../markdown/read_diff.ts";
@@ -46,6 +47,7 @@ export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: b
       <div class="done">
         <Work turn={turn} />
         <Meanwhile messages={turn.steered.value.filter(({ step }) => step === null)} />
+        <Plan turn={turn} />
         <Asking turn={turn} />
         <Answer turn={turn} />
         <Changes turn={turn} />
@@ -99,6 +101,22 @@ function clockText(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   const rest = String(seconds % 60).padStart(2, "0");
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${rest} s`;
+}
+
+const PLAN_MARKS = { done: "☑", now: "▸", open: "☐" };
+
+/** The model's list of tasks while the request runs; its line says how far it is. */
+function Plan({ turn }: { readonly turn: Turn }): JSX.Element | null {
+  const items = turn.plan.value;
+  if (items.length === 0) return null;
+  return (
+    <details class="plan">
+      <summary>{planLine(items)}</summary>
+      <ul>
+        {items.map(({ text, state }, at) => <li key={at} class={state}>{`${PLAN_MARKS[state]} ${text}`}</li>)}
+      </ul>
+    </details>
+  );
 }
 
 function Asking({ turn }: { readonly turn: Turn }): JSX.Element {
@@ -414,9 +432,10 @@ function childText({ task, iteration, done }: StepChild): string {
   return `↳ ${task} · ${done.ok ? "done" : done.text} after ${plural(iteration, "step")}`;
 }
 
-function Block({ number, code, whole, result, diffs, tally }: ShownStep["blocks"][number] & {
+function Block({ number, code, whole, result, printing, diffs, tally }: ShownStep["blocks"][number] & {
   readonly number: number;
 }): JSX.Element {
+  const { refused } = blockLine({ code, tally, result });
   return (
     <>
       <Copyable what={`block ${number}`}>
@@ -426,7 +445,8 @@ function Block({ number, code, whole, result, diffs, tally }: ShownStep["blocks"
       </Copyable>
       {diffs.map((diff, at) => <DiffView key={at} text={diff} />)}
       {tally.text !== "" && <Calls tally={tally} />}
-      {result && <Result result={result} marked={!result.ok || !tally.failed} drawn={diffs.length > 0} />}
+      {result === null && printing !== "" && <Pre class="printing" label="Output so far" text={printing} />}
+      {result && !refused && <Result result={result} marked={!result.ok || !tally.failed} drawn={diffs.length > 0} />}
     </>
   );
 }
@@ -435,14 +455,15 @@ function Block({ number, code, whole, result, diffs, tally }: ShownStep["blocks"
 const SHOWN_OUTPUT = 8;
 
 /** Shows the results of the calls of a block, and the last lines of the failed ones' output. */
-function Calls({ tally: { text, output, failed } }: { readonly tally: BlockTally }): JSX.Element {
+function Calls({ tally: { text, output, failed, refused } }: { readonly tally: BlockTally }): JSX.Element {
+  const [mark, word] = failed ? ["✗", "failed"] : refused ? ["–", "refused"] : ["✓", "succeeded"];
   const [whole, show] = useState(false);
   const lines = output === "" ? [] : output.trimEnd().split("\n");
   const shown = whole ? lines : lines.slice(-SHOWN_OUTPUT);
   const rest = lines.length - shown.length;
   return (
     <div class={failed ? "result bad calls" : "result calls"}>
-      <span class="mark" role="img" aria-label={failed ? "failed" : "succeeded"}>{failed ? "✗" : "✓"}</span>
+      <span class="mark" role="img" aria-label={word}>{mark}</span>
       <div>
         <Pre label="Calls" text={text} />
         {rest > 0 && (

@@ -27,7 +27,7 @@ function addServe(program: Command, context: Context): void {
     )
     .option("--tokens <file>", "file with several tokens and their scopes, expiry times and quotas")
     .option("--check", "start nothing: exit with 0 if the server at this host and port responds, and 1 if not");
-  addServiceFlags(serve)
+  addServiceFlags(serve.option(...FLAGS.root))
     .addHelpText("after", SERVE_EXAMPLES)
     .action(action(context, async () => (await import("../commands/serve.ts")).serveCommand));
 }

@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { blockResult } from "../../../src/domain/query/calls.ts";
+import type { QueryEvent } from "../../../src/domain/query/query_schemas.ts";
+import { Turn } from "../../../src/page/store/turn_and_steps.ts";
+
+Deno.test("Turn shows the last lines of a running call until it has ended, and the list of tasks", () => {
+  const turn = new Turn("c", "Build it");
+  const take = (event: object): void => {
+    const envelope = { seq: 1, at: 1, queryId: "q", iteration: 1 };
+    turn.take({ ...envelope, ...event } as unknown as QueryEvent);
+  };
+  const printing = (): string | undefined => turn.live.value[0]?.shown.blocks[0]?.printing;
+  take({ type: "started", request: "Build it", model: "m" });
+  take({ type: "iteration_started", used: 1, budget: 9 });
+  take({ type: "block_started", block: 0, code: "await shell.run('make')" });
+  take({ type: "plan", items: [{ text: "build", state: "now" }] });
+  take({ type: "call_output", block: 0, output: "compiling a.c" });
+  assert.equal(printing(), "compiling a.c");
+  assert.deepEqual(turn.plan.value, [{ text: "build", state: "now" }]);
+  take({ type: "host_call", block: 0, name: "shell.run", phase: "end", ms: 5, ok: true });
+  take({ type: "block_finished", block: 0, result: blockResult({ ok: true }) });
+  assert.equal(printing(), "");
+});
