@@ -160,7 +160,7 @@ export async function askForServers(
   { server, found }: { readonly server: string; readonly found: RepositoryServers },
 ): Promise<void> {
   const { allowed, reason } = await answered(env, found);
-  if (!allowed) throw new ServerError(server, `it is one of ${FILE}, and ${reason}`);
+  if (!allowed) throw new ServerError(server, `it comes from ${FILE}, and ${reason}`);
 }
 
 async function answered(env: EnvironmentView, { question, names }: RepositoryServers): Promise<Approval> {

@@ -44,7 +44,7 @@ test("mcp: servers of .mcp.json are used once the user allows them; a file that 
     assert.match(asked?.scope ?? "", /^the MCP servers of \.mcp\.json with the content [0-9a-f]{32}$/);
     await bring(place, { db: described("more") });
     approvals.answer = { allowed: false, reason: "the user said no" };
-    await assert.rejects(call("mcp.tools", ["db"]), /db: it is one of \.mcp\.json, and the user said no/);
+    await assert.rejects(call("mcp.tools", ["db"]), /db: it comes from \.mcp\.json, and the user said no/);
     assert.equal(approvals.asked.length, 2);
     assert.notEqual(approvals.asked[1]?.scope, asked?.scope);
   });
@@ -55,7 +55,7 @@ test("mcp: servers of .mcp.json are not used where nobody can be asked, and the 
     await bring(place, { db: described() });
     const active = await place.begin();
     for (const _ of [1, 2]) {
-      await assert.rejects(place.call("mcp.tools", ["db"]), /it is one of \.mcp\.json, and nobody can be asked here/);
+      await assert.rejects(place.call("mcp.tools", ["db"]), /it comes from \.mcp\.json, and nobody can be asked here/);
     }
     assert.deepEqual(active.faults?.().map(({ error }) => (error as Error).message), [
       "The MCP servers of .mcp.json (db) were not used: nobody can be asked here",
