@@ -3,6 +3,7 @@
  * finds. Then each topic has a file: `status.ts`, `diff.ts` and `history.ts` read. `commit.ts`, `branches.ts`,
  * `sequence.ts` and `uncommitted.ts` change the repository, after `incoming.ts` has checked the incoming files. */
 import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { defineExtension, type EnvironmentView, fn, smallTextFile, z } from "@vis/extension";
 import {
@@ -400,6 +401,8 @@ export function hasGit(programs: readonly string[] = PROGRAMS): boolean {
 
 /** A request waits at most this long to learn whether the repository has changes. */
 const LOOK_MS = 500;
+/** Git needs longer for an index of more bytes, which has about 20,000 files. */
+const LOOK_BYTES = 2 << 20;
 
 /** Returns ", on branch main with 2 changed files"; "" if the branch is not clear. It is read without git. In a work
  * tree, `.git` is a file that names the folder. */
@@ -408,7 +411,8 @@ async function headOf(path: string, env: EnvironmentView): Promise<string> {
   const head = await smallTextFile(resolve(dirname(path), folder, "HEAD"), { most: 1_000 }) ?? "";
   const [, branch] = /^ref: refs\/heads\/([\p{L}\p{N}_./+@#-]{1,100})\s*$/u.exec(head) ?? [];
   const on = branch !== undefined ? `, on branch ${branch}` : /^[0-9a-f]{40}/.test(head) ? ", on no branch" : "";
-  if (on === "" || env.depth > 0) return on;
+  const index = await stat(resolve(dirname(path), folder, "index")).catch(() => null);
+  if (on === "" || env.depth > 0 || (index?.size ?? 0) > LOOK_BYTES) return on;
   return on + await uncommittedWords(env, AbortSignal.timeout(LOOK_MS));
 }
 

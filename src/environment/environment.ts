@@ -16,7 +16,7 @@ import { Cancelled, HostCallError, SandboxEnded } from "../domain/errors.ts";
 import { newId } from "../domain/kit/ids.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { ActiveExtensions, ExtensionFault } from "../extension/active.ts";
-import { blockHint, type Habits } from "../extension/habits.ts";
+import { blockHint, type Habits, plainHint } from "../extension/habits.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
 import type { Log } from "../logging/log.ts";
 import type { Branch, Store, VariableHead } from "../persistence/store.ts";
@@ -234,7 +234,7 @@ export class Environment {
     if (restored.length > 0) await this.#lookAtFiles();
     const lost = this.alive ? report.result.lost : missingNames(report.result, this.index);
     for (const name of lost) this.index.lost(name, "its value could not be kept");
-    return { ...report, result: { ...report.result, lost }, saved };
+    return this.#told(block, { ...report, result: { ...report.result, lost }, saved });
   }
 
   /** Returns the names that functions of the active extensions replace. Readers of replies use it too. */
@@ -247,6 +247,21 @@ export class Environment {
     const { result } = report, { error } = result;
     const hint = error ? blockHint(this.habits, { ...error, source }) : "";
     if (!error || hint === "") return report;
+    return { ...report, result: { ...result, error: { ...error, message: `${error.message}; ${hint}` } } };
+  }
+
+  /** Adds a hint to the report of a block that read a name which a text or a list lacks, as far as it shows. */
+  #told({ code }: BlockRun, report: RunReport): RunReport {
+    const { result, notes } = report, { error } = result;
+    const isUndefined = result.preview === "undefined" || result.stdout.includes("undefined");
+    if (error ? error.name !== "TypeError" : !isUndefined) return report;
+    const typeOf = (name: string) => {
+      const type = this.index.get(name)?.summary.type;
+      return type === "string" ? "string" : type === "Array" ? "list" : null;
+    };
+    const hint = plainHint(code, { results: this.#active?.plain ?? {}, typeOf });
+    if (hint === "") return report;
+    if (!error) return { ...report, notes: [...notes, hint] };
     return { ...report, result: { ...result, error: { ...error, message: `${error.message}; ${hint}` } } };
   }
 

@@ -1,7 +1,7 @@
 import { ENDED, messageOf } from "../domain/errors.ts";
 import type { Clock } from "../domain/kit/concurrency.ts";
 import type { CallAction, CallOutcome } from "../domain/query/calls.ts";
-import type { Habits } from "./habits.ts";
+import type { Habits, PlainResults } from "./habits.ts";
 import type { EnvironmentView, NudgeContext, ReplyExample, Topic } from "./spec.ts";
 
 /** Decides which extensions are active in a query. */
@@ -49,6 +49,8 @@ export interface ActiveExtensions {
   call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;
   /** Names that models write out of habit, mapped to the functions that replace them. */
   readonly habits?: Habits;
+  /** The functions whose results are texts or lists. */
+  readonly plain?: PlainResults;
   /** Returns the topics that a search by words can find, functions first. Never rejects. */
   readonly topics?: (env: EnvironmentView) => Promise<readonly Topic[]>;
   /** Returns text about "search.find", or about all of "search"; null if it is not active. */
@@ -116,6 +118,7 @@ export function joinParts(parts: readonly Part[], call: ActiveExtensions["call"]
     nudges: parts.flatMap(({ nudges }) => nudges),
     faults: () => parts.flatMap(({ faults }) => faults?.() ?? []),
     habits: Object.assign({}, ...parts.map(({ habits }) => habits).reverse()),
+    plain: Object.assign({}, ...parts.map(({ plain }) => plain)),
     topics: async (env) => (await Promise.all(parts.map(({ topics }) => topics?.(env) ?? []))).flat(),
     call,
     doc: (name) => parts.reduce<string | null>((found, part) => found ?? part.doc(name), null),

@@ -71,6 +71,62 @@ export function blockHint(habits: Habits, { name, excerpt, source }: FailedBlock
   return "";
 }
 
+/** Functions whose results are texts or lists; these cannot refuse names that they lack. */
+export type PlainResults = Readonly<Record<string, PlainType>>;
+export type PlainType = "string" | "list";
+
+export function plainResults(functions: readonly (readonly [name: string, symbol: FunctionSymbol])[]): PlainResults {
+  return Object.fromEntries(functions.flatMap(([name, { returns }]) => {
+    const type = returns === "string" ? "string" : returns.endsWith("[]") ? "list" : null;
+    return type === null ? [] : [[name, type] as const];
+  }));
+}
+
+const NAME = String.raw`[A-Za-z_$][\w$]*`;
+const ARGUMENTS = String.raw`\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)`;
+const MEMBER_OF_CALL = new RegExp(
+  String.raw`\(\s*await\s+(${NAME}\.${NAME})\s*${ARGUMENTS}\s*\)\s*\??\.(${NAME})`,
+  "g",
+);
+const TAKEN_FROM_CALL = new RegExp(String.raw`\{([\w$\s,:]{1,200})\}\s*=\s*await\s+(${NAME}\.${NAME})\s*\(`, "g");
+const MEMBER = new RegExp(String.raw`(?<![\w$.])(${NAME})\??\.(${NAME})`, "g");
+const MEMBERS: Readonly<Record<PlainType, object>> = { string: String.prototype, list: Array.prototype };
+
+/** Returns a hint for a block that reads a name which a text or a list does not have; "" if it reads none. `typeOf`
+ * returns the type of a variable. */
+export function plainHint(
+  source: string,
+  { results, typeOf }: { readonly results: PlainResults; readonly typeOf: (name: string) => PlainType | null },
+): string {
+  const lacks = (type: PlainType | null | undefined, member: string): boolean => !!type && !(member in MEMBERS[type]);
+  const words = (what: string, type: PlainType, member: string): string => `${what} a ${type}, which has no ${member}`;
+  const ofCall = (call: string): PlainType | undefined => Object.hasOwn(results, call) ? results[call] : undefined;
+  const read = [
+    ...[...source.matchAll(MEMBER_OF_CALL)].map(([, call = "", member = ""]) => [call, member] as const),
+    ...[...source.matchAll(TAKEN_FROM_CALL)].flatMap(([, names = "", call = ""]) =>
+      names.split(",").map((one) => [call, one.split(":")[0]?.trim() ?? ""] as const)
+    ),
+  ];
+  for (const [call, member] of read) {
+    const type = ofCall(call);
+    if (type && member !== "" && lacks(type, member)) return words(`${call} returns`, type, member);
+  }
+  for (const [, name = "", member = ""] of source.matchAll(MEMBER)) {
+    const type = typeOf(name);
+    if (type && lacks(type, member) && !isParameter(name, source)) return words(`${name} is`, type, member);
+  }
+  return "";
+}
+
+/** Whether a function or loop of the source has a variable of this name. */
+function isParameter(name: string, source: string): boolean {
+  const own = name.replaceAll("$", "\\$");
+  return new RegExp(
+    String
+      .raw`(?<![\w$.])${own}(?![\w$])[^()=;\n]*\)?\s*=>|\b(?:const|let|var)\s+${own}\s+(?:of|in)\b|\bfunction\b[^)]*(?<![\w$.])${own}(?![\w$])`,
+  ).test(source);
+}
+
 const TOOL_NAME =
   /"(?:tool|tool_name|name|function|action)"\s*:\s*"([^"\\]{1,80})"|<(?:invoke|function|tool_use)\b[ =]+(?:name=)?["']?([\w.:-]{1,80})|\bto=(?:functions\.)?([\w.:-]{1,80})|<tool_call>\s*([\w.:-]{1,80})\(|^\s*<([a-z]\w{1,40})>|^\s*(?:await\s+)?([A-Za-z_][\w.]{1,80})\s*\(/g;
 const FENCE = /^[ \t]*(?:`{3,}|~{3,})[ \t]*(bash|sh(?:ell)?|zsh|console|terminal|powershell|python3?|py)\b/im;

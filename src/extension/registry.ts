@@ -21,7 +21,7 @@ import {
   scopeOf,
   TookTooLong,
 } from "./active.ts";
-import { habitsOf } from "./habits.ts";
+import { habitsOf, plainResults } from "./habits.ts";
 import { readExtensionConfig, type SettingSources } from "./read_config.ts";
 import { signatureOf } from "./signatures.ts";
 import type {
@@ -626,6 +626,7 @@ function makePart(extension: NormalExtension, prompt: string): OwnPart {
     modules: scriptsOf(extension),
     blocks: block === "" ? [] : [block],
     habits: habitsOf(functions.map(([, symbol]) => [symbol, symbol.usage ?? exampleOf(alias, symbol)])),
+    plain: plainResults(functions),
     listed: symbols.map(([name, symbol]) => ({ name, doc: symbol.doc })),
     example,
     doc: (wanted) => {

@@ -76,6 +76,44 @@ Deno.test("the hint names only functions that are active, and is absent where it
   for (const message of own) assert.doesNotMatch(message, /there are no tools|Python|command line/);
 });
 
+Deno.test("a block that reads a name of a text or a list which it lacks is told so, where that shows", async () => {
+  await withFolder(async (workspace) => {
+    await Deno.writeTextFile(join(workspace, "a.ts"), "one two\n");
+    const told: readonly (readonly [string, string])[] = [
+      ['(await fs.readFile("a.ts")).content', "fs.readFile returns a string, which has no content"],
+      ['(await fs.readFile("a.ts")).text.split("\\n")', "fs.readFile returns a string, which has no text"],
+      [
+        'const { content } = await fs.readFile("a.ts"); print(content)',
+        "fs.readFile returns a string, which has no content",
+      ],
+      ['(await fs.glob("*")).files', "fs.glob returns a list, which has no files"],
+      ['(await fs.grep("one", String("a.ts"))).matches?.length', "fs.grep returns a list, which has no matches"],
+      ['const text = await fs.readFile("a.ts"); text.data', "text is a string, which has no data"],
+      ["text?.lines.map((one) => one)", "text is a string, which has no lines"],
+    ];
+    const silent = [
+      'const text = await fs.readFile("a.ts")',
+      '(await fs.readFile("a.ts")).trim().length',
+      "[{ lines: undefined }].map((text) => text.lines)[0]",
+      "for (const text of [{ lines: 1 }]) print(text.lines, undefined)",
+      "const own = { text: { lines: undefined } }; own.text.lines",
+      'const size = text.length, rows = await fs.glob("*"); print(rows.at(3))',
+      'text.lines ?? "none"',
+    ];
+    for (const [blocks, wanted] of [...told.map(([code, hint]) => [[code], hint] as const), [silent, ""] as const]) {
+      await using engine = await startEngine([
+        ...wanted.startsWith("text is") ? [replyJson('const text = await fs.readFile("a.ts")')] : [],
+        replyJson(blocks),
+        DONE,
+      ], { extensions: [fs], workspace });
+      await engine.ask("x");
+      const shown = engine.context(wanted.startsWith("text is") ? 2 : 1);
+      if (wanted === "") assert.doesNotMatch(shown, /which has no/);
+      else assert.ok(shown.includes(wanted), `${blocks[0]}: ${shown}`);
+    }
+  });
+});
+
 Deno.test("a reply that calls a tool is told the call to write", async () => {
   const cases: readonly (readonly [string, RegExp])[] = [
     ['{"tool": "read_file", "path": "a.ts"}', /instead of read_file, write await fs\.readFile\(path\)/],

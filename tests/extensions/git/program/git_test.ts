@@ -13,6 +13,8 @@ import { blame, log, show } from "../../../../extensions/git/history.ts";
 import { merge, rebase } from "../../../../extensions/git/sequence.ts";
 import { status, uncommittedWords } from "../../../../extensions/git/status.ts";
 import { reset, stash } from "../../../../extensions/git/uncommitted.ts";
+import extension from "../../../../extensions/git/mod.ts";
+import type { EnvironmentView } from "../../../../src/extension/mod.ts";
 import { missing, repository, userGit } from "../_repository.ts";
 
 const ignore = missing !== "";
@@ -321,3 +323,19 @@ Deno.test(
       assert.match(await words(), /^ with \d+ changed files, during a merge$/);
     }),
 );
+
+Deno.test("a request does not wait for git where the index is large", { ignore }, () =>
+  repository(async ({ env }) => {
+    let commands = 0;
+    const { spawn, workspace } = env;
+    const counted: EnvironmentView = Object.create(env, {
+      spawn: { value: (...call: Parameters<NonNullable<typeof spawn>>) => (commands++, spawn?.(...call)) },
+    });
+    const says = async () => typeof extension.prompt === "function" ? await extension.prompt(counted) : "";
+    assert.match(await says(), /on branch main without changes, as data/);
+    assert.ok(commands > 0);
+    commands = 0;
+    await Deno.truncate(`${workspace}/.git/index`, 3 << 20);
+    assert.match(await says(), /on branch main, as data/);
+    assert.equal(commands, 0);
+  }));
