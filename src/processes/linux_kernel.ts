@@ -1,5 +1,8 @@
 import type { OwnNamespaces } from "../sandbox/exec/exec_plan.ts";
 import type { ProgramNetwork } from "../sandbox/exec/refused_calls.ts";
+import type { ProgramWalls } from "../extension/spawned.ts";
+import { hasCallNumbers } from "../sandbox/confine/libc.ts";
+import { type OpenFolders, openFolders, type PrivateFolders, systemPaths } from "./_open_folders.ts";
 import { PROC } from "./proc_files.ts";
 
 const CAP_SYS_ADMIN = 21n;
@@ -86,4 +89,56 @@ export async function landlockFault(): Promise<string | null> {
   }
   const active = await Deno.readTextFile(ACTIVE_MODULES).catch(() => null); // containers often lack it
   return active === null || active.split(",").includes("landlock") ? null : "which this kernel was booted without";
+}
+
+/** Programs are searched in these folders, besides those of the user's PATH that are open. */
+export const PROGRAM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+interface KnownWallOptions {
+  readonly private: PrivateFolders;
+  readonly read: readonly string[];
+  readonly network: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly namespaces?: boolean;
+}
+
+/** The wall as far as it is known before the first program. */
+export class KnownWall {
+  readonly namespaces = new Namespaces();
+  readonly #options: KnownWallOptions;
+  #folders: Promise<OpenFolders> | null = null;
+
+  constructor(options: KnownWallOptions) {
+    this.#options = options;
+    if (options.namespaces === false) this.namespaces.failed("they are turned off");
+  }
+
+  /** Rejects with Error if no program can run on this machine. */
+  async walls(): Promise<ProgramWalls> {
+    const { leftOut } = await this.folders();
+    const { network } = this.#options;
+    const reason = this.namespaces.fault;
+    const whole = reason === "";
+    return { network, whole, reason, loopback: !network && whole, unix: !network && whole, hides: whole, leftOut };
+  }
+
+  /** Returns the folders that are open to every program. */
+  folders(): Promise<OpenFolders> {
+    this.#folders ??= this.#find().catch((error: unknown) => {
+      this.#folders = null;
+      throw error;
+    });
+    return this.#folders;
+  }
+
+  async #find(): Promise<OpenFolders> {
+    if (!hasCallNumbers) {
+      throw new Error(
+        `Cannot run commands: their wall requires Linux on x86-64 or arm64, and this is ${Deno.build.target}`,
+      );
+    }
+    const missing = await landlockFault();
+    if (missing !== null) throw new Error(`Cannot run commands: their wall requires Landlock, ${missing}`);
+    return await openFolders(this.#options, { read: systemPaths(), usual: PROGRAM_PATH });
+  }
 }

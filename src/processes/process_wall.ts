@@ -4,7 +4,6 @@ import { Pace } from "../domain/kit/concurrency.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { createLog } from "../logging/log.ts";
-import { hasCallNumbers } from "../sandbox/confine/libc.ts";
 import { execPlan, type ExecPolicy, ExecProgram } from "../sandbox/exec/exec_plan.ts";
 import type { ChildProgram } from "../sandbox/launch.ts";
 import {
@@ -23,17 +22,14 @@ import {
   holds,
   linksOf,
   type OpenFolders,
-  openFolders,
   type PrivateFolders,
   settingsPaths,
-  systemPaths,
   withoutPrivate,
 } from "./_open_folders.ts";
 import { checkCall, MAX_BYTES, TIMEOUT_MS } from "./_program_run.ts";
 import { type SpecialFiles, topsOf, WorkspaceWalk } from "./_workspace_walk.ts";
-import { landlockFault, Namespaces } from "./linux_kernel.ts";
+import { KnownWall, type Namespaces, PROGRAM_PATH } from "./linux_kernel.ts";
 import { PROC } from "./proc_files.ts";
-import { SeatbeltWall } from "./seatbelt_wall.ts";
 
 const OPEN_FILES = 4096, FILE_BYTES = 8 * 2 ** 30, CPU_SECONDS = 24 * 3600;
 /** The number of processes that a program may have in addition to all that run when it starts. */
@@ -43,7 +39,6 @@ const HIDDEN_NAME = ".hidden-by-vis";
 /** The time limit for a program that removes the folder of another one. */
 const REMOVAL_MS = 600_000;
 const MOST_TITLE = 80;
-const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 export interface ProcessWallOptions {
   readonly private: PrivateFolders;
@@ -73,15 +68,16 @@ interface Machine extends OpenFolders {
  * limits, and in its own namespaces if the machine has them. It ends with everything that it started. */
 export class ProcessWall {
   readonly #options: ProcessWallOptions;
-  readonly #namespaces = new Namespaces();
+  readonly #known: KnownWall;
+  readonly #namespaces: Namespaces;
   readonly #files: WorkspaceWalk;
   readonly #fixed: FixedPaths;
-  #open: Promise<OpenFolders> | null = null;
   #machine: Promise<Machine> | null = null;
 
-  constructor(options: ProcessWallOptions) {
+  constructor(options: ProcessWallOptions, known = new KnownWall(options)) {
     this.#options = options;
-    if (options.namespaces === false) this.#namespaces.failed("they are turned off");
+    this.#known = known;
+    this.#namespaces = known.namespaces;
     this.#files = new WorkspaceWalk(options.secrets ?? []);
     this.#fixed = new FixedPaths(userFolders(options));
   }
@@ -185,7 +181,9 @@ export class ProcessWall {
         owner,
       };
       const before = options.write?.includes(join(root, ".git")) ? await obeyedIn(root) : null;
-      const usual = place === null ? outsideWorkspace(root, machine, PATH) : { ...machine.env, PATH: machine.path };
+      const usual = place === null
+        ? outsideWorkspace(root, machine, PROGRAM_PATH)
+        : { ...machine.env, PATH: machine.path };
       const env = {
         ...programEnvironment(this.#options.env, { folder, language: "C.UTF-8" }),
         // Names are looked up over TCP because there is no UDP.
@@ -270,19 +268,7 @@ export class ProcessWall {
 
   /** Rejects with Error if no program can run on this machine. */
   async walls(): Promise<ProgramWalls> {
-    const { leftOut } = await this.#folders();
-    const { network } = this.#options;
-    const reason = this.#namespaces.fault;
-    const whole = reason === "";
-    return { network, whole, reason, loopback: !network && whole, unix: !network && whole, hides: whole, leftOut };
-  }
-
-  #folders(): Promise<OpenFolders> {
-    this.#open ??= this.#find().catch((error: unknown) => {
-      this.#open = null;
-      throw error;
-    });
-    return this.#open;
+    return await this.#known.walls();
   }
 
   #ready(): Promise<Machine> {
@@ -293,19 +279,8 @@ export class ProcessWall {
     return this.#machine;
   }
 
-  async #find(): Promise<OpenFolders> {
-    if (!hasCallNumbers) {
-      throw new Error(
-        `Cannot run commands: their wall requires Linux on x86-64 or arm64, and this is ${Deno.build.target}`,
-      );
-    }
-    const missing = await landlockFault();
-    if (missing !== null) throw new Error(`Cannot run commands: their wall requires Landlock, ${missing}`);
-    return await openFolders(this.#options, { read: systemPaths(), usual: PATH });
-  }
-
   async #prepare(): Promise<Machine> {
-    const [open, settings, devices] = await Promise.all([this.#folders(), settingsPaths(), deviceNodes()]);
+    const [open, settings, devices] = await Promise.all([this.#known.folders(), settingsPaths(), deviceNodes()]);
     const links = await linksOf([...open.path.split(":"), this.#options.private.home ?? "/"]);
     const program = ExecProgram.of(this.#options.private.visHome ?? tmpdir());
     return { ...open, program, read: [...open.read, ...withoutPrivate(settings, open.folders)], devices, links };
@@ -313,7 +288,7 @@ export class ProcessWall {
 }
 
 /** Returns the user's settings, which apply to each repository. */
-function userFolders(
+export function userFolders(
   { private: { home, visHome }, env }: Pick<ProcessWallOptions, "private" | "env">,
 ): UserFolders {
   return { home: home ?? "/", visHome, env };
@@ -351,15 +326,4 @@ function limits(): ExecPolicy["limits"] {
     cpuSeconds: CPU_SECONDS,
     processes: PROC.tasks() + MORE_PROCESSES,
   };
-}
-
-/** Returns the command wall of this system. */
-export function programWall(options: ProcessWallOptions): Pick<ProcessWall, "spawn" | "walls"> {
-  if (Deno.build.os !== "darwin") return new ProcessWall(options);
-  const files = new WorkspaceWalk(options.secrets ?? []), fixed = new FixedPaths(userFolders(options));
-  return new SeatbeltWall({
-    ...options,
-    secretFiles: async (workspace) => await files.secrets(workspace, await files.look(workspace)),
-    kept: async (workspace) => await fixed.find(workspace, topsOf(workspace, await files.look(workspace))),
-  });
 }

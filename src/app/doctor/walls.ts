@@ -8,7 +8,7 @@ import type { ProgramWalls, UnwalledMode } from "../../extension/spawned.ts";
 import type { DoctorContext } from "../../extension/spec.ts";
 import { AskedPrograms, type WallState } from "../../processes/asked/asked_programs.ts";
 import { landlockFault } from "../../processes/linux_kernel.ts";
-import { programWall } from "../../processes/process_wall.ts";
+import { programWall } from "../../processes/program_wall.ts";
 import { probeWalls, type WallProbe } from "../../sandbox/host/probe_walls.ts";
 import type { WallName } from "../../sandbox/sandbox.ts";
 import { buildRegistry } from "../extensions/extension_source.ts";

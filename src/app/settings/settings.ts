@@ -334,7 +334,7 @@ export function programsOf(
   const load = async (): Promise<AskedPrograms> => {
     const [{ AskedPrograms }, { programWall }] = await Promise.all([
       import("../../processes/asked/asked_programs.ts"),
-      import("../../processes/process_wall.ts"),
+      import("../../processes/program_wall.ts"),
     ]);
     const { config, home: visHome } = settings;
     const { read, network, unwalled } = programSettings(settings, { mode });

@@ -1,6 +1,5 @@
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { commandFolder } from "../_command_folder.ts";
 import { holds } from "../_open_folders.ts";
 import { commandText, shellText } from "../../domain/kit/text.ts";
 import type { ApprovalRequest } from "../../domain/query/approval.ts";
@@ -15,8 +14,7 @@ import type {
 import { hasCallNumbers } from "../../sandbox/confine/libc.ts";
 import { landlockFault } from "../linux_kernel.ts";
 import type { ProcessWall } from "../process_wall.ts";
-import { programFolders, runFree } from "./_free_process.ts";
-import { type AskedCommand, commandScopes, type ScopePlace } from "./_scopes.ts";
+import type { AskedCommand, commandScopes, ScopePlace } from "./_scopes.ts";
 
 /** Represents the empty folder of a program, in which no program is found. */
 const OWN_FOLDER = "/nonexistent";
@@ -76,10 +74,11 @@ export class AskedPrograms {
     if (mode === "off") throw new Error(`Cannot run commands: ${state.reason}; the setting shell.unwalled is off`);
     const isAnswered = caller === null || answered && vouches(caller.extension);
     const cwd = mode === "run" || isAnswered
-      ? await commandFolder(workspace, options)
+      ? await folderOf(workspace, options)
       : await this.#asked(workspace, { argv, options, state, caller });
     onBegin?.();
     if (state.some) return await wall.spawn(workspace, argv, { ...options, cwd });
+    const { runFree } = await import("./_free_process.ts");
     return await runFree(argv, { ...options, cwd, own: env });
   }
 
@@ -98,9 +97,9 @@ export class AskedPrograms {
   /** Returns the scopes that a lasting answer about a program's network covers, one text for each program of a command
    * line. Otherwise returns the reason why it is asked every time. */
   async networkScopes(workspace: string, argv: readonly string[], options: SpawnOptions): Promise<NetworkScopes> {
-    const cwd = await commandFolder(workspace, options) ?? OWN_FOLDER;
+    const cwd = await folderOf(workspace, options) ?? OWN_FOLDER;
     const { leftOut } = await this.walls();
-    const { found } = this.#scopes(commandOf(argv), { workspace, cwd, options, leftOut, network: true });
+    const { found } = await this.#scopes(commandOf(argv), { workspace, cwd, options, leftOut, network: true });
     return found;
   }
 
@@ -122,9 +121,9 @@ export class AskedPrograms {
     const command = commandOf(argv);
     const name = typeof command === "string" ? command : shellText(command);
     const look = async () => {
-      const cwd = await commandFolder(workspace, options);
+      const cwd = await folderOf(workspace, options);
       const leftOut = await this.#leftOut(state);
-      return { cwd, ...this.#scopes(command, { workspace, cwd: cwd ?? OWN_FOLDER, options, leftOut }) };
+      return { cwd, ...await this.#scopes(command, { workspace, cwd: cwd ?? OWN_FOLDER, options, leftOut }) };
     };
     const shown = await look();
     const request = questionOf(command, {
@@ -148,7 +147,7 @@ export class AskedPrograms {
     return state.some ? (await this.#options.wall.walls()).leftOut : [];
   }
 
-  #scopes(
+  async #scopes(
     command: AskedCommand,
     { workspace, cwd, options, leftOut, network = false }: {
       readonly workspace: string;
@@ -158,6 +157,10 @@ export class AskedPrograms {
       readonly network?: boolean;
     },
   ) {
+    const [{ commandScopes }, { programFolders }] = await Promise.all([
+      import("./_scopes.ts"),
+      import("./_free_process.ts"),
+    ]);
     const { env, visHome, temporary = [tmpdir(), "/tmp", "/var/tmp", "/dev/shm"] } = this.#options;
     const paths = new Map<string, string>();
     const path = programFolders(env, options.env).filter((folder) => !leftOut.includes(folder));
@@ -183,6 +186,12 @@ export class AskedPrograms {
       : null;
     return { found: extra === null || "never" in found ? found : { never: extra }, programs: [...paths.values()] };
   }
+}
+
+/** Returns the real path of the folder in which a program runs; null for a folder of its own. */
+async function folderOf(workspace: string, options: SpawnOptions): Promise<string | null> {
+  const { commandFolder } = await import("../_command_folder.ts");
+  return await commandFolder(workspace, options);
 }
 
 /** Whether the wall is whole, by its own report. */

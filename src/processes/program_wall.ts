@@ -1,0 +1,36 @@
+import { KnownWall } from "./linux_kernel.ts";
+import type { ProcessWall, ProcessWallOptions } from "./process_wall.ts";
+
+type ProgramWall = Pick<ProcessWall, "spawn" | "walls">;
+
+/** Returns the command wall of this system. Its code is loaded with the first program. */
+export function programWall(options: ProcessWallOptions): ProgramWall {
+  const isMac = Deno.build.os === "darwin";
+  const known = isMac ? null : new KnownWall(options);
+  let loaded: Promise<ProgramWall> | null = null;
+  const wall = () => loaded ??= known === null ? macWall(options) : linuxWall(options, known);
+  return {
+    spawn: async (...call) => await (await wall()).spawn(...call),
+    walls: async () => await (known ?? await wall()).walls(),
+  };
+}
+
+async function linuxWall(options: ProcessWallOptions, known: KnownWall): Promise<ProgramWall> {
+  const { ProcessWall } = await import("./process_wall.ts");
+  return new ProcessWall(options, known);
+}
+
+async function macWall(options: ProcessWallOptions): Promise<ProgramWall> {
+  const [{ SeatbeltWall }, { FixedPaths }, { topsOf, WorkspaceWalk }, { userFolders }] = await Promise.all([
+    import("./seatbelt_wall.ts"),
+    import("./_fixed_paths.ts"),
+    import("./_workspace_walk.ts"),
+    import("./process_wall.ts"),
+  ]);
+  const files = new WorkspaceWalk(options.secrets ?? []), fixed = new FixedPaths(userFolders(options));
+  return new SeatbeltWall({
+    ...options,
+    secretFiles: async (workspace) => await files.secrets(workspace, await files.look(workspace)),
+    kept: async (workspace) => await fixed.find(workspace, topsOf(workspace, await files.look(workspace))),
+  });
+}
