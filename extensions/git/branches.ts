@@ -99,16 +99,15 @@ interface Branches {
 
 const MAX_BRANCHES = 200;
 
-const BRANCH_FIELDS = [
-  "refname:short",
-  "objectname",
-  "upstream:short",
-  "upstream:track,nobracket",
-  "committerdate:unix",
-  "HEAD",
-];
-
-const FORMAT = `${BRANCH_FIELDS.map((field) => `%(${field})`).join("%00")}%00%(contents:subject)`;
+const FORMAT = [
+  "%(refname:short)",
+  "%(objectname)",
+  "%(upstream:short)",
+  "%(upstream:track,nobracket)",
+  "%(committerdate:unix)",
+  "%(HEAD)",
+  "%(contents:subject)",
+].join("%00");
 
 /** Implements `git.branch()`: returns all branches of this repository, newest first. */
 export async function listBranches(env: EnvironmentView): Promise<Branches> {

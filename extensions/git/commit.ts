@@ -7,7 +7,7 @@ import { askToChange, Git, named, plainReason, unmatchedPath } from "./git.ts";
 import { committer } from "./identity.ts";
 import { checkedRef, isPrinted, missingFile, nameOf, pathArguments, printedName } from "./names.ts";
 import { closestRepository } from "./repository.ts";
-import { SAFE_ARGUMENTS, SAFE_ENVIRONMENT } from "./safe_config.ts";
+import { SAFE_ENVIRONMENT, safeArguments } from "./safe_config.ts";
 import { type FileStatus, type GitState, halfRenames, readState, readStatus } from "./status.ts";
 
 /** Implements `git.init`: makes a repository of the workspace, without hooks or other files of a template. */
@@ -25,7 +25,7 @@ export async function init(
   await askToChange(env, () => ({ name: "init", what: `create a repository in ${env.workspace}` }));
   const args = [
     "git",
-    ...SAFE_ARGUMENTS,
+    ...safeArguments(),
     "init",
     "--quiet",
     "--template=",

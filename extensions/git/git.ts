@@ -10,7 +10,7 @@ import {
   smallTextFile,
 } from "@vis/extension";
 import { closestRepository, findRepository, inside, type Repository } from "./repository.ts";
-import { isPlainConfig, MARK, overridesOf, SAFE_ARGUMENTS, SAFE_ENVIRONMENT } from "./safe_config.ts";
+import { isPlainConfig, MARK, overridesOf, SAFE_ENVIRONMENT, safeArguments } from "./safe_config.ts";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
 
@@ -123,7 +123,7 @@ export class Git {
         "git",
         "-C",
         workspace,
-        ...SAFE_ARGUMENTS,
+        ...safeArguments(),
         ...args,
       ], {
         answered: true, // it runs no program that the repository names

@@ -52,10 +52,10 @@ export async function refuseIncoming(
   throw new Error(`${cannot}: it would overwrite files that git does not track: ${named(lost)}; move or git.add them`);
 }
 
-const NO_RENAMES = ["merge.renames=false", "merge.directoryRenames=false", "pull.twohead=recursive"].flatMap((one) => [
-  "-c",
-  one,
-]);
+const NO_RENAMES = [
+  ...["-c", "merge.renames=false", "-c", "merge.directoryRenames=false"],
+  ...["-c", "pull.twohead=recursive"],
+];
 
 /** Whether a merge could put these changes into files with other names that git or Vis obeys. */
 async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: string): Promise<boolean> {

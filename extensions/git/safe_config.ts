@@ -64,15 +64,20 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ["i18n.logOutputEncoding", "UTF-8"],
   ["i18n.commitEncoding", "UTF-8"],
   ["protocol.allow", "never"],
-  ...["file", "git", "ssh", "http", "https", "ext", "fd"].map((name) => [`protocol.${name}.allow`, "never"] as const),
+  ["protocol.file.allow", "never"],
+  ["protocol.git.allow", "never"],
+  ["protocol.ssh.allow", "never"],
+  ["protocol.http.allow", "never"],
+  ["protocol.https.allow", "never"],
+  ["protocol.ext.allow", "never"],
+  ["protocol.fd.allow", "never"],
 ];
 
-/** The arguments before the arguments of every call. */
-export const SAFE_ARGUMENTS: readonly string[] = [
-  "--no-pager",
-  "--literal-pathspecs",
-  ...SETTINGS.flatMap(([name, value]) => ["-c", `${name}=${value}`]),
-];
+/** Returns the arguments before those of every call. */
+export function safeArguments(): readonly string[] {
+  const settings = SETTINGS.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  return ["--no-pager", "--literal-pathspecs", ...settings];
+}
 
 /** The environment variables of every call. */
 export const SAFE_ENVIRONMENT: Readonly<Record<string, string>> = {

@@ -291,7 +291,7 @@ const SHOWN = 500;
 const MOST_STASHES = 200, MOST_FILES = 100_000;
 
 /** The author of commits that only keep work, if none is set. */
-const NOBODY = committerVariables({ name: "Vis", email: "vis@localhost" });
+const NOBODY = { name: "Vis", email: "vis@localhost" };
 
 /** Returns changed files that git tracks. */
 export async function uncommitted(git: Git, paths?: string | readonly string[]): Promise<readonly FileStatus[]> {
@@ -309,7 +309,7 @@ export async function saveWork(
 ): Promise<string | undefined> {
   if (files.length === 0) return undefined;
   await refuseNewSecrets(git, files.map(({ path }) => path), view, cannot);
-  const env = await committer(git).catch(() => NOBODY);
+  const env = await committer(git).catch(() => committerVariables(NOBODY));
   const make = async (args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<string> => {
     const { code, stdout, stderr } = await git.run(args, { changes: "repository", env: { ...env, ...more } });
     if (code !== 0) throw new Error(`${cannot}: uncommitted changes cannot be kept: ${plainReason(stderr)}`);

@@ -4,7 +4,7 @@ import { hasGit } from "../../../extensions/git/mod.ts";
 import git from "../../../extensions/git/mod.ts";
 import { isPrinted, nameOf, printedName } from "../../../extensions/git/names.ts";
 import { RecordReader } from "../../../extensions/git/records.ts";
-import { isPlainConfig, overridesOf, SAFE_ARGUMENTS } from "../../../extensions/git/safe_config.ts";
+import { isPlainConfig, overridesOf, safeArguments } from "../../../extensions/git/safe_config.ts";
 import { parseGitConfig } from "../../../src/domain/kit/git_config.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry.ts";
 import { missing, repository } from "./_repository.ts";
@@ -55,7 +55,8 @@ Deno.test("overridesOf() overrides filters and drivers by their names, and no ot
   assert.deepEqual(names.filter((name) => name.endsWith(".clean")), ["filter.a=b.c.clean", "FILTER.x.clean"]);
   assert.equal(overrides["GIT_CONFIG_COUNT"], String(names.length));
   assert.ok(names.includes("vis.mark") && !names.some((name) => name.startsWith("user")));
-  assert.ok(SAFE_ARGUMENTS.includes("core.hooksPath=/dev/null") && SAFE_ARGUMENTS.includes("core.fsmonitor=false"));
+  const safe = safeArguments();
+  assert.ok(safe.includes("core.hooksPath=/dev/null") && safe.includes("core.fsmonitor=false"));
 });
 
 Deno.test("nameOf() and printedName() turn names of any bytes there and back", () => {
