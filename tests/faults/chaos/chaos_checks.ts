@@ -51,11 +51,8 @@ export async function checkTalk(invariants: Invariants, talk: Talk, store: Store
   for (const [at, { queryId, status, reason, answer }] of said.entries()) {
     const query = queries[at];
     check("a client is told what is stored", [query?.queryId, query?.status, query?.answer], [queryId, status, answer]);
-    check(
-      "a request ends with an answer or because it was cancelled",
-      status === "done" || reason === "cancelled",
-      true,
-    );
+    const end = status === "done" || reason === "cancelled" ? "that" : `${reason}: ${answer}`;
+    check("a request ends with an answer or because it was cancelled", end, "that");
     if (status === "done") check("an answer has the effects of its requests, once and in order", ...effects(talk, at));
   }
   const versions = await store.variableVersions(branchId, "list", { newest: 1_000 });
