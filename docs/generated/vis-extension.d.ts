@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: da45296692de460f37d8da068a5ddea7072fe250194500ca978373184514fb6f
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 384ae5c98e69a554e560e40a9a3acc922d4619a4ac443deb6b54c98c6b8cfe9b
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -850,9 +850,9 @@ export interface NormalExtension extends Extension {
   readonly symbols: NonNullable<Extension["symbols"]>;
   readonly [REALM_SCRIPTS]?: Readonly<Record<string, string>>;
 }
-/** Checks everything that does not depend on other extensions, and fills in optional keys. Throws TypeError that names
- * key and extension. */
-declare function validateExtension(spec: Extension): NormalExtension;
+/** Validates an extension as far as that does not depend on others, and fills in its optional keys. Throws TypeError
+ * that names the key and the extension. */
+export declare function defineExtension(spec: Extension): NormalExtension;
 /** Runs tasks in the order of their requests while the sum of their amounts is at most `limit`. An amount is 1 by
  * default, so that a limit of 1 makes a mutex; it may also be bytes. An amount above the limit counts as the limit and
  * runs alone. */
@@ -1005,8 +1005,7 @@ export interface SchemaTextOptions {
 export declare function schemaText(schema: unknown, { root, notes }?: SchemaTextOptions): string;
 
 export {
-  validateExtension as defineExtension,
-  validateExtension as validate,
+  defineExtension as validate,
   z,
 };
 

@@ -7,7 +7,7 @@ import { type FoundFolder, isWanted, type Wants } from "./discover.ts";
 import { type ExtensionFolder, type ManifestEntry, readExtensionFolder, type TrustList } from "./folder.ts";
 import { installOrder } from "./registry.ts";
 import type { Extension } from "./spec.ts";
-import { asFunction, type NormalExtension, REALM_SCRIPTS, validateExtension } from "./validate.ts";
+import { asFunction, defineExtension, type NormalExtension, REALM_SCRIPTS } from "./validate.ts";
 import { basename, dirname, join, posix } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -147,7 +147,7 @@ async function loadOne(
   realm: RealmIndex = {},
 ): Promise<Loaded> {
   try {
-    return { name, extension: realmScripts(validateExtension((await load()).default), realm[name] ?? {}) };
+    return { name, extension: realmScripts(defineExtension((await load()).default), realm[name] ?? {}) };
   } catch (error) {
     return failed({ name }, messageOf(error));
   }
@@ -232,7 +232,7 @@ async function importExtension(
 ): Promise<NormalExtension> {
   const roots = folder.entries.map((one) => one.entry);
   const module = await importModule(folder, entry.entry, { ...options, roots, shims: FOR_EXTENSIONS });
-  const extension = validateExtension(Reflect.get(Object(module), "default"));
+  const extension = defineExtension(Reflect.get(Object(module), "default"));
   const fault = differenceOf(extension, entry);
   if (fault !== null) throw new Error(`Cannot use extension ${entry.namespace}: ${fault}`);
   const { readRealmModule: read } = options;

@@ -24,7 +24,7 @@ export {
   value,
   type ValueSymbol,
 } from "./spec.ts";
-export { validateExtension as defineExtension, validateExtension as validate } from "./validate.ts";
+export { defineExtension, defineExtension as validate } from "./validate.ts";
 export type { CallOutcome } from "../domain/query/calls.ts";
 export { abortable, Pace, Semaphore, settledWithin } from "../domain/kit/concurrency.ts";
 export { BoundedMap } from "../domain/kit/bounded_map.ts";

@@ -34,7 +34,7 @@ import type {
   ValueSymbol,
   WatchOptions,
 } from "./spec.ts";
-import { type NormalExtension, scriptsOf, validateExtension } from "./validate.ts";
+import { defineExtension, type NormalExtension, scriptsOf } from "./validate.ts";
 
 interface RegistryOptions extends SettingSources {
   readonly log: Log;
@@ -102,7 +102,7 @@ export class ExtensionRegistry {
   }
 
   #add(extension: Extension, to: Map<string, NormalExtension>): void {
-    const normal = validateExtension(extension);
+    const normal = defineExtension(extension);
     const { namespace } = normal;
     scriptsOf(normal);
     refuseTaken(normal, this.#allOf(to).filter((other) => other.namespace !== namespace));

@@ -116,9 +116,9 @@ const ExtensionShape = z.strictObject({
 /** Settings of an extension that can be switched on and off and has no others. */
 const switchOf = (onByDefault: boolean) => z.strictObject({ enabled: z.boolean().default(onByDefault) }).prefault({});
 
-/** Checks everything that does not depend on other extensions, and fills in optional keys. Throws TypeError that names
- * key and extension. */
-export function validateExtension(spec: Extension): NormalExtension {
+/** Validates an extension as far as that does not depend on others, and fills in its optional keys. Throws TypeError
+ * that names the key and the extension. */
+export function defineExtension(spec: Extension): NormalExtension {
   const checked = ExtensionShape.safeParse(spec, { error: inputFault });
   const found = checked.success ? faultOf(spec) : describe(checked.error, spec);
   if (found !== null) throw new TypeError(`Cannot use extension ${nameOf(spec)}: ${found}`);

@@ -19,6 +19,7 @@ Deno.test("readConfig() fills secrets into settings that are marked, and into no
       a: { ...STDIO, command: "${KEY}", args: ["${KEY}"], env: { A: "x secret ${NONE}" } },
       b: { ...SERVER, url: "https://x.example/${KEY}", headers: { authorization: "Bearer secret" } },
     },
+    variables: {},
   });
   const config = z.object({ token: z.string().meta({ secrets: true }), list: z.array(z.string()), n: z.number() });
   const extension = validate(sample({ config }));
@@ -37,6 +38,7 @@ Deno.test("readConfig() takes what a client offers where the settings ask for it
       b: { ...STDIO, command: "b" },
       c: { ...STDIO, command: "c", env: { A: "secret" } },
     },
+    variables: {},
   });
   const none = readExtensionConfig(validate(mcp), undefined, { offered }) as typeof own;
   assert.deepEqual(Object.keys(none.servers), ["a", "c"]);
