@@ -115,10 +115,9 @@ export class ChatController {
     return { phase: running?.turn.phase ?? "", ms, asks, title: this.#branch?.title ?? "" };
   }
 
-  /** The tasks that the model of the last request keeps a list of, as long as one is left or the request runs. */
+  /** The model's list of tasks in the last request, unless that was answered. */
   get plan(): readonly PlanItem[] {
-    const items = this.#last?.progress.plan ?? [];
-    return this.#running !== null || items.some(({ state }) => state !== "done") ? items : [];
+    return this.#last?.progress.plan ?? [];
   }
 
   /** Returns the changes of files by the last request of this session, as unified diffs. */
@@ -320,6 +319,7 @@ export class ChatController {
 
   #finished({ usage, costUsd, answer, status, iterations }: QueryResult): void {
     if (status !== "interrupted") this.#lastAnswer = answer;
+    if (status === "done" && this.#last !== null) this.#last.progress.plan = [];
     const steps = this.#spent.steps + iterations;
     this.#spent = { ...this.#spent, steps, costUsd: addSpend(this.#spent, { usage, costUsd }).costUsd };
   }

@@ -15,7 +15,7 @@ import type { SessionSpend } from "./chat.ts";
 import type { Transcript } from "./entries/transcript.ts";
 import type { Outgoing } from "./input/outgoing.ts";
 import type { Panel } from "./panels/panel.ts";
-import { amounts, flat } from "./text/one_line.ts";
+import { amounts, fitted, flat } from "./text/one_line.ts";
 import type { Theme } from "./text/theme.ts";
 
 /** The number of possible walls: realm, permissions, process and kernel. */
@@ -136,10 +136,11 @@ interface StatusFacts {
   readonly mode: string;
 }
 
+const LEAST_PHASE = 12;
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /** Returns the line above the input. */
-function statusLine(
+export function statusLine(
   { following, mode, ...facts }: StatusFacts,
   { width, theme }: { readonly width: number; readonly theme: Theme },
 ): string {
@@ -153,13 +154,14 @@ function leftOf(
   { phase, ms, asks, told, title }: Omit<StatusFacts, "following" | "mode">,
   { room, theme }: { readonly room: number; readonly theme: Theme },
 ): string {
-  const cut = (text: string): string => truncateToWidth(oneLine(visibleText(text), 400), room, "…");
+  const cut = (text: string, width = room): string => fitted(flat(text, 400), { width });
   if (told !== "") return theme.warn(cut(told));
   if (phase === "") return title === "" ? "" : theme.dim(cut(`Conversation: ${title}`));
   const frame = FRAMES[Math.floor(ms / 250) % FRAMES.length] ?? "";
-  return `${theme.accent(frame)} ${
-    theme.dim(cut(`${phase} · ${Math.floor(ms / 1_000)} s · ${asks ? "Ctrl-C" : "Esc"} cancels`))
-  }`;
+  const end = ` · ${Math.floor(ms / 1_000)} s · ${asks ? "Ctrl-C" : "Esc"} cancels`;
+  // A long command leaves room for the end.
+  const text = `${cut(phase, Math.max(LEAST_PHASE, room - 2 - end.length))}${end}`;
+  return `${theme.accent(frame)} ${theme.dim(cut(text, room - 2))}`;
 }
 
 interface FooterFacts {

@@ -111,21 +111,23 @@ Deno.test("a provider's refusal is shown in its own words", async () => {
   });
 });
 
-Deno.test("the model's list of tasks is one line above the input, and Ctrl-T unfolds it until another request", async () => {
+Deno.test("the model's list of tasks is one line above the input, and Ctrl-T unfolds it until it is answered", async () => {
   const replies = [
     replyJson('const $plan = [{task: "Read it", done: true}, {task: "Write it", done: false}, {task: "Test it"}]'),
     replyJson("$plan[1].done = true"),
-    final("Two are done"),
-    final("Another"),
+    slow(final("never")),
+    replyJson('const $plan = ["Again"]', { final: "Another: yes" }),
   ];
   await withScreen(replies, {}, async ({ screen }) => {
-    screen.type("Go\r");
-    await screen.until("Two are done");
+    screen.type(`Go${ENTER}`);
     await screen.until(/▸ 2 of 3 · now: Test it \(Ctrl-T\)/);
     screen.type("\x14");
     await screen.until(/2 of 3 *\n ✓ Read it *\n ✓ Write it *\n ▸ Test it/);
-    screen.type("Next\r");
-    await screen.until("Another");
-    await screen.until((text) => !text.includes("Test it"));
+    screen.type(ESC);
+    await screen.until((text) => text.includes("cancelled") && text.includes("▸ Test it"));
+    screen.type(`Next${ENTER}`);
+    await screen.until((text) =>
+      text.includes("1 step") && text.includes("Another: yes") && !/▸ Again|Test it/.test(text)
+    );
   });
 });

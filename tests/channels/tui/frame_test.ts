@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { stripTerminalSequences, visibleWidth } from "@earendil-works/pi-tui";
-import { footerLine, panelBox } from "../../../src/channels/tui/frame.ts";
+import { footerLine, panelBox, statusLine } from "../../../src/channels/tui/frame.ts";
 import type { Usage } from "../../../src/domain/query/query_schemas.ts";
 import type { Panel } from "../../../src/channels/tui/panels/panel.ts";
 import { makeTheme } from "../../../src/channels/tui/text/theme.ts";
@@ -85,4 +85,21 @@ Deno.test("panelBox() is omitted on screens without room for it, and its title c
   assert.deepEqual(panelBox(panel(["x"]), { under, width: 40, theme: coloured }), under);
   const lines = panelBox(panel(["x"], "\x1b]0;owned\x07"), { under: ["", "", "", ""], width: 60, theme: coloured });
   assert.ok(!lines.join("\n").includes("\x1b]0;owned"));
+});
+
+Deno.test("statusLine() keeps the time and the key, however long the running command is", () => {
+  const status = {
+    phase: `running ${"word ".repeat(60)}`,
+    ms: 5_200,
+    asks: false,
+    told: "",
+    following: true,
+    title: "",
+  };
+  for (const width of [40, 80, 140]) {
+    const line = statusLine({ ...status, mode: "" }, { width, theme });
+    assert.match(line, /running .*… · 5 s · Esc cancels *$/);
+    assert.ok(visibleWidth(line) <= width, `${width}: ${line}`);
+  }
+  assert.ok(visibleWidth(statusLine({ ...status, mode: "NORMAL" }, { width: 12, theme })) <= 12);
 });

@@ -79,13 +79,13 @@ export class StepEntry extends DrawnEntry {
     const lines = codeLines(code, { width: width - 2, shown }).map((line) => `${theme.dim("│")} ${line}`);
     const changed = changeLines(diffs, { width, shown });
     if (result === null) {
-      const now = calling === "" ? [] : [theme.dim(truncateToWidth(`└ ${visibleText(calling)} …`, width))];
+      const now = calling === "" ? [] : [theme.dim(truncateToWidth(`└ ${visibleText(calling)} …`, width, "…"))];
       const printed = printing === "" ? [] : visibleText(printing).replaceAll("\t", "    ").split("\n");
       return [
         ...lines,
         ...changed,
         ...now,
-        ...printed.map((line) => theme.dim(`  ${truncateToWidth(line, width - 2)}`)),
+        ...printed.map((line) => theme.dim(`  ${truncateToWidth(line, width - 2, "…")}`)),
       ];
     }
     const { ok, refused, text: told } = blockLine(block, width);
@@ -153,7 +153,7 @@ function codeLines(code: string, { width, shown }: Place): readonly string[] {
   const text = visibleText(kept.join("\n")).replaceAll("\t", "    ");
   const lines = shown.theme.code(text).flatMap((line) => brokenLine(line, Math.max(1, width)));
   const rest = all.length - kept.length;
-  return rest > 0 ? [...lines, shown.theme.dim(truncateToWidth(moreLines(rest, { most }), width))] : lines;
+  return rest > 0 ? [...lines, shown.theme.dim(truncateToWidth(moreLines(rest, { most }), width, "…"))] : lines;
 }
 
 function changeLines(diffs: readonly string[], { width, shown: { theme, whole } }: Place): readonly string[] {
@@ -184,7 +184,11 @@ function resultLines(
 function childLine({ task, iteration, done }: StepChild, { width, shown: { theme } }: Place): string {
   const mark = done === null ? "…" : done.ok ? theme.ok("✓") : theme.bad("✗");
   const text = done === null ? "" : ` ${oneLine(visibleText(done.text), 200)}`;
-  return truncateToWidth(`${theme.dim(`↳ ${oneLine(visibleText(task), 80)} (${iteration})`)} ${mark}${text}`, width);
+  return truncateToWidth(
+    `${theme.dim(`↳ ${oneLine(visibleText(task), 80)} (${iteration})`)} ${mark}${text}`,
+    width,
+    "…",
+  );
 }
 
 /** The number of iterations read at once. */

@@ -232,10 +232,11 @@ function step(iteration: StoredIteration): IterationSummary {
   const { iterationId, position, metadata, status, traces, blocks, thinking, error } = iteration;
   const outcome = typeof metadata["outcome"] === "string" ? metadata["outcome"] : status;
   const pending = metadata["pendingBlocks"];
-  const calls = BlockTally.of(blocks.flatMap(({ result }) => result.calls)).text;
+  const calls = BlockTally.of(blocks.flatMap(({ result }) => result.calls));
+  const isRefused = outcome === "failed" && calls.refused && !calls.failed;
   const code = blocks[0]?.code ?? (Array.isArray(pending) ? String(pending[0] ?? "") : "");
-  const about = [calls, code, error ?? "", thinking].find((text) => text.trim() !== "") ?? "";
-  const words = [ENDS[outcome] ?? "", flat(about, 300)].filter((text) => text !== "").join(" · ");
+  const about = [calls.text, code, error ?? "", thinking].find((text) => text.trim() !== "") ?? "";
+  const words = [isRefused ? "" : ENDS[outcome] ?? "", flat(about, 300)].filter((text) => text !== "").join(" · ");
   const files = new Set(storedDiffs(metadata).flatMap(changedPaths)).size;
   const { usage } = spentOn(traces);
   const cost = metadata["costUsd"];
