@@ -1,5 +1,6 @@
 import { type Facts, nameBytes, nameText, type OpenFolder, type Tree } from "./tree/tree.ts";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { isWithin } from "@vis/extension";
+import { dirname, join, relative, resolve, sep } from "node:path";
 
 /** The limit for the folders of a path, since each is opened and checked, again for each entry of a change. */
 export const MAX_DEPTH = 200;
@@ -87,7 +88,7 @@ function namedIn({ root, tree }: Workspace, path: string): string {
   if (path.includes("\0")) throw new TypeError(`Cannot use path ${JSON.stringify(path)}: it has a NUL character`);
   // Each name has one text, because another text for its bytes could hide a guarded name.
   const named = relative(root, resolve(root, nameText(nameBytes(path))));
-  if (!staysInside(relative(topOf({ root, tree }), resolve(root, named)))) throw outside({ root, tree }, path);
+  if (!isWithin(resolve(root, named), topOf({ root, tree }))) throw outside({ root, tree }, path);
   if (named.split(sep).length > MAX_DEPTH) {
     throw new RangeError(`Cannot use a path of over ${MAX_DEPTH} folders: work in a folder with a shorter path`);
   }
@@ -99,7 +100,7 @@ function placeAt(
   { named, path, absolute }: { readonly named: string; readonly path: string; readonly absolute: string },
 ): WorkspacePath {
   const inside = relative(root, absolute);
-  if (!staysInside(relative(topOf({ root, tree }), absolute))) throw outside({ root, tree }, path);
+  if (!isWithin(absolute, topOf({ root, tree }))) throw outside({ root, tree }, path);
   const real = slashed(inside);
   try {
     return { real, path: slashed(named), info: tree.look(real) };
@@ -135,11 +136,6 @@ function isLink(path: string): boolean {
 /** Returns a path relative to the workspace in the form that its tree accepts. */
 function slashed(relation: string): string {
   return (sep === "/" ? relation : relation.replaceAll(sep, "/")) || ".";
-}
-
-/** Whether a path that is relative to a folder stays in it. */
-export function staysInside(relation: string): boolean {
-  return relation !== ".." && !relation.startsWith(`..${sep}`) && !isAbsolute(relation);
 }
 
 /** Returns the top of the repository around the workspace, or the workspace. */

@@ -1,12 +1,11 @@
 /** Implements `git.switch`, `git.branch`, `git.tag` and `git.worktree`. */
 import { join, resolve } from "node:path";
-import type { EnvironmentView } from "@vis/extension";
+import { type EnvironmentView, isBelow, isWithin } from "@vis/extension";
 import { Git, gitRefusal, gitSays, plainReason } from "./git.ts";
 import { committer } from "./identity.ts";
 import { refuseIncoming, refusePlanted } from "./incoming.ts";
 import { checkedRef, commitHash, nameOf, pathArguments, refError } from "./names.ts";
 import { RecordReader } from "./records.ts";
-import { inside } from "./repository.ts";
 import { type GitState, readState, readStatus, refuseDuring } from "./status.ts";
 
 interface SwitchOptions {
@@ -300,7 +299,7 @@ export async function changeWorktree(
     throw new TypeError("Cannot remove a worktree with a branch or a commit: name its path");
   }
   const target = resolve(env.workspace, place);
-  if (!inside(env.workspace, target) || target === env.workspace || inside(resolve(env.workspace, ".git"), target)) {
+  if (!isBelow(target, env.workspace) || isWithin(target, resolve(env.workspace, ".git"))) {
     throw new Error(`Cannot make a worktree in ${path}: it must be a folder in the workspace, such as .worktrees/x`);
   }
   const git = await Git.of(env, ["worktree", path, options]);

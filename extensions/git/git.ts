@@ -5,11 +5,12 @@ import {
   type DoctorContext,
   type EnvironmentView,
   type GitSetting,
+  isWithin,
   messageOf,
   parseGitConfig,
   smallTextFile,
 } from "@vis/extension";
-import { closestRepository, findRepository, inside, type Repository } from "./repository.ts";
+import { closestRepository, findRepository, type Repository } from "./repository.ts";
 import { isPlainConfig, MARK, overridesOf, SAFE_ENVIRONMENT, safeArguments } from "./safe_config.ts";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
@@ -136,7 +137,7 @@ export class Git {
         env: { ...SAFE_ENVIRONMENT, ...where, ...locks, ...this.#overrides, ...env },
         network: false,
         pauses: changes === "workspace",
-        read: [gitDir, commonDir].filter((path) => !inside(workspace, path)),
+        read: [gitDir, commonDir].filter((path) => !isWithin(path, workspace)),
         write: [...await this.#mayChange(changes), ...await existing(opens)],
         keep: changes
           ? [...new Set([gitDir, commonDir])].flatMap((folder) => KEPT.map((name) => join(folder, name)))
@@ -170,7 +171,7 @@ export class Git {
   /** Asks the user before files outside of the workspace are changed. */
   async #askForAll(): Promise<void> {
     const { workspace: top } = this.repository, [name = ""] = this.#call ?? [];
-    const isIn = (path: unknown): boolean => inside(this.#env.workspace, resolve(top, String(path)));
+    const isIn = (path: unknown): boolean => isWithin(resolve(top, String(path)), this.#env.workspace);
     if (top === this.#env.workspace || this.#call === null) return;
     if (name === "restore" && [this.#call[1]].flat().every(isIn)) return;
     const { allowed = false, reason = "nobody can be asked here" } = await this.#env.openRoot?.(
@@ -185,7 +186,7 @@ export class Git {
   async #mayChange(changes: GitOptions["changes"]): Promise<readonly string[]> {
     if (!changes) return [];
     const { gitDir, commonDir, workspace } = this.repository;
-    const shared = commonDir === gitDir || inside(workspace, commonDir)
+    const shared = commonDir === gitDir || isWithin(commonDir, workspace)
       ? [commonDir]
       : await existing(CHANGED.map((name) => join(commonDir, name)));
     return [...new Set([gitDir, ...shared, ...(changes === "workspace" ? [workspace] : [])])];
@@ -220,7 +221,7 @@ export class Git {
     if (!info.isSymlink) return await smallTextFile(path);
     const real = await Deno.realPath(path).catch(() => null);
     const { workspace, gitDir, commonDir } = this.repository;
-    if (real !== null && [workspace, gitDir, commonDir].some((folder) => inside(folder, real))) return null;
+    if (real !== null && [workspace, gitDir, commonDir].some((folder) => isWithin(real, folder))) return null;
     throw new Error(`Cannot use git: its settings cannot be read: ${path} is a link out of the repository`);
   }
 }

@@ -1,11 +1,10 @@
 /** Rejects changes that would bring unsafe files: over untracked files, into the folder of Vis, or into a folder that
  * git takes for a repository. */
-import { existsSync, lstatSync, readdirSync, realpathSync } from "node:fs";
-import { basename, dirname, join, relative, resolve } from "node:path";
-import { parseGitConfig, smallTextFile } from "@vis/extension";
+import { existsSync, lstatSync, readdirSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { gitFolderOf, isWithin, parseGitConfig, smallTextFile } from "@vis/extension";
 import { Git, type GitOptions, named, plainReason } from "./git.ts";
 import { RecordReader } from "./records.ts";
-import { inside } from "./repository.ts";
 
 const MOST_FOLDERS = 1000;
 
@@ -220,7 +219,7 @@ export async function refusePlanted(
   for (const [folder, comes] of parts) {
     const there = await partsOf(join(place, folder));
     if (!isRepository(new Set([...there, ...comes]))) continue;
-    const changed = names.some((name) => inside(folder === "" ? "/" : `/${folder}`, `/${name}`));
+    const changed = names.some((name) => isWithin(`/${name}`, folder === "" ? "/" : `/${folder}`));
     if (changed || !await isKnown(git, commit, folder)) throw refused(folder);
   }
 }
@@ -251,9 +250,8 @@ async function runsNothing({ repository }: Git, folder: string): Promise<boolean
   const dot = join(folder, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });
   if (info === undefined) return true;
   if (!info.isDirectory()) {
-    const named = info.isFile() ? /^gitdir: (.+?)\s*$/.exec(await smallTextFile(dot) ?? "")?.[1] : undefined;
-    const real = named === undefined ? "" : realPathOf(resolve(folder, named));
-    return [repository.gitDir, repository.commonDir].some((one) => inside(join(one, "modules"), real));
+    const real = info.isFile() ? await gitFolderOf(folder) ?? "" : "";
+    return [repository.gitDir, repository.commonDir].some((one) => isWithin(real, join(one, "modules")));
   }
   const text = await smallTextFile(join(dot, "config"));
   const isPlain = text !== null &&
@@ -280,14 +278,6 @@ function hasRepositories(top: string): boolean {
     }
   }
   return false;
-}
-
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return "";
-  }
 }
 
 /** Returns the parts of a repository that each folder of a commit has, and its submodules; nothing for an unknown

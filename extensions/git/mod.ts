@@ -4,8 +4,8 @@
  * `sequence.ts` and `uncommitted.ts` change the repository, after `incoming.ts` has checked the incoming files. */
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
-import { defineExtension, type EnvironmentView, fn, smallTextFile, z } from "@vis/extension";
+import { dirname, join } from "node:path";
+import { defineExtension, type EnvironmentView, fn, gitFolderOf, smallTextFile, z } from "@vis/extension";
 import {
   type BranchOptions,
   changeBranch,
@@ -404,15 +404,15 @@ const LOOK_MS = 500;
 /** Git needs longer for an index of more bytes, which has about 20,000 files. */
 const LOOK_BYTES = 2 << 20;
 
-/** Returns ", on branch main with 2 changed files"; "" if the branch is not clear. It is read without git. In a work
- * tree, `.git` is a file that names the folder. */
+/** Returns ", on branch main with 2 changed files"; "" if the branch is not clear. It is read without git. */
 async function headOf(path: string, env: EnvironmentView): Promise<string> {
-  const [, folder = path] = /^gitdir: (.+)$/m.exec(await smallTextFile(path, { most: 4_000 }) ?? "") ?? [];
-  const head = await smallTextFile(resolve(dirname(path), folder, "HEAD"), { most: 1_000 }) ?? "";
+  const folder = await gitFolderOf(dirname(path)).catch(() => null);
+  const head = folder === null ? "" : await smallTextFile(join(folder, "HEAD"), { most: 1_000 }) ?? "";
   const [, branch] = /^ref: refs\/heads\/([\p{L}\p{N}_./+@#-]{1,100})\s*$/u.exec(head) ?? [];
   const on = branch !== undefined ? `, on branch ${branch}` : /^[0-9a-f]{40}/.test(head) ? ", on no branch" : "";
-  const index = await stat(resolve(dirname(path), folder, "index")).catch(() => null);
-  if (on === "" || env.depth > 0 || (index?.size ?? 0) > LOOK_BYTES) return on;
+  if (on === "" || folder === null || env.depth > 0) return on;
+  const index = await stat(join(folder, "index")).catch(() => null);
+  if ((index?.size ?? 0) > LOOK_BYTES) return on;
   return on + await uncommittedWords(env, AbortSignal.timeout(LOOK_MS));
 }
 

@@ -1,7 +1,7 @@
 /** Finds the repository of a workspace. */
 import { lstatSync, readdirSync } from "node:fs";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { parseGitConfig, smallTextFile } from "@vis/extension";
+import { dirname, join, resolve } from "node:path";
+import { commonFolderOf, gitFolderOf, isWithin, parseGitConfig, smallTextFile } from "@vis/extension";
 
 /** The location of a workspace's repository. All paths are real. */
 export interface Repository {
@@ -17,15 +17,13 @@ export async function findRepository(workspace: string): Promise<Repository | nu
   const dot = join(workspace, ".git");
   const info = await Deno.lstat(dot).catch(() => null);
   if (info === null) return null;
-  if (info.isDirectory) return await isGitDir(dot) ? { workspace, gitDir: dot, commonDir: dot } : null;
-  if (!info.isFile) throw new Error("Cannot use git: .git is a link");
-  const named = /^gitdir: (.+?)\s*$/.exec(await smallTextFile(dot) ?? "")?.[1];
-  const gitDir = named === undefined ? null : await Deno.realPath(resolve(workspace, named)).catch(() => null);
+  if (info.isSymlink) throw new Error("Cannot use git: .git is a link");
+  const gitDir = await gitFolderOf(workspace);
   if (gitDir === null || !await isGitDir(gitDir)) return null;
-  const common = await smallTextFile(join(gitDir, "commondir"));
-  const commonDir = common === null ? gitDir : await Deno.realPath(resolve(gitDir, common.trim())).catch(() => gitDir);
-  if (!inside(workspace, gitDir) && !await namesBack({ workspace, gitDir, commonDir })) {
-    throw new Error(`Cannot use git: .git points to ${named}, which does not belong to this folder`);
+  const commonDir = await commonFolderOf(gitDir);
+  const outside = [gitDir, commonDir].find((folder) => !isWithin(folder, workspace));
+  if (outside !== undefined && !await namesBack({ workspace, gitDir, commonDir })) {
+    throw new Error(`Cannot use git: .git points to ${outside}, which does not belong to this folder`);
   }
   return { workspace, gitDir, commonDir };
 }
@@ -63,10 +61,4 @@ function isEmpty(folder: string): boolean {
 
 async function isGitDir(path: string): Promise<boolean> {
   return await Deno.lstat(join(path, "HEAD")).then(() => true, () => false);
-}
-
-/** Whether a path is a folder or below it. */
-export function inside(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

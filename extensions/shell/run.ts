@@ -4,13 +4,14 @@ import {
   type EnvironmentView,
   type FileChanges,
   isSecretFile,
+  isWithin,
   matchesWildcard,
 } from "@vis/extension";
 import { missingProgramHint } from "./missing_program.ts";
 import { PartCodes, SIGPIPE } from "./part_codes.ts";
 import { existsSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
-import ownPath, { basename, relative, resolve } from "node:path";
+import { basename, relative, resolve } from "node:path";
 
 /** The default time limit of a command. */
 const RUN_MS = 120_000;
@@ -167,7 +168,7 @@ async function approved(
   const seen = await Promise.all(secrets.map((path) => realpath(resolve(workspace, path)).catch(() => path)));
   for (const path of seen) {
     const named = relative(root, path);
-    if (!isInside(root, path) || !isSecretFile(named, env.secrets ?? [])) continue;
+    if (!isWithin(path, root) || !isSecretFile(named, env.secrets ?? [])) continue;
     await ask(env, {
       what: `let a command read ${named}, which may hold keys: ${shown}`,
       scope: `the secret file ${named} for commands`,
@@ -176,7 +177,7 @@ async function approved(
   }
   const repository = resolve(root, ".git");
   const placed = write.map((path) => path === ".git" ? repository : resolve(workspace, path));
-  const changesRepository = placed.some((path) => isInside(repository, path));
+  const changesRepository = placed.some((path) => isWithin(path, repository));
   if (changesRepository) {
     await ask(env, {
       what: `let a command change this repository's history and settings: ${shown}`,
@@ -184,9 +185,9 @@ async function approved(
       setting: null,
     });
   }
-  const others = placed.filter((path) => !isInside(repository, path));
+  const others = placed.filter((path) => !isWithin(path, repository));
   const named = await Promise.all(others.map(realPath));
-  const around = named.filter((path) => !isInside(workspace, path) && isInside(root, path));
+  const around = named.filter((path) => !isWithin(path, workspace) && isWithin(path, root));
   let all = root !== workspace && ((await openRoot?.(null))?.allowed ?? false);
   if (around.length > 0 && !all) {
     const { allowed = false, reason = "nobody can be asked here" } = await openRoot?.(
@@ -197,7 +198,7 @@ async function approved(
     }
     all = true;
   }
-  const paths = named.filter((path) => !isInside(root, path));
+  const paths = named.filter((path) => !isWithin(path, root));
   for (const path of paths) {
     const isFolder = await stat(path).then((found) => found.isDirectory(), () => true);
     await ask(env, {
@@ -262,12 +263,6 @@ async function ask(
   if (allowed) return;
   const hint = setting === null ? "" : `; ${setting} allows it without a question`;
   throw new Error(`Cannot allow ${request.scope}: ${reason}${hint}`);
-}
-
-/** Whether a path is the folder or in it. */
-export function isInside(folder: string, path: string, { relative, isAbsolute, sep } = ownPath): boolean {
-  const way = relative(folder, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /** Returns the options under the names of `spawn`. */

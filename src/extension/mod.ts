@@ -29,13 +29,16 @@ export type { CallOutcome } from "../domain/query/calls.ts";
 export { abortable, Pace, Semaphore, settledWithin } from "../domain/kit/concurrency.ts";
 export { BoundedMap } from "../domain/kit/bounded_map.ts";
 export { ByteBuffer, type DecodedText, decodeText, type TextFormat } from "../domain/kit/bytes.ts";
-export { type GitSetting, parseGitConfig, userGitSettings } from "../domain/kit/git_config.ts";
+export { type GitSetting, isSha256, parseGitConfig, userGitSettings } from "../domain/kit/git_config.ts";
+export { commonFolderOf, gitFolderOf, GitIndex } from "../domain/kit/git_repository.ts";
 export { isSecureUrl } from "../domain/kit/addresses.ts";
 export {
   ensureFile,
   ensureFolder,
   type FirstEntries,
   firstEntries,
+  isBelow,
+  isWithin,
   replaceFile,
   smallTextFile,
 } from "../domain/kit/files.ts";

@@ -1,11 +1,12 @@
 import { tmpdir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { unrefTimer } from "../domain/kit/concurrency.ts";
+import { isWithin } from "../domain/kit/files.ts";
 import { userGitSettings } from "../domain/kit/git_config.ts";
 import type { SpawnOptions } from "../extension/spawned.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { leftFolders, lockFolder } from "../sandbox/launch.ts";
-import { holds, machinePath, type PrivateFolders, realPath, refusePrivate } from "./_open_folders.ts";
+import { machinePath, type PrivateFolders, realPath, refusePrivate } from "./_open_folders.ts";
 import { removeTree, TooMuchToRemove } from "./folders.ts";
 
 const PREFIX = "vis-command-";
@@ -89,7 +90,7 @@ export async function commandFolder(
   if (cwd === null) return null;
   const found = await realPath(resolve(workspace, cwd));
   if (!found?.folder) throw new Error(`Cannot run a command in ${cwd}: the folder does not exist`);
-  if (!holds(root, found.path)) throw new Error(`Cannot run a command in ${cwd}: it is outside the workspace`);
+  if (!isWithin(found.path, root)) throw new Error(`Cannot run a command in ${cwd}: it is outside the workspace`);
   return found.path;
 }
 
@@ -106,7 +107,7 @@ export async function callPaths(
 ): Promise<Record<"read" | "write", readonly GrantedPath[]>> {
   const real = async (path: string): Promise<GrantedPath> => {
     const found = isAbsolute(path) ? await realPath(path) : null;
-    if (found && holds(workspace, path) && !holds(workspace, found.path)) {
+    if (found && isWithin(path, workspace) && !isWithin(found.path, workspace)) {
       throw new Error(`Cannot run a command with ${path}: it leads out of the workspace`);
     }
     if (found) return found;
@@ -127,7 +128,7 @@ function refuseSettings(
   { home, workspace }: Pick<PrivateFolders, "home"> & { readonly workspace: string },
 ): void {
   for (const { path } of write) {
-    if (home === null || holds(workspace, path) || !holds(home, path)) continue;
+    if (home === null || isWithin(path, workspace) || !isWithin(path, home)) continue;
     const [first = ""] = relative(home, path).split(sep);
     if (!first.startsWith(".")) continue;
     throw new Error(`Cannot run commands that change ${path}: settings and keys of the user are in ${home}/${first}`);
@@ -142,7 +143,7 @@ export function outsideWorkspace(
   usual: string,
 ): Readonly<Record<string, string>> {
   const real = (named: string): string => machinePath(named)?.path ?? named;
-  const isOutside = (named: string): boolean => !holds(workspace, named) && !holds(workspace, real(named));
+  const isOutside = (named: string): boolean => !isWithin(named, workspace) && !isWithin(real(named), workspace);
   const folders = new Set(path.split(delimiter).filter(isOutside).map(real));
   return {
     ...Object.fromEntries(Object.entries(env).filter(([, text]) => !isAbsolute(text) || isOutside(text))),

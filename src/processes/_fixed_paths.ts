@@ -15,7 +15,7 @@ import {
   type UserFolders,
   VIS,
 } from "./_obeyed_by.ts";
-import { holds } from "./_open_folders.ts";
+import { isBelow, isWithin } from "../domain/kit/files.ts";
 import { type SpecialFiles, topsOf } from "./_workspace_walk.ts";
 import { folderEntries } from "./folders.ts";
 import { pauseProgram, PROC } from "./proc_files.ts";
@@ -82,7 +82,7 @@ export function commandIn(folder: string): string | null {
 
 function runningWith(folder: string): readonly Running[] {
   return [...RUNNING].filter(({ counts, write }) =>
-    [folder, ...write.filter((one) => holds(folder, one))].some((one) => counts(join(one, "a")))
+    [folder, ...write.filter((one) => isWithin(one, folder))].some((one) => counts(join(one, "a")))
   );
 }
 
@@ -101,7 +101,7 @@ export class FixedPaths {
   /** Returns all of the paths, existing or not. */
   async find(workspace: string, repositories: readonly string[]): Promise<readonly string[]> {
     const { paths, missing } = await this.#find({ root: workspace, workspace }, { repositories, named: [] });
-    return [...paths, ...missing.keys()].filter((path) => path !== workspace && holds(workspace, path));
+    return [...paths, ...missing.keys()].filter((path) => isBelow(path, workspace));
   }
 
   /** Fixes the paths below `write`; others do not matter. Repositories in `named` may be changed: a `.git`, with all
@@ -115,12 +115,12 @@ export class FixedPaths {
     for (const folder of write) follow(found, join(folder, VIS), { kind: "folder", isExpected: false });
     const isOfGit = (path: string): boolean => path.split("/").includes(GIT) || found.paths.has(path);
     const isOpen = named.filter((path) =>
-      path !== root && isOfGit(path) && ![root, workspace].some((one) => holds(join(one, VIS), path))
+      path !== root && isOfGit(path) && ![root, workspace].some((one) => isWithin(path, join(one, VIS)))
     );
     const counts = (path: string): boolean =>
-      write.some((one) => one !== path && holds(one, path)) && !isOpen.some((one) => holds(one, path)) &&
-      !holds(path, root);
-    const opened = isOpen.filter((path) => [...found.paths].some((one) => counts(one) && holds(one, path)));
+      write.some((one) => isBelow(path, one)) && !isOpen.some((one) => isWithin(path, one)) &&
+      !isWithin(root, path);
+    const opened = isOpen.filter((path) => [...found.paths].some((one) => counts(one) && isWithin(path, one)));
     const missing = [...found.missing].filter(([path]) => counts(path));
     if (missing.length > MOST_PLACEHOLDERS) {
       throw new Error(
@@ -146,7 +146,7 @@ export class FixedPaths {
       throw error;
     }
     const kept = [...keep, ...closed].filter((path) =>
-      write.some((one) => holds(one, path)) && entryKind(path) !== null
+      write.some((one) => isWithin(path, one)) && entryKind(path) !== null
     );
     const fixed = [...[...found.paths].filter(counts), ...kept];
     for (const folder of new Set([root, workspace])) {
@@ -402,7 +402,7 @@ async function layersOf(
   const all = new Set(fixed);
   for (const path of all) {
     if (pace.due) await pace.rest();
-    const top = write.filter((one) => holds(one, path)).reduce((a, b) => a.length < b.length ? a : b, path);
+    const top = write.filter((one) => isWithin(path, one)).reduce((a, b) => a.length < b.length ? a : b, path);
     const way: string[] = [];
     for (let at = dirname(path); at.length > top.length; at = dirname(at)) way.push(at);
     // Only folders above the outermost fixed one can be changed.

@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { Pace } from "../domain/kit/concurrency.ts";
-import { smallTextFile } from "../domain/kit/files.ts";
-import { everyGitSetting, type GitSetting, parseGitConfig, untilde } from "../domain/kit/git_config.ts";
+import { isBelow, isWithin, smallTextFile } from "../domain/kit/files.ts";
+import { everyGitSetting, type GitSetting, isSha256, parseGitConfig, untilde } from "../domain/kit/git_config.ts";
+import { commonFolderOf, gitFolderOf } from "../domain/kit/git_repository.ts";
 import { GitIndexes } from "./_git_index.ts";
-import { holds } from "./_open_folders.ts";
 import { folderEntries, keptStampOf, stampOf } from "./folders.ts";
 
 export const GIT = ".git", VIS = ".vis";
@@ -110,7 +110,7 @@ export class ClaimCache {
       if (pace.due) await pace.rest();
       const { claims, others } = await this.#get(join(top, GIT), user, () => repositoryClaims(top, options));
       for (const claim of claims) found.push(claim);
-      for (const other of others) if (other !== within && holds(within, other)) open.add(other);
+      for (const other of others) if (isBelow(other, within)) open.add(other);
       if (found.length <= MOST_CLAIMS) continue;
       throw new Error(
         `Cannot run commands: git obeys ${found.length} paths of ${open.size} repositories, and ${MOST_CLAIMS} is the most that are kept; start Vis in a folder with fewer`,
@@ -168,7 +168,14 @@ async function repositoryClaims(
   const dot = join(top, GIT);
   const claims: Claim[] = [{ path: dot, as: "part", reason: "git reads" }], from = new Set([dot, join(top, "HEAD")]);
   const folders = await repositoryFolders(top);
-  if (folders === null) return { claims, from, others: [] };
+  if (folders === null) {
+    const named = await gitFolderOf(top);
+    if (named !== null && named !== dot) {
+      claims.push({ path: named, as: "folder", reason: "git reads" });
+      for (const name of ["", "HEAD"]) from.add(join(named, name));
+    }
+    return { claims, from, others: [] };
+  }
   const { gitDir, commonDir } = folders;
   for (const folder of new Set([gitDir, commonDir])) {
     const hooks = join(folder, "hooks");
@@ -221,7 +228,7 @@ async function repositoryClaims(
 function presence({ top, from }: { readonly top: string; readonly from: Set<string> }): (claim: Claim) => boolean {
   const known = new Map<string, (path: string) => boolean>();
   return ({ path, as }) => {
-    if (as !== "word" && as !== "near" || !holds(top, path)) return true;
+    if (as !== "word" && as !== "near" || !isWithin(path, top)) return true;
     if (path === top) return false;
     const folder = dirname(path), has = known.get(folder) ?? presentIn(folder);
     known.set(folder, has);
@@ -242,12 +249,6 @@ function presentIn(folder: string): (path: string) => boolean {
 /** Returns the name in one spelling, since some file systems ignore case and forms of Unicode. */
 export function plainName(name: string): string {
   return name.normalize("NFKC").toLowerCase();
-}
-
-export function isSha256(settings: readonly GitSetting[]): boolean {
-  return settings.some(({ section, key, value }) =>
-    section === "extensions" && key === "objectformat" && value.toLowerCase() === "sha256"
-  );
 }
 
 type RepositoryFolders = Readonly<Record<"gitDir" | "commonDir", string>>;
@@ -379,18 +380,10 @@ function nameOf({ section, subsection, key }: GitSetting): string {
 /** Returns the folder that git uses at the top of a repository, and the folder that worktrees share; null if there is
  * none. A bare repository is its own top. */
 export async function repositoryFolders(top: string): Promise<RepositoryFolders | null> {
-  const dot = join(top, GIT);
-  const named = entryKind(dot) === "file" ? /^gitdir: (.+?)\s*$/m.exec(await smallTextFile(dot) ?? "")?.[1] : undefined;
-  const found = realPathOf(named === undefined ? dot : resolve(top, named));
-  const gitDir = found !== null && entryKind(join(found, "HEAD")) !== null
-    ? found
-    : isBare(top)
-    ? realPathOf(top)
-    : null;
-  if (gitDir === null) return null;
-  const common = await smallTextFile(join(gitDir, "commondir"));
-  const commonDir = common === null ? gitDir : realPathOf(resolve(gitDir, common.trim())) ?? gitDir;
-  return { gitDir, commonDir };
+  const found = await gitFolderOf(top);
+  const isThere = found !== null && entryKind(join(found, "HEAD")) !== null;
+  const gitDir = isThere ? found : isBare(top) ? realPathOf(top) : null;
+  return gitDir === null ? null : { gitDir, commonDir: await commonFolderOf(gitDir) };
 }
 
 /** Whether git takes the folder itself for a repository. */
@@ -418,7 +411,7 @@ export function hasRepository(folder: string): boolean {
  * other one. */
 export async function outsideRepository(workspace: string): Promise<string | null> {
   const { gitDir = "", commonDir = "" } = await repositoryFolders(workspace) ?? {};
-  if (gitDir === "" || holds(workspace, gitDir) || entryKind(join(commonDir, "objects")) !== "folder") return null;
+  if (gitDir === "" || isWithin(gitDir, workspace) || entryKind(join(commonDir, "objects")) !== "folder") return null;
   if (commonDir === gitDir) {
     const settings = parseGitConfig(await smallTextFile(join(gitDir, "config")) ?? "");
     const tree = settings.findLast(({ section, key }) => section === "core" && key === "worktree")?.value;

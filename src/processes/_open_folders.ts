@@ -1,18 +1,7 @@
 import { existsSync } from "node:fs";
-import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { isWithin } from "../domain/kit/files.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
-
-/** Matches a path with an empty part, `.` or `..`. */
-const ODD = /[\\/](?:\.{0,2})(?:[\\/]|$)/;
-
-/** Whether the path is the folder or inside it. */
-export function holds(folder: string, path: string): boolean {
-  if (path === "") return false;
-  // Plain paths are compared as texts, which takes a tenth of the time.
-  if (!ODD.test(folder) && !ODD.test(path)) return path === folder || path.startsWith(folder + sep);
-  const way = relative(folder, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-}
 
 /** Returns null if nothing exists. */
 export async function realPath(path: string): Promise<GrantedPath | null> {
@@ -124,16 +113,16 @@ async function realFolders({ home, visHome }: PrivateFolders): Promise<PrivateFo
 
 /** Returns the paths that do not contain a private folder. */
 export function withoutPrivate(paths: readonly GrantedPath[], { home, visHome }: PrivateFolders): GrantedPath[] {
-  return paths.filter(({ path }) => ![home, visHome].some((folder) => folder !== null && holds(path, folder)));
+  return paths.filter(({ path }) => ![home, visHome].some((folder) => folder !== null && isWithin(folder, path)));
 }
 
 /** Throws Error if one of these paths would open a private folder. A workspace inside the home folder is allowed,
  * unless it is inside the Vis folder. */
 export function refusePrivate(open: readonly GrantedPath[], { home, visHome }: PrivateFolders): void {
   for (const { path } of open) {
-    const opened = [home, visHome].find((folder) => folder !== null && holds(path, folder));
+    const opened = [home, visHome].find((folder) => folder !== null && isWithin(folder, path));
     if (opened) throw new Error(`Cannot run commands: ${path} would give them access to ${opened}`);
-    if (visHome !== null && holds(visHome, path)) {
+    if (visHome !== null && isWithin(path, visHome)) {
       throw new Error(`Cannot run commands: ${path} is inside ${visHome}, the folder of Vis`);
     }
   }
@@ -222,12 +211,12 @@ function toolchainsOf(env: Readonly<Record<string, string | undefined>>, home: s
   let keys: readonly GrantedPath[] | null = null;
   const open = (path: string): GrantedPath | null => {
     const found = machinePath(path);
-    if (found === null || holds(found.path, home)) return null;
+    if (found === null || isWithin(home, found.path)) return null;
     keys ??= KEYS.map((key) => machinePath(join(home, key))).filter((one) => one !== null);
-    return keys.some((key) => holds(key.path, found.path) || holds(found.path, key.path)) ? null : found;
+    return keys.some((key) => isWithin(found.path, key.path) || isWithin(key.path, found.path)) ? null : found;
   };
   const known = TOOLCHAINS.flatMap(({ folder, parts = [""] }) => parts.map((part) => join(home, folder, part)));
-  const ofPath = (env["PATH"] ?? "").split(delimiter).filter((entry) => holds(home, entry))
+  const ofPath = (env["PATH"] ?? "").split(delimiter).filter((entry) => isWithin(entry, home))
     .flatMap((entry) => dirname(entry) === home ? [entry] : folderOfPath(entry));
   const links = LINKED_PACKAGES.flatMap((path) => {
     const found = open(join(home, path));
@@ -301,7 +290,7 @@ export async function openFolders(
   const read = [...withoutPrivate([...toolchains.read, ...system], folders), ...opened];
   const entries = [...new Set((env["PATH"] || usual).split(delimiter).filter(isAbsolute))];
   const real = new Map(entries.map((entry) => [entry, machinePath(entry)?.path ?? ""]));
-  const isOpen = (path: string): boolean => runs(path) || read.some((granted) => holds(granted.path, path));
+  const isOpen = (path: string): boolean => runs(path) || read.some((granted) => isWithin(path, granted.path));
   const open = entries.filter((entry) => isOpen(real.get(entry) ?? ""));
   return {
     folders,

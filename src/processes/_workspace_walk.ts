@@ -2,10 +2,11 @@ import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { Pace } from "../domain/kit/concurrency.ts";
+import { isSha256 } from "../domain/kit/git_config.ts";
 import { isSecretFile } from "../domain/kit/names.ts";
 import { GitIndexes } from "./_git_index.ts";
-import { entryKind, GIT, isBare, isSha256, repositoryFolders, settingsAt } from "./_obeyed_by.ts";
-import { holds } from "./_open_folders.ts";
+import { entryKind, GIT, isBare, repositoryFolders, settingsAt } from "./_obeyed_by.ts";
+import { isWithin } from "../domain/kit/files.ts";
 import { folderEntries, type FolderFacts, folderFacts } from "./folders.ts";
 
 /** Limits for the folders that are listed before each command, nearest to the top first, and before the first one. */
@@ -331,7 +332,7 @@ export function topsOf(workspace: string, { repositories }: SpecialFiles): reado
 function realFile(workspace: string, path: string): string[] {
   try {
     const real = Deno.realPathSync(join(workspace, path));
-    return holds(workspace, real) && Deno.statSync(real).isFile ? [real] : [];
+    return isWithin(real, workspace) && Deno.statSync(real).isFile ? [real] : [];
   } catch {
     return [];
   }

@@ -4,7 +4,7 @@ import { Pace } from "../domain/kit/concurrency.ts";
 import type { ObeyedPath } from "../extension/spec.ts";
 import { commandIn } from "./_fixed_paths.ts";
 import { ClaimCache, entryKind, GIT, isFile, plainName, stepsTo, type UserFolders } from "./_obeyed_by.ts";
-import { holds } from "./_open_folders.ts";
+import { isWithin } from "../domain/kit/files.ts";
 
 /** Finds paths that git runs or reads by a setting, or that git or Vis obey through a link. */
 export class ObeyedPaths {
@@ -26,12 +26,12 @@ export class ObeyedPaths {
       // A word is a path if the file exists, or if a program is expected there.
       if (as === "word" && !runs && !isFile(path)) continue;
       let end = path;
-      for (const step of stepsTo(path, { from: holds(root, path) ? root : "/" })) {
+      for (const step of stepsTo(path, { from: isWithin(path, root) ? root : "/" })) {
         const plain = plainName(step.path);
         if (!files.has(plain)) files.set(plain, reason);
         end = plain;
       }
-      const isTree = (as === "part" || as === "folder") && !holds(end, plainName(workspace));
+      const isTree = (as === "part" || as === "folder") && !isWithin(plainName(workspace), end);
       if (isTree && !folders.has(end)) folders.set(end, reason);
     }
     const running = commandIn(root);

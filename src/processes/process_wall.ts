@@ -1,6 +1,7 @@
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Pace } from "../domain/kit/concurrency.ts";
+import { isWithin } from "../domain/kit/files.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { createLog } from "../logging/log.ts";
@@ -19,7 +20,6 @@ import { commandIn, type Fixed, FixedPaths, isPlaceholder } from "./_fixed_paths
 import { entryKind, isBare, obeyedIn, outsideRepository, repositoryFolders, type UserFolders } from "./_obeyed_by.ts";
 import {
   deviceNodes,
-  holds,
   linksOf,
   type OpenFolders,
   type PrivateFolders,
@@ -158,11 +158,11 @@ export class ProcessWall {
       }
       if (hidden.length > 0) await Deno.writeTextFile(join(folder, HIDDEN_NAME), options.hideSecrets?.instead ?? "");
       await makeHome(folder, { links: machine.packages, home: this.#options.private.home, root });
-      const owner = own.write.some(({ path }) => holds(root, path)) ? await ownerOf(workspace) : null;
+      const owner = own.write.some(({ path }) => isWithin(path, root)) ? await ownerOf(workspace) : null;
       if (owner !== null) await Deno.chown(folder, owner.uid, owner.gid).catch(() => {});
       const policy: ExecPolicy = {
         // Tools look in the folders around their starting folder.
-        cwd: place ?? (holds(root, folder) ? "/" : folder),
+        cwd: place ?? (isWithin(folder, root) ? "/" : folder),
         input: input !== null,
         read: [...machine.read, ...own.read, ...outer === null ? [] : [{ path: outer, folder: true }]],
         list: ["/etc"],
@@ -227,7 +227,7 @@ export class ProcessWall {
   async #topsBeside(root: string, write: readonly GrantedPath[]): Promise<readonly string[]> {
     const tops: string[] = [];
     for (const { path, folder } of write) {
-      if (!folder || holds(root, path) || path.split("/").includes(".git") || isBare(path)) {
+      if (!folder || isWithin(path, root) || path.split("/").includes(".git") || isBare(path)) {
         continue;
       }
       tops.push(...topsOf(path, await this.#look(path)));

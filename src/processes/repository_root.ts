@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { holds } from "./_open_folders.ts";
+import { isWithin } from "../domain/kit/files.ts";
 
 const BY_ANYONE = 0o002;
 
@@ -27,7 +27,7 @@ export function repositoryRoot(
     const facts = factsOf(at);
     if (facts === null || facts.dev !== start.dev) return null;
     const isAbove = at !== folder;
-    if (isAbove && (!isOwn(facts) || kept.some((one) => holds(at, one) || isSettings(at, one)))) return null;
+    if (isAbove && (!isOwn(facts) || kept.some((one) => isWithin(one, at) || isSettings(at, one)))) return null;
     const git = factsOf(join(at, ".git"));
     const isTop = git?.isFile() || git?.isDirectory() && factsOf(join(at, ".git/HEAD")) !== null;
     if (git && isTop) return isAbove && !isOwn(git) ? null : at;

@@ -1,6 +1,7 @@
 import { tmpdir } from "node:os";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { messageOf } from "../domain/errors.ts";
+import { isWithin } from "../domain/kit/files.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import {
@@ -11,14 +12,7 @@ import {
   outsideWorkspace,
   programEnvironment,
 } from "./_command_folder.ts";
-import {
-  deviceNodes,
-  holds,
-  machinePath,
-  type OpenFolders,
-  openFolders,
-  type PrivateFolders,
-} from "./_open_folders.ts";
+import { deviceNodes, machinePath, type OpenFolders, openFolders, type PrivateFolders } from "./_open_folders.ts";
 import { checkCall, MAX_BYTES, type RunOptions, runToEnd, TIMEOUT_MS, writeInput } from "./_program_run.ts";
 import { removeTree } from "./folders.ts";
 import { MAC_PROGRAMS, Probe, probeFault, type ProbePrograms, type ProbeRow } from "./seatbelt/probe.ts";
@@ -167,7 +161,9 @@ export class SeatbeltWall {
     const kept = own.filter((path) => !write.some((one) => one.path === path));
     return {
       kept: [...kept, ...keep],
-      opened: write.filter(({ path }) => kept.some((one) => holds(one, path)) && !keep.some((one) => holds(one, path))),
+      opened: write.filter(({ path }) =>
+        kept.some((one) => isWithin(path, one)) && !keep.some((one) => isWithin(path, one))
+      ),
     };
   }
 

@@ -95,6 +95,8 @@ export const LAYOUTS: Readonly<Record<string, string>> = {
   "a repository around it, of which it is a submodule":
     `git init -q ../other && git -C ../other commit -q --allow-empty -m first && rmdir ../workspace && git init -q .. &&
     git -C .. -c protocol.file.allow=always submodule --quiet add "$(dirname "$PWD")/other" workspace && git -C .. commit -qm first`,
+  "a repository that is missing":
+    `mkdir own && git init -q --separate-git-dir=own/repository.git . && echo a > a.txt && git add . && git commit -qm first && rm -rf own/repository.git`,
   "no repository": ":",
 };
 
@@ -134,6 +136,7 @@ export const WORKS: Readonly<Record<keyof typeof LAYOUTS, keyof typeof PLANTS>> 
   "a repository behind many folders": "adds to settings",
   "a submodule with longer hashes": "makes a repository where a submodule belongs",
   "a repository around it, of which it is a submodule": "puts a link in the place of the repository",
+  "a repository that is missing": "makes the repository that is missing",
   "no repository": "makes a repository at the top",
 };
 
@@ -220,6 +223,8 @@ export const PLANTS: Readonly<Record<string, string>> = {
     'unshare -rm sh -c "mount -t tmpfs none .git; mount --bind evil .git/hooks"; mount --bind evil .git; umount .git; umount -l .git/config; umount -l .',
   "uses the index to check out hooks":
     "mkdir -p w/.git/hooks; cp $EVIL w/.git/hooks/pre-commit; cp -r w/.git/. .git/; tar cf t.tar -C w . && tar xf t.tar; rsync -a w/ ./",
+  "makes the repository that is missing":
+    'git init -q --bare evil4.git; printf "$SET" >> evil4.git/config; git -C evil4.git config core.bare false; mv own own2; mkdir own; mv -T evil4.git own/repository.git',
   "fills the folders that are looked into":
     'mkdir many; cd many; seq 3000 | xargs mkdir; cd ..; printf "$SET" >> deep/sub/.git/config; printf "$SET" >> logs/.git',
 };

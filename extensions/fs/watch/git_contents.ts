@@ -1,12 +1,19 @@
 import { AT } from "../tree/tree.ts";
 import type { Stamp } from "./workspace_look.ts";
-import { ByteBuffer, type EnvironmentView, smallTextFile } from "@vis/extension";
-import { Buffer } from "node:buffer";
-import { join, posix, relative, resolve, sep } from "node:path";
+import {
+  ByteBuffer,
+  commonFolderOf,
+  type EnvironmentView,
+  gitFolderOf,
+  GitIndex,
+  isSha256,
+  parseGitConfig,
+  smallTextFile,
+} from "@vis/extension";
+import type { Buffer } from "node:buffer";
+import { join, posix, relative, sep } from "node:path";
 
 const MOST_BYTES = 64 << 20;
-/** The bytes of an index entry before its hash, and between the hash and the name. */
-const STAT_BYTES = 40, FLAG_BYTES = 2;
 const TIMEOUT_MS = 30_000;
 
 type Spawn = EnvironmentView["spawn"];
@@ -34,10 +41,9 @@ export class GitContents {
     const bytes = index !== null && info !== null && info.size <= MOST_BYTES
       ? await Deno.readFile(index).catch(() => null)
       : null;
-    const settings = place === null ? null : await smallTextFile(join(place.commonDir, "config"));
-    const hashBytes = /objectformat\s*=\s*sha256/i.test(settings ?? "") ? 32 : 20;
-    this.#hashes = bytes === null || place === null ? new Map() : entriesOf(Buffer.from(bytes.buffer), {
-      hashBytes,
+    if (bytes === null || place === null) return void (this.#hashes = new Map());
+    const settings = parseGitConfig(await smallTextFile(join(place.commonDir, "config")) ?? "");
+    this.#hashes = filesOf(new GitIndex(bytes, { sha256: isSha256(settings) }), {
       prefix: place.prefix,
       all: this.#all,
       before: info?.mtime?.getTime() ?? 0,
@@ -100,48 +106,25 @@ interface Repository {
 
 /** Returns the repository with this top, or null. */
 async function repositoryAt(top: string, workspace: string): Promise<Repository | null> {
-  const dot = join(top, ".git"), info = await Deno.lstat(dot).catch(() => null);
-  const named = info?.isFile ? /^gitdir: (.+?)\s*$/.exec(await smallTextFile(dot) ?? "")?.[1] : undefined;
-  const gitDir = info?.isDirectory ? dot : named === undefined ? null : resolve(top, named);
-  if (gitDir === null) return null;
-  const common = (await smallTextFile(join(gitDir, "commondir")))?.trim();
+  const gitDir = await gitFolderOf(top).catch(() => null);
+  const commonDir = gitDir === null ? null : await commonFolderOf(gitDir).catch(() => null);
+  if (gitDir === null || commonDir === null) return null;
   const below = relative(top, workspace).replaceAll(sep, "/");
-  const commonDir = common === undefined ? gitDir : resolve(gitDir, common);
   return { gitDir, commonDir, prefix: below === "" ? "" : `${below}/` };
 }
 
 /** Returns the files of an index below a folder, or all of them relative to it. A file that may have changed while the
  * index was written is skipped. */
-function entriesOf(
-  index: Buffer<ArrayBuffer>,
-  { hashBytes, prefix, all, before }: {
-    readonly hashBytes: number;
-    readonly prefix: string;
-    readonly all: boolean;
-    readonly before: number;
-  },
+function filesOf(
+  index: GitIndex,
+  { prefix, all, before }: { readonly prefix: string; readonly all: boolean; readonly before: number },
 ): ReadonlyMap<string, Entry> {
   const found = new Map<string, Entry>();
-  const version = index.length < 12 || index.toString("latin1", 0, 4) !== "DIRC" ? 0 : index.readUInt32BE(4);
-  if (version < 2 || version > 3) return found;
-  const head = STAT_BYTES + hashBytes + FLAG_BYTES;
-  for (let at = 12, left = index.readUInt32BE(8); left > 0 && at + head < index.length; left--) {
-    const flags = index.readUInt16BE(at + head - FLAG_BYTES);
-    const from = at + head + (version > 2 && (flags & 0x4000) !== 0 ? 2 : 0);
-    const end = index.indexOf(0, from);
-    if (end < 0) break;
-    const path = index.toString("utf8", from, end), isStaged = (flags & 0x3000) === 0;
-    const modified = index.readUInt32BE(at + 8) * 1_000 + index.readUInt32BE(at + 12) / 1e6;
-    const isInside = path.startsWith(prefix);
-    if (isStaged && (all || isInside) && modified < before) {
-      const hash = index.subarray(at + STAT_BYTES, at + STAT_BYTES + hashBytes);
-      found.set(isInside ? path.slice(prefix.length) : posix.relative(`/${prefix}`, `/${path}`), {
-        hash,
-        size: index.readUInt32BE(at + 36),
-        modified,
-      });
-    }
-    at += Math.ceil((end - at + 1) / 8) * 8;
+  for (const { name, isConflict, hash, size, modifiedMs } of index.entries()) {
+    const isInside = name.startsWith(prefix);
+    if (isConflict || !all && !isInside || modifiedMs >= before) continue;
+    const path = isInside ? name.slice(prefix.length) : posix.relative(`/${prefix}`, `/${name}`);
+    found.set(path, { hash, size, modified: modifiedMs });
   }
   return found;
 }

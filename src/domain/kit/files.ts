@@ -1,7 +1,7 @@
 import { REAL_CLOCK } from "./concurrency.ts";
 import type { Stats } from "node:fs";
 import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
-import { dirname, isAbsolute, relative, resolve } from "node:path";
+import ownPath, { dirname, resolve } from "node:path";
 
 /** Replaces a file as a whole: readers see the old or the new text, and after an error the old one. Without `mode`,
  * only its owner can read it. The folder must exist. */
@@ -98,10 +98,21 @@ export async function renameOver(
   }
 }
 
-/** Whether a path is inside a folder, on every system; both must be absolute. */
-export function isBelow(path: string, folder: string): boolean {
+/** Matches a path with an empty part, `.` or `..`. */
+const ODD = /\/(?:\.{0,2})(?:\/|$)/;
+
+/** Whether a path is a folder or inside it, by the rules of the system; both must be absolute. */
+export function isWithin(path: string, folder: string, { relative, isAbsolute, sep } = ownPath): boolean {
+  if (path === "") return false;
+  // Plain paths are compared as texts, which takes a tenth of the time.
+  if (sep === "/" && !ODD.test(folder) && !ODD.test(path)) return path === folder || path.startsWith(`${folder}/`);
   const way = relative(folder, path);
-  return way !== "" && way !== ".." && !/^\.\.[\\/]/.test(way) && !isAbsolute(way);
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** Whether a path is inside a folder; both must be absolute. */
+export function isBelow(path: string, folder: string): boolean {
+  return isWithin(path, folder) && !isWithin(folder, path);
 }
 
 const MAX_BYTES = 1 << 20;

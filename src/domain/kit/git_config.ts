@@ -51,6 +51,13 @@ export function parseGitConfig(text: string): readonly GitSetting[] {
   return found;
 }
 
+/** Whether the hashes of a repository with these settings have 32 bytes, not 20. */
+export function isSha256(settings: readonly GitSetting[]): boolean {
+  return settings.some(({ section, key, value }) =>
+    section === "extensions" && key === "objectformat" && value.toLowerCase() === "sha256"
+  );
+}
+
 /** Returns the value that begins at `from`, without quotes, escapes, comments and surrounding blanks, and its end. */
 function valueAt(text: string, from: number): [value: string, end: number] {
   let value = "", kept = 0, quoted = false, at = from;

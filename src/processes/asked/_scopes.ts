@@ -1,5 +1,5 @@
 import { basename, resolve } from "node:path";
-import { holds } from "../_open_folders.ts";
+import { isWithin } from "../../domain/kit/files.ts";
 import { shellText } from "../../domain/kit/text.ts";
 
 /** A command line for a shell, or a program with its arguments. */
@@ -216,7 +216,7 @@ function partScope(
   if (isLine && BUILTINS.has(typed)) return { never: `${typed} is a builtin of the shell` };
   const path = find(typed);
   if (path === null) return { never: `${typed} is not a program in PATH` };
-  if (changeable.some((folder) => holds(folder, path))) return { never: `${path} can change after the answer` };
+  if (changeable.some((folder) => isWithin(path, folder))) return { never: `${path} can change after the answer` };
   const name = plainName(typed);
   if (name in Object.prototype) return { never: `${name} may run another program` };
   for (const one of new Set([name, plainName(path)])) {
@@ -255,7 +255,7 @@ function cdScope(
   if (rest.length > 0 || to === "" || to.startsWith("-")) return { never: "cd has more than a folder" };
   if (!isFirst) return { never: "it changes the folder twice" };
   const path = folder(resolve(cwd, to));
-  if (path === null || !holds(workspace, path)) return { never: `${to} is not a folder of the workspace` };
+  if (path === null || !isWithin(path, workspace)) return { never: `${to} is not a folder of the workspace` };
   return { scope: shellText(["cd", to]), runs: null };
 }
 
@@ -319,7 +319,7 @@ function outsidePath(args: readonly string[], workspace: string): { readonly nev
     word.split(/[=:,@\s]/).some((piece) => {
       const path = piece.replace(/^-+[A-Za-z]*(?=[/~.])/, "");
       if (path.split(/[/\\]/).includes("..") || /^~|^[A-Za-z]:\\|^\\\\/.test(path)) return true;
-      return path.startsWith("/") && path !== "/dev/null" && !holds(workspace, path);
+      return path.startsWith("/") && path !== "/dev/null" && !isWithin(path, workspace);
     })
   );
   return found === undefined ? null : { never: `${found} is outside the workspace` };

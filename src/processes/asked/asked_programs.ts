@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { holds } from "../_open_folders.ts";
+import { isWithin } from "../../domain/kit/files.ts";
 import { commandText, shellText } from "../../domain/kit/text.ts";
 import type { ApprovalRequest } from "../../domain/query/approval.ts";
 import type {
@@ -230,7 +230,7 @@ function questionOf(
   },
 ): ApprovalRequest {
   const { env = {}, input, write = [], network = false } = options;
-  const outside = write.filter((path) => !holds(workspace, path));
+  const outside = write.filter((path) => !isWithin(path, workspace));
   const facts = [
     state.some ? "behind a wall that is not whole" : "with nothing around it",
     state.some && network ? "with access to the network" : "",
@@ -271,7 +271,7 @@ function questionOf(
 }
 
 function withTilde(path: string, home: string | null): string {
-  return home !== null && home !== "/" && holds(home, path) ? `~${path.slice(home.length)}` : path;
+  return home !== null && home !== "/" && isWithin(path, home) ? `~${path.slice(home.length)}` : path;
 }
 
 function clipped(text: string, most = 200): string {

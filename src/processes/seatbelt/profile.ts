@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { isWithin } from "../../domain/kit/files.ts";
 import type { GrantedPath } from "../../sandbox/confine/access.ts";
 
 /** The parts of a Mac that a program may use, besides the system's own programs and settings. All paths are absolute
@@ -178,8 +179,8 @@ export function seatbeltProfile(policy: SeatbeltPolicy): SeatbeltProfile {
 
 /** Whether every program may run the files in this folder of the system. */
 export function systemRuns(folder: string): boolean {
-  const isBelow = (one: string): boolean => folder === one || folder.startsWith(`${one}/`);
-  return PROGRAMS.some(isBelow) && !SERVER_SETTINGS.some(isBelow);
+  const isIn = (one: string): boolean => isWithin(folder, one);
+  return PROGRAMS.some(isIn) && !SERVER_SETTINGS.some(isIn);
 }
 
 /** Returns the arguments of `sandbox-exec` before the program's own. */
@@ -205,7 +206,7 @@ function pinsOf({ write, kept, hidden }: SeatbeltPolicy): readonly string[] {
   return [
     ...new Set([...kept, ...hidden].flatMap((path) => {
       const above = ancestorsOf([path]);
-      return above.filter((folder) => roots.some((root) => folder === root || folder.startsWith(`${root}/`)));
+      return above.filter((folder) => roots.some((root) => isWithin(folder, root)));
     })),
   ];
 }

@@ -1,6 +1,6 @@
-import { firstEntries, renameOver } from "../../../src/domain/kit/files.ts";
+import { firstEntries, isBelow, isWithin, renameOver } from "../../../src/domain/kit/files.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
-import { join } from "node:path";
+import { join, posix, win32 } from "node:path";
 import assert from "node:assert/strict";
 
 /** A system whose first renames fail. */
@@ -74,3 +74,16 @@ for (const os of [Deno.build.os, "freebsd"] as const) {
       await assert.rejects(firstEntries(join(folder, "a"), { most: 1, os }), Deno.errors.NotADirectory);
     }));
 }
+
+Deno.test("isWithin() and isBelow() go by the paths of each system", () => {
+  for (const path of ["/w", "/w/a", "/w/..a", "/w/a/../b"]) assert.ok(isWithin(path, "/w", posix), path);
+  for (const path of ["", "/", "/w2", "/w/..", "/w/../x", "/other"]) assert.ok(!isWithin(path, "/w", posix), path);
+  for (const path of ["/", "/w", "//w"]) assert.ok(isWithin(path, "/", posix), path);
+  const folder = "C:\\Users\\me";
+  for (const path of [folder, "c:\\users\\ME\\a", "C:/Users/me/a"]) assert.ok(isWithin(path, folder, win32), path);
+  for (const path of ["C:\\Users", "D:\\Users\\me\\a", "C:\\Users\\me2"]) {
+    assert.ok(!isWithin(path, folder, win32), path);
+  }
+  assert.ok(isBelow("/w/a", "/w"));
+  for (const path of ["/w", "/w/", "/w/a/.."]) assert.ok(!isBelow(path, "/w"), path);
+});

@@ -1,0 +1,140 @@
+/** Reads the folders and the index of a repository without git. */
+import { Buffer } from "node:buffer";
+import { isAbsolute, join, resolve } from "node:path";
+import { smallTextFile } from "./files.ts";
+
+/** The folder that `.git` at this top is or names: its real path, or the named one if nothing is there. Null if there
+ * is no `.git`, or one in which git finds no name either. Throws Error for a name that is not UTF-8. */
+export async function gitFolderOf(top: string): Promise<string | null> {
+  const dot = join(top, ".git"), info = await Deno.stat(dot).catch(() => null);
+  if (info === null) return null;
+  if (info.isDirectory) return await realOr(dot);
+  const [, named] = /^gitdir: ([^]*[^\r\n])[\r\n]*$/.exec(await smallTextFile(dot, { links: true }) ?? "") ?? [];
+  return named === undefined ? null : await folderNamed(named, { in: top, by: dot });
+}
+
+/** The folder that all worktrees of a repository share: the same one, unless its file `commondir` names another. Throws
+ * Error for a name that is not UTF-8. */
+export async function commonFolderOf(gitDir: string): Promise<string> {
+  const path = join(gitDir, "commondir");
+  const named = (await smallTextFile(path, { links: true }) ?? "").replace(/[\r\n]+$/, "");
+  return named === "" ? gitDir : await folderNamed(named, { in: gitDir, by: path });
+}
+
+async function folderNamed(named: string, { in: folder, by }: { readonly in: string; readonly by: string }) {
+  if (named.includes("\ufffd")) {
+    throw new Error(`Cannot find a repository: ${by} names ${named}, which is not UTF-8; rename the folder`);
+  }
+  return await realOr(isAbsolute(named) ? named : `${folder}/${named}`);
+}
+
+/** The kernel follows a link before it goes on to `..`. */
+async function realOr(path: string): Promise<string> {
+  return await Deno.realPath(path).catch(() => resolve(path));
+}
+
+/** Bytes of an entry before its hash, and between the hash and the name. */
+const STAT_BYTES = 40, FLAG_BYTES = 2;
+const FLAG_EXTENDED = 0x4000, FLAG_STAGE = 0x3000;
+const KIND_MASK = 0o170000, SUBMODULE = 0o160000;
+
+/** A file that a repository tracks. */
+export class GitIndexEntry {
+  readonly #index: Buffer;
+  readonly #at: number;
+  readonly #hashBytes: number;
+  readonly #name: Buffer;
+
+  constructor(
+    index: Buffer,
+    { at, hashBytes, name }: { readonly at: number; readonly hashBytes: number; readonly name: Buffer },
+  ) {
+    this.#index = index;
+    this.#at = at;
+    this.#hashBytes = hashBytes;
+    this.#name = name;
+  }
+
+  /** The path from the top of the repository. */
+  get name(): string {
+    return this.#name.toString();
+  }
+
+  get hash(): Buffer {
+    return this.#index.subarray(this.#at + STAT_BYTES, this.#at + STAT_BYTES + this.#hashBytes);
+  }
+
+  get size(): number {
+    return this.#index.readUInt32BE(this.#at + 36);
+  }
+
+  get modifiedMs(): number {
+    return this.#index.readUInt32BE(this.#at + 8) * 1_000 + this.#index.readUInt32BE(this.#at + 12) / 1e6;
+  }
+
+  get isSubmodule(): boolean {
+    return (this.#index.readUInt32BE(this.#at + 24) & KIND_MASK) === SUBMODULE;
+  }
+
+  /** Whether it is one of several versions in a conflict. */
+  get isConflict(): boolean {
+    return (this.#index.readUInt16BE(this.#at + STAT_BYTES + this.#hashBytes) & FLAG_STAGE) !== 0;
+  }
+}
+
+/** The file `index` of a repository, of version 2 to 4; another one has no entries. */
+export class GitIndex {
+  readonly #bytes: Buffer;
+  readonly #hashBytes: number;
+  readonly #version: number;
+  /** Where the extensions begin. */
+  #end = 0;
+
+  constructor(bytes: Uint8Array<ArrayBuffer>, { sha256 }: { readonly sha256: boolean }) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#hashBytes = sha256 ? 32 : 20;
+    const isIndex = this.#bytes.length >= 12 && this.#bytes.toString("latin1", 0, 4) === "DIRC";
+    this.#version = isIndex ? this.#bytes.readUInt32BE(4) : 0;
+  }
+
+  *entries(): Generator<GitIndexEntry> {
+    const index = this.#bytes, hashBytes = this.#hashBytes, version = this.#version;
+    if (version < 2 || version > 4) return;
+    const head = STAT_BYTES + hashBytes + FLAG_BYTES;
+    let name: Buffer = Buffer.alloc(0), at = 12;
+    for (let left = index.readUInt32BE(8); left > 0 && at + head < index.length; left--) {
+      const flags = index.readUInt16BE(at + head - FLAG_BYTES);
+      let from = at + head + (version > 2 && (flags & FLAG_EXTENDED) !== 0 ? 2 : 0), kept = 0;
+      if (version === 4) {
+        // The number of bytes that this name drops from the end of the name before it.
+        let cut = 0, more = true;
+        for (let first = true; more; first = false) {
+          const byte = index[from++] ?? 0;
+          cut = (first ? 0 : (cut + 1) << 7) | (byte & 0x7f);
+          more = (byte & 0x80) !== 0;
+        }
+        kept = Math.max(name.length - cut, 0);
+      }
+      const end = index.indexOf(0, from);
+      if (end < 0) break;
+      const rest = index.subarray(from, end);
+      name = kept === 0 ? rest : Buffer.concat([name.subarray(0, kept), rest]);
+      yield new GitIndexEntry(index, { at, hashBytes, name });
+      at = version === 4 ? end + 1 : at + Math.ceil((end - at + 1) / 8) * 8;
+    }
+    this.#end = at;
+  }
+
+  /** The name of the file that has the other entries of a split index; null for a whole one. Known once all entries
+   * have been read. */
+  get shared(): string | null {
+    const index = this.#bytes, least = 8 + this.#hashBytes;
+    if (this.#end === 0) return null;
+    for (let from = this.#end; from + least <= index.length; from += 8 + index.readUInt32BE(from + 4)) {
+      if (index.toString("latin1", from, from + 4) !== "link") continue;
+      const hash = index.toString("hex", from + 8, from + least);
+      return /^0*$/.test(hash) ? null : `sharedindex.${hash}`;
+    }
+    return null;
+  }
+}
