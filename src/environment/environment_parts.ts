@@ -56,8 +56,8 @@ export interface EnvironmentParts {
     argv: readonly string[],
     options: SpawnOptions,
   ) => Promise<NetworkScopes>;
-  /** Patterns of files that may hold keys. */
-  readonly secrets?: readonly string[];
+  /** Returns patterns of files of a workspace that may hold keys. */
+  readonly secrets?: (workspace: string) => readonly string[];
   /** Returns the top of the repository around a workspace, and whether extensions may change it without approval. They
    * may always read it. Returns null if there is none. */
   readonly repositoryRoot?: (workspace: string) => { readonly path: string; readonly isOpen: boolean } | null;

@@ -160,7 +160,7 @@ export class EnvironmentViews {
       ...(networkScopes
         ? { networkScopes: (argv, options) => networkScopes(workspace, argv, { ...options, root }) }
         : {}),
-      ...(parts.secrets ? { secrets: parts.secrets } : {}),
+      ...(parts.secrets ? { secrets: parts.secrets(workspace) } : {}),
       ...(obeyedPaths ? { obeyedPaths: (paths) => obeyedPaths(workspace, paths, root) } : {}),
       db: this.#db,
       get initialNames() {

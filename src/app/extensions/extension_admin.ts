@@ -31,6 +31,7 @@ import {
   type EnvironmentVariables,
   programsOf,
   rootOf,
+  secretsIn,
   type Settings,
   settingsSectionsOf,
   type ShippedParts,
@@ -197,7 +198,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
 
   async requests(): ReturnType<ExtensionAdmin["requests"]> {
     const settings = this.#settings;
-    const { workspace, home, config: { secrets } } = settings;
+    const { workspace, home } = settings, secrets = secretsIn(settings, workspace);
     const root = rootOf(settings, this.#parts.env);
     const place = { workspace, ...(root === null ? {} : { root }), home, secrets };
     const { loaded } = await buildRegistry(settings, this.#parts, { folders: await discoverFolders(settings) });

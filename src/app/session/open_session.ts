@@ -29,6 +29,7 @@ import {
   programsOf,
   readSettings,
   rootOf,
+  secretsIn,
   type Settings,
   type ShippedParts,
 } from "../settings/settings.ts";
@@ -68,7 +69,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       trySandbox: () => new WorkFolder().remove(),
       ...(locked ? {} : { ...commands, ...approvalRules(settings) }),
       ...await hooksOf(settings, commands),
-      secrets: settings.config.secrets,
+      secrets: (workspace) => secretsIn(settings, workspace),
       repositoryRoot: (workspace) => {
         const path = locked || workspace !== settings.workspace ? null : rootOf(settings, env);
         return path === null ? null : { path, isOpen: request.root ?? false };

@@ -6,7 +6,7 @@ import { type ConfigFile, type ProjectFile, SettingsSections } from "../../confi
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
 import { ConfigError, fileFault, messageOf, UsageError } from "../../domain/errors.ts";
 import { isPostgres } from "../../domain/kit/addresses.ts";
-import { ensureFolder, isBelow, plainTextFile, replaceFile } from "../../domain/kit/files.ts";
+import { ensureFolder, isWithin, plainTextFile, replaceFile } from "../../domain/kit/files.ts";
 import type { SettingsSection } from "../../domain/settings.ts";
 import type { EnvironmentParts } from "../../environment/environment_parts.ts";
 import type { TrustList } from "../../extension/folder.ts";
@@ -54,18 +54,26 @@ export async function readSettings(
   const sections = file === null && project === null ? undefined : await settingsSectionsOf(parts);
   const loaded = await loadConfig({ file, project, env, flags: request, sections });
   const database = await databaseOf({ flag: request.db, setting: loaded.config.database, env, home });
-  const secrets = [...loaded.config.secrets, ...home === null ? [] : await ownSecrets(home, workspace)];
-  const config = { ...loaded.config, secrets };
-  const settings = { ...loaded, config, ...database, home, workspace, locked: request.locked };
+  const settings = { ...loaded, ...database, home, workspace, locked: request.locked };
   return request.locked ? await lockSettings(settings, parts) : settings;
 }
 
-/** Returns patterns of Vis's own keys, tokens and databases if its folder is in the workspace, as in a home folder. */
-async function ownSecrets(home: string, workspace: string): Promise<readonly string[]> {
-  const real = await Deno.realPath(home).catch(() => home);
-  if (!isBelow(real, workspace)) return [];
+/** Returns patterns of files of a workspace that may hold keys. They include Vis's own keys, tokens and databases where its folder
+ * is the workspace or in it, such as in a home folder. */
+export function secretsIn({ config, home }: Pick<Settings, "config" | "home">, workspace: string): readonly string[] {
+  const real = home === null ? "" : realPathOf(home);
+  if (!isWithin(real, workspace)) return config.secrets;
   const below = relative(workspace, real).replaceAll("\\", "/");
-  return ["auth.json", "*token*", "*.db*"].map((name) => `${below}/${name}`);
+  const own = ["auth.json", "*token*", "*.db*"].map((name) => below === "" ? name : `${below}/${name}`);
+  return [...config.secrets, ...own];
+}
+
+function realPathOf(path: string): string {
+  try {
+    return Deno.realPathSync(path);
+  } catch {
+    return path; // not there yet
+  }
 }
 
 /** Returns `$VIS_HOME`, or its default. Windows copies its roaming folder over the network, even a database in use, so

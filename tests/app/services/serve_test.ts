@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as extensions from "../../../extensions/index.ts";
 import { type Telemetry, Tracer } from "../../../src/app/otel/telemetry.ts";
 import { checkServer } from "../../../src/app/services/check_server.ts";
 import { serve } from "../../../src/app/services/serve.ts";
+import { until } from "../../helpers/until.ts";
 import type { RunningServer, ServeRequest } from "../../../src/channels/channel.ts";
 
 const TOKEN = "test-token-0123456789";
@@ -207,4 +209,60 @@ Deno.test("serve() refuses tokens in a folder that requests can read", async () 
   await Deno.symlink(tokens, link);
   await assert.rejects(at.serve({ tokens: link, token: undefined }), why);
   await assert.rejects(at.serve({ tokenFile: join(at.workspace, "token"), token: undefined }), why);
+});
+
+Deno.test("serve() hides its keys in each of its workspaces", { ignore: Deno.build.os === "windows" }, async () => {
+  await using at = await place({ server: { workspaces: ["FOLDER", "HOME"] } });
+  const folder = join(at.home, ".."), model = join(folder, "model"), key = "sk-kept-from-the-model";
+  const config = join(at.home, "config.jsonc");
+  const text = await Deno.readTextFile(config);
+  await Deno.writeTextFile(config, text.replace("FOLDER", folder).replace("HOME", at.home));
+  await Deno.writeTextFile(join(at.home, "auth.json"), JSON.stringify({ version: 1, providers: {}, key }));
+  await Deno.writeTextFile(join(at.home, "x"), "plain");
+  await new Deno.Command("git", { args: ["init", "-q", folder] }).output();
+  const server = await at.serve({ provider: "files", model });
+  const post = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+    const response = await fetch(new URL(path, server.url), { method: "POST", headers, body: JSON.stringify(body) });
+    return { status: response.status, value: await response.json() };
+  };
+  let request = 0;
+  const next = (kind: string): string => join(model, `${String(request + 1).padStart(3, "0")}.${kind}.txt`);
+  const reply = async (body: object) => {
+    await until(() => existsSync(next("request")));
+    await Deno.writeTextFile(next("reply"), JSON.stringify(body));
+    request++;
+  };
+  try {
+    for (
+      const [workspace, path, plain] of [[folder, "home/auth.json", "home/x"], [at.home, "auth.json", "x"]] as const
+    ) {
+      const { status, value: { conversationId } } = await post("/api/v1/conversations", { workspace });
+      assert.equal(status, 201);
+      const calls = [
+        `fs.readFile("${plain}")`,
+        `fs.readFile("${path}")`,
+        `shell.run("cat ${path}")`,
+        `git.add("${path}")`,
+        `fs.grep("sk-")`,
+      ];
+      const expr = `const said = []
+for (const call of [${
+        calls.map((call) => `() => ${call}`)
+      }]) said.push(await call().then((it) => JSON.stringify(it), String))
+said`;
+      const asked = post(`/api/v1/conversations/${conversationId}/messages`, { request: "Read it" });
+      await reply({ code: [{ expr }] });
+      await reply({ final: { answer: "{{#said}}{{.}}\n{{/said}}" } });
+      const { value: { answer } } = await asked;
+      assert.doesNotMatch(answer, new RegExp(key));
+      const [read, file, command, git] = answer.split("\n");
+      assert.match(read, /plain/);
+      assert.match(file, /Cannot read \S*auth\.json: it may hold keys, and nobody can be asked here/);
+      assert.match(command, /Cannot run commands: \S+ would give them access to /);
+      assert.match(git, /Cannot /);
+    }
+  } finally {
+    await server.close();
+  }
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type EnvironmentVariables, readSettings, visHome } from "../../../src/app/settings/settings.ts";
+import { type EnvironmentVariables, readSettings, secretsIn, visHome } from "../../../src/app/settings/settings.ts";
 import { ConfigError, UsageError } from "../../../src/domain/errors.ts";
 import { isSecretFile, SECRET_PATTERNS } from "../../../src/domain/kit/names.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
@@ -70,20 +70,20 @@ Deno.test("readSettings() reads the settings file of the home, and accepts a mis
   });
 });
 
-Deno.test("readSettings() counts the keys and tokens of Vis as secrets if its folder is in the workspace", async () => {
+Deno.test("secretsIn() counts the keys and tokens of Vis if its folder is the workspace or in it", async () => {
   await withFolder(async (folder) => {
-    const home = join(folder, ".vis");
-    await Deno.mkdir(home);
-    const secretsIn = async (cwd: string): Promise<readonly string[]> =>
-      (await readSettings({ cwd }, { VIS_HOME: home }, NO_EXTENSIONS)).config.secrets;
-    const found = await secretsIn(folder);
-    for (const name of ["auth.json", "server-token", "vis.db", "vis.db-wal"]) {
-      assert.ok(isSecretFile(`.vis/${name}`, found), name);
+    const home = join(folder, ".vis"), beside = join(folder, "project");
+    for (const path of [home, beside]) await Deno.mkdir(path);
+    const settings = await readSettings({ cwd: beside }, { VIS_HOME: home }, NO_EXTENSIONS);
+    for (const [workspace, below] of [[folder, ".vis/"], [home, ""]] as const) {
+      const found = secretsIn(settings, workspace);
+      for (const name of ["auth.json", "server-token", "vis.db", "vis.db-wal"]) {
+        assert.ok(isSecretFile(below + name, found), name);
+      }
+      assert.ok(!isSecretFile("src/code.ts", found));
     }
-    assert.ok(!isSecretFile("src/token.ts", found));
-    const beside = join(folder, "project");
-    await Deno.mkdir(beside);
-    assert.deepEqual(await secretsIn(beside), SECRET_PATTERNS);
+    assert.ok(!isSecretFile("src/token.ts", secretsIn(settings, folder)));
+    assert.deepEqual(secretsIn(settings, beside), SECRET_PATTERNS);
   });
 });
 
