@@ -5,6 +5,7 @@ import { Pace } from "../domain/kit/concurrency.ts";
 import { isBelow, isWithin, smallTextFile } from "../domain/kit/files.ts";
 import { everyGitSetting, type GitSetting, isSha256, parseGitConfig, untilde } from "../domain/kit/git_config.ts";
 import { commonFolderOf, gitFolderOf } from "../domain/kit/git_repository.ts";
+import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { GitIndexes } from "./_git_index.ts";
 import { folderEntries, keptStampOf, stampOf } from "./folders.ts";
 
@@ -391,6 +392,14 @@ export function isBare(folder: string, kindOf = entryKind): boolean {
   const isThere = (name: string): boolean => existsSync(join(folder, name)) && kindOf(join(folder, name)) !== null;
   const isHead = kindOf(join(folder, "HEAD")) !== "folder";
   return isHead && ["HEAD", "objects", "refs"].every(isThere) && !hasRepository(folder);
+}
+
+/** Returns folders of a call outside the repository that may contain repositories. A repository's own folder is none of
+ * them, since who may change it may change all of it. */
+export function foldersBeside(root: string, write: readonly GrantedPath[]): readonly string[] {
+  return write.flatMap(({ path, folder }) =>
+    folder && !isWithin(path, root) && !path.split("/").includes(GIT) && !isBare(path) ? [path] : []
+  );
 }
 
 /** Whether git stops at `.git` of a folder and never checks whether the folder itself is a repository. It stops at any

@@ -17,7 +17,14 @@ import {
 } from "./_command_folder.ts";
 import { ConfinedProcess, NoNamespaces } from "./_confined_process.ts";
 import { commandIn, type Fixed, FixedPaths, isPlaceholder } from "./_fixed_paths.ts";
-import { entryKind, isBare, obeyedIn, outsideRepository, repositoryFolders, type UserFolders } from "./_obeyed_by.ts";
+import {
+  entryKind,
+  foldersBeside,
+  obeyedIn,
+  outsideRepository,
+  repositoryFolders,
+  type UserFolders,
+} from "./_obeyed_by.ts";
 import {
   deviceNodes,
   linksOf,
@@ -147,8 +154,10 @@ export class ProcessWall {
         const { write: named = [], keep = [] } = options;
         const write = own.write.map(({ path }) => path);
         const closed = found.closed.map((folder) => join(root, folder));
+        const beside: string[] = [];
+        for (const path of foldersBeside(root, own.write)) beside.push(...topsOf(path, await this.#look(path)));
         fixed = await this.#fixed.enter({ root, workspace }, {
-          repositories: [...topsOf(root, found), ...await this.#topsBeside(root, own.write)],
+          repositories: [...topsOf(root, found), ...beside],
           write,
           named,
           keep,
@@ -220,19 +229,6 @@ export class ProcessWall {
       await fixed?.leave();
       await made.remove();
     }
-  }
-
-  /** Returns repositories in folders outside that the program may change, except repositories that it may change as a
-   * whole. */
-  async #topsBeside(root: string, write: readonly GrantedPath[]): Promise<readonly string[]> {
-    const tops: string[] = [];
-    for (const { path, folder } of write) {
-      if (!folder || isWithin(path, root) || path.split("/").includes(".git") || isBare(path)) {
-        continue;
-      }
-      tops.push(...topsOf(path, await this.#look(path)));
-    }
-    return tops;
   }
 
   /** Returns repositories that were added to the workspace's, among its folders near the top. */

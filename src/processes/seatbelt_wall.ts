@@ -12,6 +12,7 @@ import {
   outsideWorkspace,
   programEnvironment,
 } from "./_command_folder.ts";
+import { foldersBeside } from "./_obeyed_by.ts";
 import { deviceNodes, machinePath, type OpenFolders, openFolders, type PrivateFolders } from "./_open_folders.ts";
 import { checkCall, MAX_BYTES, type RunOptions, runToEnd, TIMEOUT_MS, writeInput } from "./_program_run.ts";
 import { removeTree } from "./folders.ts";
@@ -124,7 +125,10 @@ export class SeatbeltWall {
       const policy: SeatbeltPolicy = {
         read: [...open.read, ...own.read],
         write: [...own.write, { path: folder, folder: true }],
-        ...await this.#kept([root, workspace], { write: own.write, keep: options.keep ?? [] }),
+        ...await this.#kept([root, workspace, ...foldersBeside(root, own.write)], {
+          write: own.write,
+          keep: options.keep ?? [],
+        }),
         hidden: options.hidden,
         devices: await deviceNodes(),
         network,

@@ -153,6 +153,43 @@ Deno.test("SeatbeltWall.spawn() passes what is kept and hidden", { ignore }, asy
   }, { secretFiles: inside(".env", "other.env"), kept: inside("lib/.git") });
 });
 
+Deno.test(
+  "SeatbeltWall.spawn() keeps repositories in other folders that a program may change",
+  { ignore },
+  async () => {
+    const below = (folder: string) => Promise.resolve([join(folder, "hooks"), join(folder, "lib/.git")]);
+    await place(OBEYS, async ({ wall, root, workspace, started }) => {
+      const other = join(root, "other"), bare = join(root, "bare");
+      for (
+        const path of [join(other, ".git"), join(other, "hooks"), join(other, "src"), `${bare}/objects`, `${bare}/refs`]
+      ) {
+        await Deno.mkdir(path, { recursive: true });
+      }
+      await Deno.writeTextFile(join(bare, "HEAD"), "ref: refs/heads/main\n");
+      const allowed = async (write: readonly string[], names: readonly string[]) => {
+        await wall.spawn(workspace, ["true"], { write: [workspace, ...write] });
+        const args = (await started()).at(-1)!;
+        const profile = new Profile(args[1] ?? "", Object.fromEntries(parametersOf(args)));
+        return names.filter((name) => profile.allows({ operation: "file-write-create", path: join(root, name) }));
+      };
+      const names = [
+        ".git/config",
+        ".git/hooks/pre-commit",
+        ".vis/config.jsonc",
+        "hooks/pre-commit",
+        "lib/.git/config",
+      ];
+      const files = ["src/a", "other/src/a", "other/a"].map((name) => name.replace("src/a", "src/a.ts"));
+      const kept = names.map((name) => `other/${name}`);
+      assert.deepEqual(await allowed([other], [...kept, ...files]), files.slice(1));
+      assert.deepEqual(await allowed([join(other, "src")], [...kept, ...files]), ["other/src/a.ts"]);
+      assert.deepEqual(await allowed([other, join(other, ".git")], kept), kept.slice(0, 2), "asked for by name");
+      assert.deepEqual(await allowed([bare], ["bare/config"]), ["bare/config"], "asked for by name");
+      assert.deepEqual(await allowed([], [...kept, ...files]), []);
+    }, { kept: below });
+  },
+);
+
 Deno.test("SeatbeltWall.spawn() ends everything at the time limit, and what is left behind", { ignore }, async () => {
   await place(OBEYS, async ({ wall, workspace }) => {
     const tree = `setsid sh -c '${longSleep(921)}; :' & (${longSleep(922)} &) ; echo begun; wait; ${longSleep(923)}`;
