@@ -297,6 +297,14 @@ Deno.test("git.worktree() makes and removes worktrees, also one that is the work
     const back = `${root}/outside/main/.git/worktrees/workspace/gitdir`;
     await Deno.writeTextFile(back, "/elsewhere/.git\n");
     await assert.rejects(status(env), /which does not belong to this folder/);
+    for (const own of ["own", ".git"]) { // as an archive may bring it
+      await Deno.remove(`${workspace}/.git`, { recursive: true });
+      await Deno.mkdir(`${workspace}/${own}`);
+      await Deno.writeTextFile(`${workspace}/${own}/HEAD`, "ref: refs/heads/main\n");
+      await Deno.writeTextFile(`${workspace}/${own}/commondir`, `${root}/outside/main/.git\n`);
+      if (own === "own") await Deno.writeTextFile(`${workspace}/.git`, "gitdir: own\n");
+      await assert.rejects(log(env), /\.git points to \S+\/outside\/main\/\.git, which does not belong to this folder/);
+    }
   });
 });
 
