@@ -3,7 +3,6 @@ import { join, resolve } from "node:path";
 import { Pace } from "../domain/kit/concurrency.ts";
 import { isWithin } from "../domain/kit/files.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
-import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { createLog } from "../logging/log.ts";
 import { execPlan, type ExecPolicy, ExecProgram } from "../sandbox/exec/exec_plan.ts";
 import type { ChildProgram } from "../sandbox/launch.ts";
