@@ -48,6 +48,7 @@ const LONG: readonly string[] = [
   "tests/persistence/postgres",
   "tests/persistence/store/postgres_store_test.ts",
   "tests/processes/folders_test.ts",
+  "tests/processes/owner_attacks_test.ts",
   "tests/processes/planting_test.ts",
   "tests/processes/process_wall_attacks_test.ts",
   "tests/processes/workspace_walk_test.ts",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { Attack, Outcome } from "./_attack.ts";
 import { ATTACKS, REPOSITORY } from "./_attacks.ts";
-import { mayMake, type Place, place } from "./_place.ts";
+import { mayMake, type Owner, type Place, place } from "./_place.ts";
 
 /** Ways in which commands run: what one gets, whether the machine has namespaces, and whether the user started Vis in a
  * folder inside the repository, all of which the command may change. */
@@ -51,14 +51,18 @@ export function attacksSuite({ missing }: { readonly missing: string }): void {
 
 /** Every attack in as few commands as possible: one by one they are what `attacksSuite` tries. */
 export function attacksTogetherSuite(
-  { missing, timeoutMs }: { readonly missing: string; readonly timeoutMs: number },
+  { missing, timeoutMs, owner = null }: {
+    readonly missing: string;
+    readonly timeoutMs: number;
+    readonly owner?: Owner | null;
+  },
 ): void {
   const others = ATTACKS.filter((attack) => !REPOSITORY.includes(attack));
   for (const way of WAYS) {
     const { namespaces } = way;
     for (const attacks of [repelled(others, way), ...repelled(REPOSITORY, way).map((attack) => [attack])]) {
       const what = attacks.length > 1 ? `that try ${attacks.length} attacks in turn do` : `that ${attacks[0]?.name} do`;
-      const title = `ProcessWall: commands ${way.name} ${what} nothing`;
+      const title = `ProcessWall: commands ${way.name}${titleOf(owner)} ${what} nothing`;
       Deno.test(title, { ignore: missing !== "" || namespaces && !mayMake }, async () => {
         await place(async (there) => {
           const outcome = await spawned(there, inTurn(attacks, there), { way, timeoutMs });
@@ -66,7 +70,7 @@ export function attacksTogetherSuite(
           assert.equal(outputs.length, attacks.length + 1, JSON.stringify(outcome));
           const got = attacks.filter((attack, at) => attack.got({ code: 0, stdout: outputs[at] ?? "" }, there));
           assert.deepEqual(got.map(({ name }) => name), []);
-        }, { namespaces });
+        }, { namespaces, owner });
       });
     }
   }
@@ -80,22 +84,41 @@ function inTurn(attacks: readonly Attack[], there: Place): string {
   return attacks.map((attack) => `(\n${attack.command(there)}\n)\n${CLEAN}\nprintf '${MARK}'\n`).join("");
 }
 
+/** Without a wall too, nobody else can do this where Vis is root's. */
+const ONLY_ROOT: readonly string[] = [
+  "reads Vis's environment",
+  "goes by the folder of another process",
+  "gives a file to another user",
+];
+
 /** The same without the wall: an attack that does nothing then proves nothing. */
-export function controlsSuite({ missing }: { readonly missing: string }): void {
-  for (const attack of ATTACKS.filter(({ control }) => control)) {
-    Deno.test(`without a wall: a command that ${attack.name} does`, { ignore: missing !== "" }, async () => {
+export function controlsSuite(
+  { missing, owner = null }: { readonly missing: string; readonly owner?: Owner | null },
+): void {
+  const wanted = ATTACKS.filter(({ name, control }) => control && (owner === null || !ONLY_ROOT.includes(name)));
+  for (const attack of wanted) {
+    const title = `without a wall: a command${titleOf(owner)} that ${attack.name} does`;
+    Deno.test(title, { ignore: missing !== "" }, async () => {
       await place(async (there) => {
-        assert.equal(attack.got(await unconfined(attack, { ...there }), there), true);
-      });
+        assert.equal(attack.got(await unconfined(attack, { there, owner }), there), true);
+      }, { owner });
     });
   }
 }
 
-async function unconfined(attack: Attack, there: Parameters<Attack["command"]>[0]): Promise<Outcome> {
+function titleOf(owner: Owner | null): string {
+  return owner === null ? "" : " with the id of a workspace's owner";
+}
+
+async function unconfined(
+  attack: Attack,
+  { there, owner }: { readonly there: Place; readonly owner: Owner | null },
+): Promise<Outcome> {
   const { code, stdout } = await new Deno.Command("/bin/sh", {
     args: ["-c", attack.command(there)],
     cwd: there.workspace,
     stdin: "null",
+    ...owner ?? {},
   }).output();
   return { code, stdout: new TextDecoder().decode(stdout) };
 }

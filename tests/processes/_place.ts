@@ -9,6 +9,8 @@ export const missing = Deno.build.os === "linux" ? "" : "needs Linux";
 /** Whether commands can have namespaces of their own: as root with the capability for it, elsewhere where the kernel
  * lets users make theirs. */
 export const mayMake = missing === "" && makesNamespaces();
+/** Somebody whose workspace root works in, such as in a container; null if these tests are not run by root. */
+export const OWNER: Owner | null = missing === "" && Deno.uid() === 0 ? { uid: 65534, gid: 65534 } : null;
 export const SECRET = "the-secret-of-the-user";
 
 function makesNamespaces(): boolean {
@@ -21,6 +23,17 @@ export async function launcherBehind(script: string, folder: string): Promise<Ch
   const path = join(folder, "init");
   await Deno.writeFile(path, Uint8Array.fromBase64(INIT[Deno.build.arch]), { mode: 0o755 });
   return { path: "/usr/bin/env", args: ["PATH=/usr/bin:/bin", "/bin/sh", "-c", script, "sh", path] };
+}
+
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Gives a folder with its contents to somebody. */
+export async function giveTo({ uid, gid }: Owner, folder: string): Promise<void> {
+  const { success } = await new Deno.Command("/bin/chown", { args: ["-hR", `${uid}:${gid}`, folder] }).output();
+  if (!success) throw new Error(`Cannot give ${folder} to ${uid}`);
 }
 
 /** A workspace, a home folder, Vis's own, a folder of somebody else and a readable one, beside each other. */
@@ -38,9 +51,10 @@ export interface Place {
   read(path: string): string | null;
 }
 
+/** All folders, and the process that does nothing, are the `owner`'s if there is one. */
 export async function place(
   test: (place: Place) => Promise<void>,
-  options: Partial<ProcessWallOptions> = {},
+  { owner = null, ...options }: Partial<ProcessWallOptions> & { readonly owner?: Owner | null } = {},
 ): Promise<void> {
   const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-wall-test-" }));
   const at = (name: string): string => join(root, name);
@@ -55,8 +69,14 @@ export async function place(
   await Deno.writeTextFile(at("workspace/.git/hooks/pre-push"), "#!/bin/sh\n", { mode: 0o755 });
   await Deno.writeTextFile(at("workspace/.vis/config.jsonc"), "{}\n");
   await Deno.symlink(at("outside/secret"), at("workspace/link"));
-  const victim = new Deno.Command("/bin/sleep", { args: ["7200"], env: { TOKEN: SECRET }, stdout: "null" }).spawn();
+  const victim = new Deno.Command("/bin/sleep", {
+    args: ["7200"],
+    env: { TOKEN: SECRET },
+    stdout: "null",
+    ...owner ?? {},
+  }).spawn();
   const bus = Deno.listen({ transport: "unix", path: at("outside/bus") }); // a service, as D-Bus and docker have one
+  if (owner !== null) await giveTo(owner, root);
   const abstract = `vis-test-${crypto.randomUUID()}`;
   const service = createServer((socket) => socket.on("error", () => {}).end()).listen(`\0${abstract}`);
   await once(service, "listening");

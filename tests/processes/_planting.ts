@@ -1,7 +1,10 @@
 import { dirname, join } from "node:path";
+import { giveTo, type Owner } from "./_place.ts";
 
 /** A workspace of the user with a repository, and the git of that user, who has a home folder beside it. */
 export interface Planted {
+  /** Whose files these are, if not those of the user who runs the tests. */
+  readonly owner: Owner | null;
   readonly root: string;
   readonly workspace: string;
   /** Folders with a repository, relative to the workspace. */
@@ -244,7 +247,7 @@ const env = (root: string): Record<string, string> => ({
 /** Runs a script as the user would, without a wall. */
 export async function asUser(
   script: string,
-  { root, workspace }: Pick<Planted, "root" | "workspace">,
+  { root, workspace, owner }: Pick<Planted, "root" | "workspace" | "owner">,
   cwd = workspace,
 ): Promise<string> {
   const { stdout, stderr } = await new Deno.Command("/bin/sh", {
@@ -253,6 +256,7 @@ export async function asUser(
     clearEnv: true,
     env: env(root),
     stdin: "null",
+    ...owner ?? {},
   }).output();
   return new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
 }
@@ -261,14 +265,20 @@ export async function asUser(
 export const FOLDER = "started/here";
 
 /** A place with the layout; the witness is in the workspace, where commands could make it themselves, but do not. */
-export async function planted(layout: string, test: (place: Planted) => Promise<void>): Promise<void> {
+export async function planted(
+  layout: string,
+  test: (place: Planted) => Promise<void>,
+  { owner = null }: { readonly owner?: Owner | null } = {},
+): Promise<void> {
   const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-planting-" }));
   const workspace = join(root, "workspace"), witness = join(root, "out/witness");
   try {
     for (const path of [workspace, join(root, "home"), dirname(witness)]) await Deno.mkdir(path);
-    await asUser(`git init -q --bare ../probe; ${LAYOUTS[layout]}`, { root, workspace });
-    const found = await asUser("find . -name .git -not -path './.git/*' | xargs -r -n1 dirname", { root, workspace });
-    await test({ root, workspace, witness, tops: found.split("\n").filter((top) => top !== "") });
+    if (owner !== null) await giveTo(owner, root);
+    const user = { root, workspace, owner };
+    await asUser(`git init -q --bare ../probe; ${LAYOUTS[layout]}`, user);
+    const found = await asUser("find . -name .git -not -path './.git/*' | xargs -r -n1 dirname", user);
+    await test({ ...user, witness, tops: found.split("\n").filter((top) => top !== "") });
   } finally {
     await new Deno.Command("/bin/rm", { args: ["-rf", root] }).output();
   }

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { until } from "../helpers/until.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 import { isNamed, killed, lives, longSleep } from "./lives.ts";
-import { mayMake } from "./_place.ts";
+import { giveTo, mayMake, OWNER } from "./_place.ts";
 import { wallProcess } from "./_wall_process.ts";
 
 const CODE = `
@@ -22,22 +23,30 @@ const STAYS: Readonly<Record<string, (sleep: string) => string>> = {
 };
 
 Object.entries(STAYS).forEach(([what, command], at) => {
-  Deno.test(`a command that ${what} ends with Vis`, { ignore: !mayMake }, async () => {
-    const sleep = longSleep(920 + at);
-    await withFolder(async (workspace) => {
-      const vis = await wallProcess(CODE, [workspace, command(sleep)]);
-      const reader = vis.stdout.getReader();
-      const { value } = await reader.read();
-      assert.equal(new TextDecoder().decode(value), "up\n");
-      await until(() => lives(sleep));
-      vis.kill("SIGKILL");
-      await Promise.all([vis.status, vis.stderr.cancel()]);
-      await reader.cancel();
-      try {
-        await until(() => !isNamed(sleep)); // its shell may end after it
-      } finally {
-        assert.equal(killed(sleep), false);
-      }
+  // The pipes of the outputs are root's, and nobody else can open them.
+  const owners = OWNER === null || what.startsWith("holds its outputs") ? [null] : [null, OWNER];
+  for (const owner of owners) {
+    const who = owner === null ? "a command" : "a command with the id of a workspace's owner";
+    Deno.test(`${who} that ${what} ends with Vis`, { ignore: !mayMake }, async () => {
+      const sleep = longSleep(940 + 2 * at + (owner === null ? 0 : 1));
+      await withFolder(async (folder) => {
+        const workspace = join(folder, "workspace");
+        await Deno.mkdir(workspace);
+        if (owner !== null) await giveTo(owner, folder);
+        const vis = await wallProcess(CODE, [workspace, command(sleep)]);
+        const reader = vis.stdout.getReader();
+        const { value } = await reader.read();
+        assert.equal(new TextDecoder().decode(value), "up\n");
+        await until(() => lives(sleep));
+        vis.kill("SIGKILL");
+        await Promise.all([vis.status, vis.stderr.cancel()]);
+        await reader.cancel();
+        try {
+          await until(() => !isNamed(sleep)); // its shell may end after it
+        } finally {
+          assert.equal(killed(sleep), false);
+        }
+      });
     });
-  });
+  }
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { ProcessWall } from "../../src/processes/process_wall.ts";
-import { mayMake, missing } from "./_place.ts";
+import { mayMake, missing, OWNER, type Owner } from "./_place.ts";
 import {
   asUser,
   AT_FOLDERS,
@@ -41,13 +41,19 @@ interface Start {
   readonly inside?: boolean;
   /** The user lets commands change the whole repository around that folder. */
   readonly all?: boolean;
+  /** Root started Vis in a workspace of somebody else. */
+  readonly owner?: Owner | null;
 }
 
-async function plants(layout: string, tried: readonly string[], { inside = false, all = false }: Start = {}) {
+async function plants(
+  layout: string,
+  tried: readonly string[],
+  { inside = false, all = false, owner = null }: Start = {},
+) {
   let found = false;
   await planted(layout, async (place) => {
     const { workspace } = place, folder = inside ? join(workspace, FOLDER) : workspace;
-    await Deno.mkdir(folder, { recursive: true });
+    await asUser(`mkdir -p '${folder}'`, place);
     const facts = async () => await asUser(FACTS, place) + await asUser(FACTS, place, folder);
     const before = await facts();
     const script = planting(tried, { ...place, workspace: all ? workspace : folder });
@@ -58,7 +64,7 @@ async function plants(layout: string, tried: readonly string[], { inside = false
     await asUser(uses(place.tops), place);
     found = exists(place.witness);
     assert.equal(await facts(), before);
-  });
+  }, { owner });
   return found;
 }
 
@@ -86,13 +92,20 @@ for (const layout of Object.keys(LAYOUTS)) {
     await plantsNothing(layout, { inside: true, all: true });
   });
 
-  Deno.test(`without a wall, a command plants something in a workspace with ${layout}`, { ignore }, async () => {
-    await planted(layout, async (place) => {
-      await asUser(planting([PLANTS[WORKS[layout] ?? ""] ?? ""], place), place);
-      await asUser(uses(place.tops), place);
-      assert.equal(exists(place.witness), true);
-    });
+  Deno.test(`nor where root works in somebody's workspace with ${layout}`, { ignore: ignore || !OWNER }, async () => {
+    await plantsNothing(layout, { owner: OWNER });
   });
+
+  for (const owner of OWNER === null ? [null] : [null, OWNER]) {
+    const who = owner === null ? "a command" : "a command with its owner's id";
+    Deno.test(`without a wall, ${who} plants something in a workspace with ${layout}`, { ignore }, async () => {
+      await planted(layout, async (place) => {
+        await asUser(planting([PLANTS[WORKS[layout] ?? ""] ?? ""], place), place);
+        await asUser(uses(place.tops), place);
+        assert.equal(exists(place.witness), true);
+      }, { owner });
+    });
+  }
 }
 
 for (const name of AT_FOLDERS) {
