@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 384ae5c98e69a554e560e40a9a3acc922d4619a4ac443deb6b54c98c6b8cfe9b
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e153bb9801f6bf7984b7992310b3a3a46ce6e96722560a6b6bc06b5696cfc2a2
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -929,11 +929,46 @@ export interface GitSetting {
 /** Parses the settings of a file as git does, in order: headers and keys may share a line. Syntax that git does not
  * understand is skipped up to the end of its line. */
 export declare function parseGitConfig(text: string): readonly GitSetting[];
+/** Whether the hashes of a repository with these settings have 32 bytes, not 20. */
+export declare function isSha256(settings: readonly GitSetting[]): boolean;
 /** Returns the user's own settings of git, with the files that they include. */
 export declare function userGitSettings({ home, gitDir }: {
   readonly home: string | null;
   readonly gitDir: string;
 }): Promise<readonly GitSetting[]>;
+/** The folder that `.git` at this top is or names: its real path, or the named one if nothing is there. Null if there
+ * is no `.git`, or one in which git finds no name either. Throws Error for a name that is not UTF-8. */
+export declare function gitFolderOf(top: string): Promise<string | null>;
+/** The folder that all worktrees of a repository share: the same one, unless its file `commondir` names another. Throws
+ * Error for a name that is not UTF-8. */
+export declare function commonFolderOf(gitDir: string): Promise<string>;
+declare class GitIndexEntry {
+  #private;
+  constructor(index: Buffer, { at, hashBytes, name }: {
+    readonly at: number;
+    readonly hashBytes: number;
+    readonly name: Buffer;
+  });
+  /** The path from the top of the repository. */
+  get name(): string;
+  get hash(): Buffer;
+  get size(): number;
+  get modifiedMs(): number;
+  get isSubmodule(): boolean;
+  /** Whether it is one of several versions in a conflict. */
+  get isConflict(): boolean;
+}
+/** The file `index` of a repository, of version 2 to 4; another one has no entries. */
+export declare class GitIndex {
+  #private;
+  constructor(bytes: Uint8Array<ArrayBuffer>, { sha256 }: {
+    readonly sha256: boolean;
+  });
+  entries(): Generator<GitIndexEntry>;
+  /** The name of the file that has the other entries of a split index; null for a whole one. Known once all entries
+   * have been read. */
+  get shared(): string | null;
+}
 /** Whether no other machine on the network can answer for this address: it is https, or this machine. */
 export declare function isSecureUrl(text: string): boolean;
 /** Replaces a file as a whole: readers see the old or the new text, and after an error the old one. Without `mode`,
@@ -949,6 +984,10 @@ export declare function ensureFile(path: string, { mode }?: {
 export declare function ensureFolder(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
+/** Whether a path is a folder or inside it, by the rules of the system; both must be absolute. */
+export declare function isWithin(path: string, folder: string, { relative, isAbsolute, sep }?: any): boolean;
+/** Whether a path is inside a folder; both must be absolute. */
+export declare function isBelow(path: string, folder: string): boolean;
 export interface ReadOptions {
   /** Whether a link as the last part of the path is followed. */
   readonly links?: boolean;
