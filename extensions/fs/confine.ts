@@ -119,7 +119,7 @@ function deepest(wanted: string, path: string): { readonly real: string; readonl
         throw new RangeError(`Cannot use ${path}: its links form a loop`);
       }
       if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) throw error;
-      if (isLink(at)) throw new RangeError(`Cannot use ${path}: it is a link to something that is not there`);
+      if (isLink(at)) throw new RangeError(`Cannot use ${path}: it is a link to a missing file`);
       if (at === dirname(at)) throw error;
     }
   }

@@ -102,7 +102,9 @@ export function encodingNamed(label: string, cannot: string): string {
     return new TextDecoder(label).encoding;
   } catch {
     throw new RangeError(
-      `${cannot}: there is no encoding ${JSON.stringify(label)}; utf-8, utf-16le, windows-1252 and shift_jis are some`,
+      `${cannot}: the encoding ${
+        JSON.stringify(label)
+      } is unknown; use one such as utf-8, utf-16le, windows-1252 or shift_jis`,
     );
   }
 }

@@ -31,7 +31,7 @@ async function goTo(
   if (from !== undefined) checkedRef(from);
   const cannot = `Cannot go to ${to}`;
   const there = await isBranch(git, to);
-  if (create && there) throw new Error(`Cannot make branch ${to}: it already exists; git.switch without create`);
+  if (create && there) throw new Error(`Cannot make branch ${to}: it already exists; call git.switch without create`);
   const remote = create || there ? null : await remoteBranch(git, to);
   const start = from ?? remote;
   const makes = create || remote !== null;
@@ -50,7 +50,7 @@ async function goTo(
 
   function unknown(error: unknown): never {
     if (!(error instanceof Error)) throw error;
-    throw new Error(`${error.message}; {create: true} makes it`);
+    throw new Error(`${error.message}; {create: true} creates it`);
   }
 }
 
@@ -146,7 +146,7 @@ async function runBranch(
   const { code, stderr } = await git.run(args, { changes: "repository" });
   if (code === 0) return;
   if (gitSays("notMerged", stderr)) {
-    throw new Error(`${cannot}: it has commits of its own; {force: true}`);
+    throw new Error(`${cannot}: it has unmerged commits; {force: true} deletes it`);
   }
   if (gitSays("checkedOut", stderr)) {
     throw new Error(`${cannot}: it is checked out here or in a worktree; git.switch to another branch there`);
@@ -211,7 +211,7 @@ export async function tag(env: EnvironmentView, name?: string, options: TagOptio
   if (name !== undefined) checkedRef(name);
   else if (Object.keys(options).length > 0) throw new TypeError("Cannot change a tag without its name");
   if (remove && (options.at !== undefined || message !== undefined)) {
-    throw new TypeError("Cannot delete a tag and make it");
+    throw new TypeError("Cannot delete and create a tag in one call");
   }
   const git = await Git.of(env, ["tag", name, options]);
   if (name !== undefined && remove) await removeTag(git, name);

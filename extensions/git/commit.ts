@@ -98,7 +98,7 @@ function refuseRepositories(git: Git, files: readonly FileStatus[], list: readon
   }
   if (found.size === 0) return;
   throw new Error(
-    `Cannot add ${named([...found])}: it is a repository of its own; name other paths, add it to .gitignore, or ` +
+    `Cannot add ${named([...found])}: it is another repository; name other paths, add it to .gitignore, or ` +
       "remove its .git so that its files are added",
   );
 }
@@ -129,7 +129,7 @@ type Made = Commit & Readonly<Record<"files" | "added" | "deleted", number>>;
 /** Implements `git.commit`. */
 export async function commit(env: EnvironmentView, message: string, options: CommitOptions = {}): Promise<Made> {
   const { all = false, paths, amend = false, allowEmpty = false } = options;
-  if (all && paths !== undefined) throw new TypeError("Cannot commit all and some paths: leave one of them out");
+  if (all && paths !== undefined) throw new TypeError("Cannot commit all and some paths: use only one of them");
   let only = pathArguments(paths);
   const git = await Git.of(env, ["commit", message, options]);
   const author = await committer(git);
@@ -274,7 +274,7 @@ export async function refuseFiltered(git: Git, paths: readonly string[], cannot 
   });
   if (filtered.length === 0) return;
   throw new Error(
-    `${cannot} ${named(filtered)}: .gitattributes names a filter for it, a program that is not run here; leave it to ` +
+    `${cannot} ${named(filtered)}: .gitattributes names a filter for it, and Vis does not run filters; leave it to ` +
       "the user",
   );
 }

@@ -207,7 +207,7 @@ export class Git {
     const listed = stdout.split("\0").map((one) => one.split("\n", 1)[0] ?? "");
     if (code !== 0) throw new Error(`Cannot use git: its settings cannot be read: ${plainReason(stderr)}`);
     if (!listed.includes(MARK)) {
-      throw new Error("Cannot use git: this repository's settings name filters, which takes git 2.31 or later");
+      throw new Error("Cannot use git: this repository's settings name filters, which need git 2.31 or later");
     }
     this.#overrides = overridesOf(listed);
     this.#settings = stdout.split("\0").flatMap(settingOf);
@@ -253,7 +253,7 @@ export async function askToChange(
   }) ?? {};
   if (allowed) return;
   throw new Error(
-    `Cannot call git.${name}: ${reason}; the wall of git is not whole (${unwalled.reason}), so each change is asked; ` +
+    `Cannot call git.${name}: ${reason}; the wall of git is not whole (${unwalled.reason}), so Vis asks before each change; ` +
       "vis doctor says how to make it whole",
   );
 }

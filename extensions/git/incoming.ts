@@ -133,7 +133,7 @@ async function eachRecord(
   const reader = new RecordReader((record) => record === "" ? undefined : take(record), { separator: 0 });
   const { code, stderr } = await git.run(args, { ...options, take: (chunk) => reader.push(chunk) });
   reader.end();
-  if (code !== 0) throw new Error(`Cannot read what would change: ${plainReason(stderr)}`);
+  if (code !== 0) throw new Error(`Cannot read the changes: ${plainReason(stderr)}`);
 }
 
 async function namesOf(git: Git, args: readonly string[]): Promise<readonly string[]> {

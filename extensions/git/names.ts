@@ -15,7 +15,7 @@ export function checkedRef(ref: string, { range = false }: { readonly range?: bo
     throw new TypeError(`Cannot use ${JSON.stringify(ref.slice(0, 100))}: it is not the name of a commit or branch`);
   }
   if (!range && ref.includes("..")) {
-    throw new TypeError(`Cannot use ${JSON.stringify(ref)}: it is a range, name one commit`);
+    throw new TypeError(`Cannot use ${JSON.stringify(ref)}: it is a range; name one commit`);
   }
   return ref;
 }

@@ -308,6 +308,6 @@ async function commitsIn(git: Git, range: string, cannot: string): Promise<reado
   const { code, stdout, stderr } = await git.run(["rev-list", "--reverse", limit, "--end-of-options", range, "--"]);
   if (code !== 0) throw new Error(`${cannot}: ${plainReason(stderr)}`);
   const hashes = stdout.split("\n").filter((line) => line !== "");
-  if (hashes.length > MOST_COMMITS) throw new Error(`${cannot}: these are over ${MOST_COMMITS} commits`);
+  if (hashes.length > MOST_COMMITS) throw new Error(`${cannot}: it has over ${MOST_COMMITS} commits`);
   return hashes;
 }

@@ -46,5 +46,5 @@ function below({ path, depth }: Place, key: string | number): Place {
 }
 
 function refuse(what: string, { path }: Place): never {
-  throw new TypeError(`${path.slice(0, 200)} is ${what}, which JSON cannot carry`);
+  throw new TypeError(`${path.slice(0, 200)} is ${what}, which JSON cannot represent`);
 }

@@ -143,7 +143,7 @@ export async function addNote(
   const there = notes.find((note) => note.text === line);
   if (there) return there;
   if (notes.length >= MAX_NOTES) {
-    throw new Error(`Cannot keep the note: there are ${MAX_NOTES} of the ${scope}; remove some, or merge them`);
+    throw new Error(`Cannot keep the note: the ${scope} has ${MAX_NOTES} notes, the limit; remove or merge some`);
   }
   const note = { id: await newId(line, notes), text: line, at: new Date().toISOString() };
   await putNote(place, { note, scope });
@@ -154,7 +154,7 @@ async function putNote(
   { store }: NotePlace,
   { note: { id, text, at }, scope }: { readonly note: Note; readonly scope: NoteScope },
 ): Promise<void> {
-  if (!store) throw new Error("Cannot keep notes: there is no database here");
+  if (!store) throw new Error("Cannot keep notes: this conversation has no database");
   await store.put(`${PREFIX}${id}`, { text, at }, { scope: storedIn(scope) });
 }
 
@@ -225,7 +225,7 @@ function parsed(text: string, file: string): readonly Note[] {
     const { notes }: { readonly notes: readonly Note[] } = JSON.parse(text);
     if (Array.isArray(notes) && notes.every(isNote)) return notes;
   } catch { /* reported below */ }
-  throw new Error(`Cannot read ${file}: it holds no notes; correct or remove it`);
+  throw new Error(`Cannot read ${file}: it contains no notes; correct or remove it`);
 }
 
 function isNote({ id, text, at }: Note): boolean {

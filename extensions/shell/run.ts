@@ -231,7 +231,7 @@ async function approved(
   for (const path of [...paths, ...around, ...seen]) {
     if (await realpath(path).catch(() => path) === path) continue;
     throw new Error(
-      `Cannot run the command with ${path}: it is a link now, and leads elsewhere than the user was shown`,
+      `Cannot run the command with ${path}: it is a link now, and leads to another place than the question showed`,
     );
   }
   const hideSecrets = { except: seen, instead: INSTEAD };

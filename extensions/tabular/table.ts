@@ -12,9 +12,9 @@ export function parse(
   text: string,
   { separator, header = true }: { readonly separator?: string; readonly header?: boolean } = {},
 ): (Record<string, string> | string[])[] {
-  if (typeof text !== "string") throw new TypeError("Cannot parse CSV: give a text, such as await fs.readFile(path)");
+  if (typeof text !== "string") throw new TypeError("Cannot parse CSV: pass a text, such as await fs.readFile(path)");
   if (PATH.test(text)) {
-    throw new TypeError(`Cannot parse CSV: ${text} is a path; give the text: await fs.readFile(path)`);
+    throw new TypeError(`Cannot parse CSV: ${text} is a path; pass the text: await fs.readFile(path)`);
   }
   const records = recordsOf(text.replace(/^\ufeff/, ""), separator ?? separatorOf(text));
   if (!header) return records;
@@ -102,7 +102,7 @@ function separatorOf(text: string): string {
 
 /** Returns a header and the records below it. Objects may have different keys. */
 function listed(rows: Rows, columns?: readonly string[]): (readonly unknown[])[] {
-  if (!Array.isArray(rows)) throw new TypeError("Cannot make a table: give a list of rows");
+  if (!Array.isArray(rows)) throw new TypeError("Cannot make a table: pass a list of rows");
   if (columns !== undefined && !Array.isArray(columns)) {
     throw new TypeError('Cannot make a table: columns are a list of names: tables.markdown(rows, ["a", "b"])');
   }

@@ -133,7 +133,7 @@ function redirected(request: HttpRequest, { status, headers }: HttpAnswer): Http
   const sameOrigin = url.origin === request.url.origin;
   const kept = status >= 307 || request.method === "GET";
   if (kept && request.body && !sameOrigin) {
-    throw new Error(`It redirects to ${url.origin}, and what was posted goes to no other origin`);
+    throw new Error(`It redirects to ${url.origin}, and Vis sends a posted body only to the original origin`);
   }
   const headersKept = sameOrigin ? request.headers : headersForOthers(request.headers);
   if (kept) return { ...request, url, headers: headersKept };

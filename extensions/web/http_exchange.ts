@@ -101,7 +101,7 @@ async function* chunked(reader: ByteReader): HttpAnswer["body"] {
     if (length === 0) return; // anything after it is ignored
     yield* measured(reader, length);
     if (await reader.line(MAX_CHUNK_LINE) !== "") {
-      throw new Error("The answer has a chunk of another length than it says");
+      throw new Error("The answer has a chunk with a wrong length");
     }
   }
 }
@@ -120,7 +120,7 @@ export async function readResponseBody(
   const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (coding === "" || coding === "identity") return await collect(body, maxBytes);
   if (!["gzip", "x-gzip", "deflate"].includes(coding)) {
-    throw new Error(`The answer is encoded as ${coding.slice(0, 40)}, which was not asked for`);
+    throw new Error(`The answer is encoded as ${coding.slice(0, 40)}, which Vis did not request`);
   }
   const first = await body.next();
   if (first.done) return { bytes: new Uint8Array(), truncated: false }; // nothing is encoded as nothing

@@ -126,7 +126,7 @@ export async function readablePage(
   const name = type.split(";")[0]?.trim() ?? "";
   const isText = /charset/i.test(type) || markedCharset(fetched.bytes) !== undefined;
   if (!isText && fetched.bytes.subarray(0, 8000).includes(0)) {
-    throw new Error(`Cannot read ${url}: it is ${name || "no text"}; web.get gives its bytes`);
+    throw new Error(`Cannot read ${url}: it is ${name || "no text"}; use web.get for its bytes`);
   }
   const text = bodyText(fetched.bytes, type);
   if (!isHtml(type) && !/^\s*<(?:!doctype html|html)[\s>]/i.test(text.slice(0, 1_000))) {
@@ -186,7 +186,7 @@ function bodyData(
     return { json: exactJson(text, readForeignJson(text, LIMITS)) };
   } catch (error) {
     if (error instanceof JsonTooLarge) {
-      throw new RangeError(`Cannot parse the answer as JSON: ${error.what}; {as: "text"} gives its text`);
+      throw new RangeError(`Cannot parse the answer as JSON: ${error.what}; use {as: "text"} for the text`);
     }
     return { text };
   }

@@ -233,6 +233,6 @@ class TreeReader {
   }
 
   #unexpected(): SyntaxError {
-    return new SyntaxError(`Cannot read JSON: nothing that fits at character ${this.#at}`);
+    return new SyntaxError(`Cannot read JSON: unexpected text at character ${this.#at}`);
   }
 }

@@ -169,9 +169,11 @@ export class Conversations {
 
   /** Deletes a conversation with every branch. Rejects with `BusyError` while a query runs in it. */
   async delete({ conversationId }: Branch): Promise<void> {
-    if (await this.shared?.isBusy(conversationId)) throw new BusyError(`Conversation is busy: ${conversationId}`);
+    if (await this.shared?.isBusy(conversationId)) {
+      throw new BusyError(`Cannot run in a busy conversation: ${conversationId}`);
+    }
     for (const { branchId } of await this.#store.branches(conversationId)) {
-      if (this.#runner.isBusy(branchId)) throw new BusyError(`Conversation is busy: ${conversationId}`);
+      if (this.#runner.isBusy(branchId)) throw new BusyError(`Cannot run in a busy conversation: ${conversationId}`);
       await this.close(branchId);
     }
     await this.records.running(conversationId);
@@ -305,7 +307,7 @@ export class Conversations {
       return await this.shared.ask(branch, request, { ...options, read });
     }
     if (options.refuseWhenBusy && this.#runner.isBusy(branch.branchId)) {
-      throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
+      throw new BusyError(`Cannot run in a busy conversation: ${branch.conversationId}`);
     }
     return await this.#runner.run(branch, request, options);
   }
@@ -351,7 +353,7 @@ async function notFound(id: string, store: Pick<ConversationStore, "listConversa
   const near = [...new Set(listed.map(({ conversationId }) => conversationId))].filter((one) => one.startsWith(start));
   if (near.length < 2) return new UsageError(`Cannot find conversation: ${id}`);
   const examples = near.slice(0, 3).map((one) => start.length < SHOWN ? one.slice(0, SHOWN) : one).join(", ");
-  return new UsageError(`Cannot tell conversations apart by ${id}: ${near.length} start with it, such as ${examples}`);
+  return new UsageError(`Cannot find conversation ${id}: ${near.length} ids start with it, such as ${examples}`);
 }
 
 /** A query that a node has accepted, wherever it runs. */

@@ -70,7 +70,7 @@ export class Records {
   /** Returns the id of a query, from itself or from a unique prefix. Throws `UsageError`. */
   async queryId(id: string): Promise<string> {
     const found = await this.#store.findQuery(id);
-    if (found === null) throw new UsageError(`Cannot find request ${id}: none, or more than one, has an id like that`);
+    if (found === null) throw new UsageError(`Cannot find request ${id}: no id or several ids start with it`);
     return found;
   }
 
@@ -197,13 +197,13 @@ function nthOf(turns: readonly QueryIterations[], n: number): BranchPoint {
 
 function withinQuery(turns: readonly QueryIterations[], query: number, n: number): BranchPoint {
   const turn = turns[query - 1];
-  if (!turn) throw new UsageError(`Cannot find query ${query}: there are ${turns.length}`);
+  if (!turn) throw new UsageError(`Cannot find query ${query}: the number of queries is ${turns.length}`);
   if (n > turn.iterations) noIteration(`${query}.${n}`, turn.iterations);
   return { queryId: turn.queryId, position: n - 1 };
 }
 
 function noIteration(iteration: number | string, known: number): never {
-  throw new UsageError(`Cannot find iteration ${iteration}: there are ${known}`);
+  throw new UsageError(`Cannot find iteration ${iteration}: the number of iterations is ${known}`);
 }
 
 /** Reads the current state of queries. If one is marked as running but its process is gone, it is ended first. */

@@ -20,8 +20,8 @@ export function parseNetGrant(text: string): NetGrant {
   const host = name?.toLowerCase() === "localhost" ? "127.0.0.1" : name ?? "";
   if (!IPV4.test(host)) {
     throw new TypeError(
-      `Cannot grant net ${text}: a host name is looked up by UDP, which stays closed in the sandbox; ` +
-        "name an IP address, or give a function that makes the request in the main process",
+      `Cannot grant net ${text}: a lookup needs UDP, which the sandbox does not allow; ` +
+        "name an IP address, or write a function that makes the request in the main process",
     );
   }
   return { host, port };

@@ -323,7 +323,7 @@ export class BoundVariables {
     if (image.large !== undefined || image.bytes.length > most) throw tooLarge(name, most);
     if (SYSTEM.includes(name) || image.kind === "data") return valueOf(image);
     if (image.kind === "lost" || image.kind === "pending") throw new Error(`Cannot read ${name}: ${image.reason}`);
-    throw new TypeError(`Cannot read ${name}: it is a ${image.kind}, which is not data`);
+    throw new TypeError(`Cannot read ${name}: it is a ${image.kind}, and not data`);
   }
 
   #isTaken(name: string): boolean {
@@ -445,7 +445,7 @@ export class ExtensionStore implements OwnStore {
     // No namespace of an extension contains a space, so the key is unique.
     if (scope === "workspace") return { namespace: `${namespace} in ${workspace}`, ...now, branchId: null };
     if (scope !== "conversation") {
-      throw new TypeError(`Cannot use scope ${String(scope)}: there are "conversation", "workspace" and "global"`);
+      throw new TypeError(`Cannot use scope ${String(scope)}: use "conversation", "workspace" or "global"`);
     }
     if (now.branchId !== null) return { namespace, ...now };
     throw new TypeError(
@@ -456,7 +456,7 @@ export class ExtensionStore implements OwnStore {
 
 function checkedReference(reference: unknown): string {
   if (typeof reference === "string" && /^sha256:[0-9a-f]{64}$/.test(reference)) return reference;
-  throw new TypeError(`Cannot use the reference ${JSON.stringify(reference)}: putBytes returned no such one`);
+  throw new TypeError(`Cannot use the reference ${JSON.stringify(reference)}: it is not from putBytes`);
 }
 
 function checkedKey(key: unknown): string {

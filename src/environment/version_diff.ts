@@ -47,7 +47,7 @@ function lineDiff(
 ): string {
   if (before.length + after.length > MAX_DIFF_CHARS) {
     throw new HostCallError(
-      `Cannot diff ${name}: ${before.length} and ${after.length} characters are too much, compare parts with varHistory`,
+      `Cannot diff ${name}: ${before.length} and ${after.length} characters are too many; compare parts with varHistory`,
       { namespace: "vis", symbol: "varDiff" },
     );
   }

@@ -248,5 +248,5 @@ export function scriptsOf(extension: Extension): Readonly<Record<string, string>
   const scripts: Readonly<Record<string, string>> = Reflect.get(extension, REALM_SCRIPTS) ?? {};
   const absent = Object.keys(modules).find((name) => !Object.hasOwn(scripts, name));
   if (absent === undefined) return scripts;
-  throw new Error(`Cannot register extension ${namespace}: modules.${absent} is a file, load its folder (env.load)`);
+  throw new Error(`Cannot register extension ${namespace}: modules.${absent} is a file; load its folder (env.load)`);
 }

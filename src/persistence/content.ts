@@ -334,7 +334,7 @@ export async function releaseClaim(tx: Database, { name, large }: Named): Promis
   const hash = large.slice(PREFIX.length);
   // Claims expire after a day.
   const stored = await tx.selectFrom("content").select("hash").where("hash", "=", hash).executeTakeFirst();
-  if (!stored) throw new BusyError(`Cannot store ${name}: its text was erased meanwhile, send the request again`);
+  if (!stored) throw new BusyError(`Cannot store ${name}: its text was erased meanwhile; send the request again`);
   const oldest = tx.selectFrom("claim").select("put").where("reference", "=", large).orderBy("put").limit(1);
   await tx.deleteFrom("claim").where("reference", "=", large).where("put", "=", oldest).execute();
 }

@@ -65,7 +65,7 @@ export class ConversationRows {
   async fork(fork: NewFork): Promise<Branch> {
     const id = await createFork(this.#db, { fork, now: this.#now() });
     const branch = await findBranch(this.#db, id);
-    if (!branch) throw new Error(`Cannot find branch ${id}, which was just made`);
+    if (!branch) throw new Error(`Cannot find branch ${id}: it was just created`);
     return branch;
   }
 

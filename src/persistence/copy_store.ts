@@ -92,7 +92,7 @@ async function openSource({ from }: CopyStoreOptions): Promise<Side> {
 /** A file gets its name only when it is complete. */
 async function openTarget({ to }: CopyStoreOptions): Promise<Side> {
   if (await stat(to).then(() => true, () => false)) {
-    throw new UsageError(`Cannot copy to ${to}: it already exists, choose another path`);
+    throw new UsageError(`Cannot copy to ${to}: it already exists; choose another path`);
   }
   const partial = `${to}.unfinished`;
   return await converted({ location: to, toStoreError }, async () => ({
@@ -228,7 +228,7 @@ async function beginCopy(
     if (found?.source === source) return JSON.parse(found.mark);
     if (found) {
       throw new UsageError(
-        `Cannot copy to ${location}: it has an unfinished copy of ${found.source}, finish that one or give an empty ` +
+        `Cannot copy to ${location}: it has an unfinished copy of ${found.source}; finish that copy, or use an empty ` +
           "database",
       );
     }
@@ -257,7 +257,7 @@ async function endCopy(tx: Database): Promise<void> {
 async function refuseRows(tx: Database, location: string): Promise<void> {
   for (const table of USER_TABLES) {
     const { rows: [row] } = await sql`SELECT 1 AS one FROM ${sql.raw(snakeCase(table))} LIMIT 1`.execute(tx);
-    if (row) throw new UsageError(`Cannot copy to ${location}: it has conversations already, give an empty database`);
+    if (row) throw new UsageError(`Cannot copy to ${location}: it already has conversations; use an empty database`);
   }
 }
 
@@ -457,8 +457,8 @@ async function verifyRows(
 /** Returns the error for a copy that differs from its source. */
 function unlike(what: string): StoreError {
   return new StoreError(
-    `Cannot finish the copy: ${what} is another one in the source, which was changed since the copy began; ` +
-      "end what uses it, remove the unfinished copy and begin again",
+    `Cannot finish the copy: ${what} differs in the source, which changed after the copy began; ` +
+      "end the processes that use it, remove the unfinished copy and start again",
     "unavailable",
   );
 }
@@ -470,7 +470,7 @@ async function ofCopy<T>(read: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof Damage)) throw error;
     throw new StoreError(
-      `Cannot finish the copy: it is damaged (${error.what}), remove the unfinished copy and begin again`,
+      `Cannot finish the copy: it is damaged (${error.what}); remove the unfinished copy and start again`,
       "corrupt",
       { cause: error },
     );

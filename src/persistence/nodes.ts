@@ -130,9 +130,9 @@ class JobQueue {
         refuseWhenBusy && this.#isBusy(tx, branchId),
         key === null ? null : findRequestKey(tx, { branchId, key, now: now() }),
       ]);
-      if (isBusy) throw new BusyError(`Conversation is busy: ${branchId}`);
+      if (isBusy) throw new BusyError(`Cannot run in a busy conversation: ${branchId}`);
       if (known !== null && known.queryId !== replaces) {
-        throw new BusyError("Conversation is busy: the request of this key was accepted before");
+        throw new BusyError("Cannot run in a busy conversation: the request of this key was accepted before");
       }
       await tx.store(ACCEPT, [queryId, branchId, request, key, fingerprint]);
     });

@@ -174,7 +174,7 @@ async function keepRequestKey(
   const known = await findRequestKey(tx, { branchId, key, now });
   const isOther = known !== null && known.queryId !== queryId;
   if (isOther && known.queryId !== replaces) {
-    throw new BusyError("Conversation is busy: another process runs the request of this key");
+    throw new BusyError("Cannot run in a busy conversation: another process runs the request of this key");
   }
   if (isOther) {
     await tx.deleteFrom("requestKey").where("key", "=", key).where("queryStateId", "=", known.queryId).execute();

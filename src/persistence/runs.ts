@@ -96,7 +96,7 @@ export async function takeLease(
       (await tx.dialect.hasRunningJob(tx, branchId) || await isAliveNow(tx, { owner: holder, isAlive, now }));
     if (isBusy) {
       const { pid, host } = holder;
-      throw new BusyError(`Conversation is busy: a query runs in it in another process (${pid} on ${host})`);
+      throw new BusyError(`Cannot run in a busy conversation: another process runs a query in it (${pid} on ${host})`);
     }
     await endLeft({ owner: holder, gone });
     await dropLease(tx, branchId);

@@ -191,8 +191,8 @@ export function refuseDamaged(
   const [problem] = checkAll(db, found).problems;
   if (problem === undefined) return;
   throw new StoreError(
-    `Cannot ${doing}: it is damaged (${problem}) and nothing was changed; vis db check lists what is affected, ` +
-      "vis db restore COPY puts a sound backup in its place",
+    `Cannot ${doing}: it is damaged (${problem}) and nothing was changed; vis db check lists the damage, ` +
+      "vis db restore COPY restores a backup",
     "corrupt",
   );
 }

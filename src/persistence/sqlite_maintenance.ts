@@ -117,7 +117,7 @@ async function appear(partial: string, goal: string): Promise<void> {
 }
 
 function taken(goal: string): UsageError {
-  return new UsageError(`Cannot back up to ${goal}: it already exists, choose another path`);
+  return new UsageError(`Cannot back up to ${goal}: it already exists; choose another path`);
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -294,7 +294,7 @@ function compare(db: DatabaseSync, { made, table }: { readonly made: DatabaseSyn
 }
 
 function unlike(what: string): StoreError {
-  return new StoreError(`Cannot vacuum database: the new file is not like the old one (${what})`, "corrupt");
+  return new StoreError(`Cannot vacuum database: the new file differs from the old one (${what})`, "corrupt");
 }
 
 interface Options {

@@ -124,7 +124,7 @@ export class FixedPaths {
     const missing = [...found.missing].filter(([path]) => counts(path));
     if (missing.length > MOST_PLACEHOLDERS) {
       throw new Error(
-        `Cannot run commands: repositories here name ${missing.length} missing paths that git would obey, and ${MOST_PLACEHOLDERS} is the most that are kept; look at the settings of git in ${root}`,
+        `Cannot run commands: repositories here name ${missing.length} missing paths that git would obey, and the limit is ${MOST_PLACEHOLDERS}; check the settings of git in ${root}`,
       );
     }
     const release: (() => void)[] = [];
@@ -163,7 +163,7 @@ export class FixedPaths {
     if (layers.length > MOST_LAYERS) {
       await leave();
       throw new Error(
-        `Cannot run commands: ${layers.length} paths of ${repositories.length} repositories would be read-only, and ${MOST_LAYERS} is the most; start Vis in a folder with fewer repositories`,
+        `Cannot run commands: ${layers.length} paths of ${repositories.length} repositories would be read-only, and the limit is ${MOST_LAYERS}; start Vis in a folder with fewer repositories`,
       );
     }
     const places = new Map<string, string>();

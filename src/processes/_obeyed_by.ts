@@ -114,7 +114,7 @@ export class ClaimCache {
       for (const other of others) if (isBelow(other, within)) open.add(other);
       if (found.length <= MOST_CLAIMS) continue;
       throw new Error(
-        `Cannot run commands: git obeys ${found.length} paths of ${open.size} repositories, and ${MOST_CLAIMS} is the most that are kept; start Vis in a folder with fewer`,
+        `Cannot run commands: git obeys ${found.length} paths of ${open.size} repositories, and the limit is ${MOST_CLAIMS}; start Vis in a folder with fewer`,
       );
     }
     return found;

@@ -95,7 +95,7 @@ export class WorkspaceWalk {
     }
     if (moved.size > 0 && running !== null) {
       throw new Error(
-        `Cannot run commands: a file that may hold keys was moved while ${running} runs; stop that first`,
+        `Cannot run commands: a file that may hold keys was moved while ${running} runs; stop it first`,
       );
     }
     const still = async (folders: readonly string[], is: (folder: string) => boolean): Promise<readonly string[]> => {
@@ -123,7 +123,7 @@ export class WorkspaceWalk {
     refuseOdd(found.repositories, "the repository");
     if (found.repositories.length > MOST_REPOSITORIES) {
       throw new Error(
-        `Cannot run commands: there are ${found.repositories.length} repositories in ${workspace}, and ${MOST_REPOSITORIES} is the most that are kept as they are; start Vis in a folder with fewer`,
+        `Cannot run commands: ${workspace} has ${found.repositories.length} repositories, and the limit is ${MOST_REPOSITORIES}; start Vis in a folder with fewer`,
       );
     }
     return found;
@@ -136,7 +136,7 @@ export class WorkspaceWalk {
     const advice = "; start Vis in a folder with fewer files, or change the setting secrets";
     if (!isWhole) {
       throw new Error(
-        `Cannot run commands: files that may hold keys are looked for in ${MOST_FOLDERS} folders and ${MOST_NAMES} names, and ${workspace} has more${advice}`,
+        `Cannot run commands: ${workspace} has more than ${MOST_FOLDERS} folders or ${MOST_NAMES} names, the limits of the search for files that may hold keys${advice}`,
       );
     }
     refuseOdd(secrets, "the secret file");

@@ -159,7 +159,7 @@ async function emptyFolder(path: string, most: number): Promise<void> {
         left = true;
         if (!await removal.remove(top, entry)) await removal.empty(top, entry.name);
       }
-      if (left && removal.changes === before) throw new Error(`Cannot remove ${path}: something in it is protected`);
+      if (left && removal.changes === before) throw new Error(`Cannot remove ${path}: it contains a protected path`);
     } finally {
       FOLDERS.close(top);
     }

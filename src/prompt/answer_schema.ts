@@ -36,7 +36,7 @@ export class AnswerSchema {
       this.#judge.judge(null, 1);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      throw new UsageError("Cannot use the schema: it refers to itself without end, or is too much work");
+      throw new UsageError("Cannot use the schema: it refers to itself endlessly, or is too complex");
     }
   }
 
@@ -378,7 +378,7 @@ class SchemaJudge {
 
   *#schema(schema: JsonSchema, value: JsonValue, at: Place): Generator<SchemaFault> {
     if (--this.#left < 0 || at.depth > MAX_VALUE_DEPTH) {
-      throw new RangeError("Cannot judge the answer: its schema refers to itself without end, or is too much work");
+      throw new RangeError("Cannot check the answer: its schema refers to itself endlessly, or is too complex");
     }
     if (schema === true) return;
     if (schema === false) return yield fault("must not be there", at);

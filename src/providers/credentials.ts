@@ -114,7 +114,7 @@ function refuseShared(path: string, mode: number | null): void {
 
 function parse(text: string, path: string): Stored {
   const broken = new ConfigError(
-    `Cannot read the keys in ${path}: it is not what vis auth wrote`,
+    `Cannot read the keys in ${path}: it has another format than vis auth writes`,
     { advice: "remove it and log in" },
   );
   let value: unknown;

@@ -197,7 +197,7 @@ function checked(given: ApprovalRequest): CheckedRequest {
     throw new TypeError("Cannot ask the user: what and scope must not be empty");
   }
   if (scopes.length > MOST_SCOPES || lasting && scopes.length === 0) {
-    throw new TypeError(`Cannot ask the user: there are ${scopes.length} scopes, 1 to ${MOST_SCOPES} are possible`);
+    throw new TypeError(`Cannot ask the user: there are ${scopes.length} scopes, and the limit is ${MOST_SCOPES}`);
   }
   return { what, why, scope, scopes, lasting };
 }

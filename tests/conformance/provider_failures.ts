@@ -64,7 +64,7 @@ function statuses({ path, tooLong }: FailureWords): readonly Failing[] {
 }
 
 function faults({ api, overloaded }: FailureWords): readonly Failing[] {
-  const notThat = new RegExp(`it is not what ${api} sends`);
+  const notThat = new RegExp(`it does not have the format of ${api}`);
   return [
     fault("cut", { code: "network", retryable: true, says: /ended in the middle/ }),
     fault("ends_early", { code: "network", retryable: true, says: /ended in the middle/ }),

@@ -51,7 +51,7 @@ Deno.test("Conversations.ask() refuses a busy conversation if requested, and onl
   const options = { signal: NEVER, emit: () => {}, refuseWhenBusy: true };
   await assert.rejects(engine.conversations.ask(engine.branch, "now", options), (error) => {
     assert.ok(error instanceof BusyError);
-    assert.match(error.message, /^Conversation is busy: /);
+    assert.match(error.message, /^Cannot run in a busy conversation: /);
     return true;
   });
   const other = await engine.conversations.create({ title: "other", channel: "test", workspace: "/other" });
@@ -184,7 +184,7 @@ Deno.test("byId() reports that the beginning of an id is ambiguous", async () =>
   await assert.rejects(conversations.byId(start), {
     name: "UsageError",
     // The engine has one of its own.
-    message: new RegExp(`^Cannot tell conversations apart by ${start}: [23] start with it, such as \\w`),
+    message: new RegExp(`^Cannot find conversation ${start}: [23] ids start with it, such as \\w`),
   });
   await assert.rejects(conversations.byId("ffffffff"), /^UsageError: Cannot find conversation: ffffffff$/);
   await assert.rejects(

@@ -82,7 +82,7 @@ const REFUSED: readonly (readonly [string, object, RegExp])[] = [
   [
     "a host name",
     { globals: ["fetch"], allow: { net: ["api.acme.com:443"] } },
-    /allow\.net is wrong .*looked up by UDP.*main process/,
+    /allow\.net is wrong .*a lookup needs UDP.*main process/,
   ],
   [
     "a variable that is none",

@@ -156,7 +156,7 @@ test("a copy whose process was killed continues; nothing opens it before", async
   const before = await picture(file);
   const url = await postgres.createDatabase();
   for (const kill of [0, 1, 7, 13, 20]) await killedCopy(file, url, kill);
-  await assert.rejects(openStore({ path: url }), /a copy to it is not finished, run the same vis db copy again/);
+  await assert.rejects(openStore({ path: url }), /a copy to it is not finished; run the same vis db copy again/);
   await copy(file, url);
   assert.deepEqual(await picture(url), before);
   const back = join(folder, "back.db");
@@ -191,7 +191,7 @@ test("a database that holds something is refused, and stays as it is", async ({ 
   await begun(other, { text: "theirs" });
   await other.close();
   const before = await picture(url);
-  await assert.rejects(copy(file, url), { name: "UsageError", message: /has conversations already, give an empty/ });
+  await assert.rejects(copy(file, url), { name: "UsageError", message: /already has conversations; use an empty/ });
   assert.deepEqual(await picture(url), before);
   await assert.rejects(copy(url, file), { name: "UsageError", message: /it already exists/ });
   await assert.rejects(copy(file, join(folder, "b.db")), { name: "UsageError", message: /use vis db backup/ });
@@ -230,7 +230,7 @@ test("the source is written while it is copied; a change between two attempts is
   await store.setTitle(newest?.branchId ?? "", "Another title");
   await store.close();
   await assert.rejects(copy(file, other), (error: Error) => {
-    return error instanceof StoreError && /of conversation_state is another one in the source/.test(error.message);
+    return error instanceof StoreError && /of conversation_state differs in the source/.test(error.message);
   });
 });
 

@@ -46,6 +46,6 @@ Deno.test("a damaged file of a former schema is refused with what to do, and sta
     const page = new DataView(bytes.buffer, bytes.byteOffset).getUint16(16);
     bytes.fill(0xff, page * 20, page * 20 + 8);
     await writeFile(path, bytes);
-    await assert.rejects(openStore({ path }), /is damaged, and only a sound one .* can be upgraded/);
+    await assert.rejects(openStore({ path }), /is damaged, and Vis upgrades only an undamaged database/);
     assert.deepEqual(await Deno.readFile(path), new Uint8Array(bytes));
   }));

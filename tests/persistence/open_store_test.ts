@@ -77,7 +77,7 @@ Deno.test("openStore() uses WAL, synchronous NORMAL and foreign keys", async () 
 
 Deno.test("openStore() refuses a folder, a file that is no database, and a foreign one", async () => {
   await withDatabasePath(async (_path, folder) => {
-    await refused(folder, "unavailable", /it is a folder, choose a file with --db/);
+    await refused(folder, "unavailable", /it is a folder; choose a file with --db/);
     const text = join(folder, "notes.txt");
     await writeFile(text, "dear diary, ".repeat(100));
     await refused(text, "corrupt", /the file is not a database, give another file with --db/);
@@ -110,7 +110,7 @@ Deno.test("openStore() refuses a read-only file", { ignore: !posix }, async () =
   await withDatabasePath(async (path) => {
     await (await openStore({ path })).close();
     await chmod(path, 0o400);
-    await refused(path, "readonly", /it is read-only, make the file writable or choose another with --db/);
+    await refused(path, "readonly", /it is read-only; make the file writable, or choose another with --db/);
   });
 });
 

@@ -64,7 +64,7 @@ Deno.test("Credentials says that a file is not its own without quoting it", asyn
       await Deno.writeTextFile(path, text, { mode: 0o600 });
       await assert.rejects(new Credentials(path).all(), (error) => {
         assert.ok(error instanceof ConfigError);
-        assert.match(error.message, /is not what vis auth wrote/);
+        assert.match(error.message, /has another format than vis auth writes/);
         assert.doesNotMatch(error.message, /4711/);
         return true;
       });

@@ -227,7 +227,7 @@ grantTest("fetch follows redirects within the grant and not out of it", async (t
 });
 
 const REFUSED: readonly [string, Parameters<typeof testSandbox>[0], RegExp][] = [
-  ["a host name", { grants: { net: ["example.com:443"] }, globals: ["fetch"] }, /looked up by UDP.*main process/],
+  ["a host name", { grants: { net: ["example.com:443"] }, globals: ["fetch"] }, /a lookup needs UDP.*main process/],
   ["a host without a port", { grants: { net: ["127.0.0.1"] }, globals: ["fetch"] }, /127\.0\.0\.1:8080/],
   ["a path that is not there", { grants: { read: ["/no/such"] } }, /read to the sandbox: \/no\/such does not exist/],
   ["the root", { grants: { read: ["/"] } }, /contains or is part of \/proc, \/sys or \/dev/],

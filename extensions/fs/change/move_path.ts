@@ -92,14 +92,14 @@ export async function treeItems(
       throw new RangeError(`Cannot ${action} ${place.path}: over ${MAX_ITEMS} files, too many to be undone`);
     }
     if (path.split("/").length > MAX_DEPTH) {
-      throw new RangeError(`Cannot ${action} ${place.path}: there are paths of over ${MAX_DEPTH} folders in it`);
+      throw new RangeError(`Cannot ${action} ${place.path}: it contains paths of over ${MAX_DEPTH} folders`);
     }
     items.push({ path, before, after: null });
     if (pace.due) await pace.rest();
     if (before.kind !== "dir") return;
     for (const { name } of [...context.tree.entries(path)].sort((a, b) => a.name < b.name ? -1 : 1)) {
       if (isGuarded(name)) {
-        throw new RangeError(`Cannot ${action} ${place.path}: there is ${name}/ in it, which is protected`);
+        throw new RangeError(`Cannot ${action} ${place.path}: it contains ${name}/, which is protected`);
       }
       await visit(`${path}/${name}`);
     }
@@ -118,7 +118,9 @@ async function snapshotOf(
   if (info?.kind !== "file") return await takeSnapshot(context, path);
   if (info.size > left) {
     throw new RangeError(
-      `Cannot ${action} ${path}: ${sizeText(info.size)} with what is beside it is over 64 MB, too much to be undone`,
+      `Cannot ${action} ${path}: ${
+        sizeText(info.size)
+      } together with the other paths is over 64 MB, the limit for undo`,
     );
   }
   const place = confineEntryForWrite(context, path);

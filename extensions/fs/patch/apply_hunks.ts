@@ -105,7 +105,7 @@ async function placeOf(
     if (expected !== null && expected <= lines.length) return expected;
     if (lines.length === 0) return 0;
     throw new Error(
-      `Cannot apply ${name}: it has no line of the file, so that its place is unknown; add lines around it`,
+      `Cannot apply ${name}: it has no line of the file, so its place is unknown; add lines around it`,
     );
   }
   const old = hunk.old.map(bare);
@@ -121,7 +121,7 @@ async function placeOf(
   }
   const shown = places.slice(0, MAX_SHOWN).map((at) => at + 1).join(", ");
   const more = places.length > MAX_SHOWN ? " and others" : "";
-  throw new Error(`Cannot apply ${name}: its lines stand at lines ${shown}${more}; add lines around it`);
+  throw new Error(`Cannot apply ${name}: its lines occur at lines ${shown}${more}; add lines around it`);
 }
 
 /** Returns the last of the lines below which a hunk is; null if there is none, or the first of them is in several

@@ -174,7 +174,7 @@ class PatchReader {
       throw this.#unreadable(start, "it is of a merge: make a diff against one of its parents");
     }
     if (this.#head === null || !this.#head.isNamed) {
-      throw new Error(`Cannot apply the patch: line ${start + 1} is a hunk, and no file was named before it`);
+      throw new Error(`Cannot apply the patch: line ${start + 1} is a hunk, and no line before it names a file`);
     }
     const found = HUNK.exec(line.trimEnd());
     if (!found) throw this.#unreadable(start, "it is not a hunk header");
@@ -512,7 +512,7 @@ class FileHead {
     const set = read("new mode") ?? read("new file mode");
     const all = [set, read("old mode"), read("deleted file mode"), ofIndex === undefined ? null : parseInt(ofIndex, 8)];
     if (all.includes(MODULE)) {
-      throw new Error(`Cannot apply the patch: ${this.shown} is a submodule, whose commit only git changes`);
+      throw new Error(`Cannot apply the patch: ${this.shown} is a submodule; only git can change its commit`);
     }
     return all.includes(LINK) ? LINK : set;
   }

@@ -127,7 +127,7 @@ export async function findText(
 
 function tooMany(): RangeError {
   return new RangeError(
-    `Cannot find a text that occurs over ${MAX_PLACES} times: take a longer one, or write the file`,
+    `Cannot find a text that occurs over ${MAX_PLACES} times: use a longer text, or write the file`,
   );
 }
 

@@ -215,7 +215,7 @@ function compile(
       : error.message;
     throw new SyntaxError(`Cannot use pattern ${pattern}: ${why}; {literal: true} searches for plain text`);
   }
-  throw new RangeError(`Cannot use pattern ${pattern}: its repetitions stand for too many states`);
+  throw new RangeError(`Cannot use pattern ${pattern}: its repetitions need too many states`);
 }
 
 /** Returns a text that every match contains, for each alternative of a pattern; empty if an alternative has none. */

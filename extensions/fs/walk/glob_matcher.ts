@@ -87,7 +87,7 @@ function expand(pattern: string): string[] {
     if (!found) done.unshift(one);
     else open.push(...found.parts.map((part) => `${one.slice(0, found.from)}${part}${one.slice(found.to)}`));
     if (done.length + open.length > MAX_ALTERNATIVES) {
-      throw new RangeError(`Cannot use pattern ${pattern}: it stands for more than ${MAX_ALTERNATIVES} patterns`);
+      throw new RangeError(`Cannot use pattern ${pattern}: it expands to more than ${MAX_ALTERNATIVES} patterns`);
     }
   }
   return done;

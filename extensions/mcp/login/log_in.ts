@@ -112,7 +112,9 @@ async function discovered(url: string) {
   const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = info;
   if (!metadata) throw new LoginError("It names no authorization server");
   if (metadata.registration_endpoint === undefined) {
-    throw new LoginError("Its authorization server registers no programs: add a header with a token instead");
+    throw new LoginError(
+      "Its authorization server does not support dynamic registration: add a header with a token instead",
+    );
   }
   const selected = await selectResourceURL(url, NO_OWN_CHECK, resourceMetadata);
   const scope = scopeOf(info, challenge.scope);

@@ -328,7 +328,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 function nobody(): Promise<never> {
-  return Promise.reject(new UsageError("Cannot ask: nobody can answer here"));
+  return Promise.reject(new UsageError("Cannot ask: there is no terminal"));
 }
 
 /** Editors write a file in several steps, so this pause settles changes. */

@@ -35,7 +35,7 @@ export async function buildRouter(
   }
   if (config.provider === "files") {
     if (config.model === null) {
-      throw new ConfigError("No folder is set for the provider files: use --model DIR (or set VIS_MODEL)");
+      throw new ConfigError("Cannot use the provider files: it has no folder; use --model DIR or VIS_MODEL");
     }
     const { filesProvider } = await import("../../providers/files.ts");
     const provider = wrap(await filesProvider(config.model));

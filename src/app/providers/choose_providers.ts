@@ -441,7 +441,7 @@ function presetOf(
   const what = entry === undefined ? "provider" : `the preset of provider ${name}`;
   if (WITHOUT_SERVICE.includes(asked)) {
     throw new ConfigError(
-      `Cannot use ${what}: ${asked} needs no key and has no models or address; name it as --provider`,
+      `Cannot use ${what}: ${asked} needs no key and has no models or address; use it with --provider`,
     );
   }
   const presets = Object.keys(PRESETS);

@@ -79,7 +79,7 @@ export async function telegramHook(
   const token = await telegramToken({}, settings);
   if (token === null) throw new ConfigError("Cannot serve the bot: telegram.webhookUrl is set, and there is no token");
   const path = new URL(webhookUrl).pathname;
-  if (path === "/") throw new ConfigError(`Cannot serve the bot at ${webhookUrl}: its address needs a path of its own`);
+  if (path === "/") throw new ConfigError(`Cannot serve the bot at ${webhookUrl}: its address needs its own path`);
   const abort = new AbortController();
   const log = createLog("telegram");
   const { openTelegram } = await import("../../channels/telegram/open_telegram.ts");

@@ -298,7 +298,9 @@ export async function startSandbox(
 ): Promise<Sandbox> {
   const { write } = options.grants;
   if (readOnly && write.length > 0) {
-    throw new ConfigError(`Cannot run blocks: an extension asks to write ${write[0]}, and nothing may be written`);
+    throw new ConfigError(
+      `Cannot run blocks: an extension requests to write ${write[0]}, but the workspace is read-only`,
+    );
   }
   const limited: SandboxOptions = { ...options, launcher: config.sandbox.launcher, limits: limitsOf(config) };
   const sandbox = await openSandbox(limited);

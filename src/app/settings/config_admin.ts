@@ -234,7 +234,7 @@ export class AppConfigAdmin implements ConfigAdmin {
       const hint = near === null ? `there are ${all.join(", ")}` : `did you mean ${near}?`;
       const exact = `${SECTIONS}["${name}"]${name === asked ? "" : asked.slice(name.length)}`;
       throw new UsageError(
-        `Cannot ${action} ${key}: no extension has this name; ${hint} (for one that is not added yet: '${exact}')`,
+        `Cannot ${action} ${key}: no extension has this name; ${hint} (for an extension that you have not added yet: '${exact}')`,
       );
     }
     const unknown = isOwned ? "unknown setting" : "no extension has this name";

@@ -252,7 +252,7 @@ export class ConfigTrust {
   async add(file: ConfigFile): Promise<void> {
     const list = await this.#list();
     if (list === null) {
-      throw new ConfigError("Cannot save what is trusted: set VIS_HOME to a folder that Vis may write");
+      throw new ConfigError("Cannot save your trust: set VIS_HOME to a folder that Vis may write");
     }
     await list.add({ path: file.path, hash: hashOf(file), namespaces: [], at: new Date().toISOString() });
   }

@@ -69,7 +69,7 @@ export class DenoIo implements Io {
     for await (const bytes of utf8.of(Deno.stdin.readable)) {
       size += bytes.length;
       if (size > MAX_STDIN_BYTES) {
-        throw new UsageError(`Cannot read stdin: it is longer than ${MAX_STDIN_BYTES >> 20} MB, put it into a file`);
+        throw new UsageError(`Cannot read stdin: it is longer than ${MAX_STDIN_BYTES >> 20} MB; write it to a file`);
       }
       parts.push(decoder.decode(bytes, { stream: true }));
     }

@@ -157,12 +157,15 @@ export const MANUAL_FACTS: Readonly<Record<"variables" | "files", readonly Descr
       term: "VIS_DATABASE_URL",
       about: "PostgreSQL database, such as postgres://user@host:5432/name; overrides VIS_DB",
     },
-    { term: "VIS_DATABASE_PASSWORD", about: "its password; VIS_DATABASE_PASSWORD_FILE names a file that holds it" },
+    {
+      term: "VIS_DATABASE_PASSWORD",
+      about: "password of that database; VIS_DATABASE_PASSWORD_FILE names a file with the password",
+    },
     { term: "VIS_TOKEN", about: "bearer token of vis serve" },
     { term: "VIS_TELEGRAM_TOKEN", about: "bot token of vis telegram" },
     { term: "VIS_PROFILE", about: "profile of vis serve and vis telegram: open or locked" },
     { term: "VIS_LOG", about: "debug, info, warn or error: write log lines of this level as JSON to stderr" },
-    { term: "NO_COLOR", about: "any value disables colours; without a terminal there are none" },
+    { term: "NO_COLOR", about: "any value disables colours; without a terminal, colours are always off" },
   ],
   files: [
     { term: "$VIS_HOME/config.jsonc", about: "settings; vis config schema prints their JSON Schema" },

@@ -155,7 +155,7 @@ function keySet(options: KeySetOptions): JWTVerifyGetKey {
 async function discovered(issuer: string): Promise<string> {
   const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const found = Discovery.parse(await readJson(url));
-  if (found.issuer !== issuer) throw new Error(`Cannot use ${url}: it is of the issuer ${found.issuer}`);
+  if (found.issuer !== issuer) throw new Error(`Cannot use ${url}: its issuer is ${found.issuer}`);
   return found.jwks_uri;
 }
 

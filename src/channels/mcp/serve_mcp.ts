@@ -82,7 +82,7 @@ function addConversationResources(server: McpServer, parts: McpParts): void {
       chars += piece.length;
       if (chars > MOST_CHARS) {
         throw new UsageError(
-          `Cannot read conversation: its Markdown has more than ${MOST_CHARS} characters, use vis conversations export`,
+          `Cannot read conversation: its Markdown has more than ${MOST_CHARS} characters; use vis conversations export`,
         );
       }
       pieces.push(piece);

@@ -79,7 +79,7 @@ export function addAskTools(server: McpServer, parts: McpParts): void {
     outputSchema: Answer,
     annotations: RUNS,
   }, async ({ request, conversation, more = false, ...given }, context) => {
-    if (more === (request !== undefined)) throw new UsageError("Cannot continue: give a request, or more");
+    if (more === (request !== undefined)) throw new UsageError("Cannot continue: pass a request, or more");
     const opened = await parts.open();
     const target = await conversationOf(conversation, opened);
     if (request !== undefined) return await answered(request, { opened, target, given, context });
@@ -280,7 +280,7 @@ async function conversationOf(
 ): Promise<Conversation> {
   const found = id === undefined ? await conversations.latest(workspace) : await conversations.byId(id);
   if (found) return found;
-  throw new UsageError(`Cannot find a conversation in ${workspace}: there is none yet, ask something first`);
+  throw new UsageError(`Cannot find a conversation in ${workspace}: it has none yet; ask a question first`);
 }
 
 /** Returns a tool result: the same facts as data, and as text for clients that read only text. */

@@ -89,7 +89,9 @@ async function begin({ message: { chat, updateId }, parts }: Given): Promise<str
 
 async function fork({ message: { chat, text }, parts }: Given): Promise<string> {
   const back = text === "" ? 0 : Number(text);
-  if (!/^\d{0,4}$/.test(text)) throw new UsageError(`Cannot fork at ${text}: give the number of requests to leave out`);
+  if (!/^\d{0,4}$/.test(text)) {
+    throw new UsageError(`Cannot fork at ${text}: write the number of requests to leave out`);
+  }
   const { conversations } = await parts.sessions.main();
   const queries = await conversations.queries(await chatConversation(chat, parts));
   const last = queries.at(-1 - back), first = queries[0];

@@ -50,7 +50,7 @@ export class Exports {
     readonly signal?: AbortSignal;
   }): Promise<Exported> {
     if (this.#open >= MOST_OPEN) {
-      throw new BusyError(`Cannot export conversation: ${this.#open} exports are not finished yet, try again later`);
+      throw new BusyError(`Cannot export conversation: ${this.#open} exports are not finished; try again later`);
     }
     this.#open++;
     const spool = new Spool(how.format === "json" ? this.#archiveBytes : Infinity);
@@ -110,7 +110,7 @@ class Spool {
     const bytes = new TextEncoder().encode(text);
     if (this.bytes + bytes.length > this.#limit) {
       throw new UsageError(
-        `Cannot export conversation: it has more than ${this.#limit >> 20} MiB, copy the database with vis db backup`,
+        `Cannot export conversation: it has more than ${this.#limit >> 20} MiB; copy the database with vis db backup`,
       );
     }
     this.#kept.push(bytes);
@@ -123,7 +123,7 @@ class Spool {
       await this.#file.seek(at, Deno.SeekMode.Start);
       const piece = new Uint8Array(READ_BYTES);
       const read = await this.#file.read(piece) ?? 0;
-      if (read === 0) throw new Error("Cannot read export: its file is shorter than what was written");
+      if (read === 0) throw new Error("Cannot read export: its file is too short");
       at += read;
       yield piece.subarray(0, read);
     }
@@ -147,7 +147,7 @@ class Spool {
       for (let at = 0; at < bytes.length;) at += await this.#file.write(bytes.subarray(at));
       this.#inFile += bytes.length;
     } catch (error) {
-      throw new UsageError(`Cannot export conversation: its temporary file cannot be written, ${fileFault(error)}`);
+      throw new UsageError(`Cannot export conversation: its temporary file cannot be written: ${fileFault(error)}`);
     }
     this.#kept = [];
     this.#keptBytes = 0;

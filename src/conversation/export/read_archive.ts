@@ -274,7 +274,7 @@ export function archiveCode({ expressionSoul, expressionState }: Tables): Archiv
     if (fault !== null) {
       throw new UsageError(
         `Cannot import conversation: the variable ${name} would run code when it is restored, ${fault}. ` +
-          "If you trust where the file is from, have it exported again after forget() of the variable",
+          "If you trust the source of the file, ask for a new export after forget() of the variable",
       );
     }
     (kind === "function" ? functions : classes).add(name);
@@ -414,7 +414,7 @@ export class LongStrings implements Disposable {
       const bytes = new Uint8Array(Math.min(READ_BYTES, length - at));
       this.#file?.seekSync(from + at, Deno.SeekMode.Start);
       const read = this.#file?.readSync(bytes) ?? 0;
-      if (read === 0) throw new Error("Cannot read archive: its temporary file is shorter than what was written");
+      if (read === 0) throw new Error("Cannot read archive: its temporary file is too short");
       at += read;
       yield bytes.subarray(0, read);
     }

@@ -156,7 +156,7 @@ async function refuseUnfinished(connection: Connection, location: string): Promi
   const { rows: [found] } = await connection.query("SELECT to_regclass('copy_progress') AS copying");
   if (found?.["copying"] === null) return;
   throw new StoreError(
-    `Cannot use database ${location}: a copy to it is not finished, run the same vis db copy again`,
+    `Cannot use database ${location}: a copy to it is not finished; run the same vis db copy again`,
     "unavailable",
   );
 }

@@ -57,8 +57,8 @@ export async function migrate(
       if (db.isTransaction) db.exec("ROLLBACK");
       if (error instanceof StoreError || isBusy(error)) throw error;
       throw (error instanceof Error && systemError(error, path)) || new StoreError(
-        `Cannot bring database ${path} to schema V${file.version}: ${file.name} failed and nothing was changed, ` +
-          "keep using the version of Vis that you had, and report this",
+        `Cannot bring database ${path} to schema V${file.version}: ${file.name} failed and nothing was changed; ` +
+          "keep using your previous version of Vis, and report this",
         "unavailable",
         { cause: error },
       );
@@ -103,7 +103,7 @@ export function foundSchema(db: DatabaseSync, { files, path }: Known): FoundSche
   if (version > files.length) {
     throw new StoreError(
       `Cannot use database ${path}: a newer Vis wrote it (schema V${version}, this one knows V${files.length}), ` +
-        "update Vis or choose another file with --db",
+        "update Vis, or choose another file with --db",
       "newer",
     );
   }
@@ -128,7 +128,7 @@ export function refuseNewer(db: DatabaseSync, { files, path }: Known): () => voi
     if (version <= files.length) return;
     throw new StoreError(
       `Cannot use database ${path}: a newer Vis has changed it while it was open (schema V${version}, this one knows ` +
-        `V${files.length}), start again with the newer Vis`,
+        `V${files.length}); start again with the newer Vis`,
       "newer",
     );
   };
@@ -160,8 +160,8 @@ async function keepCopy(path: string, version: number): Promise<void> {
   } catch (error) {
     if (!(error instanceof StoreError && error.code === "corrupt")) throw error;
     throw new StoreError(
-      `Cannot use database ${path}: it is damaged, and only a sound one of an earlier version can be upgraded; ` +
-        "export its conversations with the Vis that made it, or put a backup in its place",
+      `Cannot use database ${path}: it is damaged, and Vis upgrades only an undamaged database; ` +
+        "export its conversations with the version that created it, or restore a backup",
       "corrupt",
       { cause: error },
     );

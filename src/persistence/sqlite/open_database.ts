@@ -118,20 +118,20 @@ async function prepareDatabaseFile(path: string): Promise<void> {
   if (found === null) return await ensureFile(path, { mode: MODE });
   if (found.isDirectory()) {
     throw new StoreError(
-      `Cannot use database ${path}: it is a folder, choose a file with --db`,
+      `Cannot use database ${path}: it is a folder; choose a file with --db`,
       "unavailable",
     );
   }
   if (!found.isFile()) {
     throw new StoreError(
-      `Cannot use database ${path}: it is not a regular file, choose another with --db`,
+      `Cannot use database ${path}: it is not a regular file; choose another with --db`,
       "unavailable",
     );
   }
   // Checked before SQLite does, because root is not bound by the permission bits.
   if ((found.mode & 0o200) === 0) {
     throw new StoreError(
-      `Cannot use database ${path}: it is read-only, make the file writable or choose another with --db`,
+      `Cannot use database ${path}: it is read-only; make the file writable, or choose another with --db`,
       "readonly",
     );
   }
@@ -177,7 +177,10 @@ export function openAlone(path: string): DatabaseSync | null {
 
 /** Returns the error for an action that needs exclusive access and cannot get it now. */
 export function notAlone(action: string, path: string): StoreError {
-  return new StoreError(`Cannot ${action} ${path}: another process is using it, end that and try again`, "busy");
+  return new StoreError(
+    `Cannot ${action} ${path}: another process is using it; end that process and try again`,
+    "busy",
+  );
 }
 
 /** Returns a function that closes a database the first time it is called. Where the system requires it, that is before

@@ -258,7 +258,7 @@ export class Router {
       const open = left.filter((route) => this.#gate(route).open);
       const waits = open.map((route) => this.#gate(route).waitMs(tokens));
       const [first] = open.length > 0 ? open : left;
-      if (first === undefined) throw new RangeError("Cannot route: no route is left");
+      if (first === undefined) throw new RangeError("Cannot call a model: no route is left");
       if (open.length === 0) return this.#gate(first).refusal();
       const soonest = Math.min(...waits);
       const route = open[waits.indexOf(soonest)] ?? first;

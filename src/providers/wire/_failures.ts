@@ -136,7 +136,7 @@ export class Failures {
   unreadable(excerpt: string): ProviderError {
     const shown = this.#facts.endpoint.clean(excerpt).slice(0, 160);
     return new ProviderError(
-      `Cannot read the reply of ${this.#facts.endpoint.base}: it is not what ${this.#facts.api} sends: ${shown}`,
+      `Cannot read the reply of ${this.#facts.endpoint.base}: it does not have the format of ${this.#facts.api}: ${shown}`,
       { code: "server", retryable: true },
     );
   }
@@ -161,7 +161,7 @@ export class Failures {
   /** Returns the error for a model or a filter that declined to answer. */
   declined(text: string, status: number | null = null): ProviderError {
     return new ProviderError(
-      `Cannot get an answer: the model refused the request${this.#said(text)}; put it another way`,
+      `Cannot get an answer: the model refused the request${this.#said(text)}; rephrase it`,
       { code: "refused", retryable: false, status },
     );
   }

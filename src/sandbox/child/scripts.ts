@@ -31,7 +31,7 @@ type Begin = (held: ConfinedWalls) => void;
 /** Evaluates the script of the blocks. `url` is the URL of a Deno module. */
 export function loadBlocks(start: ChildStart, url: string): Begin {
   const found = scriptValue(start.scripts.blocks, { name: "sandbox.blocks", filename: url });
-  if (!isMaker(found)) throw new TypeError("Cannot run blocks: the bundle is not one");
+  if (!isMaker(found)) throw new TypeError("Cannot run blocks: the bundle is not a function");
   return found(start);
 }
 

@@ -124,12 +124,12 @@ export class CallRegistry {
     const fields = new FrameFields(header, "call");
     const id = fields.id(), run = fields.id("run"), name = fields.text("name", 200);
     const known = this.#runs.get(run);
-    if (this.#used.has(id)) throw new ProtocolError("Cannot take a call whose id was used before");
-    if (!known) throw new ProtocolError("Cannot take a call of an unknown run");
+    if (this.#used.has(id)) throw new ProtocolError("Cannot accept a call whose id was used before");
+    if (!known) throw new ProtocolError("Cannot accept a call of an unknown run");
     if (!this.#functions.has(name)) throw new ProtocolError("Cannot call a function that the sandbox does not have");
-    if (this.#calls.size >= MAX_CALLS) throw new ProtocolError(`Cannot take more than ${MAX_CALLS} calls at once`);
+    if (this.#calls.size >= MAX_CALLS) throw new ProtocolError(`Cannot accept more than ${MAX_CALLS} calls at once`);
     if (this.#bytes > 0 && this.#bytes + payload.length > MAX_CALL_BYTES) {
-      throw new ProtocolError(`Cannot take calls of ${this.#bytes + payload.length} bytes at once`);
+      throw new ProtocolError(`Cannot accept calls of ${this.#bytes + payload.length} bytes at once`);
     }
     this.#remember(id);
     const abort = new AbortController();

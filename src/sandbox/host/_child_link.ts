@@ -223,9 +223,9 @@ export class Requests {
     const fields = new FrameFields(header, "done");
     const id = fields.id();
     const request = this.#open.get(id);
-    if (!request) throw new ProtocolError("Cannot take an answer that nobody asked for");
+    if (!request) throw new ProtocolError("Cannot accept an answer without a request");
     request.bytes += payload.length;
-    if (request.bytes > MAX_ANSWER_BYTES) throw new ProtocolError(`Cannot take an answer of ${request.bytes} bytes`);
+    if (request.bytes > MAX_ANSWER_BYTES) throw new ProtocolError(`Cannot accept an answer of ${request.bytes} bytes`);
     request.payloads.push(payload);
     if (fields.flag("more")) return;
     this.#open.delete(id);
@@ -273,7 +273,7 @@ export class Heartbeat {
   /** Handles a `pong` frame. Throws ProtocolError for one without a ping. */
   receive({ header }: Frame): void {
     if (!this.#sent.delete(new FrameFields(header, "pong").id())) {
-      throw new ProtocolError("Cannot take a pong that nobody asked for");
+      throw new ProtocolError("Cannot accept a pong without a request");
     }
   }
 
@@ -404,7 +404,9 @@ export function readRunReport({ payloads, header }: AnswerFrames, observed: Obse
     repaired,
   });
   const value = fields.nullable("value", (name) => fields.bytes(name));
-  if (value && value.length > MAX_VALUE_BYTES) throw new ProtocolError(`Cannot take a value of ${value.length} bytes`);
+  if (value && value.length > MAX_VALUE_BYTES) {
+    throw new ProtocolError(`Cannot accept a value of ${value.length} bytes`);
+  }
   return {
     result,
     saved,
@@ -432,13 +434,13 @@ function names(fields: FrameFields, name: string): string[] {
 function madeFrom(value: unknown): RunReport["madeFrom"] {
   const fields = new FrameFields(value, "madeFrom");
   const keys = Object.keys(fields.value);
-  if (keys.length > NAMES.items) throw new ProtocolError(`Cannot take ${keys.length} variables of a block`);
+  if (keys.length > NAMES.items) throw new ProtocolError(`Cannot accept ${keys.length} variables of a block`);
   return new Map(keys.map((name) => [checkedName(name), names(fields, name)]));
 }
 
 /** Names go into prompts and lists, so only names that a block can declare are accepted. */
 function checkedName(name: string): string {
-  if (!isVariableName(name)) throw new ProtocolError("Cannot take a variable with such a name");
+  if (!isVariableName(name)) throw new ProtocolError("Cannot accept a variable with such a name");
   return name;
 }
 

@@ -409,7 +409,7 @@ class ConfinedSandbox implements Sandbox {
 
   #receive(frame: Frame): void {
     const { t } = frame.header;
-    if (!this.#walls && t !== "ready") throw new ProtocolError("Cannot take a message before the child is ready");
+    if (!this.#walls && t !== "ready") throw new ProtocolError("Cannot accept a message before the child is ready");
     switch (t) {
       case "ready":
         return this.#onReady(frame.header);
@@ -431,14 +431,14 @@ class ConfinedSandbox implements Sandbox {
       case "pong":
         return this.#heartbeat?.receive(frame);
       default:
-        throw new ProtocolError("Cannot take a message of an unknown type");
+        throw new ProtocolError("Cannot accept a message of an unknown type");
     }
   }
 
   #activeOf({ header }: Frame, key: string): ActiveRun {
     const active = this.#active;
     if (!active?.is(new FrameFields(header, header.t).id(key))) {
-      throw new ProtocolError("Cannot take a message of no run");
+      throw new ProtocolError("Cannot accept a message of no run");
     }
     return active;
   }
@@ -657,13 +657,13 @@ export class BlockOutput {
   /** Handles an `output` frame of this block's run. Throws ProtocolError if the child sends more than its limit. */
   receive({ header, payload }: Frame): void {
     const stream = new FrameFields(header, "output").oneOf("stream", [1, 2]);
-    if (payload.length > MAX_OUTPUT_BYTES) throw new ProtocolError(`Cannot take output of ${payload.length} bytes`);
+    if (payload.length > MAX_OUTPUT_BYTES) throw new ProtocolError(`Cannot accept output of ${payload.length} bytes`);
     const seconds = (performance.now() - this.#begun) / 1000;
     const most = BURST + this.#cap / SMALLEST_FULL_FRAME + seconds * OUTPUT_FRAMES_PER_SECOND;
-    if (++this.#frames > most) throw new ProtocolError("Cannot take more output messages");
+    if (++this.#frames > most) throw new ProtocolError("Cannot accept more output messages");
     const text = new TextDecoder().decode(payload);
     this.#chars += text.length;
-    if (this.#chars > this.#cap) throw new ProtocolError("Cannot take more output than a block may keep");
+    if (this.#chars > this.#cap) throw new ProtocolError("Cannot accept more output than a block may keep");
     const clean = cleanText(text);
     this.#texts[stream] += clean;
     this.#onOutput?.({ stream, text: clean });

@@ -149,7 +149,7 @@ Deno.test("what cannot be done is an error of the call that says what is wrong",
         ["ask", { request: "x", more: 1 }, /more/],
         ["ask", { request: "x", schema: { type: "nothing" } }, /schema/i],
         ["continue", { request: "x", conversation: "00000000" }, /Cannot find conversation: 00000000/],
-        ["variables", {}, /there is none yet, ask something first/],
+        ["variables", {}, /it has none yet; ask a question first/],
         ["variables", { name: "gone", conversation: branch.conversationId }, /gone/],
         ["search", { text: "x", limit: 1000 }, /limit/],
       ] as const
@@ -169,7 +169,7 @@ Deno.test("continue with more goes on with a request that stopped at its step li
     assert.match(engine.context(2), /^\[iter 1\/10\]/);
     for (const given of [{ conversation }, { conversation, more: true, request: "x" }]) {
       const refused = await client.callTool({ name: "continue", arguments: given });
-      assert.match(textOf(refused) ?? "", /give a request, or more/);
+      assert.match(textOf(refused) ?? "", /pass a request, or more/);
     }
   }));
 

@@ -17,7 +17,10 @@ export const storeLeaseCases: readonly StoreCase[] = [
       const query = newQuery(branchId, "second", { owner: OTHER });
       await assert.rejects(store.beginQuery(query), (error) => {
         assert.ok(error instanceof BusyError);
-        assert.match(error.message, /^Conversation is busy: a query runs in it in another process \(4711 on here\)$/);
+        assert.match(
+          error.message,
+          /^Cannot run in a busy conversation: a query runs in it in another process \(4711 on here\)$/,
+        );
         return true;
       });
       assert.equal((await store.queries(branchId)).length, 1);

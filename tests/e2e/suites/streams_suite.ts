@@ -13,7 +13,7 @@ const HIDDEN = final("Seven and ".repeat(30));
 const BROKEN: Readonly<Partial<Record<MockFault, string>>> = {
   cut: "the connection ended in the middle",
   ends_early: "the connection ended in the middle",
-  garbage_chunk: "it is not what the chat completions API sends",
+  garbage_chunk: "it does not have the format of the chat completions API",
   error_chunk: "Overloaded",
 };
 const MANY = "word ".repeat(2_500_000);

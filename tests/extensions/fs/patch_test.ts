@@ -72,7 +72,7 @@ Deno.test("fs.patch() finds a hunk elsewhere only where it stands once, and take
   assert.equal(await workspace.text("a.txt"), `x\ny\nz\n${FILE.replace("three", "3")}`);
   assert.equal(
     await workspace.refusal("patch", "--- a/b.txt\n+++ b/b.txt\n@@ @@\n a\n-b\n+c\n"),
-    "Cannot apply the hunk of b.txt: its lines stand at lines 1, 3; add lines around it",
+    "Cannot apply the hunk of b.txt: its lines occur at lines 1, 3; add lines around it",
   );
   await workspace.call("patch", "--- a/b.txt\n+++ b/b.txt\n@@ -3,2 +3,2 @@\n a\n-b\n+c\n");
   assert.equal(await workspace.text("b.txt"), "a\nb\na\nc\n");
@@ -274,7 +274,7 @@ Deno.test("fs.patch() puts a hunk of Codex below the lines after @@, and moves n
         "patch",
         `*** Begin Patch\n*** Update File: a.py\n@@ ${anchor}\n${change(4)}*** End Patch\n`,
       ),
-      /stand at lines/,
+      /occur at lines/,
     );
   }
   assert.equal(await workspace.text("a.py"), wanted);

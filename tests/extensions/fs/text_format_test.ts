@@ -150,7 +150,7 @@ Deno.test("fs reads, edits and patches files in their encoding, and names a gues
   );
   assert.match(
     await workspace.refusal("readFile", "latin.txt", { encoding: "klingon" }),
-    /there is no encoding "klingon"/,
+    /the encoding "klingon" is unknown/,
   );
 });
 

@@ -213,7 +213,7 @@ test("mcp: an argument that JSON cannot carry is named before the server gets an
     const self: unknown[] = [];
     self.push(self);
     const table: readonly (readonly [unknown, RegExp])[] = [
-      [{ a: [1, NaN] }, /^Cannot call run: args\.a\[1\] is NaN, which JSON cannot carry$/],
+      [{ a: [1, NaN] }, /^Cannot call run: args\.a\[1\] is NaN, which JSON cannot represent$/],
       [{ a: { "b c": -Infinity } }, /args\.a\["b c"\] is -Infinity/],
       [{ a: [undefined] }, /args\.a\[0\] is undefined/],
       [{ a: new Uint8Array(3) }, /args\.a is bytes \(pass text, such as base64\)/],

@@ -53,7 +53,7 @@ Deno.test("a file that holds no notes is named, and taken over once it is correc
     await Deno.writeTextFile(join(home, "memo/user.json"), "[]");
     await using stores = await OwnStores.open();
     const place = { home, workspace: WORKSPACE, store: stores.of("vis.memo", WORKSPACE) };
-    await assert.rejects(readNotes(place, "user"), /user\.json: it holds no notes; correct or remove it/);
+    await assert.rejects(readNotes(place, "user"), /user\.json: it contains no notes; correct or remove it/);
     await Deno.writeTextFile(join(home, "memo/user.json"), JSON.stringify({ notes: NOTES }));
     assert.deepEqual(await readNotes(place, "user"), NOTES);
   }));

@@ -35,7 +35,7 @@ Deno.test("backup() refuses a target that exists and a database that does not, a
     await (await openStore({ path })).close();
     await assert.rejects(new SqliteMaintenance({ path }).backup(target), {
       name: "UsageError",
-      message: `Cannot back up to ${target}: it already exists, choose another path`,
+      message: `Cannot back up to ${target}: it already exists; choose another path`,
     });
     assert.equal(await readFile(target, "utf8"), "mine");
     await assert.rejects(new SqliteMaintenance({ path: ":memory:" }).backup(join(folder, "x.db")), {
@@ -76,7 +76,7 @@ Deno.test("restore() is refused while somebody has the database open, and change
     await assert.rejects(care.restore(copy), {
       name: "StoreError",
       code: "busy",
-      message: `Cannot replace database ${path}: another process is using it, end that and try again`,
+      message: `Cannot replace database ${path}: another process is using it; end that process and try again`,
     });
     assert.ok(await store.query(queryId));
     await begun(store);

@@ -72,7 +72,7 @@ Deno.test("migrate() refuses a newer database and changes nothing", async () => 
     name: "StoreError",
     code: "newer",
     message: `Cannot use database /x/vis.db: a newer Vis wrote it (schema V${N}, this one knows V${N - 1}), ` +
-      "update Vis or choose another file with --db",
+      "update Vis, or choose another file with --db",
   });
   assert.ok(tables(db).includes("more"));
 });
@@ -147,7 +147,7 @@ Deno.test("an open store writes nothing more once a newer Vis has migrated its d
     await assert.rejects(store.createConversation(facts), (error: unknown) => {
       assert.ok(error instanceof StoreError, String(error));
       assert.equal(error.code, "newer");
-      assert.ok(error.message.endsWith(`(schema V${N}, this one knows V${N - 1}), start again with the newer Vis`));
+      assert.ok(error.message.endsWith(`(schema V${N}, this one knows V${N - 1}); start again with the newer Vis`));
       return true;
     });
     const rows = newer.prepare("SELECT id FROM conversation_soul").all();

@@ -136,7 +136,7 @@ Deno.test("AnswerSchema() refuses what is no schema and names the place", () => 
 });
 
 Deno.test("AnswerSchema() refuses a schema without end, one that is a bomb and one that is too large", () => {
-  refused({ $ref: "#" }, /without end/);
+  refused({ $ref: "#" }, /endlessly/);
   const bomb = Object.fromEntries(
     Array.from(
       { length: 40 },

@@ -173,7 +173,7 @@ Deno.test("openAiChat() tells a filter that refused the request from a wrong key
   for (const reply of refusals) {
     const { code, retryable, message } = await failureTo("openai-chat", reply);
     assert.deepEqual([code, retryable], ["refused", false], message);
-    assert.match(message, /the model refused the request; the server replied: .*put it another way/);
+    assert.match(message, /the model refused the request; the server replied: .*rephrase it/);
   }
 });
 

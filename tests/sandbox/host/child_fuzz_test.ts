@@ -78,15 +78,15 @@ Deno.test("a child that waits for an answer ends its block in time once it is to
 
 /** Each must end the child with these words. */
 const WRONG: Readonly<Record<string, readonly [send: (child: RawChild, call: string) => void, why: RegExp]>> = {
-  "an answer to nobody": [(child) => child.send({ t: "answer", id: wireId(), ok: true }, VALUE), /nobody asked for/],
+  "an answer to nobody": [(child) => child.send({ t: "answer", id: wireId(), ok: true }, VALUE), /without a request/],
   "an answer twice": [(child, id) => {
     child.send({ t: "answer", id, ok: true }, VALUE);
     child.send({ t: "answer", id, ok: true }, VALUE);
-  }, /nobody asked for/],
+  }, /without a request/],
   "an id that is no id": [(child) => child.send({ t: "answer", id: "__proto__", ok: true }, VALUE), /bad field "id"/],
   "a flag that is no flag": [(child, id) => child.send({ t: "answer", id, ok: "yes" }, VALUE), /bad field "ok"/],
-  "an unknown type": [(child) => child.send({ t: "please" }), /Cannot take a frame/],
-  "another setup": [(child) => child.send({ t: "setup" }), /Cannot take a frame/],
+  "an unknown type": [(child) => child.send({ t: "please" }), /Cannot accept a frame/],
+  "another setup": [(child) => child.send({ t: "setup" }), /Cannot accept a frame/],
   "a run without code": [(child) => child.send({ t: "run", id: wireId(), iteration: 1, index: 1, deadlineMs: 1 }), /./],
   "a run of a number": [
     (child) => child.send({ t: "run", id: wireId(), iteration: 1, index: 1, deadlineMs: 1 }, encode(1)),

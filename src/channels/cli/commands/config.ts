@@ -169,7 +169,7 @@ export async function removeApprovals(
 function ruleOf(id: string, all: readonly KeptRule[]): KeptRule {
   const [found, other] = all.filter((rule) => id !== "" && rule.id.startsWith(id));
   if (!found) throw new UsageError(`Cannot find approval ${id}: vis approvals list --all lists them`);
-  if (other) throw new UsageError(`Cannot choose an approval by ${id}: more than one starts with it`);
+  if (other) throw new UsageError(`Cannot choose an approval by ${id}: several ids start with it`);
   return found;
 }
 

@@ -68,7 +68,7 @@ export async function demoCommand(context: DemoContext): Promise<number> {
 async function firstPart({ services, io }: DemoContext): Promise<number> {
   const folder = await Deno.makeTempDir({ prefix: "vis-demo-" }).catch((error: unknown) => {
     throw new ConfigError(
-      `Cannot make a folder for the demo: ${fileFault(error)}; set TMPDIR to one that Vis may write`,
+      `Cannot make a folder for the demo: ${fileFault(error)}; set TMPDIR to a folder that Vis may write`,
     );
   });
   await Deno.mkdir(join(folder, "workspace"));

@@ -146,7 +146,7 @@ function overHttp(
   { args, flags }: { readonly args: readonly string[]; readonly flags: NewMcpServer },
 ): Server {
   const wrong = PROGRAM_ONLY.find((flag) => flags[flag] !== false && Object(flags[flag]).length !== 0);
-  if (wrong !== undefined) throw new UsageError(`Cannot use --${wrong} with an address: only programs take it`);
+  if (wrong !== undefined) throw new UsageError(`Cannot use --${wrong} with an address: it is for programs only`);
   if (args.length > 0) throw new UsageError(`Cannot use ${args[0]}: an address has no arguments`);
   const headers = pairs(flags.header, { flag: "--header", by: ":", like: "'Authorization: Bearer ${auth:github}'" });
   return { url, ...(flags.header.length > 0 ? { headers } : {}) };
@@ -156,7 +156,7 @@ function program(
   command: string,
   { args, flags }: { readonly args: readonly string[]; readonly flags: NewMcpServer },
 ): Server {
-  if (flags.header.length > 0) throw new UsageError("Cannot use --header with a program: only addresses take it");
+  if (flags.header.length > 0) throw new UsageError("Cannot use --header with a program: it is for addresses only");
   const { read, write, network } = flags;
   const env = pairs(flags.env, { flag: "--env", by: "=", like: "'TOKEN=${auth:github}'" });
   return {
@@ -176,7 +176,7 @@ function pairs(
   return Object.fromEntries(given.map((one) => {
     const at = one.indexOf(by);
     if (at > 0) return [one.slice(0, at).trim(), one.slice(at + 1).trim()];
-    throw new UsageError(`Cannot use ${flag} ${one}: it takes NAME${by}VALUE, such as ${like}`);
+    throw new UsageError(`Cannot use ${flag} ${one}: it must be NAME${by}VALUE, such as ${like}`);
   }));
 }
 

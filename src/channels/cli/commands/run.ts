@@ -79,7 +79,7 @@ function checkWhere({ continue: newest, conversation, fork, ...flags }: RunFlags
     flags.maxIterations && "--max-iterations",
   ].filter(Boolean);
   if (flags.more && others.length > 0) {
-    throw new UsageError(`Cannot use ${others.join(" and ")} with --more: it continues the last request as it is`);
+    throw new UsageError(`Cannot use ${others.join(" and ")} with --more: it repeats the last request unchanged`);
   }
   const given = [newest ? "-c" : null, conversation && "--conversation", fork && "--fork"].filter(Boolean);
   if (given.length > 1) throw new UsageError(`Cannot continue in two places: use only one of ${given.join(" and ")}`);

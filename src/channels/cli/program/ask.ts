@@ -45,7 +45,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     .action(async (words: string[], flags: RunFlags) => {
       const { readPrompt, runCommand } = await import("../commands/run.ts");
       if (flags.more && words.length > 0) {
-        throw new UsageError("Cannot use --more with a request: leave one of them out");
+        throw new UsageError("Cannot use --more with a request: use only one of them");
       }
       finish(await runCommand(flags.more ? "" : await readPrompt(words, io, flags), { services, io, flags }));
     });

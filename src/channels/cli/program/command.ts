@@ -54,7 +54,7 @@ export const FLAGS = {
   /** The option of commands about stored data. */
   storedDb: ["--db <path>", "database file, or postgres://… (VIS_DB)"],
   root: ["--root", "also change files of the repository around the folder, without a question"],
-  shell: ["--shell <mode>", "commands where their wall is not whole: ask, run or off", unwalledMode],
+  shell: ["--shell <mode>", "commands if their wall is not whole: ask, run or off", unwalledMode],
   cwd: ["--cwd <dir>", "workspace folder (default: current folder)"],
   json: ["--json", "print JSON", false],
 } as const;

@@ -24,7 +24,7 @@ function addHelp(program: Command, context: Context): void {
     .option(...FLAGS.cwd)
     .option(...FLAGS.json)
     .addOption(
-      new Option("--report", "print the system and its walls for a bug report: no names, keys or paths of yours")
+      new Option("--report", "print the system and its walls for a bug report, without your names, keys and paths")
         .conflicts("json").default(false),
     )
     .action(action(context, async () => (await import("../commands/doctor.ts")).doctorCommand));
@@ -148,4 +148,4 @@ Examples:
   vis completions fish > ~/.config/fish/completions/vis.fish
 
 Names of conversations, models, providers, settings, variables, extensions and
-their commands are completed too.`;
+their commands are completed, too.`;

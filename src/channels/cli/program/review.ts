@@ -23,7 +23,7 @@ function addConversations(program: Command, context: Context): void {
   group.command("list")
     .description("list the latest conversations of all workspaces")
     .option("--limit <n>", "at most N conversations", positiveInteger, 20)
-    .option("--here", "only those of this workspace", false)
+    .option("--here", "only conversations of this workspace", false)
     .addOption(output())
     .option(...FLAGS.storedDb)
     .action(action(context, async () => (await import("../commands/conversations.ts")).printConversations));
@@ -61,7 +61,7 @@ function addChanges(group: Command, context: Context): void {
   group.command("retry")
     .description("run a request again from the state before it; in a new branch if later requests exist")
     .argument("<id>", "conversation or branch id; a unique prefix is enough")
-    .option("--query <n>", "which request, counted from 1 (default: the last one)", positiveInteger)
+    .option("--query <n>", "number of the request, from 1 (default: the last request)", positiveInteger)
     .option(...FLAGS.model)
     .option(...FLAGS.provider)
     .option("--max-iterations <n>", "steps the request may use before it must ask for more", positiveInteger)
@@ -117,7 +117,7 @@ function addVars(program: Command, context: Context): void {
     .description("show the variables of a conversation, their values and versions; runs nothing")
     .argument("[name...]", "print the values of these variables")
     .option("--conversation <id>", "conversation or branch (default: the latest of this workspace)")
-    .option("--at <iteration>", "as they were after a step: N of the conversation, or REQUEST.STEP")
+    .option("--at <iteration>", "show the values after a step: N of the conversation, or REQUEST.STEP")
     .option("--history <name>", "show the versions of a variable and the code that made them")
     .option("--diff <name...>", "NAME V1 V2 compares two versions; NAME alone the last two")
     .option("--limit <n>", "at most N versions with --history, the newest", positiveInteger, 20)
@@ -130,11 +130,11 @@ function addVars(program: Command, context: Context): void {
 /** Declares `vis prompt`, which shows the messages for a model. */
 function addPrompt(program: Command, { services, io, finish }: Context): void {
   program.command("prompt")
-    .description("show the prompt that a request would send to the model, or that a stored step sent")
+    .description("show the prompt of a request without sending it, or the prompt of a stored step")
     .argument("[prompt...]", "the request; piped input is appended")
     .option(
       "--conversation <id>",
-      "as the next request of this conversation; without a request, its latest one",
+      "make it the next request of this conversation; without a request, show the latest one",
     )
     .option(
       "--iteration <n>",
@@ -204,7 +204,7 @@ function addSearch(program: Command, context: Context): void {
 
 function addUndo(program: Command, context: Context): void {
   program.command("undo")
-    .description("undo file changes, by default those of the last request")
+    .description("undo file changes, by default all changes of the last request")
     .option("--list", "list the changes that can be undone, newest first", false)
     .option("--last <n>", "undo the last N changes", positiveInteger)
     .addOption(
@@ -214,7 +214,7 @@ function addUndo(program: Command, context: Context): void {
     .option("--conversation <id>", "only this conversation or branch; a unique prefix is enough")
     .option("--redo", "reapply the last undo", false)
     .option("--dry-run", "show the changes that would be undone, and change nothing", false)
-    .option("--force", "also undo in files that others have changed since, which loses their changes", false)
+    .option("--force", "also undo files that changed later, and discard their later changes", false)
     .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
     .option(...FLAGS.json)

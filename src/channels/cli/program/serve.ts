@@ -43,7 +43,7 @@ Examples:
 Every request needs the token. Without --token, --token-file and VIS_TOKEN, one
 is created at the first start and saved in $VIS_HOME/server-token. The API is
 documented at /docs. After Ctrl-C or SIGTERM running requests may finish
-(server.shutdownMs); a second signal stops at once.`;
+(server.shutdownMs); a second signal stops the server immediately.`;
 
 function port(text: string): number {
   const n = Number(text);
@@ -64,8 +64,12 @@ function addTelegram(program: Command, context: Context): void {
     .addHelpText("after", TELEGRAM_EXAMPLES)
     .action(action(context, async () => (await load()).telegramCommand));
   refuseWords(group).command("allow")
-    .description("allow users and groups to use the bot; a running bot applies it at once")
-    .argument("<id...>", "ids that the bot sends to users it refuses; ids of groups start with -", ids)
+    .description("allow users and groups to use the bot; a running bot applies the change immediately")
+    .argument(
+      "<id...>",
+      "ids of users and groups; the bot sends a refused user the id. Ids of groups start with -",
+      ids,
+    )
     .action(action(context, async () => (await load()).allowUsers));
   group.command("disallow")
     .description("remove users and groups from the list")
@@ -153,14 +157,14 @@ function addMcpServers(mcp: Command, context: Context): void {
     .option("--write <path>", "a path that the program may change; repeatable", collected, [])
     .option("--network", "let the program use the network", false)
     .option("--force", "replace a server of this name", false)
-    .option("--no-check", "add it without starting it")
+    .option("--no-check", "add the server without starting it")
     .addHelpText("after", MCP_ADD)
     .action(async (name: string, command: string, args: string[], flags: NewMcpServer) => {
       finish(await (await load()).addMcpServer({ name, command, args }, { services, io, flags }));
     });
   sub(
     "list",
-    "list the servers that Vis uses, and start each to see whether it answers; exits with 0 even if one does not",
+    "list the servers that Vis uses, and check whether each responds; exits with 0 in any case",
   )
     .option("--no-check", "do not start them")
     .action(action(context, async () => (await load()).listMcpServers));
@@ -177,7 +181,7 @@ function addMcpLogins(mcp: Command, { services, io, finish }: Context): void {
   mcp.command("login")
     .description("log in to a server with a browser")
     .argument("<name>")
-    .option("--paste", "prompt for the address that the browser was sent to; for a browser on another machine", false)
+    .option("--paste", "prompt for the final address of the browser, if it runs on another machine", false)
     .action(async (name: string, { paste }: { readonly paste: boolean }) => {
       await run(["mcp-login", name, ...(paste ? ["--paste"] : [])]);
     });
@@ -193,14 +197,14 @@ Examples:
   vis mcp add github https://api.githubcopilot.com/mcp/ \\
     --header 'Authorization: Bearer \${auth:github}'
 
-The server is started once, to see whether it answers.
+Vis starts the server once, to check that it responds.
 Write -- before the program if one of its arguments begins with a dash. Flags of
 vis come before the --.
-Programs run in the sandbox of commands. A token can be referred to as
+Programs run behind the command wall. To use a token, write
 \${auth:NAME}: save it afterwards with vis auth login NAME.`;
 
 const MCP = `
-Most clients are configured like this:
+Configure most clients like this:
   { "mcpServers": {
       "vis": { "command": "vis", "args": ["mcp", "--cwd", "/path/to/it"] } } }
 
@@ -208,7 +212,7 @@ Protocol messages go to stdout, everything else to stderr. The server stops when
 the client closes the connection. The subcommands manage servers that Vis uses.`;
 
 const ACP = `
-Editors are configured in their own settings, for example:
+Add Vis to the settings of the editor, for example:
   { "agent_servers": { "Vis": { "command": "vis", "args": ["acp"] } } }
 
 Each session of the editor is a conversation in the folder that the editor
@@ -221,7 +225,7 @@ function addServiceFlags(command: Command): Command {
     .addOption(
       new Option(
         "--profile <name>",
-        "locked requires every sandbox wall and allows no commands, no project settings, only listed extensions and a read-only workspace, with quotas (VIS_PROFILE)",
+        "profile: locked is for servers that other people use; it requires every wall and allows only listed extensions (VIS_PROFILE)",
       ).choices(["open", "locked"]),
     )
     .option("--writable", "let extensions write to the workspace in the locked profile")

@@ -22,7 +22,7 @@ function addProviders(program: Command, context: Context): void {
     .action(action(context, async () => (await import("../commands/auth.ts")).providersCommand));
   program.command("models")
     .description("list models with context size and price, from the service if it responds")
-    .option("--provider <name>", "models of this provider (default: those in use)")
+    .option("--provider <name>", "models of this provider (default: the providers in use)")
     .option("--refresh", "renew prices and context sizes from the catalogue of the setting modelCatalog", false)
     .addOption(output())
     .action(action(context, async () => (await import("../commands/auth.ts")).modelsCommand));
@@ -116,7 +116,7 @@ function addExtensions(program: Command, context: Context): void {
   const load = async () => await import("../commands/extensions.ts");
   add("list", "list the extensions that load in this workspace, and why others do not")
     .action(action(context, async () => (await load()).listExtensions));
-  add("show", "show an extension: its source and what the model reads about it")
+  add("show", "show an extension: its source, and the prompt that the model reads")
     .argument("<name>", "namespace or alias")
     .action(action(context, async () => (await load()).showExtension));
   add(
@@ -140,10 +140,10 @@ function addExtensions(program: Command, context: Context): void {
     .argument("<name>", "namespace or folder name")
     .action(action(context, async () => (await load()).removeExtension));
   add("trust", "show the extensions of this project with their hashes; with --yes, trust them")
-    .argument("[path]", "folder of one extension (default: all of the project)")
+    .argument("[path]", "folder of an extension (default: all extensions of the project)")
     .option("-y, --yes", "trust the listed extensions", false)
     .option("--hash <sha256>", "trust only this content; 12 characters are enough")
-    .option("--remove", "stop trusting it", false)
+    .option("--remove", "stop trusting the extensions", false)
     .action(action(context, async () => (await load()).trustExtensions));
 }
 
@@ -152,7 +152,7 @@ function addApprovals(program: Command, context: Context): void {
   const group = program.command("approvals").description("lasting approvals of this workspace: list, remove");
   const add = (name: string, description: string): Command =>
     group.command(name).description(description)
-      .option("--all", "of all workspaces", false)
+      .option("--all", "approvals for all workspaces", false)
       .option(...FLAGS.cwd)
       .option(...FLAGS.json);
   add("list", "list what extensions may do without asking again")
@@ -184,7 +184,7 @@ function addDb(program: Command, context: Context): void {
     .action(action(context, async () => (await load()).dbCheck));
   add("stats", "show sizes of tables and content, the largest conversations, versions")
     .action(action(context, async () => (await load()).dbStats));
-  add("prune", "delete conversations that have been inactive for a time, and the content only they used")
+  add("prune", "delete conversations that have been inactive for a time, and content that only they use")
     .requiredOption("--older-than <age>", "minimum time without activity, such as 30d, 12h or 6w", age)
     .option("-y, --yes", "confirm; without this option only list what would be deleted", false)
     .action(action(context, async () => (await load()).dbPrune));
@@ -215,7 +215,7 @@ function age(text: string): number {
 /** Declares `vis update`. */
 function addUpdate(program: Command, context: Context): void {
   program.command("update").alias("upgrade")
-    .description("replace this executable with that of a newer release, after verifying its signature")
+    .description("replace this executable with a newer release, after verifying its signature")
     .option("--check", "show the newest release and its changes; install nothing", false)
     .option("--from <place>", "address (https) or folder with the files of a release (update.from)")
     .option("--key <key>", "minisign public key to verify the release with (update.publicKey)")

@@ -72,9 +72,14 @@ conversations.post(
     const { workspaces = [], workspace: usual } = c.env.parts;
     const { title, workspace = usual } = c.req.valid("json");
     if (workspace !== usual && !workspaces.includes(workspace)) {
-      throw new Problem(`Cannot use workspace ${workspace.slice(0, 200)}: it is not one of the server's`, {
-        kind: "bad-request",
-      });
+      throw new Problem(
+        `Cannot use workspace ${
+          workspace.slice(0, 200)
+        }: the server does not have it; server.workspaces lists the folders`,
+        {
+          kind: "bad-request",
+        },
+      );
     }
     const untitled = title === UNTITLED;
     const made = await c.env.parts.conversations.create({ title, channel: "http", workspace, untitled });
@@ -232,7 +237,7 @@ conversations.post(
     const { conversation } = c.var;
     const { conversationId } = conversation;
     const running = await c.env.parts.conversations.records.running(conversationId);
-    if (running !== null) throw new BusyError(`Conversation is busy: ${conversationId}`);
+    if (running !== null) throw new BusyError(`Cannot run in a busy conversation: ${conversationId}`);
     const { changes: named, redo } = c.req.valid("json");
     const wanted = redo ? { redo } : { changes: named?.join(",") ?? "" };
     const { conversations, undo } = c.env.parts;

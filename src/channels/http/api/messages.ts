@@ -157,7 +157,7 @@ messages.post(
       });
     }
     if (await c.env.runs.answer(conversationId, id, body)) return c.json(body);
-    throw new Problem(`Cannot answer question ${id.slice(0, 100)}: no such question waits here`, {
+    throw new Problem(`Cannot answer question ${id.slice(0, 100)}: it is unknown or already answered`, {
       kind: "not-found",
     });
   },

@@ -86,9 +86,12 @@ async function workspaceOf(
 ): Promise<string> {
   if (conversation !== undefined) return (await findConversation(parts.conversations, conversation)).workspace;
   if ([parts.workspace, ...parts.workspaces ?? []].includes(workspace)) return workspace;
-  throw new Problem(`Cannot use workspace ${workspace.slice(0, 200)}: it is not one of the server's`, {
-    kind: "bad-request",
-  });
+  throw new Problem(
+    `Cannot use workspace ${workspace.slice(0, 200)}: the server does not have it; server.workspaces lists the folders`,
+    {
+      kind: "bad-request",
+    },
+  );
 }
 
 server.get(

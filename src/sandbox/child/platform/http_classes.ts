@@ -160,7 +160,7 @@ export class RealmHeaders {
 
   set(name: string, value: unknown): void {
     const text = String(value).trim();
-    if (!NAME.test(String(name))) throw new TypeError(`Cannot set a header: "${name}" is no name`);
+    if (!NAME.test(String(name))) throw new TypeError(`Cannot set a header: "${name}" is not a name`);
     if (!VALUE.test(text)) throw new TypeError(`Cannot set header ${name}: line end in its value`);
     this.#values.set(String(name).toLowerCase(), text);
   }

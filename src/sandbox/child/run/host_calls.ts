@@ -120,7 +120,7 @@ export class HostCalls {
   /** Handles an answer of the main process. Throws ProtocolError for an answer without a call. */
   answer({ id, ok, payload }: CallAnswer): void {
     const call = this.#pending[id];
-    if (!call) throw new ProtocolError("Cannot take an answer that nobody asked for");
+    if (!call) throw new ProtocolError("Cannot accept an answer without a request");
     this.#free(call);
     this.#sendNext();
     if (call.gaveUp) return; // it is rejected already

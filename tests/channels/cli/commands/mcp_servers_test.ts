@@ -83,9 +83,9 @@ Deno.test("vis mcp add and remove refuse what cannot be, and say what to do", ()
     const refused: readonly (readonly [readonly string[], RegExp])[] = [
       [["add", "files", "other"], /a server with this name exists; --force replaces it/],
       [["add", "a/b", "x"], /a name begins with a letter/],
-      [["add", "hub", "https://h.example", "--network"], /--network with an address: only programs take it/],
+      [["add", "hub", "https://h.example", "--network"], /--network with an address: it is for programs only/],
       [["add", "hub", "https://h.example", "--", "x"], /an address has no arguments/],
-      [["add", "hub", "h", "--header", "A: b"], /--header with a program: only addresses take it/],
+      [["add", "hub", "h", "--header", "A: b"], /--header with a program: it is for addresses only/],
       [["add", "hub", "h", "--env", "TOKEN"], /it takes NAME=VALUE, such as 'TOKEN=\$\{auth:github\}'/],
       [["add", "hub", "https://h.example", "--header", "Authorization: Bearer abcdefgh123"], /Cannot save a secret/],
       [["remove", "filse"], /unknown server; did you mean files\?/],

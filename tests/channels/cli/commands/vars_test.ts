@@ -58,7 +58,7 @@ Deno.test("varsCommand() refuses what it cannot show", async () => {
   const cases: readonly [Parameters<typeof vars>[1], RegExp][] = [
     [{ names: ["nope"] }, /Cannot find variable nope/],
     [{ names: ["rows"], history: "rows" }, /Cannot combine these options/],
-    [{ at: "9" }, /Cannot find iteration 9: there are 2/],
+    [{ at: "9" }, /Cannot find iteration 9: the number of iterations is 2/],
     [{ diff: ["rows", "1"] }, /use --diff NAME V1 V2/],
     [{ diff: ["rows", "1", "x"] }, /Cannot compare version x/],
     [{ diff: ["rows", "1", "5"] }, /Cannot find rows v5: it has 1 to 2/],

@@ -80,7 +80,7 @@ Deno.test("messages: what send refuses is a problem, and nothing is stored", asy
     assert.equal(response.status, status);
     return [status, detail];
   };
-  assert.deepEqual(await refused({ request: "  " }), [400, "Cannot run an empty request: say what you want"]);
+  assert.deepEqual(await refused({ request: "  " }), [400, "Cannot run an empty request: write a task or a question"]);
   assert.match((await refused({})).join(" "), /^400 Cannot use the body: request is missing$/);
   assert.match(
     (await refused({ request: "x", extra: 1 })).join(" "),
@@ -340,7 +340,7 @@ Deno.test("a client that says so is asked: the question is an event and in a lis
   assert.match(text, /false the user said no: not today/);
   const late = await rig.post(at, { decision: "once" });
   assert.equal(late.status, 404);
-  assert.match((await late.json()).detail, /^Cannot answer question .*: no such question waits here/);
+  assert.match((await late.json()).detail, /^Cannot answer question .*: it is unknown or already answered/);
 });
 
 Deno.test("a question that is asked every time takes no lasting answer", async () => {

@@ -143,7 +143,7 @@ Deno.test("ConversationList does not delete a busy conversation, and reports it"
   const panel = new ConversationList(rig.parts);
   await rig.until(panel, /❯ Busy/);
   type(panel, KEYS.delete, "y");
-  await rig.until(panel, /! Conversation is busy/);
+  await rig.until(panel, /! Cannot run in a busy conversation/);
   assert.match(shown(panel), /❯ Busy/);
   abort.abort();
   await running;

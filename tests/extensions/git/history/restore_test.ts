@@ -25,7 +25,7 @@ Deno.test("git.switch() goes to branches, tags and commits, and overwrites nothi
     await assert.rejects(switchTo(env, "fix", { create: true }), /it already exists/);
     await assert.rejects(
       switchTo(env, "fixx"),
-      /Cannot go to fixx: there is no fixx; the nearest are fix.*\{create: true\} makes it/,
+      /Cannot go to fixx: there is no fixx; the nearest are fix.*\{create: true\} creates it/,
     );
     await assert.rejects(switchTo(env, "x", { from: "mian" }), /there is no mian; the nearest are main/);
     await write("a.txt", "changed\n");
@@ -168,11 +168,11 @@ Deno.test("git.add() refuses repositories in the workspace", { ignore }, async (
     await write("kept/a.txt", "x\n");
     await assert.rejects(
       add(env, "lib"),
-      /Cannot add lib\/: it is a repository of its own; name other paths, add it to \.gitignore/,
+      /Cannot add lib\/: it is another repository; name other paths, add it to \.gitignore/,
     );
     await assert.rejects(add(env, "."), /Cannot add .*tools\/deep\/own\//);
     await assert.rejects(add(env, "lib/x.txt"), /Cannot add/);
-    await assert.rejects(add(env, "kept/a.txt"), /Cannot add kept\/: it is a repository of its own/);
+    await assert.rejects(add(env, "kept/a.txt"), /Cannot add kept\/: it is another repository/);
     await add(env, "tools/fine.txt");
     assert.equal((await git("ls-files", "-s")).includes("160000"), false);
   });

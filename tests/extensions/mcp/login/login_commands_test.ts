@@ -142,7 +142,7 @@ Deno.test("mcp: a login that fails gives the reason, shows no code or token, and
       return address;
     }],
     [({ metadata }) => void (metadata.issuer = "https://other.example"), /not the one that it names/],
-    [({ metadata }) => void (metadata.registration_endpoint = undefined), /registers no programs/],
+    [({ metadata }) => void (metadata.registration_endpoint = undefined), /does not support dynamic registration/],
     [({ metadata }) => void (metadata.registration_endpoint = "http://192.0.2.1/r"), /192\.0\.2\.1 has no https/],
     [({ metadata }) => void (metadata.authorization_endpoint = "http://192.0.2.1/a"), /192\.0\.2\.1 has no https/],
     [({ metadata }) => void (metadata.token_endpoint = "http://192.0.2.1/t"), /cannot be used|no https|names/],
