@@ -116,6 +116,6 @@ Deno.test("fs.edit() takes an encoding for a list of edits, and refuses an unkno
   assert.deepEqual(await Deno.readFile(join(workspace.root, "a.txt")), Uint8Array.of(0xc4, 0xe0, 10));
   assert.match(
     await workspace.refusal("edit", "b.txt", { old: "y", new: "z" }, { encoding: "no" }),
-    /no encoding "no"/,
+    /encoding "no" is unknown/,
   );
 });

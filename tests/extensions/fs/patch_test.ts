@@ -144,7 +144,7 @@ Deno.test("fs.patch() refuses what it cannot do, and says why", async () => {
   });
   const of = (text: string): Promise<string> => workspace.refusal("patch", text);
   assert.match(await of("hello"), /it names no file; start with "--- a\/path"/);
-  assert.match(await of("@@ -1 +1 @@\n-a\n+b\n"), /line 1 is a hunk, and no file was named/);
+  assert.match(await of("@@ -1 +1 @@\n-a\n+b\n"), /line 1 is a hunk, and no line before it names a file/);
   assert.match(
     await of("--- a/nope.txt\n+++ b/nope.txt\n@@ -1 +1 @@\n-a\n+b\n"),
     /Cannot patch nope\.txt: no such file/,
