@@ -71,8 +71,8 @@ export const BETWEEN: readonly StateRow[] = [
   },
   {
     state: "last call",
-    event: "the answer does not fit the caller's schema, as those before",
-    next: "ended: `answer_schema`, with what is wrong",
+    event: "the answer again does not fit the caller's schema",
+    next: "ended: `answer_schema`, with the errors",
     drive: () => {
       const text = replyJson([], { final: "three files" });
       return play([text, text], ({ result }) => ended(result, "answer_schema", /schema/), {

@@ -75,7 +75,7 @@ export const ENDS: readonly StateRow[] = [
   {
     state: "waiting for the model",
     event: "cancelled",
-    next: "ended: `cancelled`; the wait ends at once, what was done stays",
+    next: "ended: `cancelled`; the wait ends immediately, finished work stays",
     drive: () => {
       const controller = new AbortController();
       const slow = (): { text: string; delayMs: number } => {
@@ -93,7 +93,7 @@ export const ENDS: readonly StateRow[] = [
   {
     state: "running a block",
     event: "cancelled",
-    next: "ended: `cancelled`; the block ends at once, the iteration is stored as interrupted",
+    next: "ended: `cancelled`; the block ends immediately, the iteration is stored as interrupted",
     drive: () =>
       play(
         [replyJson("const before = 1; await new Promise(() => {})")],
@@ -108,7 +108,7 @@ export const ENDS: readonly StateRow[] = [
   {
     state: "waiting for the model",
     event: "the time limit is reached",
-    next: "ended: `limit_time`; the wait ends at once, what was done stays",
+    next: "ended: `limit_time`; the wait ends immediately, finished work stays",
     drive: () =>
       play([WORKS, { text: "never", delayMs: 60_000 }], ({ engine, result }) => {
         ended(result, "limit_time", /budget\.wallMs/);
@@ -118,7 +118,7 @@ export const ENDS: readonly StateRow[] = [
   {
     state: "running a block",
     event: "the time limit is reached",
-    next: "ended: `limit_time`; the block ends at once, the iteration is stored as interrupted",
+    next: "ended: `limit_time`; the block ends immediately, the iteration is stored as interrupted",
     drive: () =>
       lateAt("block_started", [[replyJson("await new Promise(() => {})")], async ({ engine, result }) => {
         ended(result, "limit_time");
@@ -154,7 +154,7 @@ export const ENDS: readonly StateRow[] = [
   },
   {
     state: "any",
-    event: "something unforeseen is thrown",
+    event: "an unexpected error is thrown",
     next: "ended: `defect`; the error reaches the caller",
     drive: () =>
       throws({ openSandbox: () => Promise.reject(new TypeError("no sandbox today")) }, {
@@ -175,7 +175,7 @@ export const ENDS: readonly StateRow[] = [
   {
     state: "any",
     event: "the accepted final cannot be stored",
-    next: "ended: `unstored`; the answer reaches the caller, with why it is not stored as its last note",
+    next: "ended: `unstored`; the answer reaches the caller, with the reason as its last note",
     drive: () =>
       withDatabase(async (path) => {
         const store = await openStore({ path });

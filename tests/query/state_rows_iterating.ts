@@ -22,7 +22,7 @@ export const ITERATING: readonly StateRow[] = [
   {
     state: "iterating",
     event: "`answer(value)` in a block",
-    next: "ended: `answered`; the first one wins, a later error does not undo it",
+    next: "ended: `answered`; the first answer wins, a later error does not undo it",
     drive: () =>
       play(
         [replyJson(['await answer("one")', 'await answer("two"); throw new Error("late")'], { final: "three" })],
@@ -46,7 +46,7 @@ export const ITERATING: readonly StateRow[] = [
   {
     state: "iterating",
     event: "final refused, every block failed",
-    next: "iterating; budget as it was, errors +1, the reason in notes",
+    next: "iterating; budget unchanged, errors +1, the reason in notes",
     drive: () =>
       play([replyJson('throw new Error("broken")', { final: "Fine" }), ANSWERS], ({ engine, header, reasoning }) => {
         assert.deepEqual([header(1), reasoning(1)], ["1/4", "deep"]);
@@ -69,7 +69,7 @@ export const ITERATING: readonly StateRow[] = [
   },
   {
     state: "iterating",
-    event: "the same, and nothing that was computed supports it",
+    event: "the same, and no result supports it",
     next: "ended: `unsupported_answer`, with the reason and the answer",
     drive: async () => {
       const failing = replyJson('throw new Error("broken")', { final: "Fine" });
@@ -99,7 +99,7 @@ export const ITERATING: readonly StateRow[] = [
   },
   {
     state: "iterating",
-    event: "final refused, for another reason than before or not in a row",
+    event: "final refused for a different reason, or not in a row",
     next: "iterating; budget +1, the reason in notes",
     drive: async () => {
       const placeholder = replyJson([], { final: "done" });
@@ -110,7 +110,7 @@ export const ITERATING: readonly StateRow[] = [
   {
     state: "iterating",
     event: "the answer does not fit the caller's schema",
-    next: "iterating; budget +1, what is wrong in notes, as often as it takes",
+    next: "iterating; budget +1, the errors in notes, without a limit of refusals",
     drive: () =>
       play([COUNT("none"), COUNT("none"), COUNT("none"), COUNT(3)], ({ engine, result, header }) => {
         ended(result, "answered", /3/);
@@ -130,7 +130,7 @@ export const ITERATING: readonly StateRow[] = [
   {
     state: "iterating",
     event: "every block failed",
-    next: "iterating; budget as it was, errors +1",
+    next: "iterating; budget unchanged, errors +1",
     drive: () =>
       play([FAILS, ANSWERS], ({ engine, header, reasoning }) => {
         assert.deepEqual([header(1), reasoning(1)], ["1/4", "deep"]);
@@ -140,7 +140,7 @@ export const ITERATING: readonly StateRow[] = [
   {
     state: "iterating",
     event: "neither code nor final",
-    next: "iterating; budget +1, errors as they were, the journal kept",
+    next: "iterating; budget +1, errors unchanged, the journal kept",
     drive: () =>
       play([WORKS, FAILS, EMPTY, ANSWERS], async ({ engine, result, header, reasoning }) => {
         assert.deepEqual([header(3), reasoning(3)], ["3/4", "deep"]);
@@ -151,7 +151,7 @@ export const ITERATING: readonly StateRow[] = [
   {
     state: "iterating",
     event: "no usable reply",
-    next: "iterating; budget as it was, errors +1, the reason in notes, the journal kept",
+    next: "iterating; budget unchanged, errors +1, the reason in notes, the journal kept",
     drive: () =>
       play([WORKS, PROSE, ANSWERS], ({ engine, header, reasoning }) => {
         assert.deepEqual([header(2), reasoning(2)], ["2/4", "deep"]);
@@ -160,8 +160,8 @@ export const ITERATING: readonly StateRow[] = [
   },
   {
     state: "iterating",
-    event: "the call was refused for what it says",
-    next: "iterating; budget as it was, errors +1, the provider's words in notes",
+    event: "the provider refused the content of the call",
+    next: "iterating; budget unchanged, errors +1, the provider's words in notes",
     drive: () =>
       play([callError(400), ANSWERS], async ({ engine, result, header, reasoning }) => {
         assert.deepEqual([header(1), reasoning(1)], ["1/4", "deep"]);
@@ -194,7 +194,7 @@ export const ITERATING: readonly StateRow[] = [
   },
   {
     state: "iterating",
-    event: "a block brings something new, at most two iterations left",
+    event: "a block makes progress, at most two iterations left",
     next: "iterating; four more in the budget, up to the ceiling, in the next header",
     drive: () =>
       play([replyJson("1 + 1"), replyJson("2 + 2"), replyJson("3 + 3"), ANSWERS], ({ header }) => {

@@ -208,7 +208,7 @@ Deno.test("web.readable() reads pages in their own character sets, other text as
       "Gone",
       "not here",
     ]);
-    await assert.rejects(get("/pdf"), /Cannot read http:\/\/site.example\/pdf: it is application\/pdf; web.get gives/);
+    await assert.rejects(get("/pdf"), /Cannot read http:\/\/site.example\/pdf: it is application\/pdf; use web.get/);
   } finally {
     await one.close();
   }

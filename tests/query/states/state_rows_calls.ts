@@ -58,7 +58,7 @@ export const CALLS: readonly StateRow[] = [
   {
     state: "iterating",
     event: "the length limit of the model cut the reply",
-    next: "iterating, as what was complete of it says; the limit in notes",
+    next: "iterating with the complete parts; the limit in notes",
     drive: () =>
       play([{ text: WORKS, finish: "length" }, ANSWERS], ({ engine, header }) => {
         assert.equal(header(1), "2/4");
@@ -69,8 +69,8 @@ export const CALLS: readonly StateRow[] = [
   },
   {
     state: "iterating",
-    event: "a reply broke off after a part of it was shown",
-    next: "iterating; budget as it was, errors +1, the part stored, the reason in notes",
+    event: "a reply broke off after Vis showed a part",
+    next: "iterating; budget unchanged, errors +1, the part stored, the reason in notes",
     drive: () =>
       paused([WORKS, SHOWN, ANSWERS], async (played) => {
         const { engine, result, header, reasoning } = played;
@@ -92,8 +92,8 @@ export const CALLS: readonly StateRow[] = [
   },
   {
     state: "waiting for the model",
-    event: "a reply broke off before any of it was shown",
-    next: "waiting for the model: the same request again, then the next provider",
+    event: "a reply broke off before Vis showed a part",
+    next: "waiting for the model: the same call again, then the next provider",
     drive: () =>
       paused([HIDDEN, HIDDEN, ANSWERS], async (played) => {
         const { engine, result, header } = played;
@@ -105,8 +105,8 @@ export const CALLS: readonly StateRow[] = [
   },
   {
     state: "waiting for the model",
-    event: "every provider is out of order",
-    next: "waiting for the model: the same request again after growing pauses, each of which is shown",
+    event: "every provider fails",
+    next: "waiting for the model: the same call again after growing pauses, which Vis shows",
     drive: () =>
       paused([WORKS, ...Array.from({ length: 7 }, () => OUT), ANSWERS], (played, clock) => {
         ended(played.result, "answered");
@@ -115,7 +115,7 @@ export const CALLS: readonly StateRow[] = [
   },
   {
     state: "waiting for the model",
-    event: "patience is at its end",
+    event: "the patience is used up",
     next: "ended: `provider`",
     drive: () =>
       paused([WORKS, ...Array.from({ length: 40 }, () => OUT)], ({ engine, result }, clock) => {
