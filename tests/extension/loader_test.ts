@@ -78,7 +78,7 @@ Deno.test("register() refuses modules that were not read, and one of no path of 
   const registry = new ExtensionRegistry({ log });
   const bare = sample({ namespace: "test.a", modules: { stats: "./stats.ts" } });
   assert.throws(() => registry.register(bare), {
-    message: "Cannot register extension test.a: modules.stats is a file, load its folder (env.load)",
+    message: "Cannot register extension test.a: modules.stats is a file; load its folder (env.load)",
   });
   assert.throws(() => registry.registerFor("env-1", bare), /modules\.stats is a file/);
   assert.doesNotThrow(() => registry.register(realmScripts(validate(bare), { stats: "1" })));

@@ -258,7 +258,7 @@ Deno.test("an OpenAI-compatible server: lists models in the shapes that servers 
     const listing = provide({ baseUrl: `http://127.0.0.1:${server.addr.port}/v1` })
       .models({ signal: new AbortController().signal });
     if (expected) assert.deepEqual(await listing, expected);
-    else assert.match((await failureOf(listing)).message, /not what the chat completions API sends/);
+    else assert.match((await failureOf(listing)).message, /not have the format of the chat completions API/);
     await server.shutdown();
   }
 });

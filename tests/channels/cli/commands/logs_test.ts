@@ -66,6 +66,6 @@ Deno.test("logsCommand() takes the beginning of the id of a request, and says if
   assert.match(await print(queryId.slice(0, 20)), / info {2}mine /);
   await assert.rejects(print("00000000-none"), {
     name: "UsageError",
-    message: /^Cannot find request 00000000-none: none/,
+    message: /^Cannot find request 00000000-none: no id or several/,
   });
 });

@@ -86,7 +86,7 @@ Deno.test("vis mcp add and remove refuse what cannot be, and say what to do", ()
       [["add", "hub", "https://h.example", "--network"], /--network with an address: it is for programs only/],
       [["add", "hub", "https://h.example", "--", "x"], /an address has no arguments/],
       [["add", "hub", "h", "--header", "A: b"], /--header with a program: it is for addresses only/],
-      [["add", "hub", "h", "--env", "TOKEN"], /it takes NAME=VALUE, such as 'TOKEN=\$\{auth:github\}'/],
+      [["add", "hub", "h", "--env", "TOKEN"], /it must be NAME=VALUE, such as 'TOKEN=\$\{auth:github\}'/],
       [["add", "hub", "https://h.example", "--header", "Authorization: Bearer abcdefgh123"], /Cannot save a secret/],
       [["remove", "filse"], /unknown server; did you mean files\?/],
     ];

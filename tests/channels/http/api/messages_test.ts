@@ -422,7 +422,10 @@ Deno.test("a conversation begins in a workspace of the server, and in no other",
   assert.equal(made.workspace, "/other");
   const refused = await rig.post("/api/v1/conversations", { workspace: "/etc" });
   assert.equal(refused.status, 400);
-  assert.match((await refused.json()).detail, /^Cannot use workspace \/etc: it is not one of the server's$/);
+  assert.match(
+    (await refused.json()).detail,
+    /^Cannot use workspace \/etc: the server does not have it; server.workspaces lists the folders$/,
+  );
 });
 
 Deno.test("a message names the model that serves it, and may lower the limits of the server", async () => {
