@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e153bb9801f6bf7984b7992310b3a3a46ce6e96722560a6b6bc06b5696cfc2a2
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 4d1135ea7287ebf69699f42034309d0a064c1930a2534c9285c577dd9e0ea4c5
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
