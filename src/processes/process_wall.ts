@@ -105,6 +105,8 @@ export class ProcessWall {
         // It is tried once more: the program with the network may have ended, or the kernel was short of memory.
         if (!(error instanceof NoNamespaces)) throw error;
         if (++faults < 2) continue;
+        // Another command may have moved folders of this one, which says nothing about the machine.
+        if (await this.#makesNamespaces(options)) throw error;
         this.#namespaces.failed(error.message); // it applies from now on, and the prompt reports it
         createLog("commands").warn("namespaces_given_up", { error: error.message });
         if (options.whole) throw error;
@@ -132,6 +134,7 @@ export class ProcessWall {
     const own = await ownPaths(workspace, options, machine);
     const outer = await outsideRepository(root);
     const isWhole = this.#namespaces.fault === "";
+    if (options.whole && !isWhole) throw new Error(`Cannot run commands: ${this.#namespaces.fault}`);
     const { loopback } = options;
     const network = options.network ?? this.#options.network
       ? "tcp"
@@ -241,6 +244,24 @@ export class ProcessWall {
 
   #look(workspace: string): Promise<SpecialFiles> {
     return this.#files.look(workspace, { running: commandIn(workspace) });
+  }
+
+  /** Whether a program like this gets namespaces in a folder that no other program can change. */
+  async #makesNamespaces({ network, loopback }: SpawnOptions): Promise<boolean> {
+    const made = await CommandFolder.make({ root: this.#options.temporary });
+    const options = {
+      write: [],
+      ...network === undefined ? {} : { network },
+      ...loopback === undefined ? {} : { loopback: crypto.randomUUID() },
+    };
+    try {
+      await this.#spawn(made.path, ["/bin/true"], options, { keepsRepositories: false });
+      return this.#namespaces.fault === "";
+    } catch {
+      return false;
+    } finally {
+      await made.remove();
+    }
   }
 
   /** Empties a folder with a program behind the wall: this process would stand still meanwhile. */

@@ -185,3 +185,22 @@ Deno.test("ProcessWall.spawn() hides secret files that git does not track, and t
     assert.equal(await Deno.readTextFile(`${workspace}/.env`), `.env is ${SECRET}\n`);
   }, { secrets: SECRET_PATTERNS });
 });
+
+Deno.test("a folder that is moved while commands begin there takes the wall from none", { ignore }, async () => {
+  const folder = await Deno.makeTempDir({ prefix: "vis-moved-" });
+  const script = 'case "$PWD" in */moves) cd ..; mv moves gone; "$@"; mv gone moves; exit;; esac; exec "$@"';
+  try {
+    await place(async ({ wall, workspace }) => {
+      await Deno.mkdir(`${workspace}/moves`);
+      const begun = wall.spawn(workspace, sh("true"), { cwd: "moves" });
+      await assert.rejects(begun, /^Error: Cannot make a private file system: go to the folder: errno 2/);
+      assert.equal((await wall.walls()).whole, true);
+      const { stdout } = await wall.spawn(workspace, sh("echo x 2> /dev/null >> .git/config || echo kept"), {
+        whole: true,
+      });
+      assert.equal(stdout, "kept\n");
+    }, { launcher: await launcherBehind(script, folder) });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
