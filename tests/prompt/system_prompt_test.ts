@@ -57,7 +57,7 @@ Deno.test("assembleSystemPrompt() teaches each rule of the protocol", () => {
       "Promise.all",
     ],
     ...[
-      "one block over many files",
+      "one over many files",
       "an error ends its block only",
       "declare the same name again",
       "results[0]",
