@@ -131,7 +131,9 @@ function careServices(extensions: Extensions): Care {
       PROCESS_LIMITS.hold();
       const { database } = await settingsOf(request);
       if (isPostgres(database)) {
-        throw new UsageError("Cannot use vis db on PostgreSQL: its own tools back up and check it (pg_dump, amcheck)");
+        throw new UsageError(
+          "Cannot use this command on PostgreSQL: of vis db, only copy works there; use pg_dump to back up and amcheck to check",
+        );
       }
       return new SqliteMaintenance({ path: database });
     },

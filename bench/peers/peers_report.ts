@@ -64,7 +64,6 @@ export function peersFigure(report: PeersReport, name: string): string {
 }
 
 function rowsFor(rounds: readonly number[]): readonly Row[] {
-  const most = Math.max(...rounds);
   const run = (what: string, key: keyof Played, digits: number, at: readonly number[]): readonly Row[] =>
     at.map((count) => ({
       what: `${what}, ${count} ${count === 1 ? "round" : "rounds"}`,
@@ -79,7 +78,7 @@ function rowsFor(rounds: readonly number[]): readonly Row[] {
     ...run("CPU (s)", "cpuSeconds", 2, rounds),
     ...run("peak memory of all processes (MB)", "peakMb", 0, rounds),
     ...run("first model call (KB)", "firstKb", 1, rounds.slice(0, 1)),
-    ...run("last model call (KB)", "lastKb", 1, [most]),
+    ...run("last model call (KB)", "lastKb", 1, several),
     ...run("all model calls (KB)", "totalKb", 0, several),
     ...run("mean call at cache prices (KB)", "weightedKb", 1, several),
     { what: "`--version` (ms)", digits: 0, of: ({ versionMs }) => spreadOf(versionMs) },

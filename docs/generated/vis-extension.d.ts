@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 4d1135ea7287ebf69699f42034309d0a064c1930a2534c9285c577dd9e0ea4c5
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c43514397bc20842fb3ead02590c5e859b38e511d5e447fd85dd665967cad41e
 import { z } from 'zod';
 
 /** Any value that JSON can express. */

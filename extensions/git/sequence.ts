@@ -176,7 +176,7 @@ async function run({ git, author }: Pick<Begun, "git" | "author">, args: readonl
   return await git.run(args, { changes: "workspace", env: author });
 }
 
-/** Returns the state after a step; conflicts are a result. Throws Error if nothing has begun. */
+/** Returns the state after a step; conflicts are a result. Throws Error if git failed before the operation began. */
 async function stateAfter(
   { git, was }: Pick<Begun, "git" | "was">,
   { result, cannot, next, saved }: {

@@ -247,7 +247,7 @@ async function askUser(
     `vis config set extensions.config.vis.mcp.servers.${server}.destructive true allows it without a question`;
   if (given.length > MAX_SHOWN) {
     throw new Error(
-      `Cannot call ${scope}: the user has to read its arguments, and they have ${given.length} characters, the limit is ${MAX_SHOWN}; pass less at once; ${allowing}`,
+      `Cannot call ${scope}: the user has to read its arguments, and they have ${given.length} characters, and the limit is ${MAX_SHOWN}; pass less at once; ${allowing}`,
     );
   }
   const { allowed = false, reason = "nobody can be asked here" } = await approve?.({

@@ -124,5 +124,7 @@ function ascii(code: string): string {
 }
 
 function refused(name: string, { start, end }: Node, code: string): Error {
-  return new Error(`Cannot make a script of ${name}: ${code.slice(start, Math.min(end, start + 60))}`);
+  return new Error(
+    `Cannot make a script of ${name}: unsupported code: ${code.slice(start, Math.min(end, start + 60))}`,
+  );
 }

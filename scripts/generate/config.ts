@@ -91,7 +91,7 @@ function noteOf({ name, namespace }: SettingsSection): readonly string[] {
   return [
     `Note: \`${name}\` at the top of the file is the older name of this section, and keeps working: \`${name}.KEY\` is`,
     `\`extensions.config.${namespace}.KEY\`, also for \`vis config\`. Where both set a key, \`${name}\` wins; lists that a`,
-    "workspace's file may set are joined. A workspace's file sets them under the older name.",
+    "workspace may set are joined. The settings file of a workspace must use the older name for these lists.",
     "",
   ];
 }

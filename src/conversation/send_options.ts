@@ -172,7 +172,7 @@ async function bytesOf(path: string, name: string): Promise<Uint8Array<ArrayBuff
     // A device or a pipe may be endless.
     if (!isFile) throw new UsageError(`Cannot use image ${name}: it is not a file`);
     if (size > MAX_IMAGE_BYTES) {
-      throw new UsageError(`Cannot use image ${name}: ${size} bytes, the limit is ${MAX_IMAGE_BYTES}`);
+      throw new UsageError(`Cannot use image ${name}: ${size} bytes; the limit is ${MAX_IMAGE_BYTES}`);
     }
     return await Deno.readFile(path);
   } catch (error) {

@@ -27,7 +27,7 @@ export function readImage(source: Uint8Array<ArrayBuffer> | string, name: string
 }
 
 function tooLarge(name: string, bytes: number): UsageError {
-  return new UsageError(`Cannot use image ${name}: ${bytes} bytes, the limit is ${MAX_IMAGE_BYTES}`);
+  return new UsageError(`Cannot use image ${name}: ${bytes} bytes; the limit is ${MAX_IMAGE_BYTES}`);
 }
 
 function decoded(url: string): Uint8Array<ArrayBuffer> {

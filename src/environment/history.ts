@@ -52,7 +52,7 @@ export async function varDiff(
   return diffVersions({ name, from, to, before: valueOf(before.image), after: valueOf(after.image) });
 }
 
-/** Returns the requested version, by default the newest; the error lists the versions that exist. `symbol` is the
+/** Returns the requested version, by default the newest. If it does not exist, the error lists the existing versions. `symbol` is the
  * calling function. */
 export function findVersion(
   versions: readonly VariableVersion[],

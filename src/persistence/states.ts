@@ -205,7 +205,7 @@ async function keysIn(tx: Database, { namespace, branchId }: StatePlace): Promis
   return keys;
 }
 
-/** Whether a row belongs to this branch itself, or to the global state of the tenant. */
+/** Matches rows of this branch itself; for null, rows of the global state of the tenant. */
 function isIn(tx: Database, branchId: string | null) {
   return (on: ExpressionBuilder<DatabaseSchema, "extensionState">) =>
     branchId === null

@@ -156,7 +156,9 @@ function checkSchema(document: unknown): CheckedSchema {
     throw new UsageError("Cannot use the schema: it must be a JSON object, or true or false");
   }
   const size = JSON.stringify(document).length;
-  if (size > MAX_CHARS) throw new UsageError(`Cannot use the schema: ${size} characters, the limit is ${MAX_CHARS}`);
+  if (size > MAX_CHARS) {
+    throw new UsageError(`Cannot use the schema: it has ${size} characters; the limit is ${MAX_CHARS}`);
+  }
   const walk = new Walk(document);
   return walk.checked();
 }

@@ -190,7 +190,7 @@ function checked(given: ApprovalRequest): CheckedRequest {
     if (typeof text !== "string") throw new TypeError(`Cannot ask the user: ${key} must be a text`);
     const most = LONGEST[key];
     if (text.length > most) {
-      throw new TypeError(`Cannot ask the user: ${key} has ${text.length} characters, the limit is ${most}`);
+      throw new TypeError(`Cannot ask the user: ${key} has ${text.length} characters; the limit is ${most}`);
     }
   }
   if (what === "" || scope === "" || scopes.includes("")) {

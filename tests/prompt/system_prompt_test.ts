@@ -65,7 +65,7 @@ Deno.test("assembleSystemPrompt() teaches each rule of the protocol", () => {
       "{{#list}}",
     ],
     ...[
-      "Grounding",
+      "Facts come from values computed in this request",
       "outranks",
       "await every",
       "import, require, eval",

@@ -286,7 +286,7 @@ Deno.test("only functions with a time limit of their own can ask, and only what 
   await engine.ask("x", none);
   const shown = engine.context(1);
   assert.match(shown, /not here/);
-  assert.match(shown, /what has 5000 characters, the limit is 4000/);
+  assert.match(shown, /what has 5000 characters; the limit is 4000/);
   assert.match(shown, /what and scope must not be empty/);
   assert.equal(none.asked.length, 0);
 });

@@ -83,7 +83,7 @@ export async function serverToken(
   const named = tokenFile ?? settings.config.server.tokenFile;
   if (named) return await fromFile(resolve(named));
   if (settings.home === null) {
-    throw new ConfigError("Cannot save a token: there is no home folder, use --token-file or VIS_TOKEN");
+    throw new ConfigError("Cannot save a token: there is no home folder; use --token-file or VIS_TOKEN");
   }
   return await fromFile(join(settings.home, "server-token"));
 }

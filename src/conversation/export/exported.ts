@@ -123,7 +123,7 @@ class Spool {
       await this.#file.seek(at, Deno.SeekMode.Start);
       const piece = new Uint8Array(READ_BYTES);
       const read = await this.#file.read(piece) ?? 0;
-      if (read === 0) throw new Error("Cannot read export: its file is too short");
+      if (read === 0) throw new Error("Cannot read the export: its temporary file is too short");
       at += read;
       yield piece.subarray(0, read);
     }

@@ -62,7 +62,7 @@ function refuse(what: string, { path }: Place): never {
 }
 
 function refused(what: string, path: string): TypeError {
-  return new TypeError(`Cannot write ${what} as JSON${path === "" ? "" : `: it stands at ${path.slice(0, 200)}`}`);
+  return new TypeError(`Cannot write ${what} as JSON${path === "" ? "" : `, at ${path.slice(0, 200)}`}`);
 }
 
 /** Limits for untrusted JSON: more values need many times the memory of the text, and deeper nesting overflows the stack

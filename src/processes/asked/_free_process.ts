@@ -105,7 +105,11 @@ export function systemCommand(
   }
   const unsafe = /\.(?:cmd|bat)$/i.test(program) ? args.find((arg) => /["%^&|<>\r\n]/.test(arg)) : undefined;
   if (unsafe === undefined) return argv;
-  throw new Error(`Cannot run ${program} with ${JSON.stringify(unsafe)}: batch files change the meaning of "%^&|<>`);
+  throw new Error(
+    `Cannot run ${program} with ${
+      JSON.stringify(unsafe)
+    }: batch files change line breaks and the characters " % ^ & | < >`,
+  );
 }
 
 function sendToGroup(pid: number, signal: Deno.Signal): void {

@@ -194,7 +194,7 @@ async function folderOf(workspace: string, options: SpawnOptions): Promise<strin
   return await commandFolder(workspace, options);
 }
 
-/** Whether the wall is whole, by its own report. */
+/** Returns whether the wall of commands is whole on this machine, and the reason if it is not. */
 async function wallState(wall: Pick<ProcessWall, "walls">): Promise<WallState> {
   const isLinux = Deno.build.os === "linux" && hasCallNumbers;
   if (!isLinux && Deno.build.os !== "darwin") {
@@ -248,7 +248,7 @@ function questionOf(
   const what = `run, ${facts.join(", ")}${isPlain ? ": " : ", "}${text}`;
   if (what.length > LONGEST_QUESTION) {
     throw new Error(
-      `Cannot ask for this command: with its variables and input it has ${what.length} characters, the limit is ${LONGEST_QUESTION}; write them to a file`,
+      `Cannot ask for this command: with its variables and input it has ${what.length} characters, and the limit is ${LONGEST_QUESTION}; write them to a file`,
     );
   }
   const scopes = "never" in found ? [] : found.scopes;

@@ -173,7 +173,7 @@ class Encoder {
 
   #checkSize(size: number): void {
     if (size <= this.#limit) return;
-    const what = `at least ${size} bytes, the limit is ${this.#limit}`;
+    const what = `at least ${size} bytes; the limit is ${this.#limit}`;
     throw new CodecError({ what, path: "", tooLarge: true });
   }
 

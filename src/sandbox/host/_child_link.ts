@@ -65,8 +65,7 @@ export class ChildLink {
     return this.#ended;
   }
 
-  /** Sends a frame. Never rejects: a caller that waits for an answer learns about the end through `onEnd`. Throws
-   * RangeError if a limit of frames is exceeded. */
+  /** Sends a frame. Never rejects: a caller that waits for an answer learns about the end through `onEnd`. Throws RangeError if the header or the payload is too large. */
   send(header: Header, payload: Bytes = NOTHING): void {
     this.sendLater(header, payload);
     if (!this.#writing) void this.#write();

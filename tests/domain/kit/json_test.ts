@@ -39,9 +39,9 @@ Deno.test("jsonValue() returns plain data unchanged, and a form for values that 
 Deno.test("jsonValue() names the path of a value without a form", () => {
   const cases: readonly [unknown, RegExp][] = [
     [undefined, /Cannot write undefined as JSON$/],
-    [{ a: [1, { b: NaN }] }, /Cannot write NaN as JSON: it stands at \/a\/1\/b$/],
+    [{ a: [1, { b: NaN }] }, /Cannot write NaN as JSON, at \/a\/1\/b$/],
     [[Infinity], /Infinity/],
-    [{ f: () => 1 }, /stands at \/f/],
+    [{ f: () => 1 }, /as JSON, at \/f/],
     [new Date(NaN), /Invalid Date/],
     [2n ** 64n, /18446744073709551616/],
     [new Map([[{}, 1]]), /a Map whose keys are objects/],

@@ -131,7 +131,7 @@ Deno.test("nothing runs after a no, without anybody to ask, or if it cannot be s
     answer: null,
   });
   await at(SOME, async (place) => {
-    await refused(place, /has 50\d\d characters, the limit is 4000; write them to a file/, {
+    await refused(place, /has 50\d\d characters, and the limit is 4000; write them to a file/, {
       input: "x".repeat(5_000),
     });
     await refused(place, /has 50\d\d characters/, { env: { A: "x".repeat(5_000) } });

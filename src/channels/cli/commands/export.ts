@@ -128,7 +128,7 @@ async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
   try {
     const { size } = await stat(path);
     if (size > MAX_ARCHIVE_BYTES) {
-      throw new UsageError(`Cannot import ${path}: ${size} bytes, the limit is ${MAX_ARCHIVE_BYTES}`);
+      throw new UsageError(`Cannot import ${path}: ${size} bytes; the limit is ${MAX_ARCHIVE_BYTES}`);
     }
     using file = await Deno.open(path);
     for (;;) {
