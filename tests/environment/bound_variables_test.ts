@@ -218,7 +218,7 @@ Deno.test("readVar() without a child reads what is stored and starts none", () =
     await again.ask("y");
     assert.deepEqual(found, [
       [1, 2],
-      "TypeError: Cannot read twice: it is a function, which is not data",
+      "TypeError: Cannot read twice: it is a function, and not data",
       "ReferenceError: Cannot read none: no such variable",
       "RangeError: Cannot read big: it has more than 100 bytes",
       0,

@@ -120,7 +120,7 @@ Deno.test({
       assert.match(folderOnly.opened, /^readonly: .*read-only, make the file and its folder writable/);
       assert.match(folderOnly.backed, /^(readonly|unavailable): Cannot use database .*(writable|access is denied)/);
       const fileOnly = await modes(0o700, 0o400);
-      assert.match(fileOnly.opened, /^readonly: .*read-only, make the file writable/);
+      assert.match(fileOnly.opened, /^readonly: .*read-only; make the file writable/);
       assert.equal(fileOnly.backed, "done");
       await rm(copy);
       const unreadable = await modes(0o700, 0o200);

@@ -51,7 +51,7 @@ Deno.test("scriptedProvider() can fail after half of a reply", async () => {
 Deno.test("replyJson() makes a reply of the schema's shape", () => {
   assert.deepEqual(JSON.parse(replyJson("1 + 1", { thinking: "sum", final: "{{n}}" })), {
     thinking: "sum",
-    code: [{ expr: "1 + 1", timeMs: 3000 }],
+    code: [{ expr: "1 + 1", timeMs: 30_000 }],
     final: { answer: "{{n}}", answerType: "text", confidence: "high" },
   });
   assert.equal(request().messages.length, 3);

@@ -19,7 +19,7 @@ export const storeLeaseCases: readonly StoreCase[] = [
         assert.ok(error instanceof BusyError);
         assert.match(
           error.message,
-          /^Cannot run in a busy conversation: a query runs in it in another process \(4711 on here\)$/,
+          /^Cannot run in a busy conversation: another process runs a query in it \(4711 on here\)$/,
         );
         return true;
       });

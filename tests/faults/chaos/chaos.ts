@@ -5,7 +5,7 @@ import { Random } from "../world/random.ts";
 import { ChaosCluster } from "./chaos_cluster.ts";
 import { checkRows, checkTalk } from "./chaos_checks.ts";
 import { type Invariant, Invariants } from "./invariants.ts";
-import { type Talk, talk } from "./talk.ts";
+import { pause, type Talk, talk } from "./talk.ts";
 
 export interface ChaosSize {
   readonly nodes: number;
@@ -49,7 +49,9 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const begun = performance.now();
   await using cluster = await ChaosCluster.start(launcher, postgres, nodes);
   await postgres.sql(AUDIT, cluster.url);
-  const talks = await underFaults(cluster, options);
+  const talks = await underFaults(cluster, options, async () => {
+    return Number(await postgres.sql("SELECT count(*) FROM audit", cluster.url).catch(() => 0));
+  });
   const continued = await postgres.sql("SELECT count(DISTINCT query_id) FROM audit WHERE epoch > 1", cluster.url);
   const { printed, left } = await cluster.end();
   const invariants = new Invariants();
@@ -74,6 +76,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
 async function underFaults(
   cluster: ChaosCluster,
   { conversations, requests, atOnce, seed, told = () => {} }: ChaosOptions,
+  writes: () => Promise<number>,
 ): Promise<readonly Talk[]> {
   const random = new Random(seed);
   const talks: Talk[] = [];
@@ -85,7 +88,10 @@ async function underFaults(
   let over = false;
   void clients.finally(() => over = true).catch(() => {});
   while (!over && cluster.ended.length === 0) {
-    await new Promise((resolve) => setTimeout(resolve, 1_000 + random.below(2_000)));
+    const before = await writes();
+    await pause(1_000 + random.below(2_000));
+    // A request ends when four nodes fail under the same step. On a busy machine, faults wait for the steps.
+    for (let polls = 0; polls < 60 && !over && await writes() < before + 3 * atOnce; polls++) await pause(500);
     if (over) break;
     const fault = await cluster.fault(random);
     told(`${fault}; ${talks.length} of ${conversations} conversations are over`);

@@ -122,6 +122,6 @@ async function until<T>(work: () => Promise<T>, again: () => void = () => {}): P
   }
 }
 
-function pause(ms: number): Promise<void> {
+export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
