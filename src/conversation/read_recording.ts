@@ -99,7 +99,7 @@ async function readIteration(store: Store, iteration: StoredIteration): Promise<
   return {
     ...{ iterationId, status, thinking, response, error },
     number: position + 1,
-    outcome: typeof outcome === "string" ? outcome : "",
+    outcome: typeof outcome === "string" && status !== "interrupted" ? outcome : "",
     nativeReasoning: ending === "broken" ? besidePart(thinking, response) : besideReply(thinking, response),
     ...(ending === "cut" || ending === "broken" ? { ending } : {}),
     notes: [

@@ -61,8 +61,8 @@ export interface IterationInput {
   readonly diffs: readonly BlockDiff[];
   /** The sub-queries of this iteration that have ended. */
   readonly children: readonly StepChild[];
-  /** Returns the spend so far of the query and its sub-queries, and the number of its iterations plus `more`. */
-  readonly totals: (more: 0 | 1) => {
+  /** Returns the spend so far of the query and its sub-queries, and the number of its iterations with this one. */
+  readonly totals: () => {
     readonly iterations: number;
     readonly usage: Usage;
     readonly costUsd: number | null;
@@ -150,7 +150,11 @@ export type IterationResult =
     /** The reply, if it was plain text. */
     readonly prose: string | null;
   })
-  | { readonly kind: "cancelled" };
+  | {
+    readonly kind: "cancelled";
+    /** The step that was cut off while its blocks ran, which is stored; null if its model call was. */
+    readonly begun: { readonly thinking: string } | null;
+  };
 
 /** An iteration that has ended. */
 export interface Iterated {
@@ -228,7 +232,7 @@ export class Recorder {
 
   async #begin(blocks: readonly ReplyBlock[]): Promise<string> {
     const { environment } = this.#frame;
-    const { usage, costUsd } = this.#input.totals(0);
+    const { usage, costUsd } = this.#input.totals();
     const row = {
       ...this.#row(),
       response: this.#asked.text ?? "",
@@ -261,7 +265,7 @@ export class Recorder {
       scopes,
       error: reason,
       empty: executed.blocks.length === 0 && answer === null,
-      totals: this.#input.totals(status === "interrupted" ? 0 : 1),
+      totals: this.#input.totals(),
       metadata: {
         outcome,
         notes: executed.notes,
@@ -302,7 +306,7 @@ export class Recorder {
     const id = await environment.store.failIteration(this.#row(), {
       error: reason,
       system: this.#system(null),
-      totals: this.#input.totals(1),
+      totals: this.#input.totals(),
       metadata: { outcome: "failed" },
     });
     environment.iterationBegun(id);

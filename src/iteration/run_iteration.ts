@@ -30,8 +30,6 @@ import {
   Recorder,
 } from "./iteration.ts";
 
-/** All of the iteration is stored. */
-const CANCELLED: Iterated = { result: { kind: "cancelled" }, store: async () => {} };
 const NO_NEXT: Reply["next"] = { model: null, reasoning: null };
 const NOTHING: Executed = { entries: [], blocks: [], notes: [] };
 /** A larger value is no list for people. */
@@ -56,7 +54,7 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
     throw error;
   });
   await announced;
-  if (asked === null) return CANCELLED;
+  if (asked === null) return cancelled(null);
   frame.emitter.send({ type: "usage", usage: asked.usage });
   const recorder = new Recorder(frame, { input, asked, messages });
   const ended = asked.parsed.ok
@@ -108,6 +106,11 @@ async function giveUp(
   return { result, store: async () => {} };
 }
 
+/** All of the iteration is stored. */
+function cancelled(begun: Extract<IterationResult, { readonly kind: "cancelled" }>["begun"]): Iterated {
+  return { result: { kind: "cancelled", begun }, store: async () => {} };
+}
+
 async function act(
   frame: IterationFrame,
   { input, asked, reply, recorder }: {
@@ -122,7 +125,7 @@ async function act(
   const executed = asked.cut ? { ...ran, notes: [...ran.notes, CUT_NOTE] } : ran;
   if (frame.signal.aborted) {
     await recorder.ending({ status: "interrupted", outcome: "executed", executed, reason: "cancelled", final: null })();
-    return CANCELLED;
+    return cancelled({ thinking: asked.thinking });
   }
   const judged = await settleFinal(frame, {
     offered: input.offered(),

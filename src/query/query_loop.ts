@@ -208,10 +208,11 @@ export class QueryLoop {
       diffs: state.diffs,
       children: state.children,
       stored: this.#stored,
-      totals: (more) => ({ iterations: state.position + more, ...ledger.spent }),
+      totals: () => ({ iterations: state.position + 1, ...ledger.spent }),
       system: this.#begun ? [] : [{ name: "$query", text: request }],
     };
     const { result, store } = await runIteration(frame, input);
+    if (result.kind === "cancelled" && result.begun) state.cutOff(result.begun);
     if (result.kind === "final") this.#last = store;
     else {
       this.#stored = afterRequest(store);
@@ -297,10 +298,7 @@ export class QueryLoop {
     }
     if (result.doubt !== null) state.doubted.push(result.doubt);
     state.repaired = result.repairs.join(", ");
-    if (result.thinking) {
-      state.thinking = result.thinking;
-      state.thoughts++;
-    }
+    state.think(result.thinking);
     state.notes.push(...result.sandboxNotes.slice(0, MAX_SANDBOX_NOTES).map((text) => clip(text, 500)));
     if (result.entries.length > 0) {
       state.show({ entries: result.entries, iteration: shown, position: state.position });
@@ -416,6 +414,8 @@ export class QueryState {
   refused: string | null = null;
   /** Whether the cause of the last failed call is temporary. */
   temporary = false;
+  /** Whether the last step was cut off while its blocks ran. */
+  isCutOff = false;
   thinking = "";
   /** The number of iterations that had thinking. */
   thoughts = 0;
@@ -509,6 +509,19 @@ export class QueryState {
 
   #displace(): void {
     if (this.journal) this.earlier = [...this.earlier, this.journal].slice(-MAX_EARLIER);
+  }
+
+  think(thinking: string): void {
+    if (thinking === "") return;
+    this.thinking = thinking;
+    this.thoughts++;
+  }
+
+  /** Counts a step whose blocks were cut off: it is stored, and may have changed something. */
+  cutOff({ thinking }: { readonly thinking: string }): void {
+    this.think(thinking);
+    this.position++;
+    this.isCutOff = true;
   }
 
   /** Counts a reply of the model without a result. */

@@ -362,6 +362,7 @@ function compose(
   const answer = final?.answer || (reason === "answered" || reason === "forked" ? "" : fallbackAnswer({
     reason,
     iterations: state.position,
+    isCutOff: state.isCutOff,
     used: state.used,
     budget: state.budget,
     ms,
@@ -424,6 +425,8 @@ function endedPrograms({ views, programs: { titles } }: QueryParts["environment"
 interface Unanswered {
   readonly reason: Exclude<QueryReason, "answered" | "forked">;
   readonly iterations: number;
+  /** Whether the last iteration was cut off while its blocks ran. */
+  readonly isCutOff?: boolean;
   /** The number of iterations that were counted against the budget. */
   readonly used: number;
   readonly budget: number;
@@ -467,7 +470,7 @@ const INSTEAD: Readonly<Record<Exclude<IterationFault, "broken" | "call">, strin
 };
 
 function headline(query: Unanswered): string {
-  const { reason, iterations, used, budget, ms, refused, unusable } = query;
+  const { reason, iterations, isCutOff = false, used, budget, ms, refused, unusable } = query;
   const error = query.errors.at(-1) ?? "";
   const done = `${iterations} step${iterations === 1 ? "" : "s"}`;
   switch (reason) {
@@ -491,13 +494,13 @@ function headline(query: Unanswered): string {
     case "limit_tokens":
       return `No answer: the token limit was reached after ${done}.`;
     case "limit_time":
-      return `Timed out after ${durationText(ms)} in step ${iterations + 1}.`;
+      return `Timed out after ${durationText(ms)} in step ${isCutOff ? iterations : iterations + 1}.`;
     case "provider":
       return error || "The model could not be reached.";
     case "configuration":
       return error || "A setting prevents this request.";
     case "cancelled":
-      return `Cancelled after ${done}; completed work is kept.`;
+      return `Cancelled ${isCutOff ? `in step ${iterations}` : `after ${done}`}; completed work is kept.`;
     case "process_lost":
       return `Interrupted: its process ended after ${done}; completed work is kept.`;
     case "unstored":

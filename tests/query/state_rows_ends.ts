@@ -96,9 +96,10 @@ export const ENDS: readonly StateRow[] = [
     next: "ended: `cancelled`; the block ends immediately, the iteration is stored as interrupted",
     drive: () =>
       play(
-        [replyJson("const before = 1; await new Promise(() => {})")],
+        [replyJson("const before = 1; await new Promise(() => {})", { thinking: "wait without end" })],
         async ({ engine, result }) => {
-          ended(result, "cancelled");
+          ended(result, "cancelled", /^Cancelled in step 1; completed work is kept\.\nLast thinking: wait without end$/);
+          assert.equal(result.iterations, 1);
           const stored = await engine.store.iterations(result.queryId);
           assert.deepEqual(stored.map(({ status }) => status), ["interrupted"]);
         },
@@ -121,7 +122,8 @@ export const ENDS: readonly StateRow[] = [
     next: "ended: `limit_time`; the block ends immediately, the iteration is stored as interrupted",
     drive: () =>
       lateAt("block_started", [[replyJson("await new Promise(() => {})")], async ({ engine, result }) => {
-        ended(result, "limit_time");
+        ended(result, "limit_time", /in step 1\./);
+        assert.equal(result.iterations, 1);
         const stored = await engine.store.iterations(result.queryId);
         assert.deepEqual(stored.map(({ status }) => status), ["interrupted"]);
       }]),

@@ -47,7 +47,7 @@ const iteration = z.object({
   iterationId: z.string(),
   number: count.describe("1-based"),
   status: z.enum(["done", "error", "interrupted", "running"]),
-  outcome: z.string().describe('executed, empty, failed, refused, final; "" while unknown'),
+  outcome: z.string().describe('executed, empty, failed, refused, final; "" while unknown, and if it was interrupted'),
   thinking: z.string(),
   nativeReasoning: z.string(),
   response: z.string().describe("The raw reply"),

@@ -27,7 +27,7 @@ export interface RecordedIteration {
   /** The 1-based number of the iteration. */
   readonly number: number;
   readonly status: QueryStatus | "running";
-  /** The result ("executed", "empty", "failed", "refused" or "final"); "" until it is known. */
+  /** The result ("executed", "empty", "failed", "refused" or "final"); "" until it is known, and if the iteration was interrupted. */
   readonly outcome: string;
   readonly thinking: string;
   /** The reasoning that the model returned separately from its reply. */

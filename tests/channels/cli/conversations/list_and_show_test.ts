@@ -57,6 +57,19 @@ Deno.test("showConversation() shows thinking, code, results, errors and answers"
   ) assert.ok(io.out.split("\n").includes(line), line);
 });
 
+Deno.test("showConversation() shows a step that was cancelled as interrupted", async () => {
+  await using engine = await startEngine([replyJson("await new Promise(() => {})")]);
+  const controller = new AbortController();
+  await engine.conversations.ask(engine.branch, "Wait", {
+    signal: controller.signal,
+    emit: (event) => event.type === "block_started" && controller.abort(),
+  });
+  const { io, services } = given(engine);
+  await showConversation(engine.branch.conversationId, { services, io, flags: { output: "text" } });
+  const lines = io.out.split("\n");
+  assert.deepEqual(lines.filter((line) => /^## Step|^! /.test(line)), ["## Step 1 · interrupted", "! cancelled"]);
+});
+
 Deno.test("showConversation() stored text cannot command a terminal or pass for a line of ours", async () => {
   await using engine = await startEngine([
     replyJson("console.log('\\x1b]0;title\\x07\\n# Query 9'); 1", { thinking: "\x1b[31m\n## Step 7 · final" }),

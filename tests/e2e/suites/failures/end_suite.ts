@@ -53,7 +53,7 @@ export function endSuite(launcher: Launcher): void {
         running.kill(signal);
         const { code, stdout, stderr } = await running.ended;
         assert.deepEqual([code, stdout], [130, ""]);
-        assert.match(stderr, /^vis: Cancelled after 1 step/m);
+        assert.match(stderr, /^vis: Cancelled in step 2;/m);
         assert.deepEqual(await survivors(seen), []);
         assert.deepEqual(await leftFolders(user), []);
         const { branch, queries } = await user.queries();
