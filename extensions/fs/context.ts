@@ -41,28 +41,46 @@ interface Seen {
   readonly size: number;
   /** The SHA-256 of the bytes; null if only part was read. */
   readonly hash: Promise<string> | null;
-  /** The SHA-256 after a command of the conversation has changed it since: an edit need not read it again. */
-  readonly ownHash?: Promise<string>;
   /** Whether the text has other characters for some of the file's bytes, so that writing it back would lose data. */
   readonly lossy: boolean;
   /** The encoding of the text that was read; null if none was. */
   readonly encoding: string | null;
 }
 
+interface Known extends Seen {
+  /** The SHA-256 of other states that the conversation knows, newest first: those before its own changes, which an undo
+   * restores, and those that its commands left. An edit, which names the text that it replaces, need not read them
+   * again. */
+  readonly others: readonly Promise<string>[];
+}
+
 const MAX_CONVERSATIONS = 64;
 const MAX_FILES = 5_000;
+/** Further states of a file are forgotten. */
+const MAX_OTHERS = 50;
 
 /** Remembers the state of each file that the model of a conversation knows. The oldest entries are dropped; changes to
  * those files are then not noticed. */
 export class ReadLedger {
-  readonly #seen = new BoundedMap<string, BoundedMap<string, Seen>>(MAX_CONVERSATIONS);
+  readonly #seen = new BoundedMap<string, BoundedMap<string, Known>>(MAX_CONVERSATIONS);
 
   remember(conversationId: string, path: string, seen: Seen): void {
-    const files = this.#seen.get(conversationId) ?? new BoundedMap<string, Seen>(MAX_FILES);
-    this.#seen.set(conversationId, files.set(path, seen));
+    const { others = [] } = this.find(conversationId, path) ?? {};
+    this.#put(conversationId, path, { ...seen, others });
   }
 
-  find(conversationId: string, path: string): Seen | null {
+  /** Records another state of a known file. */
+  alsoKnown(conversationId: string, path: string, hash: Promise<string>): void {
+    const known = this.find(conversationId, path);
+    if (known) this.#put(conversationId, path, { ...known, others: [hash, ...known.others] });
+  }
+
+  find(conversationId: string, path: string): Known | null {
     return this.#seen.get(conversationId)?.get(path) ?? null;
+  }
+
+  #put(conversationId: string, path: string, { others, ...seen }: Known): void {
+    const files = this.#seen.get(conversationId) ?? new BoundedMap<string, Known>(MAX_FILES);
+    this.#seen.set(conversationId, files.set(path, { ...seen, others: others.slice(0, MAX_OTHERS) }));
   }
 }

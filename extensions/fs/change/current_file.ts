@@ -44,11 +44,11 @@ export async function currentFile(
         "read it with {encoding} first",
     );
   }
+  const hash = await sha256Of(bytes);
   const same = known.hash === null
     ? known.size === bytes.length && known.mtime === modified
-    : await known.hash === await sha256Of(bytes);
-  const isOwn = action !== "write" && known.ownHash !== undefined && await known.ownHash === await sha256Of(bytes);
-  if (same || isOwn) return current;
+    : await known.hash === hash;
+  if (same || action !== "write" && (await Promise.all(known.others)).includes(hash)) return current;
   throw new Error(
     `Cannot ${action} ${place.path}: it changed on disk since it was read; read it again and redo the change`,
   );
@@ -120,6 +120,9 @@ export async function written(
     if (info) {
       const lossy = context.ledger.find(context.conversationId, `${context.root}/${path}`)?.lossy ?? false;
       rememberFile(context, { place: { real: path }, bytes, lossy, encoding: encodings.encoding ?? null, info });
+      if (before?.kind === "file") {
+        context.ledger.alsoKnown(context.conversationId, `${context.root}/${path}`, sha256Of(before.bytes));
+      }
     }
   }
   return {

@@ -307,8 +307,9 @@ async function remember({ ledger, conversationId, root }: FsContext, changed: re
     const was = await sha256Of(old.bytes);
     const isKnown = known.hash === null
       ? known.size === old.bytes.length && known.mtime === Math.floor(before?.[AT.modified] ?? 0)
-      : await known.hash === was || known.ownHash !== undefined && await known.ownHash === was;
-    if (isKnown) ledger.remember(conversationId, `${root}/${path}`, { ...known, ownHash: sha256Of(now.bytes) });
+      : await known.hash === was || (await Promise.all(known.others)).includes(was);
+    if (!isKnown) continue;
+    for (const { bytes } of [old, now]) ledger.alsoKnown(conversationId, `${root}/${path}`, sha256Of(bytes));
   }
 }
 

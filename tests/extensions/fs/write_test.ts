@@ -195,6 +195,19 @@ for (const how of ["readFile", "range", "writeFile"] as const) {
   });
 }
 
+for (const how of ["whole", "range"] as const) {
+  Deno.test(`fs edits a file again after an undo elsewhere restored the text that was read (${how})`, async () => {
+    await using workspace = await Workspace.with({ "a.txt": "one\n" });
+    await workspace.call("readFile", "a.txt", ...(how === "range" ? [{ from: 1, to: 1 }] : []));
+    await workspace.call("edit", "a.txt", { old: "one", new: "two" });
+    await workspace.call("edit", "a.txt", { old: "two", new: "three" });
+    await workspace.put("a.txt", "one\n");
+    assert.match(await workspace.refusal("writeFile", "a.txt", "all new\n"), /changed on disk since it was read/);
+    await workspace.call("edit", "a.txt", { old: "one", new: "four" });
+    assert.equal(await workspace.text("a.txt"), "four\n");
+  });
+}
+
 Deno.test("fs sees a change of the same size, and none where only the time changed", async () => {
   await using workspace = await Workspace.with({ "a.txt": "one", "b.txt": "one" });
   await workspace.call("readFiles", ["a.txt", "b.txt"]);
