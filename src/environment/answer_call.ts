@@ -14,6 +14,7 @@ import {
 } from "../domain/query/calls.ts";
 import type { AnswerType, Confidence } from "../domain/query/query_schemas.ts";
 import { SYSTEM_VARIABLES } from "../domain/query/variable.ts";
+import { changedPaths } from "../domain/query/work.ts";
 import { type ActiveExtensions, type OffPart, offReason } from "../extension/active.ts";
 import type { EnvironmentView, Topic } from "../extension/spec.ts";
 import type { Branch, Store } from "../persistence/store.ts";
@@ -26,7 +27,7 @@ import type { VariableIndex } from "./variables.ts";
  * outside a query. */
 export async function answerCall(
   call: HostCall,
-  { scope, stored, source, active, view, filesRead }: {
+  { scope, stored, source, active, view, filesRead, filesChanged }: {
     readonly scope: QueryScope | null;
     /** The promise for which the call must wait. */
     readonly stored: Promise<unknown> | null;
@@ -35,6 +36,8 @@ export async function answerCall(
     readonly view: (signal: AbortSignal) => EnvironmentView;
     /** Called with the files whose text the call returned. */
     readonly filesRead: (paths: readonly string[]) => void;
+    /** Called with the files that the call changed, if it returned a result. */
+    readonly filesChanged: (paths: readonly string[]) => void;
   },
 ): Promise<unknown> {
   if (!scope) throw new Error(`Cannot call ${call.name}: no query is running`);
@@ -66,6 +69,7 @@ export async function answerCall(
       ? await callBuiltin(call, { source, scope })
       : await called(active, name)?.call(name, args, { env: viewed(), signal, told });
     for (const diff of allDiffs(result)) changedFile(diff);
+    filesChanged(diffs.flatMap(changedPaths));
     if (does?.done === "read" && does.things.endsWith("files")) filesRead(pathsRead(result, args));
     const changes = mayChange(name, active) ? { changes: diffs.length > 0 ? "files" as const : "other" as const } : {};
     ended = { ok: said.ok ?? true, ...changes, ...diffsIn(diffs.map((diff) => ({ diff }))) };

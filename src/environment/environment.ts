@@ -341,6 +341,7 @@ export class Environment {
     };
     return answerCall(call, {
       ...{ scope: this.#scope, stored: this.#stored, source, active: this.#active, view, filesRead },
+      filesChanged: (paths) => this.index.filesChangedBy(call.name, paths),
     });
   }
 

@@ -34,6 +34,8 @@ class FileTexts {
   /** The files of each variable. */
   readonly #texts = new Map<string, ReadonlyMap<string, FileText>>();
   readonly #changed = new BoundedMap<string, number>(MAX_CHANGED);
+  /** The files that calls of the running block have changed. */
+  #changedBy: { readonly path: string; readonly by: string }[] = [];
   /** The files that the running block has read. */
   #read: (FileText & { readonly path: string; readonly by: string })[] = [];
   #now = 0;
@@ -47,9 +49,15 @@ class FileTexts {
 
   read(paths: readonly string[], { by, stateOf }: ReadBy): void {
     for (const path of paths.slice(-MAX_TEXTS)) {
-      this.#read.push({ path, by: by.split(".")[0] ?? by, at: ++this.#now, state: stateOf(path) });
+      this.#read.push({ path, by: namespaceOf(by), at: ++this.#now, state: stateOf(path) });
     }
     this.#read = this.#read.slice(-MAX_TEXTS);
+  }
+
+  /** The result of the call describes the files as they are now. */
+  changedBy(name: string, paths: readonly string[]): void {
+    const by = namespaceOf(name);
+    this.#changedBy = [...this.#changedBy, ...paths.map((path) => ({ path, by }))].slice(-MAX_TEXTS);
   }
 
   /** Returns the files whose text these variables have, within the limit. */
@@ -77,16 +85,18 @@ class FileTexts {
   }
 
   blockEnded(): void {
+    this.#changedBy = [];
     this.#read = [];
   }
 
-  /** A variable has the text of the files that its statements read, and of the files of its source variables. If a
-   * block read several texts, a text belongs to the file whose name follows in the code. Returns the files. */
+  /** A variable has the text of the files that its statements read, and of the files of its source variables, except
+   * the files that its statements changed. If a block read several texts, a text belongs to the file whose name follows in the code. Returns the files. */
   saved({ name, kind, summary }: VariableImage, { code, madeFrom }: {
     readonly code: string;
     readonly madeFrom: readonly string[];
   }): Readonly<Record<string, string>> | null {
     const files = new Map(madeFrom.flatMap((from) => from === name ? [] : [...this.#texts.get(from) ?? []]));
+    for (const { path, by } of this.#changedBy) if (madeFrom.includes(by)) files.delete(path);
     const read = this.#read.filter(({ by }) => madeFrom.includes(by));
     const isOne = summary.type === "string" && read.length > 1;
     for (const { path, at, state } of isOne ? firstNamed(read, declaringLine(code, name), name) : read) {
@@ -108,6 +118,10 @@ class FileTexts {
   #isOlder(path: string, { at }: FileText): boolean {
     return (this.#changed.get(path) ?? 0) > at;
   }
+}
+
+function namespaceOf(name: string): string {
+  return name.split(".")[0] ?? name;
 }
 
 const WORDS = /[\p{ID_Start}$_][\p{ID_Continue}$]*/gu;
@@ -168,6 +182,11 @@ export class VariableIndex {
   /** Records that a call of the running block has read files. */
   filesRead(paths: readonly string[], read: ReadBy): void {
     this.#texts.read(paths, read);
+  }
+
+  /** Records that a call of the running block, by the name of its function, has changed files. */
+  filesChangedBy(name: string, paths: readonly string[]): void {
+    this.#texts.changedBy(name, paths);
   }
 
   /** Returns the files whose text live variables have. */

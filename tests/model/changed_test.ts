@@ -45,6 +45,8 @@ Deno.test("the index says which variables have text of a file that changed since
       replyJson([], { final: "Done: a.ts is new." }),
       replyJson(['const a = await fs.readFile("a.ts"); await fs.move("b.ts", "c.ts")']),
       replyJson([], { final: "Read again." }),
+      replyJson(['const edited = await fs.edit("a.ts", [{ old: a, new: a.slice(4) }]), half = a.slice(600)']),
+      replyJson([], { final: "Edited." }),
     ], { extensions: [fs], workspace });
     const marked = (call: number) =>
       [...engine.context(call).matchAll(/^const (\w+)\b.*\/\/.* ?text of (\S+), which changed since$/gm)].map((
@@ -56,6 +58,8 @@ Deno.test("the index says which variables have text of a file that changed since
     await engine.ask("Read it again");
     assert.deepEqual(marked(3), ["a a.ts", "both a.ts", "lines a.ts"]);
     assert.deepEqual(marked(4), ["b b.ts", "both a.ts", "lines a.ts"]);
+    await engine.ask("Edit it");
+    assert.deepEqual(marked(6), ["a a.ts", "b b.ts", "both a.ts", "half a.ts", "lines a.ts", "now a.ts"]);
   });
 });
 

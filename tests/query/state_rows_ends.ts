@@ -98,7 +98,11 @@ export const ENDS: readonly StateRow[] = [
       play(
         [replyJson("const before = 1; await new Promise(() => {})", { thinking: "wait without end" })],
         async ({ engine, result }) => {
-          ended(result, "cancelled", /^Cancelled in step 1; completed work is kept\.\nLast thinking: wait without end$/);
+          ended(
+            result,
+            "cancelled",
+            /^Cancelled in step 1; completed work is kept\.\nLast thinking: wait without end$/,
+          );
           assert.equal(result.iterations, 1);
           const stored = await engine.store.iterations(result.queryId);
           assert.deepEqual(stored.map(({ status }) => status), ["interrupted"]);
