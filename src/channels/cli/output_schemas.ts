@@ -130,6 +130,7 @@ const conversation = z.object({
   queries: count,
   running: z.boolean().describe("Whether any process runs a query in it"),
   createdAt: time,
+  activeAt: time.describe("Start of the newest request, or else the time of creation"),
   branches: z.array(branch),
 });
 
@@ -166,7 +167,7 @@ const version = z.object({
 /** Output of commands about the database. */
 const storedOutputs = {
   "conversations list": z.array(conversation),
-  "conversations show": conversation.omit({ queries: true, running: true }).extend({
+  "conversations show": conversation.omit({ queries: true, running: true, activeAt: true }).extend({
     branchId: z.string().describe("The branch that is shown"),
     queries: z.array(recordedQuery),
   }),

@@ -30,23 +30,27 @@ export async function printConversations(
     })));
   });
   if (flags.output === "json") {
-    const listed = found.map(({ conversationId, title, workspace, queries, running, createdAt, branches }) => {
-      return { conversationId, title, workspace, queries, running, createdAt, branches: branches.map(branchFacts) };
-    });
+    const listed = found.map(
+      ({ conversationId, title, workspace, queries, running, createdAt, activeAt, branches }) => {
+        const facts = { conversationId, title, workspace, queries, running, createdAt, activeAt };
+        return { ...facts, branches: branches.map(branchFacts) };
+      },
+    );
     io.stdout(jsonText(listed, { indent: 2 }));
     return 0;
   }
   for (const one of found) {
-    const { conversationId, createdAt, queries, running, title, branches } = one;
+    const { conversationId, activeAt, queries, running, title, workspace, branches } = one;
     if (io.stdoutIsTerminal) {
       io.stdout(`${conversationLine(one, { io, now: Date.now(), here: flags.here === true })}\n`);
       for (const line of branchLines(branches)) io.stdout(`  ${visibleText(line)}\n`);
       continue;
     }
-    const when = localTime(createdAt);
+    const when = localTime(activeAt);
     const count = `${queries} ${queries === 1 ? "request" : "requests"}`;
     const named = `${oneLine(title, 80)}${running ? " · running" : ""}`;
-    io.stdout(`${visibleText(`${conversationId}  ${when}  ${count.padStart(12)}  ${named}`)}\n`);
+    const folder = flags.here || workspace === "" ? "" : `  ${workspace}`;
+    io.stdout(`${visibleText(`${conversationId}  ${when}  ${count.padStart(12)}  ${named}${folder}`)}\n`);
     for (const line of branchLines(branches)) io.stdout(`  ${visibleText(line)}\n`);
   }
   if (found.length === 0) io.stderr("No conversations yet\n");

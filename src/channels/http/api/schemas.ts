@@ -38,7 +38,11 @@ export const ConversationSchema = z.object({
 });
 
 export const ConversationListSchema = z.object({
-  items: z.array(ConversationSchema.extend({ queries: z.number().int(), running: z.boolean() })),
+  items: z.array(ConversationSchema.extend({
+    queries: z.number().int(),
+    running: z.boolean(),
+    activeAt: time.describe("Start of the newest query, or else the time of creation, in milliseconds since the epoch"),
+  })),
   next: z.string().nullable().describe("Cursor of the next page; null at the end"),
 });
 

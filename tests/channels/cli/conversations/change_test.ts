@@ -37,7 +37,7 @@ Deno.test("forkConversation() and runCommand() with --fork go on from an iterati
   const list = engineServices(engine);
   await printConversations({ ...list, flags: { limit: 5, output: "text" } });
   const [line = "", root = "", ...branches] = list.io.out.trimEnd().split("\n");
-  assert.match(line, /3 requests {2}test$/);
+  assert.match(line, /3 requests {2}test {2}\/nowhere$/);
   assert.match(root, /^ {2}└ [0-9a-f-]{36} {2}first branch · 1 request · test$/);
   assert.equal(branches.length, 2);
   assert.match(branches[1] ?? "", /^ {4}└ .* {2}from step 1 of request [0-9a-f-]{36} · 2 requests · latest$/);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { localTime } from "../../../../src/domain/kit/text.ts";
 import { printConversations, showConversation } from "../../../../src/channels/cli/commands/conversations.ts";
 import { UsageError } from "../../../../src/domain/errors.ts";
 import { type Engine, startEngine } from "../../../helpers/engine.ts";
@@ -24,7 +25,7 @@ Deno.test("listConversations() has one line for each, as JSON one object", async
   assert.equal(await printConversations({ services, io, flags: { limit: 5, output: "text" } }), 0);
   assert.match(
     io.out,
-    new RegExp(`^${engine.branch.conversationId}  \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d     1 request  test\n$`),
+    new RegExp(`^${engine.branch.conversationId}  \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d     1 request  test  \\S+\n$`),
   );
   const json = given(engine);
   await printConversations({ ...json, flags: { limit: 5, output: "json" } });
@@ -148,6 +149,19 @@ Deno.test("listConversations() fits titles into the columns of a terminal, and m
   assert.match((await listed({ ...one, running: true }, [], true))[0] ?? "", /Fix the tests · running$/);
   const [long = ""] = await listed({ ...one, title: "word ".repeat(60) }, []);
   assert.ok(long.length <= 80 && long.endsWith("  shop"), long);
+});
+
+Deno.test("listConversations() has the time of the last use, and all of the folder where a program reads it", async () => {
+  const one = { conversationId: "c", activeAt: 86_400_000 * 9, createdAt: 0, queries: 1, running: false, title: "t" };
+  const conversations = { list: () => Promise.resolve([{ ...one, workspace: "/home/me/shop" }]), branches: () => [] };
+  const session = { ...Object(null), conversations, workspace: "/home/me", close: () => Promise.resolve() };
+  const services = fakeServices({ open: () => Promise.resolve(session) });
+  const text = fakeIo();
+  await printConversations({ services, io: text, flags: { limit: 5, output: "text" } });
+  assert.equal(text.out, `c  ${localTime(one.activeAt)}     1 request  t  /home/me/shop\n`);
+  const json = fakeIo();
+  await printConversations({ services, io: json, flags: { limit: 5, output: "json" } });
+  assert.equal(JSON.parse(json.out)[0].activeAt, one.activeAt);
 });
 
 Deno.test("listConversations() draws branches as a tree, also one whose parent is not among them", async () => {
