@@ -150,6 +150,11 @@ function diffLines(text: string): ComponentChildren {
   ));
 }
 
+/** Returns the last part of a path. */
+export function folderName(path: string): string {
+  return path.split(/[\\/]/).at(-1) ?? "";
+}
+
 /** Returns code with syntax colours. */
 export function coloured(code: string, language = "ts"): ComponentChildren {
   if (code.length > COLOURED_CHARS) return code;

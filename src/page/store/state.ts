@@ -90,6 +90,11 @@ export function chosenWorkspace(): string | null {
   return workspaces.length > 1 ? choices.workspace.value || (workspaces[0] ?? null) : null;
 }
 
+/** The folder of a new conversation; "" until the server has told its facts. */
+export function newFolder(): string {
+  return chosenWorkspace() ?? serverFacts.about.value?.workspace ?? "";
+}
+
 const PAGE = 50;
 const items = signal<readonly ApiListedConversation[]>([]);
 const next = signal<string | null>(null);
@@ -98,8 +103,8 @@ const isOpen = signal(false);
 async function loadList(): Promise<void> {
   const limit = Math.min(200, Math.max(PAGE, items.value.length));
   const page = await json<ApiConversationList>(`${inApi("conversations")}?limit=${limit}`);
-  items.value = page.items;
   next.value = page.next;
+  if (JSON.stringify(page.items) !== JSON.stringify(items.value)) items.value = page.items;
 }
 
 async function more(): Promise<void> {

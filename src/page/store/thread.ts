@@ -13,10 +13,12 @@ import {
   request,
   type UndoPreview,
 } from "./api.ts";
-import { chosen, chosenWorkspace, conversationList, drawn, guarded, onTabs, say, tellTabs } from "./state.ts";
+import { chosen, chosenWorkspace, conversationList, drawn, entry, guarded, onTabs, say, tellTabs } from "./state.ts";
 import { Turn } from "./turn_and_steps.ts";
 
 const SSE = { accept: "text/event-stream" };
+/** The pause between two looks at the list for requests of other programs. */
+const LOOK_MS = 1500;
 
 interface Facts extends ApiConversation {
   readonly branches?: ConversationDetail["branches"];
@@ -39,12 +41,32 @@ class Thread {
   #shown = new AbortController();
   #newest: string | null = null;
   #branch: string | null = null;
+  /** The open conversation as the list showed it at the last look. */
+  #listed = "";
 
   /** Follows changes by other tabs and programs. */
   listen(): void {
     const look = () => void guarded(() => this.#changedElsewhere());
     onTabs(look);
     document.addEventListener("visibilitychange", () => !document.hidden && this.id.value !== null && look());
+    const again = (): void => {
+      setTimeout(() => void this.#look().catch(() => {}).finally(again), LOOK_MS); // the next one may reach the server
+    };
+    again();
+  }
+
+  /** Reads the list, where a request of another program changes the facts of the open conversation. */
+  async #look(): Promise<void> {
+    if (document.hidden || entry.value.shows !== "page" || this.running.value) return;
+    await conversationList.load();
+    const { conversationId } = this.facts.value ?? {};
+    const listed = JSON.stringify([
+      conversationId,
+      conversationList.items.value.find((one) => one.conversationId === conversationId),
+    ]);
+    if (listed === this.#listed || this.shows.value !== "turns") return;
+    this.#listed = listed;
+    void guarded(() => this.#changedElsewhere());
   }
 
   blank(): void {
@@ -283,7 +305,8 @@ class Thread {
     this.turns.value = [...this.turns.value, turn];
     this.#busy(true);
     await drawn();
-    this.scroller?.toEnd();
+    if ("response" in from) this.scroller?.toEnd();
+    else this.scroller?.keepEnd();
     try {
       const { signal } = shown;
       const lost = (is: boolean) =>

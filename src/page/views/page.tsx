@@ -4,9 +4,9 @@ import { ask, AskDialog, Viewer } from "../panels/dialogs.tsx";
 import { showGraph } from "../panels/graph.tsx";
 import { showVariables } from "../panels/variables.tsx";
 import { Button } from "../parts/controls.tsx";
-import { clean } from "../parts/texts.tsx";
+import { clean, folderName } from "../parts/texts.tsx";
 import { type ApiConversation, inApi, json, request } from "../store/api.ts";
-import { conversationList, elements, entry, guarded, tellTabs } from "../store/state.ts";
+import { conversationList, elements, entry, guarded, newFolder, tellTabs } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
 import { Composer } from "./composer.tsx";
 import { Sidebar } from "./sidebar.tsx";
@@ -48,6 +48,7 @@ function Header({ fresh }: Pick<PageProps, "fresh">): JSX.Element {
     if (entry.value.shows === "page") document.title = `${title} · Vis`;
   });
   const none = thread.facts.value === null;
+  const folder = thread.id.value === null ? newFolder() : thread.facts.value?.workspace ?? "";
   return (
     <header>
       <Button
@@ -60,6 +61,7 @@ function Header({ fresh }: Pick<PageProps, "fresh">): JSX.Element {
         ☰
       </Button>
       <h1 id="title" title={title}>{title}</h1>
+      <span id="folder" title={folder}>{folderName(folder)}</span>
       <Branches />
       <Button id="variables" hidden={none} run={() => showVariables(thread.id.value ?? "")}>Variables</Button>
       <Button id="graph" hidden={none} run={() => showGraph(thread.id.value ?? "")}>Graph</Button>

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { view } from "../panels/dialogs.tsx";
 import { Button } from "../parts/controls.tsx";
-import { plural } from "../parts/texts.tsx";
+import { folderName, plural } from "../parts/texts.tsx";
 import { type ApiListedConversation, type ApiSearchHit, json } from "../store/api.ts";
 import { conversationList, elements, guarded, serverFacts } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
@@ -64,13 +64,17 @@ function List(): JSX.Element {
 }
 
 function Row({ conversation }: { readonly conversation: ApiListedConversation }): JSX.Element {
-  const { conversationId, title, queries, createdAt } = conversation;
+  const { conversationId, title, workspace, queries, activeAt } = conversation;
   const isOpen = thread.facts.value?.conversationId === conversationId;
   return (
     <li>
-      <a href={`#c=${conversationId}`} title={title} aria-current={isOpen ? "page" : undefined}>
+      <a
+        href={`#c=${conversationId}`}
+        title={`${title}\n${workspace}`.trim()}
+        aria-current={isOpen ? "page" : undefined}
+      >
         <span>{title}</span>
-        <small>{`${when(createdAt)} · ${plural(queries, "request")}`}</small>
+        <small>{[when(activeAt), plural(queries, "request"), folderName(workspace)].filter(Boolean).join(" · ")}</small>
       </a>
     </li>
   );

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import { Button } from "../parts/controls.tsx";
-import { drawn, elements, guarded } from "../store/state.ts";
+import { drawn, elements, guarded, newFolder } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
 import { putRequest } from "./composer.tsx";
 import { revealStep, TurnView } from "./turn.tsx";
@@ -92,6 +92,9 @@ function Hello(): JSX.Element {
     <div class="hello">
       <h2>What should Vis do?</h2>
       <p>The model writes code and a sandbox runs it. Every step is visible; variables persist.</p>
+      <p>
+        It works in <code>{newFolder()}</code>.
+      </p>
       <div class="ideas">
         {IDEAS.map((text) => <Button class="idea" run={() => putRequest(text)}>{text}</Button>)}
       </div>

@@ -223,12 +223,14 @@ const MOST_NAMED = 8;
  * changes. */
 function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
   const { value } = changes.latest;
+  useLayoutEffect(() => thread.scroller?.keepEnd(), [value]);
   if (value === null || value.fault !== null || value.files.length === 0) return null;
   if (value.changes[0]?.queryId !== turn.queryId) return null;
   return (
     <details class="changes" open>
       <summary>{summary(value)}</summary>
       {value.files.map(({ path, diff }) => <DiffView key={path} text={diff} />)}
+      {value.kept.length > 0 && <p>{keptText(value, "Undo keeps")}</p>}
       <Button run={() => guarded(() => undo(turn.conversation))}>Undo these changes</Button>
     </details>
   );

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { HttpParts } from "../../../src/channels/http/env.ts";
 import { final } from "../../helpers/scripted_provider.ts";
 import { accessible } from "./_axe.ts";
-import { ask, inBrowser } from "./_browser.ts";
+import { ask, inBrowser, inPage } from "./_browser.ts";
 
 const MODELS = [{
   ...{ provider: "scripted", source: "config" as const, detail: "" },
@@ -61,6 +61,7 @@ inBrowser("completes files after @ and own prompts after a slash, and sends the 
 });
 
 const state = { undone: false };
+const KEPT = [{ path: "b.ts", reason: "it changed since" }];
 
 /** Records one change, of the latest query. */
 const undo = (rigQuery: () => Promise<string>): NonNullable<HttpParts["undo"]> => async (_, options) => {
@@ -70,7 +71,7 @@ const undo = (rigQuery: () => Promise<string>): NonNullable<HttpParts["undo"]> =
   const change = { ...{ id: "0abc-01", at: 7, change: "edit", conversationId: "c", paths: ["a.ts"] } };
   if (state.undone !== redo) return { error: `Nothing to ${redo ? "redo" : "undo"}` };
   if (!dryRun) state.undone = !redo;
-  return { changes: [{ ...change, queryId: await rigQuery() }], files: [{ path: "a.ts", diff }] };
+  return { changes: [{ ...change, queryId: await rigQuery() }], files: [{ path: "a.ts", diff }], kept: KEPT };
 };
 const latest = { query: () => Promise.resolve("") };
 
@@ -90,6 +91,12 @@ inBrowser("shows what the last request changed in files, undoes it once that is 
   assert.equal(await page.locator(".changes .d-added").count(), 41);
   await page.getByRole("button", { name: "Show 10 more lines" }).click();
   assert.equal(await page.locator(".changes .d-added").count(), 51);
+  const heights = await inPage<readonly number[]>(
+    page,
+    "[...document.querySelectorAll('.changes .lines > div')].map(({ offsetHeight }) => offsetHeight)",
+  );
+  assert.deepEqual(heights.filter((height) => height > heights[0]! + 1), [], "a number stands on one line");
+  await page.locator(".changes p", { hasText: "Undo keeps b.ts (it changed since)" }).waitFor();
   assert.match(await page.locator(".changes > summary").innerText(), /^1 file changed \+51 −1/);
   await page.getByRole("button", { name: "Undo these changes" }).click();
   await page.locator("#ask-question", { hasText: "Undo the changes of a.ts?" }).waitFor();
@@ -105,4 +112,11 @@ inBrowser("shows what the last request changed in files, undoes it once that is 
   await page.locator("#status", { hasText: "Reapplied the changes of 1 file" }).waitFor();
   await page.locator(".changes").waitFor();
   assert.equal(await page.locator(".undone").count(), 0);
+  await page.reload();
+  await page.locator(".changes").waitFor();
+  await page.waitForFunction(
+    "(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight > 1.4 * clientHeight && " +
+      "scrollHeight - scrollTop - clientHeight < 2)(document.getElementById('thread'))",
+  );
+  assert.ok(await page.locator("#latest").isHidden());
 });

@@ -40,6 +40,25 @@ inBrowser("shows the same in two tabs, and either goes on", { rig: { engine: { p
   assert.deepEqual([await page.locator(".turn").count(), await other.locator(".turn").count()], [2, 2]);
 });
 
+const elsewhere = gated([...steps, final("The next one")], { at: 1 });
+
+inBrowser("shows a request that another process runs, while it runs and once it is over", {
+  rig: { engine: { provider: elsewhere.provider } },
+}, async ({ page, rig: { engine } }) => {
+  await inPage(page, `void (location.hash = "c=${engine.branch.conversationId}")`);
+  await page.locator("#thread .wait", { hasText: "No requests yet" }).waitFor();
+  assert.deepEqual(await page.locator("#folder").textContent(), "work");
+  const first = engine.ask("Begin");
+  await page.locator(".running .step .result", { hasText: "41" }).waitFor();
+  elsewhere.open();
+  await page.locator(".answer", { hasText: "It is 41" }).waitFor();
+  await first;
+  await engine.ask("Go on");
+  await page.locator(".turn.last .answer", { hasText: "The next one" }).waitFor();
+  assert.equal(await page.locator(".turn").count(), 2);
+  await page.locator("#list small", { hasText: "2 requests · work" }).waitFor();
+});
+
 const proxied = gated(steps, { at: 1 });
 
 inBrowser("goes on with a stream once a proxy reaches the server again", {
