@@ -1,5 +1,6 @@
 import type { JsonValue } from "../domain/kit/json.ts";
 import { storedDiffs } from "../domain/query/calls.ts";
+import { storedAsked } from "../domain/query/query_progress.ts";
 import type { StoredQuery } from "../domain/query/stored_query.ts";
 import type {
   PagedQuery,
@@ -104,6 +105,7 @@ async function readIteration(store: Store, iteration: StoredIteration): Promise<
     ...(ending === "cut" || ending === "broken" ? { ending } : {}),
     notes: [
       ...(Array.isArray(notes) ? notes.map(String) : []),
+      ...storedAsked(metadata),
       ...(pending > 0 ? [`${pending} blocks were not finished`] : []),
     ],
     budget: typeof budget === "number" ? budget : null,

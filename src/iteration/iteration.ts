@@ -61,6 +61,8 @@ export interface IterationInput {
   readonly diffs: readonly BlockDiff[];
   /** The sub-queries of this iteration that have ended. */
   readonly children: readonly StepChild[];
+  /** The questions to the user in this iteration, with their answers. */
+  readonly asked: readonly string[];
   /** Returns the spend so far of the query and its sub-queries, and the number of its iterations with this one. */
   readonly totals: () => {
     readonly iterations: number;
@@ -273,6 +275,7 @@ export class Recorder {
         grants: environment.active?.grants ?? null,
         ...(this.#input.diffs.length > 0 ? { diffs: [...this.#input.diffs] } : {}),
         ...(this.#input.children.length > 0 ? { children: [...this.#input.children] } : {}),
+        ...(this.#input.asked.length > 0 ? { asked: [...this.#input.asked] } : {}),
         ...(doubt === null ? {} : { doubt }),
         ...(final ? { answerType: final.answerType, confidence: final.confidence, answerNotes: final.notes } : {}),
       },

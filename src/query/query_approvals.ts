@@ -1,13 +1,14 @@
 import { messageOf } from "../domain/errors.ts";
 import { Semaphore } from "../domain/kit/concurrency.ts";
 import { newId } from "../domain/kit/ids.ts";
-import type {
-  Approval,
-  ApprovalAnswer,
-  ApprovalQuestion,
-  ApprovalRequest,
-  ApprovalRules,
-  Approve,
+import {
+  type Approval,
+  type ApprovalAnswer,
+  type ApprovalQuestion,
+  type ApprovalRequest,
+  type ApprovalRules,
+  type Approve,
+  askedText,
 } from "../domain/query/approval.ts";
 import type { Emitter } from "../domain/query/query_event.ts";
 import type { ApprovalRule } from "../domain/query/query_schemas.ts";
@@ -29,6 +30,8 @@ interface QueryApprovalsParts {
   readonly rules: ApprovalRules | null;
   readonly log: Log;
   readonly deadline: QueryDeadline;
+  /** Receives each question with its answer, as the user sees them. */
+  readonly keep: (asked: string) => void;
 }
 
 /** The origin of a request. */
@@ -61,11 +64,20 @@ export class QueryApprovals {
   /** Returns the approvals of a query that is not a sub-query. */
   static of(
     { settings, approvalRules, log }: Pick<QueryParts, "settings" | "approvalRules" | "log">,
-    { approve = null, deadline }: { readonly approve: Approve | null | undefined; readonly deadline: QueryDeadline },
+    { approve = null, deadline, keep }: Pick<QueryApprovalsParts, "deadline" | "keep"> & {
+      readonly approve: Approve | null | undefined;
+    },
   ): QueryApprovals {
     const isOff = settings.approvals === "never";
     const nobody = isOff ? "the setting approvals is never" : "nobody can be asked here";
-    return new QueryApprovals({ approve: isOff ? null : approve, nobody, rules: approvalRules ?? null, deadline, log });
+    return new QueryApprovals({
+      approve: isOff ? null : approve,
+      nobody,
+      rules: approvalRules ?? null,
+      deadline,
+      log,
+      keep,
+    });
   }
 
   /** Asks the user, unless rules allow the request, the user has refused it in this query, or no user can be asked.
@@ -130,12 +142,12 @@ export class QueryApprovals {
     emitter.send({ type: "approval_requested", ...question });
     const answer = await this.#answer(question, signal);
     if (signal.aborted) {
-      emitter.send({ type: "approval_answered", id: question.id, decision: "no", reason: "" });
+      this.#say(question, { decision: "no", reason: "" }, emitter);
       throw signal.reason;
     }
     const { reason } = answer;
     const decision = lasting || answer.decision === "no" ? answer.decision : "once";
-    emitter.send({ type: "approval_answered", id: question.id, decision, reason });
+    this.#say(question, { decision, reason }, emitter);
     if (decision === "no") return this.#refuse(refusalKey(request, asking), answer);
     this.#refusals = 0;
     if (decision === "once") return { allowed: true, reason: "" };
@@ -145,6 +157,11 @@ export class QueryApprovals {
       await this.#keep({ ...rule, conversationId: decision === "workspace" ? null : conversationId });
     }
     return { allowed: true, reason: "" };
+  }
+
+  #say(question: ApprovalQuestion, answer: ApprovalAnswer, emitter: Emitter): void {
+    this.#parts.keep(askedText(question, answer));
+    emitter.send({ type: "approval_answered", id: question.id, ...answer });
   }
 
   #refuse(key: string, { reason, fault }: Answered): Approval {

@@ -207,6 +207,7 @@ export class QueryLoop {
       offered: () => state.offered,
       diffs: state.diffs,
       children: state.children,
+      asked: state.asked,
       stored: this.#stored,
       totals: () => ({ iterations: state.position + 1, ...ledger.spent }),
       system: this.#begun ? [] : [{ name: "$query", text: request }],
@@ -382,6 +383,8 @@ export function reasoningLevel(
 const MAX_DIFF_CHARS = 64 * 1024;
 /** Limits for the sub-queries that are stored with an iteration, and for the characters of each answer. */
 const MAX_CHILDREN = 20, CHILD_CHARS = 1_000;
+/** The limit for questions to the user that are stored with an iteration. */
+const MAX_ASKED = 50;
 /** The budget extends itself by `EXTENSION` iterations once `LOW` are left. */
 const LOW = 2, EXTENSION = 4;
 /** The first replies without a result, up to this number, do not count against the budget. */
@@ -427,6 +430,8 @@ export class QueryState {
   readonly diffs: BlockDiff[] = [];
   /** The sub-queries of the iteration that have ended, for people who look at it later. */
   readonly children: StepChild[] = [];
+  /** The questions to the user in the iteration, with their answers. */
+  readonly asked: string[] = [];
   journal: EarlierIteration | null = null;
   /** Iterations whose results stay in view beside the journal, oldest first. */
   earlier: readonly EarlierIteration[] = [];
@@ -481,12 +486,17 @@ export class QueryState {
     this.#offered = null;
     this.diffs.length = 0;
     this.children.length = 0;
+    this.asked.length = 0;
   }
 
   /** Keeps the diffs of a call, as long as they fit. */
   keepDiffs({ block, diffs = [] }: Pick<HostCallEvent, "block" | "diffs">): void {
     const kept = this.diffs.reduce((sum, { diff }) => sum + diff.length, 0);
     if (kept < MAX_DIFF_CHARS) this.diffs.push(...diffs.map((diff) => ({ block, diff })));
+  }
+
+  keepAsked(text: string): void {
+    if (this.asked.length < MAX_ASKED) this.asked.push(text);
   }
 
   keepChild(request: string, result: QueryResult): void {

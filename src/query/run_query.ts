@@ -170,8 +170,9 @@ async function begin(
     ledger.countEarlier(left.subcalls);
   }
   if (!left?.seq) emitter.send({ type: "started", conversationId, request, model: served });
-  const approvals = options.approvals ?? QueryApprovals.of(given, { approve: options.approve, deadline });
   const state = new QueryState(settings);
+  const keep = (asked: string): void => state.keepAsked(asked);
+  const approvals = options.approvals ?? QueryApprovals.of(given, { approve: options.approve, deadline, keep });
   const onChange = (diff: string): void => {
     state.changed.add(diff);
     for (const path of changedPaths(diff)) parts.environment.index.fileChanged(path);

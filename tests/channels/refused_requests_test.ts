@@ -186,7 +186,7 @@ async function viaScreen(check: Parameters<Refused>[0], outgoing: Outgoing): Pro
     transcript: new Transcript(),
     shown: () => ({ theme: makeTheme({ color: false, dark: null }), prefs: DEFAULT_PREFS, whole: false }),
     approve: () => assert.fail("asked"),
-    rested: () => {},
+    worked: () => {},
     ring: () => {},
     changed: () => {},
     giveBack: (one) => void back.push(one),

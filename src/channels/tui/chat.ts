@@ -3,13 +3,14 @@ import type { AskOptions } from "../../conversation/send_options.ts";
 import { messageOf, UsageError } from "../../domain/errors.ts";
 import type { Approve } from "../../domain/query/approval.ts";
 import { addSpend, addUsage, NOTHING_SPENT } from "../../domain/query/model_call.ts";
-import { MORE_TEXT, notesBelow, reasonText, stoppedText, takesMore } from "../../domain/query/outcomes.ts";
+import { MORE_TEXT } from "../../domain/query/outcomes.ts";
 import { isChild } from "../../domain/query/query_event.ts";
 import type { PlanItem, QueryEvent, QueryResult, Usage } from "../../domain/query/query_schemas.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
 import type { Session } from "../channel.ts";
+import { OlderCommandEntry } from "./entries/command_entry.ts";
 import { type DisplayOptions, LineEntry, type TranscriptEntry } from "./entries/entry.ts";
-import { AnswerEntry, endLine, RequestEntry } from "./entries/message_entries.ts";
+import { AnswerEntry, endEntries, RequestEntry } from "./entries/message_entries.ts";
 import { OlderEntry, type OlderParts } from "./entries/step_entry.ts";
 import type { Transcript } from "./entries/transcript.ts";
 import { RunningTurn } from "./entries/turn.ts";
@@ -44,8 +45,8 @@ interface ChatParts {
   /** Requests a redraw after a change. */
   readonly changed: () => void;
   readonly approve: Approve;
-  /** Called when a query has ended. */
-  readonly rested: () => void;
+  /** Called after each step of a query and at its end, since it may have changed files. */
+  readonly worked: () => void;
   /** Draws attention to the terminal, for a reason. */
   readonly ring: (why: string) => void;
   /** Returns an unsent message to the input; text already there stays. */
@@ -302,7 +303,7 @@ export class ChatController {
     } finally {
       if (Date.now() - this.#running.since > RUNG_MS) this.#parts.ring("the request has ended");
       this.#running = null;
-      this.#parts.rested();
+      this.#parts.worked();
       if (!this.#waiting.some(({ steering }) => steering !== null)) this.#next();
       changed();
     }
@@ -311,6 +312,7 @@ export class ChatController {
   #event(event: QueryEvent, turn: RunningTurn): void {
     turn.show(event);
     if (event.type === "usage") this.#spent = { ...this.#spent, usage: addUsage(this.#spent.usage, event.usage) };
+    if (event.type === "iteration_finished") this.#parts.worked();
     if (event.type === "iteration_finished" && !isChild(event) && event.iteration !== null) {
       void this.#readFacts(event.queryId, event.iteration);
     }
@@ -366,6 +368,8 @@ function given(variables: Outgoing["variables"]): NonNullable<AskOptions["variab
 
 interface OpenedBranch {
   readonly entries: readonly TranscriptEntry[];
+  /** The highest numbers of variables that the screen named: outputs of commands, and large pastes. */
+  readonly counts: { readonly ran: number; readonly pasted: number };
   readonly spent: SessionSpend;
   readonly lastAnswer: string;
   /** The last request among the entries. */
@@ -376,26 +380,34 @@ interface OpenedBranch {
  * when they are viewed. Rejects with `StoreError`. */
 export async function openBranch(
   branch: Branch,
-  parts: OlderParts,
+  parts: OlderParts & { readonly redraw: () => void },
 ): Promise<OpenedBranch> {
-  const { conversations, shown } = parts;
-  const [queries, turns] = await Promise.all([
+  const { conversations, shown, redraw } = parts;
+  const [queries, turns, variables] = await Promise.all([
     conversations.queries(branch),
     conversations.stored.turns(branch.branchId),
+    conversations.stored.variables(branch.branchId),
   ]);
   const counts = new Map(turns.map(({ queryId, iterations }) => [queryId, iterations]));
-  const entries = queries.flatMap((query): TranscriptEntry[] => {
+  const ran = variables.filter(({ name }) => /^ran_\d+$/.test(name)).toReversed();
+  const read = async (name: string): Promise<unknown> =>
+    (await conversations.records.versions(branch, { name, newest: 1 })).at(-1)?.shown?.value;
+  const entries = queries.flatMap((query, at): TranscriptEntry[] => {
     const count = counts.get(query.queryId) ?? 0;
+    const until = queries[at + 1]?.createdAt ?? Infinity;
+    const commands = ran.filter(({ createdAt }) => createdAt >= query.createdAt && createdAt < until);
     return [
+      ...commands.map(({ name }) => new OlderCommandEntry(name, { shown, read, redraw })),
       new RequestEntry(query.text, { shown }),
       ...(count > 0 ? [new OlderEntry(query.queryId, { from: 0, to: count }, parts)] : []),
       ...query.steered.filter(({ iteration }) => iteration > count)
         .map(({ text }) => new RequestEntry(text, { label: "sent while running", shown })),
-      ...endEntries(query, shown),
+      ...lastEntries(query, shown),
     ];
   });
   return {
     entries,
+    counts: { ran: highest("ran", variables), pasted: highest("pasted", variables) },
     spent: {
       ...queries.reduce(addSpend, NOTHING_SPENT),
       steps: queries.reduce((sum, { iterations }) => sum + iterations, 0),
@@ -406,22 +418,15 @@ export async function openBranch(
   };
 }
 
-function endEntries(query: StoredQuery, shown: () => DisplayOptions): readonly TranscriptEntry[] {
+function highest(word: string, variables: readonly { readonly name: string }[]): number {
+  return Math.max(0, ...variables.map(({ name }) => Number(new RegExp(`^${word}_(\\d{1,9})$`).exec(name)?.[1] ?? 0)));
+}
+
+function lastEntries(query: StoredQuery, shown: () => DisplayOptions): readonly TranscriptEntry[] {
   const { theme } = shown();
   if (query.running) return [new LineEntry("still running in another process", theme.warn)];
-  if (query.status === "interrupted") {
-    return [
-      new LineEntry(reasonText(query.reason), theme.warn),
-    ];
-  }
+  if (query.status === "interrupted") return endEntries(query, theme);
   const answer = new AnswerEntry(shown);
   answer.settle(query.answer, { plain: query.answerType === "text" });
-  const stopped = stoppedText(query);
-  return [
-    answer,
-    ...(stopped === "" ? [] : [new LineEntry(stopped, theme.warn)]),
-    ...(takesMore(query.reason) ? [new LineEntry(`Alt-M: ${MORE_TEXT}`, theme.accent)] : []),
-    ...notesBelow(query, "/undo").map((note) => new LineEntry(note, theme.dim)),
-    new LineEntry(endLine(query), query.status === "error" ? theme.bad : theme.dim),
-  ];
+  return [answer, ...endEntries(query, theme)];
 }

@@ -110,6 +110,7 @@ export class Screen implements PanelActions {
   #told = "";
   #history: InputHistory | null = null;
   #git = "";
+  #gitReads = 0;
   #title = "";
   /** Whether the terminal has the focus, as far as it is known. */
   #looked = true;
@@ -128,12 +129,13 @@ export class Screen implements PanelActions {
       shown: () => this.#shown(),
       changed: () => this.redraw(),
       approve: (question, signal) => this.#questions.approve(question, signal),
-      rested: () => void this.#readGit(),
+      worked: () => void this.#readGit(),
       ring: (why: string) => this.#ring(why),
       giveBack: (outgoing) => this.#input.giveBack(outgoing),
     });
     this.#userCommands = new UserCommands({
       ...{ run: parts.runCommand, screen: this, transcript: this.#transcript, shown: () => this.#shown() },
+      worked: () => void this.#readGit(),
     });
     const cancel = (): void => void this.chat.cancel();
     this.#questions = new Questions({
@@ -394,7 +396,10 @@ export class Screen implements PanelActions {
   }
 
   async #readGit(): Promise<void> {
-    this.#git = await this.#parts.gitState?.(this.#session.workspace).catch(() => "") ?? "";
+    const number = ++this.#gitReads;
+    const git = await this.#parts.gitState?.(this.#session.workspace).catch(() => "") ?? "";
+    if (number !== this.#gitReads) return; // a later read knows more
+    this.#git = git;
     this.redraw();
   }
 
@@ -467,9 +472,12 @@ export class Screen implements PanelActions {
       this.#transcript.replace(entry, entries);
       this.redraw();
     };
-    const opened = branch && await openBranch(branch, { conversations: this.#session.conversations, shown, replace });
+    const { conversations } = this.#session;
+    const opened = branch && await openBranch(branch, { conversations, shown, replace, redraw: () => this.redraw() });
     this.#transcript.clear();
     this.#transcript.add(...opened?.entries ?? [new Greeting({ session: () => this.#session, shown })]);
+    this.#userCommands.countFrom(opened?.counts.ran ?? 0);
+    this.#input.countFrom(opened?.counts.pasted ?? 0);
     this.chat.show(branch, opened ?? {});
     this.redraw();
   }

@@ -1,11 +1,10 @@
 import { messageOf } from "../../domain/errors.ts";
-import { visibleText } from "../../domain/kit/text.ts";
 import type { ChatController } from "./chat.ts";
-import { type DisplayOptions, DrawnEntry } from "./entries/entry.ts";
+import { CommandEntry } from "./entries/command_entry.ts";
+import type { DisplayOptions } from "./entries/entry.ts";
 import type { Transcript } from "./entries/transcript.ts";
 import type { Outgoing } from "./input/outgoing.ts";
 import type { Session } from "../channel.ts";
-import { wrapped } from "./text/wrapped.ts";
 
 /** The limit for the characters of one command's output; the end is kept. */
 const MAX_CHARS = 1_000_000;
@@ -22,6 +21,8 @@ interface UserCommandsParts {
   readonly screen: { readonly session: Session; redraw(): void; tell(text: string): void };
   readonly transcript: Pick<Transcript, "add" | "toEnd">;
   readonly shown: () => DisplayOptions;
+  /** Called when a command has ended, since it may have changed files. */
+  readonly worked: () => void;
 }
 
 /** Commands that the user types after `!`. Their output goes with the next request, as variables. */
@@ -33,6 +34,11 @@ export class UserCommands {
 
   constructor(parts: UserCommandsParts) {
     this.#parts = parts;
+  }
+
+  /** Numbers the next outputs after those that a conversation has. */
+  countFrom(number: number): void {
+    this.#count = Math.max(this.#count, number);
   }
 
   /** Runs the text if it is a command; returns false if it is not. */
@@ -68,9 +74,10 @@ export class UserCommands {
     const options = { cwd: screen.session.workspace, signal: running.signal, onOutput };
     const failed = await this.#parts.run(command, options).catch(messageOf);
     this.#running = null;
+    this.#parts.worked();
     const name = `ran_${++this.#count}`;
     this.#outputs[name] = `$ ${command}\n${output}${failed === "" ? "" : `\n(${failed})`}`;
-    entry.show(output, `${failed === "" ? "" : `${failed} · `}the next request can read this as ${name}`);
+    entry.show(output, { end: `${failed === "" ? "" : `${failed} · `}the next request can read this as ${name}` });
     screen.redraw();
   }
 
@@ -79,40 +86,5 @@ export class UserCommands {
     const running = this.#running;
     running?.abort();
     return running !== null;
-  }
-}
-
-const LAST_LINES = 20;
-
-/** A command of the user with its output so far. */
-class CommandEntry extends DrawnEntry {
-  readonly #command: string;
-  readonly #shown: () => DisplayOptions;
-  #output = "";
-  #end = "";
-
-  constructor(command: string, shown: () => DisplayOptions) {
-    super();
-    this.#command = command;
-    this.#shown = shown;
-  }
-
-  show(output: string, end = ""): void {
-    this.#output = output;
-    this.#end = end;
-    super.invalidate();
-  }
-
-  protected draw(width: number): readonly string[] {
-    const { theme, whole } = this.#shown();
-    const lines = visibleText(this.#output.replace(/\r\n?/g, "\n").trimEnd()).split("\n");
-    const left = whole ? 0 : Math.max(0, lines.length - LAST_LINES);
-    return [
-      ...wrapped(`$ ${visibleText(this.#command)}`, width).map(theme.bold),
-      ...(left > 0 ? [theme.dim(`… ${left} earlier lines (Ctrl-O shows them)`)] : []),
-      ...(this.#output === "" ? [] : wrapped(lines.slice(left).join("\n"), width)),
-      ...(this.#end === "" ? [] : wrapped(this.#end, width).map(theme.dim)),
-      "",
-    ];
   }
 }

@@ -107,6 +107,11 @@ function paragraph(text: string): string {
   return visibleText(text).replace(LONG_BLANK, ({ length }) => ` [${length} blanks] `).replaceAll("\n", " ⏎ ");
 }
 
+/** Returns the question with the decision: "Allow Vis to run npm ci with network? yes, this time". */
+export function askedText(question: ApprovalQuestion, answer: ApprovalAnswer): string {
+  return `${approvalTitle(question)} ${approvalSaid(question, answer)}`;
+}
+
 /** Returns the decision for the end of the question: "yes, this time", "no: not today". */
 export function approvalSaid(
   question: Pick<ApprovalQuestion, "scope" | "lasting">,

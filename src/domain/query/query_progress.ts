@@ -1,6 +1,6 @@
 import { asRecord } from "../kit/json.ts";
 import { clip, oneLine, visibleText } from "../kit/text.ts";
-import type { ApprovalQuestion } from "./approval.ts";
+import { type ApprovalQuestion, askedText } from "./approval.ts";
 import { BlockTally, type HostCallEvent } from "./calls.ts";
 import { type IterationOutcome, reasonText } from "./outcomes.ts";
 import { type Delay, delayLine, isChild, isEnd } from "./query_event.ts";
@@ -55,6 +55,11 @@ export function storedChildren({ children }: Readonly<Record<string, unknown>>):
   });
 }
 
+/** The questions and answers in the metadata of a stored iteration. */
+export function storedAsked({ asked }: Readonly<Record<string, unknown>>): string[] {
+  return Array.isArray(asked) ? asked.map(String) : [];
+}
+
 /** An iteration and its results so far. */
 export interface Step {
   /** The 1-based number of the iteration. */
@@ -64,6 +69,8 @@ export interface Step {
   thinking: string;
   readonly blocks: StepBlock[];
   readonly children: StepChild[];
+  /** Questions to the user during the step, with their answers. */
+  readonly asked: string[];
   /** Null while it is running. */
   outcome: IterationOutcome | null;
   reason: string | null;
@@ -79,7 +86,7 @@ export function newBlock(): StepBlock {
 }
 
 export function newStep(number: number): Step {
-  return { number, steered: [], thinking: "", blocks: [], children: [], outcome: null, reason: null, ms: 0 };
+  return { number, steered: [], thinking: "", blocks: [], children: [], asked: [], outcome: null, reason: null, ms: 0 };
 }
 
 /** Returns the part of a result that can be displayed; the database has all of it. */
@@ -132,7 +139,10 @@ export class QueryProgress {
 
   take(event: QueryEvent): void {
     if (event.type === "approval_requested") this.question = event;
-    else if (event.type === "approval_answered") this.question = null;
+    else if (event.type === "approval_answered") {
+      if (this.question !== null) this.step?.asked.push(askedText(this.question, event));
+      this.question = null;
+    }
     if (isChild(event)) return this.#takeChild(event);
     if (isEnd(event)) this.question = null;
     if (isEnd(event) || event.type === "iteration_finished" && event.outcome !== "final") this.draft = "";

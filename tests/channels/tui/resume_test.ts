@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import type { QueryEvent } from "../../../src/domain/query/query_schemas.ts";
+import { ASKING } from "../../helpers/asking_extension.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
 import type { Engine } from "../../helpers/engine.ts";
 import { fillLong } from "../../helpers/fill_long.ts";
@@ -87,5 +89,46 @@ Deno.test("iterations can be hidden and shown, thinking as well", async () => {
     screen.type(`/iterations${ENTER}`);
     await screen.until((text) => !text.includes("→ 42") && text.includes("It is 42: yes"));
     assert.deepEqual([prefs.get().thinking, prefs.get().iterations], [false, false]);
+  });
+});
+
+Deno.test("a conversation that is opened again shows the commands of the user, the questions, and the end of a cancelled request", async () => {
+  const replies = [
+    replyJson("(await asking.open()).allowed"),
+    replyJson([], { final: "It is open: true" }),
+    replyJson("await new Promise(() => {})"),
+  ];
+  const engine = { extensions: [ASKING] };
+  const ran = `$ npm run lint\n${"a line\n".repeat(30)}two faults`;
+  const before = async ({ conversations, branch }: Engine): Promise<void> => {
+    const bytes = new TextEncoder().encode(ran);
+    const approve = () => Promise.resolve({ decision: "once" as const, reason: "" });
+    const variables = {
+      ran_7: {
+        label: "the output of a command of the user",
+        json: false,
+        encoding: "utf-8" as const,
+        pieces: ReadableStream.from([bytes]),
+      },
+    };
+    const signal = new AbortController();
+    await conversations.ask(branch, "Open it", { signal: signal.signal, emit: () => {}, approve, variables });
+    const emit = ({ type }: QueryEvent): void => void (type === "block_started" && signal.abort());
+    await conversations.ask(branch, "And wait", { signal: signal.signal, emit });
+  };
+  const runCommand = (): Promise<string> => Promise.resolve("");
+  const options = { before, engine, place: { continue: true }, rows: 60, parts: { runCommand } };
+  await withScreen(replies, options, async ({ screen }) => {
+    const text = await screen.until("two faults");
+    assert.match(
+      text,
+      /\$ npm run lint\n[^]*earlier lines[^]*two faults[^]*› Open it[^]*Allow Vis to open doors\? yes, this time/,
+    );
+    assert.match(text, /› And wait[^]*cancelled\s+\d steps? · \d/);
+    assert.equal(text.match(/^ *cancelled/gm)?.length, 1, text);
+    screen.type(`!ls${ENTER}`);
+    await screen.until("the next request can read this as ran_8");
+    screen.type(`/fork${ENTER}`);
+    await screen.until(/And wait +cancelled +now/);
   });
 });

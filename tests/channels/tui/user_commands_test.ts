@@ -27,6 +27,28 @@ Deno.test("a command after ! runs with the rights of the user, and the next requ
   }
 });
 
+Deno.test("the footer reads the branch again after a step and after a command of the user", async () => {
+  const gate = Promise.withResolvers<void>();
+  let state = "main";
+  const parts = {
+    runCommand: () => {
+      state = "topic";
+      return Promise.resolve("");
+    },
+    gitState: () => Promise.resolve(state),
+  };
+  const replies = [replyJson("1"), { text: final("Done: yes"), after: gate.promise }];
+  await withScreen(replies, { parts, shows: "git main" }, async ({ screen }) => {
+    state = "main*";
+    screen.type(`Go${ENTER}`);
+    await screen.until((text) => text.includes("git main*") && text.includes("Esc cancels"));
+    gate.resolve();
+    await screen.until("Done: yes");
+    screen.type(`!git switch topic${ENTER}`);
+    await screen.until("git topic");
+  });
+});
+
 Deno.test("Esc ends a running command, and nothing else runs meanwhile", async () => {
   const ran: string[] = [];
   const runCommand = (command: string, { signal }: { readonly signal: AbortSignal }): Promise<string> => {

@@ -1,10 +1,12 @@
 import { visibleWidth } from "@earendil-works/pi-tui";
+import { MORE_TEXT, notesBelow, reasonText, stoppedText, takesMore } from "../../../domain/query/outcomes.ts";
 import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 import type { Session } from "../../channel.ts";
 import { MarkdownText } from "../text/markdown_text.ts";
 import { amounts } from "../text/one_line.ts";
+import type { Theme } from "../text/theme.ts";
 import { wrapped } from "../text/wrapped.ts";
-import { type DisplayOptions, DrawnEntry } from "./entry.ts";
+import { type DisplayOptions, DrawnEntry, LineEntry } from "./entry.ts";
 
 /** A request of the user. */
 export class RequestEntry extends DrawnEntry {
@@ -100,6 +102,23 @@ export class AnswerEntry extends DrawnEntry {
 }
 
 type Facts = Pick<QueryResult, "status" | "iterations" | "ms" | "usage" | "costUsd" | "confidence">;
+
+/** Returns the remarks below the answer of a query, or in its place. */
+export function endEntries(
+  result: Facts & Pick<QueryResult, "reason" | "notes" | "noAnswer" | "work">,
+  theme: Theme,
+): readonly LineEntry[] {
+  const { reason, status } = result;
+  const why = status === "interrupted" ? reasonText(reason) : stoppedText(result);
+  const head = why === "" ? [] : [new LineEntry(why, theme.warn)];
+  if (reason === "forked") return head;
+  return [
+    ...head,
+    ...(takesMore(reason) ? [new LineEntry(`Alt-M: ${MORE_TEXT}`, theme.accent)] : []),
+    ...notesBelow(result, "/undo").map((note) => new LineEntry(note, theme.dim)),
+    new LineEntry(endLine(result), status === "error" ? theme.bad : theme.dim),
+  ];
+}
 
 /** Returns one line about the end of a query. */
 export function endLine({ status, iterations, ms, usage, costUsd, confidence }: Facts): string {

@@ -13,6 +13,7 @@ import {
   type Step,
   type StepBlock,
   type StepChild,
+  storedAsked,
   storedChildren,
 } from "../../../domain/query/query_progress.ts";
 import type { BlockResult } from "../../../domain/query/query_schemas.ts";
@@ -22,7 +23,7 @@ import { type DisplayOptions, DrawnEntry, type TranscriptEntry } from "./entry.t
 import { requestLines } from "./message_entries.ts";
 
 /** Limits for the lines of each part, and for the characters of thinking in one line, unless whole parts are shown. */
-const MOST = { thinking: 8, chars: 500, code: 16, result: 8, failure: 4, output: 8 } as const;
+const MOST = { thinking: 8, chars: 500, code: 16, failure: 4, output: 8 } as const;
 const WHOLE = 2_000;
 const CODE_CHARS = 200_000;
 
@@ -42,7 +43,8 @@ export class StepEntry extends DrawnEntry {
     const { step } = this;
     const label = "sent while running";
     const said = step.steered.flatMap((text) => requestLines(text, { label, width, shown }));
-    return shown.prefs.iterations ? [...said, ...this.#work(width, shown)] : said;
+    const asked = step.asked.flatMap((text) => [...wrapped(text, width).map(shown.theme.dim), ""]);
+    return [...said, ...(shown.prefs.iterations ? this.#work(width, shown) : []), ...asked];
   }
 
   #work(width: number, shown: DisplayOptions): readonly string[] {
@@ -75,7 +77,7 @@ export class StepEntry extends DrawnEntry {
   ): readonly string[] {
     const { theme, whole } = shown;
     const { code, result, calling, printing, diffs } = block;
-    if (result !== null && this.step.outcome !== null && !whole) return foldedBlock(block, { result, width, shown });
+    if (result !== null && !whole) return foldedBlock(block, { result, width, shown });
     const lines = codeLines(code, { width: width - 2, shown }).map((line) => `${theme.dim("│")} ${line}`);
     const changed = changeLines(diffs, { width, shown });
     if (result === null) {
@@ -95,7 +97,7 @@ export class StepEntry extends DrawnEntry {
     const calls = block.tally.failed
       ? [theme.bad(oneLine(visibleText(told), width)), ...outputLines(block, { width, shown })]
       : [];
-    const [first = "", ...rest] = resultLines(result, { width: width - 2, most: whole ? WHOLE : MOST.result, theme });
+    const [first = "", ...rest] = resultLines(result, { width: width - 2, most: WHOLE, theme });
     const main = brokenLine(`${mark} ${first}${time}`, width);
     return [...lines, ...changed, ...calls, ...main, ...rest.map((line) => `  ${line}`)];
   }
@@ -112,7 +114,7 @@ export class StepEntry extends DrawnEntry {
   }
 }
 
-/** Formats a block of a finished step: one line, its changes and its error. */
+/** Formats a finished block: one line, its changes and its error. */
 function foldedBlock(
   block: StepBlock,
   { result, width, shown }: Place & { readonly result: BlockResult },
@@ -278,7 +280,8 @@ export function storedStep(iteration: StoredIteration): Step {
       ...pending.map((code) => ({ ...newBlock(), code: clip(String(code), MOST_CHARS) })),
     ],
     children: storedChildren(metadata),
+    asked: storedAsked(metadata),
     outcome,
-    reason: error,
+    reason: status === "interrupted" ? null : error, // the end of the query says it
   };
 }

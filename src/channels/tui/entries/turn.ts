@@ -1,11 +1,9 @@
 import type { Conversations } from "../../../conversation/conversations.ts";
-import { approvalSaid, approvalTitle } from "../../../domain/query/approval.ts";
-import { MORE_TEXT, notesBelow, stoppedText, takesMore } from "../../../domain/query/outcomes.ts";
 import { isChild, isEnd } from "../../../domain/query/query_event.ts";
 import { QueryProgress, type Step } from "../../../domain/query/query_progress.ts";
 import type { QueryEvent, QueryResult } from "../../../domain/query/query_schemas.ts";
-import { type DisplayOptions, LineEntry } from "./entry.ts";
-import { AnswerEntry, endLine } from "./message_entries.ts";
+import type { DisplayOptions } from "./entry.ts";
+import { AnswerEntry, endEntries } from "./message_entries.ts";
 import { OlderEntry, StepEntry } from "./step_entry.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -63,13 +61,8 @@ export class RunningTurn {
 
   show(event: QueryEvent): void {
     const { progress } = this;
-    const { question } = progress;
     progress.take(event);
     if (event.type === "host_call" && this.changes.length < MOST_CHANGES) this.changes.push(...event.diffs ?? []);
-    if (question !== null && event.type === "approval_answered") {
-      const said = `${approvalTitle(question)} ${approvalSaid(question, event)}`;
-      this.#transcript.add(new LineEntry(said, this.#parts.shown().theme.dim));
-    }
     const isOwn = !isChild(event);
     if (isOwn && event.type === "answer_draft" && !event.again) return this.#answerEntry().append(event.delta);
     if (isOwn && event.type === "answer_delta") return this.#answerEntry().settle(progress.answer);
@@ -100,16 +93,9 @@ export class RunningTurn {
   }
 
   #end(result: QueryResult): void {
-    const { theme } = this.#parts.shown();
-    if (result.status === "interrupted") {
-      this.#transcript.add(new LineEntry("cancelled", theme.warn));
-    } else {
+    if (result.status !== "interrupted") {
       this.#answerEntry().settle(result.answer, { plain: result.answerType === "text" });
     }
-    const stopped = stoppedText(result);
-    if (stopped !== "") this.#transcript.add(new LineEntry(stopped, theme.warn));
-    if (takesMore(result.reason)) this.#transcript.add(new LineEntry(`Alt-M: ${MORE_TEXT}`, theme.accent));
-    for (const note of notesBelow(result, "/undo")) this.#transcript.add(new LineEntry(note, theme.dim));
-    this.#transcript.add(new LineEntry(endLine(result), result.status === "error" ? theme.bad : theme.dim));
+    this.#transcript.add(...endEntries(result, this.#parts.shown().theme));
   }
 }

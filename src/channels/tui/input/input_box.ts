@@ -112,6 +112,11 @@ export class InputBox {
     return this.#editor.getExpandedText();
   }
 
+  /** Numbers the next large pastes after those that a conversation has. */
+  countFrom(number: number): void {
+    this.#pastes.countFrom(number);
+  }
+
   /** Replaces the text; images whose labels are still in it stay. */
   replace(text: string): void {
     this.#editor.setText("");
@@ -350,6 +355,11 @@ class Pastes {
     this.#texts.set(name, text);
     const lines = text.split("\n").length;
     return `[${name}: ${sizeOf(text.length)}, ${lines} ${lines === 1 ? "line" : "lines"}]`;
+  }
+
+  /** Gives no text a number up to this one. */
+  countFrom(number: number): void {
+    this.#count = Math.max(this.#count, number);
   }
 
   /** Begins another message. Numbering continues, because a waiting message may come back. */

@@ -3,6 +3,7 @@ import type { Conversations } from "../../../conversation/conversations.ts";
 import { ago } from "../../../domain/kit/text.ts";
 import { BlockTally, storedDiffs } from "../../../domain/query/calls.ts";
 import { aboutText, spentOn } from "../../../domain/query/model_call.ts";
+import { reasonText } from "../../../domain/query/outcomes.ts";
 import { changedPaths } from "../../../domain/query/work.ts";
 import { amounts, flat } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
@@ -185,7 +186,7 @@ class TurnList {
     const { query, number } = item;
     const files = query.work?.files ?? 0;
     const facts = [
-      query.status === "done" ? "" : query.status,
+      query.status === "interrupted" ? reasonText(query.reason) : query.status === "done" ? "" : query.status,
       ago(query.createdAt, Date.now()),
       amounts.count(query.iterations, "step"),
       files === 0 ? "" : amounts.count(files, "file"),

@@ -78,7 +78,7 @@ Deno.test("blocks, calls, file changes and outcomes are in their places", async 
     emitter.send({ type: "host_call", block: 0, name: "fs.edit", phase: "end", ok: true, action, diffs });
     const result = blockResult({ ok: true, outcome: "value", preview: "12", stdout: "printed", ms: 1_234 });
     emitter.send({ type: "block_finished", block: 0, result });
-    assert.match(text(transcript), /a \+1 −1\n +1 - old\n +1 \+ new\n *✓ 12 1\.2 s\n +printed/);
+    assert.match(text(transcript), /✓ edited a 1\.2 s\n +a \+1 −1\n +1 - old\n +1 \+ new\n/);
     emitter.send({ type: "iteration_finished", outcome: "refused", reason: "it names no file", ms: 1 });
     assert.match(text(transcript), /✓ edited a 1\.2 s\n[^]*- old\n +1 \+ new\n[^]*answer refused: it names no file/);
     assert.doesNotMatch(text(transcript), /│ await|printed/);
