@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c43514397bc20842fb3ead02590c5e859b38e511d5e447fd85dd665967cad41e
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 5a7b27d63a908ad4b49ab674cd6a25d2d1f1d3c06ed3ae1daf47ffa9df5f58e7
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
