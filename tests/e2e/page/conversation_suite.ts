@@ -57,6 +57,20 @@ inBrowser("shows steps while they run, and cancels by Escape; the conversation g
   assert.equal(await page.getByRole("button", { name: "run again" }).filter({ visible: true }).count(), 1);
 });
 
+inBrowser("shows the step in which a request was cancelled, at once and after a reload", {
+  replies: [replyJson("const kept = 41; await new Promise(() => {})")],
+}, async ({ page }) => {
+  await ask(page, "Begin");
+  await page.locator(".running .step pre span").first().waitFor(); // it has colours once it runs
+  await page.locator("#request").press("Escape");
+  await page.locator(".answer.failed").waitFor();
+  for (const shown of [() => Promise.resolve(null), () => page.reload()]) {
+    await shown();
+    await page.locator(".work > summary", { hasText: "1 step" }).click();
+    await page.locator(".step pre code", { hasText: "const kept = 41" }).waitFor();
+  }
+});
+
 inBrowser("cancels by its button, and keeps what was typed when the server says no", {
   replies: [endless],
 }, async ({ page, rig, faults }) => {
