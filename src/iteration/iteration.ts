@@ -34,6 +34,8 @@ export interface IterationFrame extends CallPrefix {
   readonly deadlines: { readonly defaultMs: number; readonly minMs: number; readonly maxMs: number };
   readonly signal: AbortSignal;
   readonly now: () => number;
+  /** The milliseconds of the query in which a question to the user was open. No duration includes them. */
+  readonly askedMs: () => number;
 }
 
 /** The input of one iteration. */

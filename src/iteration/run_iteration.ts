@@ -43,7 +43,7 @@ const CUT_NOTE =
 /** Runs one model round trip: assemble, call, execute. Its row is stored when it returns, but its end is not. Throws
  * only `ConfigError`, `StoreError` and defects, also when `input.stored` throws them. */
 export async function runIteration(frame: IterationFrame, input: IterationInput): Promise<Iterated> {
-  const begun = performance.now();
+  const elapsed = stopwatch(frame);
   const { alternatingRoles } = frame.router.current().capabilities;
   const messages = callMessages(frame, { context: input.context, alternatingRoles });
   const announced = input.stored.then(() => announce(frame, input));
@@ -63,12 +63,18 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
   const { result } = ended;
   if (result.kind === "cancelled") return ended;
   const reason = ("reason" in result ? result.reason : null) ?? (asked.cut ? CUT : null);
-  const ms = performance.now() - begun;
+  const ms = elapsed();
   const store: Iterated["store"] = async (write) => {
     await ended.store(write);
     frame.emitter.send({ type: "iteration_finished", outcome: result.kind, reason, ms });
   };
   return { result, store };
+}
+
+/** Returns a function that returns the milliseconds since now, without those in which a question was open. */
+function stopwatch({ askedMs }: IterationFrame): () => number {
+  const begun = performance.now(), asked = askedMs();
+  return () => Math.max(0, performance.now() - begun - (askedMs() - asked));
 }
 
 function announce({ emitter }: IterationFrame, { position, context, steered }: IterationInput): void {
@@ -197,6 +203,7 @@ async function executeBlocks(
       continue;
     }
     frame.emitter.send({ type: "block_started", block: index, code });
+    const asked = frame.askedMs();
     const report = await frame.environment.run({
       code,
       iteration,
@@ -204,7 +211,8 @@ async function executeBlocks(
       deadlineMs: deadline(block.timeMs, frame.deadlines),
       signal: frame.signal,
     }, { stored });
-    const { result, reads, madeFrom, literal, value, saved } = report;
+    const { reads, madeFrom, literal, value, saved } = report;
+    const result = { ...report.result, ms: Math.max(0, report.result.ms - (frame.askedMs() - asked)) };
     frame.emitter.send({ type: "block_finished", block: index, result });
     const plan = saved.find(({ name }) => name === PLAN_VARIABLE);
     if (plan && plan.bytes.length <= PLAN_BYTES) frame.emitter.send({ type: "plan", items: planOf(valueOf(plan)) });

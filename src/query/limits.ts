@@ -326,10 +326,14 @@ export class QueryDeadline {
     this.#arm();
   }
 
+  /** The milliseconds in which the query was held. */
+  get heldMs(): number {
+    return this.#heldBefore + (this.#holds > 0 ? this.#now() - this.#heldSince : 0);
+  }
+
   /** The milliseconds since the query began, excluding those in which it was held. */
   get elapsedMs(): number {
-    const held = this.#heldBefore + (this.#holds > 0 ? this.#now() - this.#heldSince : 0);
-    return this.#now() - this.#begun - held;
+    return this.#now() - this.#begun - this.heldMs;
   }
 
   /** Whether the time ran out before the caller ended it. */

@@ -61,6 +61,11 @@ export class QueryApprovals {
     this.#parts = parts;
   }
 
+  /** The milliseconds in which a question to the user was open. */
+  get askedMs(): number {
+    return this.#parts.deadline.heldMs;
+  }
+
   /** Returns the approvals of a query that is not a sub-query. */
   static of(
     { settings, approvalRules, log }: Pick<QueryParts, "settings" | "approvalRules" | "log">,

@@ -62,6 +62,8 @@ export interface BegunQuery {
   readonly state: QueryState;
   readonly ledger: Ledger;
   readonly approvals: QueryApprovals;
+  /** The milliseconds since the query began in which a question to the user was open. No duration includes them. */
+  readonly askedMs: () => number;
   readonly subcalls: Subcalls;
   readonly emitter: Emitter;
   /** Whether the query sends `call_output` events. */

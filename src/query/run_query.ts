@@ -173,6 +173,8 @@ async function begin(
   const state = new QueryState(settings);
   const keep = (asked: string): void => state.keepAsked(asked);
   const approvals = options.approvals ?? QueryApprovals.of(given, { approve: options.approve, deadline, keep });
+  const askedBefore = approvals.askedMs;
+  const askedMs = (): number => approvals.askedMs - askedBefore;
   const onChange = (diff: string): void => {
     state.changed.add(diff);
     for (const path of changedPaths(diff)) parts.environment.index.fileChanged(path);
@@ -190,7 +192,7 @@ async function begin(
   const below = { parts: given, queryId, calls, ledger, approvals, emitter, emit: emitBelow, signal, onChange, run };
   return {
     ...{ queryId, request, started, before, extras, signal, deadline, parts },
-    ...{ state, ledger, approvals, emitter, onChange, showsOutput: options.showsOutput ?? false },
+    ...{ state, ledger, approvals, askedMs, emitter, onChange, showsOutput: options.showsOutput ?? false },
     subcalls: new Subcalls(below),
   };
 }
@@ -227,6 +229,7 @@ async function prepare(query: BegunQuery): Promise<Prepared> {
     deadlines: settings.deadlines,
     signal,
     now,
+    askedMs: query.askedMs,
   };
   return { ...query, frame, active, handover: handoverOf(query.before) };
 }
@@ -356,10 +359,10 @@ function storedEnd({ value: _inAnswer, ...end }: QueryResult, query: BegunQuery)
 
 function compose(
   reason: QueryReason,
-  { state, extras, ledger, queryId, parts: { environment, now }, started, request }: BegunQuery,
+  { state, extras, ledger, queryId, parts: { environment, now }, started, request, askedMs }: BegunQuery,
 ): QueryResult {
   const { final } = state;
-  const ms = Math.max(0, now() - started);
+  const ms = Math.max(0, now() - started - askedMs());
   const answer = final?.answer || (reason === "answered" || reason === "forked" ? "" : fallbackAnswer({
     reason,
     iterations: state.position,

@@ -62,6 +62,23 @@ Deno.test("env.approve() asks the user, and the call learns what was said", asyn
   );
 });
 
+Deno.test("no duration includes the time in which a question was open", async () => {
+  let time = 0;
+  await using engine = await startEngine([replyJson(["await asking.open()"]), DONE], {
+    extensions: [ASKING],
+    now: () => time,
+  });
+  const { ms } = await engine.ask("x", {
+    approve: () => {
+      time += 3_600_000;
+      return Promise.resolve({ decision: "once", reason: "" });
+    },
+  });
+  const blocks = engine.events.flatMap((event) => event.type === "block_finished" ? [event.result.ms] : []);
+  const [step] = engine.events.flatMap((event) => event.type === "iteration_finished" ? [event.ms] : []);
+  assert.deepEqual({ request: ms, blocks, step }, { request: 0, blocks: [0], step: 0 });
+});
+
 Deno.test("without anybody to ask the answer is no, at once; so it is where the settings say never", async () => {
   for (const settings of [{}, { approvals: "never" as const }]) {
     await using engine = await startEngine([replyJson(["await asking.open()"]), DONE], {
