@@ -74,6 +74,9 @@ export async function answerCall(
     const changes = mayChange(name, active) ? { changes: diffs.length > 0 ? "files" as const : "other" as const } : {};
     ended = { ok: said.ok ?? true, ...changes, ...diffsIn(diffs.map((diff) => ({ diff }))) };
     return result;
+  } catch (error) {
+    if (scope.signal.aborted) said = { text: "cancelled" };
+    throw error;
   } finally {
     printed?.end();
     const { diffs: _of, ok = false, ...rest } = { ...ended, ...about(action, said) };
@@ -194,7 +197,7 @@ const MAX_NAMES = 64 * 1024;
 export function diffsIn(result: unknown): { readonly diffs?: readonly string[] } {
   const found: string[] = [];
   let [left, names] = [MAX_CHARS, MAX_NAMES];
-  const shown = allDiffs(result).filter((diff) => !/^--- a\/.*\n\+\+\+ .*\n$/.test(diff));
+  const shown = allDiffs(result).filter((diff) => !/^--- (?!\/dev\/null\n).*\n\+\+\+ .*\n$/.test(diff));
   for (const [at, diff] of shown.entries()) {
     if (at < MAX_DIFFS && left > 0) {
       found.push(diff.length > left ? `${diff.slice(0, diff.lastIndexOf("\n", left) + 1 || left)}…\n` : diff);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { CallOutput, diffsIn } from "../../src/environment/answer_call.ts";
+import { BlockTally } from "../../src/domain/query/calls.ts";
 import { type EnvironmentView, fn, z } from "../../src/extension/mod.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { HandClock } from "../helpers/hand_clock.ts";
@@ -104,4 +105,34 @@ Deno.test("a call shows its output to those who watch, and to nobody else", asyn
     emit: (event) => event.type === "call_output" && seen.resolve(`${event.block}: ${event.output}`),
   });
   assert.equal(watching.answer, "0: built 3 of 9");
+});
+
+Deno.test("a call that was under way when the user cancelled counts as cancelled, not as failed", async () => {
+  const waiter = sample({
+    namespace: "test.waiter",
+    symbols: [
+      fn("wait", async ({ signal }: EnvironmentView) => {
+        signal?.throwIfAborted();
+        await new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+      }, {
+        doc: "Waits.",
+        untimed: true,
+        action: { doing: "running", done: "ran", things: "commands", named: 0 },
+        args: z.tuple([]),
+        returns: "void",
+      }),
+    ],
+  });
+  await using engine = await startEngine([replyJson("await waiter.wait()")], { extensions: [waiter] });
+  const controller = new AbortController();
+  const ends: BlockTally[] = [];
+  await engine.conversations.ask(engine.branch, "x", {
+    signal: controller.signal,
+    emit: (event) => {
+      if (event.type !== "host_call") return;
+      if (event.phase === "start") controller.abort();
+      else ends.push(BlockTally.of([event]));
+    },
+  });
+  assert.deepEqual(ends.map(({ text }) => text), ["ran · cancelled"]);
 });
