@@ -196,7 +196,7 @@ export default defineExtension({
       doc: "Takes what is new, changed or gone below the paths into the next commit.",
       untimed: true,
       action: { doing: "staging", done: "staged", things: "files" },
-      outcome: ({ files, left }: Added) => `${files.length + left} files`,
+      outcome: ({ files, left }: Added) => `${files.length + left} ${files.length + left === 1 ? "file" : "files"}`,
       args: z.tuple([pathList.describe("paths")]),
       misnamed: { ...under("files", PATH_NAMES), "files.status": "change" },
       returns: "{files: {path, change}[], left}",

@@ -5,6 +5,7 @@ import { missing } from "../find_files.ts";
 import { sizeText } from "../tree/tree.ts";
 import { changeFiles, MAX_KEPT, takeSnapshot } from "./change_files.ts";
 import { currentFile } from "./current_file.ts";
+import { nameInDiff } from "../patch/unified_diff.ts";
 import { Pace } from "@vis/extension";
 
 interface Moved {
@@ -39,7 +40,12 @@ export async function movePath(
   const moves = [{ from: place.real, to: target.real }];
   await changeFiles(context, { change: "move", items: [...gone, ...made], moves });
   const files = gone.filter(({ before }) => before.kind !== "dir").length;
-  return { from: place.path, to: target.path, files, diff: `--- a/${place.path}\n+++ b/${target.path}\n` };
+  return {
+    from: place.path,
+    to: target.path,
+    files,
+    diff: `--- ${nameInDiff("a", place.path)}\n+++ ${nameInDiff("b", target.path)}\n`,
+  };
 }
 
 export interface RemoveOptions {
@@ -69,7 +75,7 @@ export async function removePath(
   const items = await treeItems(context, place, { action: "remove" });
   await changeFiles(context, { change: "remove", items });
   const files = items.filter(({ before }) => before.kind !== "dir").length;
-  return { path: place.path, files, diff: `--- a/${place.path}\n+++ /dev/null\n` };
+  return { path: place.path, files, diff: `--- ${nameInDiff("a", place.path)}\n+++ /dev/null\n` };
 }
 
 const MAX_ITEMS = 2_000;

@@ -15,8 +15,8 @@ interface DiffTexts {
 export async function unifiedDiff(path: string, { before, after }: DiffTexts): Promise<string> {
   if (before === after) return "";
   const head = [
-    `--- ${before === null ? "/dev/null" : `a/${path}`}`,
-    `+++ ${after === null ? "/dev/null" : `b/${path}`}`,
+    `--- ${before === null ? "/dev/null" : nameInDiff("a", path)}`,
+    `+++ ${after === null ? "/dev/null" : nameInDiff("b", path)}`,
   ];
   if (haveManyLines([before ?? "", after ?? ""])) {
     const reason = `the texts have over ${MAX_LINES} lines`;
@@ -28,6 +28,11 @@ export async function unifiedDiff(path: string, { before, after }: DiffTexts): P
   const shown = changes.length > 0 ? changes : lastLine(a.lines);
   const text = [...head, ...hunksOf(shown).flatMap((hunk) => hunkLines(hunk, a, b)), ""].join("\n");
   return bounded(text);
+}
+
+/** Returns the name of a side of a diff. A path that leaves the workspace has no prefix, which would hide its folder. */
+export function nameInDiff(side: "a" | "b", path: string): string {
+  return path.startsWith("../") ? path : `${side}/${path}`;
 }
 
 /** Stops counting at the limit. */

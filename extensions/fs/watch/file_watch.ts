@@ -1,6 +1,7 @@
 import { diffOf } from "../change/current_file.ts";
 import { type ChangeItem, type PathSnapshot, type State, stateOf } from "../checkpoints.ts";
 import type { FsContext } from "../context.ts";
+import { nameInDiff } from "../patch/unified_diff.ts";
 import { AT, sha256Of, type Tree } from "../tree/tree.ts";
 import { GitContents } from "./git_contents.ts";
 import { type Difference, isFolderStamp, isSameStamp, type Stamp, WorkspaceLook } from "./workspace_look.ts";
@@ -288,8 +289,8 @@ async function tell({ changedFile, secrets }: FsContext, changed: readonly Chang
       bytes -= sizeOf(old) + sizeOf(now);
     }
     const [a, b] = [
-      before === null && from === undefined ? "/dev/null" : `a/${from ?? path}`,
-      after ? `b/${path}` : "/dev/null",
+      before === null && from === undefined ? "/dev/null" : nameInDiff("a", from ?? path),
+      after ? nameInDiff("b", path) : "/dev/null",
     ];
     const diff = isShown ? await diffOf({ path, before: old, after: now }) : `--- ${a}\n+++ ${b}\n`;
     changedFile(

@@ -76,9 +76,8 @@ export function aboutText({ estimated = 0 }: Pick<Usage, "estimated">): string {
 /** Returns tokens and cost for people. An unknown amount is named as unknown, never shown as 0. */
 export function spentText({ usage, costUsd }: Spend): readonly string[] {
   const { input, output, calls } = usage;
-  const isCounted = input + output > 0 || calls === 0;
   return [
-    isCounted ? `${aboutText(usage)}${input} in + ${output} out tokens` : "tokens not counted",
+    input + output > 0 ? `${aboutText(usage)}${input} in + ${output} out tokens` : "tokens not counted",
     ...(costUsd === null && calls > 0 ? ["price unknown"] : []),
     ...(costUsd === null || costUsd === 0 ? [] : [`${aboutText(usage)}$${costUsd.toFixed(4)}`]),
   ];

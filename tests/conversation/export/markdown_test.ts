@@ -47,7 +47,7 @@ Deno.test("exportMarkdown() reads as text: requests, thinking, code, results, an
     "✓ value (3 ms)",
     "result:",
     "### Answer",
-    "*answered (high confidence) · 1 step · 1.5 s · 0 in + 0 out tokens · $0.5000*",
+    "*answered (high confidence) · 1 step · 1.5 s · tokens not counted · $0.5000*",
   ]);
   for (const part of ["> How many?", "```ts\n1 + 1\n```", "> **2** of them", "└ one"]) {
     assert.ok(text.includes(part), part);

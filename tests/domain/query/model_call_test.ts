@@ -26,6 +26,6 @@ Deno.test("addSpend() does not know a cost of which a part is unknown, and spent
   assert.deepEqual(spentText(counted), ["about 6 in + 2 out tokens", "about $0.7500"]);
   const unknown = addSpend(counted, { usage: call, costUsd: null });
   assert.deepEqual(spentText(unknown), ["about 9 in + 3 out tokens", "price unknown"]);
-  assert.deepEqual(spentText(addSpend(NOTHING_SPENT, { usage: NO_USAGE, costUsd: null })), ["0 in + 0 out tokens"]);
+  assert.deepEqual(spentText(addSpend(NOTHING_SPENT, { usage: NO_USAGE, costUsd: null })), ["tokens not counted"]);
   assert.deepEqual(spentText({ usage: { ...NO_USAGE, calls: 1 }, costUsd: 0 }), ["tokens not counted"]);
 });

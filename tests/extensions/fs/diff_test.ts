@@ -83,3 +83,11 @@ Deno.test("findText() gives up with the signal, and lets others go first meanwhi
   setTimeout(() => stop.abort(new Error("Enough")), 1);
   await assert.rejects(found, /Enough/);
 });
+
+Deno.test("unifiedDiff() names a file outside of the workspace by its path alone", async () => {
+  const heads = (diff: string) => diff.split("\n").slice(0, 2);
+  assert.deepEqual(heads(await unifiedDiff("../lib/a.ts", { before: "1\n", after: "2\n" })), [
+    "--- ../lib/a.ts",
+    "+++ ../lib/a.ts",
+  ]);
+});
