@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 5a7b27d63a908ad4b49ab674cd6a25d2d1f1d3c06ed3ae1daf47ffa9df5f58e7
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: edbd1ed1be320cc4dee30059f6751bc6a76cda431ce14466bb48cad48f0d425f
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
