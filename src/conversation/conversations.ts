@@ -17,6 +17,7 @@ import type { QueryEvent, QueryResult } from "../domain/query/query_schemas.ts";
 import type { BackgroundProgram } from "../domain/reports.ts";
 import type { IterationRange, StoredQuery } from "../domain/query/stored_query.ts";
 import type { ConversationFilter, NewConversation, NewFork } from "../domain/records/conversations.ts";
+import type { NewestQueries } from "../domain/records/history.ts";
 import type { PagedRecording, Recording } from "../domain/records/recording.ts";
 import { Environment } from "../environment/environment.ts";
 import type { InputVariable } from "../environment/input_variables.ts";
@@ -141,8 +142,8 @@ export class Conversations {
     return await this.#store.latestConversation(workspace);
   }
 
-  async queries(branch: Branch): Promise<readonly StoredQuery[]> {
-    const read = () => this.#store.queries(branch.branchId);
+  async queries(branch: Branch, options?: NewestQueries): Promise<readonly StoredQuery[]> {
+    const read = () => this.#store.queries(branch.branchId, options);
     return await readSettled(this.#store, read, (found) => found.some(({ running }) => running));
   }
 

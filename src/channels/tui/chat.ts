@@ -80,6 +80,8 @@ export class ChatController {
   #last: RunningTurn | null = null;
   /** The last request on the screen. */
   #asked: TranscriptEntry | null = null;
+  /** The requests on the screen, by id: whether each one was running elsewhere when it was read. */
+  #known: ReadonlyMap<string, boolean> = new Map();
   /** The limits for the next requests; null for the settings'. */
   budget: RequestBudget = { steps: null, costUsd: null, reasoning: null };
 
@@ -142,16 +144,38 @@ export class ChatController {
   }
 
   /** Shows another conversation, or none yet; no query may be running in the current one. */
-  show(branch: Branch | null, { spent = NEW_SESSION, lastAnswer = "", asked = null }: {
-    readonly spent?: SessionSpend;
-    readonly lastAnswer?: string;
-    readonly asked?: TranscriptEntry | null;
-  } = {}): void {
+  show(branch: Branch | null, opened: OpenedBranch | null): void {
+    const { spent = NEW_SESSION, lastAnswer = "", asked = null, turns = [] } = opened ?? {};
     this.#branch = branch;
     this.#last = null;
     this.#spent = spent;
     this.#lastAnswer = lastAnswer;
     this.#asked = asked;
+    this.#known = runningOf(turns.map(({ query }) => query));
+    this.#parts.transcript.add(...turns.flatMap(({ entries }) => entries));
+  }
+
+  /** Shows requests that another process has added to the conversation, or ended there. `open` reads all of them.
+   * Rejects with `StoreError`. */
+  async follow(open: (branch: Branch) => Promise<OpenedBranch>): Promise<void> {
+    const branch = this.#branch;
+    if (branch === null || this.#running !== null) return;
+    const isNew = ({ queryId, running }: StoredQuery): boolean => this.#known.get(queryId) !== running;
+    // The newest one may be a request of this screen that began after another one.
+    const newest = await this.#parts.session().conversations.queries(branch, { newest: 2 });
+    if (!newest.some(isNew) || this.#running !== null) return;
+    const { turns, spent, lastAnswer, asked } = await open(branch);
+    if (this.#branch !== branch || this.#running !== null) return;
+    const { transcript } = this.#parts;
+    const at = turns.findIndex(({ query }) => isNew(query));
+    const isTail = at >= 0 && turns.slice(at).every(({ query }) => isNew(query));
+    if (!isTail) transcript.clear();
+    else if (this.#known.has(turns[at]?.query.queryId ?? "") && this.#asked !== null) transcript.cutFrom(this.#asked);
+    transcript.add(...turns.slice(isTail ? at : 0).flatMap(({ entries }) => entries));
+    this.#known = runningOf(turns.map(({ query }) => query));
+    this.#spent = { ...spent, walls: this.#spent.walls, sentBytes: this.#spent.sentBytes };
+    [this.#lastAnswer, this.#asked] = [lastAnswer, asked];
+    this.#parts.changed();
   }
 
   send(outgoing: Outgoing): void {
@@ -303,6 +327,7 @@ export class ChatController {
     } finally {
       if (Date.now() - this.#running.since > RUNG_MS) this.#parts.ring("the request has ended");
       this.#running = null;
+      if (turn.progress.queryId !== null) this.#known = new Map(this.#known).set(turn.progress.queryId, false);
       this.#parts.worked();
       if (!this.#waiting.some(({ steering }) => steering !== null)) this.#next();
       changed();
@@ -367,7 +392,7 @@ function given(variables: Outgoing["variables"]): NonNullable<AskOptions["variab
 }
 
 interface OpenedBranch {
-  readonly entries: readonly TranscriptEntry[];
+  readonly turns: readonly { readonly query: StoredQuery; readonly entries: readonly TranscriptEntry[] }[];
   /** The highest numbers of variables that the screen named: outputs of commands, and large pastes. */
   readonly counts: { readonly ran: number; readonly pasted: number };
   readonly spent: SessionSpend;
@@ -383,20 +408,20 @@ export async function openBranch(
   parts: OlderParts & { readonly redraw: () => void },
 ): Promise<OpenedBranch> {
   const { conversations, shown, redraw } = parts;
-  const [queries, turns, variables] = await Promise.all([
+  const [queries, counted, variables] = await Promise.all([
     conversations.queries(branch),
     conversations.stored.turns(branch.branchId),
     conversations.stored.variables(branch.branchId),
   ]);
-  const counts = new Map(turns.map(({ queryId, iterations }) => [queryId, iterations]));
+  const counts = new Map(counted.map(({ queryId, iterations }) => [queryId, iterations]));
   const ran = variables.filter(({ name }) => /^ran_\d+$/.test(name)).toReversed();
   const read = async (name: string): Promise<unknown> =>
     (await conversations.records.versions(branch, { name, newest: 1 })).at(-1)?.shown?.value;
-  const entries = queries.flatMap((query, at): TranscriptEntry[] => {
+  const turns = queries.map((query, at) => {
     const count = counts.get(query.queryId) ?? 0;
     const until = queries[at + 1]?.createdAt ?? Infinity;
     const commands = ran.filter(({ createdAt }) => createdAt >= query.createdAt && createdAt < until);
-    return [
+    const entries: readonly TranscriptEntry[] = [
       ...commands.map(({ name }) => new OlderCommandEntry(name, { shown, read, redraw })),
       new RequestEntry(query.text, { shown }),
       ...(count > 0 ? [new OlderEntry(query.queryId, { from: 0, to: count }, parts)] : []),
@@ -404,9 +429,10 @@ export async function openBranch(
         .map(({ text }) => new RequestEntry(text, { label: "sent while running", shown })),
       ...lastEntries(query, shown),
     ];
+    return { query, entries };
   });
   return {
-    entries,
+    turns,
     counts: { ran: highest("ran", variables), pasted: highest("pasted", variables) },
     spent: {
       ...queries.reduce(addSpend, NOTHING_SPENT),
@@ -414,12 +440,16 @@ export async function openBranch(
       ...{ walls: null, sentBytes: null },
     },
     lastAnswer: queries.findLast(({ running, status }) => !running && status !== "interrupted")?.answer ?? "",
-    asked: entries.findLast((entry) => entry instanceof RequestEntry) ?? null,
+    asked: turns.at(-1)?.entries.find((entry) => entry instanceof RequestEntry) ?? null,
   };
 }
 
 function highest(word: string, variables: readonly { readonly name: string }[]): number {
   return Math.max(0, ...variables.map(({ name }) => Number(new RegExp(`^${word}_(\\d{1,9})$`).exec(name)?.[1] ?? 0)));
+}
+
+function runningOf(queries: readonly StoredQuery[]): ReadonlyMap<string, boolean> {
+  return new Map(queries.map(({ queryId, running }) => [queryId, running]));
 }
 
 function lastEntries(query: StoredQuery, shown: () => DisplayOptions): readonly TranscriptEntry[] {

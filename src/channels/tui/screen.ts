@@ -81,6 +81,8 @@ function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal
   return terminal;
 }
 
+/** The time between two looks for requests of other processes. */
+const LOOK_MS = 1_000;
 /** Terminals accept no more bytes through their clipboard sequence. */
 const COPIED_BYTES = 1_000_000;
 
@@ -115,6 +117,8 @@ export class Screen implements PanelActions {
   /** Whether the terminal has the focus, as far as it is known. */
   #looked = true;
   #on = false;
+  readonly #left = new AbortController();
+  #following: Promise<void> = Promise.resolve();
 
   constructor(parts: ScreenParts, session: Session) {
     this.#parts = parts;
@@ -192,6 +196,7 @@ export class Screen implements PanelActions {
     this.#take();
     void this.#colors.ask(this.#tui).then((known) => known && this.#repaint());
     await this.#show(branch);
+    this.#following = this.#follow();
     void this.#readGit();
     void this.#addCommands();
     if (!hasModel(this.#session)) this.open(new ModelPicker(this.#panelParts()));
@@ -209,6 +214,7 @@ export class Screen implements PanelActions {
 
   /** Restores the terminal; may be called at any time, and repeatedly. */
   stop(): void {
+    this.#left.abort();
     this.#painter.stop();
     this.close();
     this.#giveUp();
@@ -218,7 +224,7 @@ export class Screen implements PanelActions {
   async ended(): Promise<void> {
     this.chat.cancel();
     this.#userCommands.cancel();
-    await Promise.all([this.chat.ended, this.#history?.settled()]);
+    await Promise.all([this.chat.ended, this.#following, this.#history?.settled()]);
   }
 
   quit(): void {
@@ -467,19 +473,39 @@ export class Screen implements PanelActions {
   }
 
   async #show(branch: Branch | null): Promise<void> {
-    const shown = (): DisplayOptions => this.#shown();
-    const replace: Transcript["replace"] = (entry, entries) => {
-      this.#transcript.replace(entry, entries);
-      this.redraw();
-    };
-    const { conversations } = this.#session;
-    const opened = branch && await openBranch(branch, { conversations, shown, replace, redraw: () => this.redraw() });
+    const opened = branch && await this.#opened(branch);
     this.#transcript.clear();
-    this.#transcript.add(...opened?.entries ?? [new Greeting({ session: () => this.#session, shown })]);
-    this.#userCommands.countFrom(opened?.counts.ran ?? 0);
-    this.#input.countFrom(opened?.counts.pasted ?? 0);
-    this.chat.show(branch, opened ?? {});
+    if (opened === null) {
+      this.#transcript.add(new Greeting({ session: () => this.#session, shown: () => this.#shown() }));
+    }
+    this.chat.show(branch, opened);
     this.redraw();
+  }
+
+  async #opened(branch: Branch): ReturnType<typeof openBranch> {
+    const opened = await openBranch(branch, {
+      conversations: this.#session.conversations,
+      shown: () => this.#shown(),
+      replace: (entry, entries) => {
+        this.#transcript.replace(entry, entries);
+        this.redraw();
+      },
+      redraw: () => this.redraw(),
+    });
+    this.#userCommands.countFrom(opened.counts.ran);
+    this.#input.countFrom(opened.counts.pasted);
+    return opened;
+  }
+
+  /** Looks for requests of other processes until the screen ends. */
+  async #follow(): Promise<void> {
+    const { signal } = this.#left;
+    const { clock = REAL_CLOCK } = this.#parts;
+    while (!signal.aborted) {
+      await clock.sleep(LOOK_MS, signal).catch(() => {});
+      // A fault of the database is shown with the next request.
+      if (!signal.aborted) await this.chat.follow((branch) => this.#opened(branch)).catch(() => {});
+    }
   }
 
   #submit(outgoing: Outgoing): void {

@@ -4,7 +4,7 @@ import { ASKING } from "../../helpers/asking_extension.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
 import type { Engine } from "../../helpers/engine.ts";
 import { fillLong } from "../../helpers/fill_long.ts";
-import { replyJson } from "../../helpers/scripted_provider.ts";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { withScreen } from "./_rig.ts";
 
 const ENTER = "\r";
@@ -22,6 +22,33 @@ Deno.test("a conversation that is opened again shows what was said and done, wit
     screen.type(`And now?${ENTER}`);
     await screen.until("Still three: 3");
     assert.equal((await engine.conversations.queries(engine.branch)).length, 2);
+  });
+});
+
+Deno.test("the screen shows requests that another process adds to its conversation, in their order", async () => {
+  const gate = Promise.withResolvers<void>();
+  const replies = [
+    final("First: yes"),
+    { text: final("Second: yes"), after: gate.promise },
+    final("Third: yes"),
+    final("Fourth: yes"),
+  ];
+  const clock = { now: Date.now, sleep: () => new Promise<void>((wake) => setTimeout(wake, 5)) };
+  const options = { place: { continue: true }, rows: 60, parts: { clock } };
+  const before = async (engine: Engine): Promise<void> => void await engine.ask("one");
+  await withScreen(replies, { ...options, before }, async ({ screen, engine }) => {
+    await screen.until("First: yes");
+    const asked = engine.ask("two");
+    await screen.until(/› two[^]*still running in another process/);
+    gate.resolve();
+    await asked;
+    const text = await screen.until((now) => now.includes("Second: yes") && !now.includes("still running"));
+    assert.equal(text.match(/› two/g)?.length, 1, text);
+    await screen.until("2 steps ·");
+    screen.type(`three${ENTER}`);
+    await screen.until("Third: yes");
+    await engine.ask("four");
+    await screen.until(/› one[^]*› two[^]*› three[^]*Third: yes[^]*› four[^]*Fourth: yes[^]*4 steps/);
   });
 });
 
