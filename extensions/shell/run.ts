@@ -324,13 +324,13 @@ interface Tests {
   readonly failed: number | null;
 }
 
-/** The end of an output with this length is searched, because test runners print their totals last. */
+/** For an unknown runner, the end of an output with this length is searched, since totals come last. */
 const TAIL_CHARS = 4_000;
 
 /** Matches lines that repeat the outcome and would hide why a command failed. Examples are npm's lines about a failed
- * script, TAP's totals, and the stack inside Node.js. */
+ * script, TAP's totals, and the stack inside Node.js. Its repetitions are bounded, since an output may be one line. */
 const REPEATS =
-  /^npm (?:error|ERR!) (?:Lifecycle script .*|code (?:ELIFECYCLE|\d+))\n(?:npm (?:error|ERR!).*(?:\n|$))*|^(?:\d+\.\.\d+|[#ℹ] (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) +[\d.]+)(?:\n|$)|^ +(?:at )?(?:async )?(?:.*\()?node:\S+:\d+:\d+\)?(?:\n|$)/gm;
+  /^npm (?:error|ERR!) (?:Lifecycle script .*|code (?:ELIFECYCLE|\d+))\n(?:npm (?:error|ERR!).*(?:\n|$))*|^(?:\d+\.\.\d+|[#ℹ] (?:tests|suites|pass|cancelled|skipped|todo|duration_ms) +[\d.]+|[#ℹ] fail +0)(?:\n|$)|^ {1,40}(?:at )?(?:async )?(?:.{1,200}\()?node:[^\s:]{1,200}:\d+:\d+\)?(?:\n|$)/gm;
 
 /** Describes the end of a command in a few words, such as "12 passed, 1 failed · exit code 1"; "" if there is nothing
  * to report. A failed test is a failure even if the exit code belongs to another command, as in `npm test | tail`. */
@@ -354,12 +354,13 @@ export function commandOutcome({ code, codes = [], signal, timedOut, stdout, std
     text: text || "failed",
     ok,
     ...ended,
-    output: reasonIn(`${stdout.slice(-TAIL_CHARS).trimEnd()}\n${stderr.slice(-TAIL_CHARS)}`.trim()),
+    output: reasonsIn([stdout, stderr]),
   };
 }
 
-function reasonIn(output: string): string {
-  return output.replace(REPEATS, "").trim() || output;
+function reasonsIn(outputs: readonly string[]): readonly string[] {
+  const reasons = outputs.map((output) => output.replace(REPEATS, ""));
+  return reasons.some((text) => text.trim() !== "") ? reasons : outputs;
 }
 
 /** Describes the end of a command that keeps running; "" while it runs. */

@@ -9,8 +9,8 @@ import {
   aboutSubject,
   type CallAction,
   calledAction,
-  type CallOutcome,
   type HostCallEvent,
+  type ShownOutcome,
 } from "../domain/query/calls.ts";
 import type { AnswerType, Confidence } from "../domain/query/query_schemas.ts";
 import { SYSTEM_VARIABLES } from "../domain/query/variable.ts";
@@ -60,8 +60,8 @@ export async function answerCall(
       ...printed ? { showOutput: { value: printed.add, enumerable: true } } : {},
     });
   let ended: Pick<HostCallEvent, "ok" | "changes" | "diffs"> = { ok: false };
-  let said: CallOutcome = { text: "" };
-  const told = (outcome: CallOutcome): void => void (said = outcome);
+  let said: ShownOutcome = { text: "" };
+  const told = (outcome: ShownOutcome): void => void (said = outcome);
   try {
     if (scope.onlyReads && !builtin) refuseChange(name, active);
     if (stored) await stored;
@@ -98,7 +98,7 @@ function pathsRead(result: unknown, [first]: readonly unknown[]): readonly strin
 /** Describes the outcome of a call for the record. */
 function about(
   { action }: Pick<HostCallEvent, "action">,
-  { text, refusedByUser = false, output = "", exitCode, subject }: CallOutcome,
+  { text, refusedByUser = false, output = "", exitCode, subject }: ShownOutcome,
 ): Pick<HostCallEvent, "action" | "outcome" | "refusedByUser" | "output" | "exitCode"> {
   const named = action && subject !== undefined ? aboutSubject(action, subject) : action;
   return {

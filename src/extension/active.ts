@@ -1,6 +1,6 @@
 import { ENDED, messageOf } from "../domain/errors.ts";
 import type { Clock } from "../domain/kit/concurrency.ts";
-import type { CallAction, CallOutcome } from "../domain/query/calls.ts";
+import type { CallAction, ShownOutcome } from "../domain/query/calls.ts";
 import type { Habits, PlainResults } from "./habits.ts";
 import type { EnvironmentView, NudgeContext, ReplyExample, Topic } from "./spec.ts";
 
@@ -61,7 +61,7 @@ interface FunctionCallOptions {
   readonly env: EnvironmentView;
   readonly signal: AbortSignal;
   /** Receives the outcome of the call, if its function declares one. */
-  readonly told?: (outcome: CallOutcome) => void;
+  readonly told?: (outcome: ShownOutcome) => void;
 }
 
 /** A part of an extension that threw in a query, which continued without it. */

@@ -4,8 +4,8 @@ import { HostCallError, messageOf } from "../domain/errors.ts";
 import { inputFault } from "../domain/input_fault.ts";
 import { type Clock, REAL_CLOCK, Semaphore } from "../domain/kit/concurrency.ts";
 import { tenantHome } from "../domain/kit/ids.ts";
-import { oneLine, visibleText } from "../domain/kit/text.ts";
-import type { CallOutcome } from "../domain/query/calls.ts";
+import { clip, oneLine, visibleText } from "../domain/kit/text.ts";
+import type { ShownOutcome } from "../domain/query/calls.ts";
 import type { Log } from "../logging/log.ts";
 import {
   type ActiveExtensions,
@@ -378,7 +378,7 @@ interface Invocation {
   /** Returns monotonic milliseconds. */
   readonly now: () => number;
   /** Receives the outcome of the call, if its function declares one. */
-  readonly told?: ((outcome: CallOutcome) => void) | undefined;
+  readonly told?: ((outcome: ShownOutcome) => void) | undefined;
 }
 
 /** The limit for the main process's heap that running calls of all conversations may hold together. */
@@ -387,7 +387,6 @@ const ROOM = new Semaphore(160 << 20);
 type Call = Parameters<Before>[0];
 const MAX_REASON = 500;
 const OUTCOME_CHARS = 80;
-const OUTPUT_LINES = 10, OUTPUT_CHARS = 1_000;
 /** Parsing stops at the first fault, since a list of a million wrong items must not become a million faults. */
 const FIRST_FAULTS = { abortEarly: true, reportInput: false, error: inputFault };
 type HookName = "before" | "after" | "onError";
@@ -425,7 +424,8 @@ function tell({ symbol, told, log, extension, env }: Invocation, result: unknown
   try {
     const said = symbol.outcome(result);
     const { text, ok = true, output = "", ...rest } = typeof said === "object" ? said : { text: said };
-    const shown = { text: oneLine(visibleText(String(text)), OUTCOME_CHARS), output: ok ? "" : endOf(String(output)) };
+    const outputs = (Array.isArray(output) ? output : [output]).map(String);
+    const shown = { text: oneLine(visibleText(String(text)), OUTCOME_CHARS), output: ok ? "" : shownOutput(outputs) };
     told({ ...rest, ok, ...shown });
   } catch (error) {
     const { namespace: ext } = extension;
@@ -433,12 +433,59 @@ function tell({ symbol, told, log, extension, env }: Invocation, result: unknown
   }
 }
 
-/** Returns the last lines of an output, as a terminal would show them without colours; overwritten text is omitted. */
-function endOf(output: string): string {
-  const plain = stripVTControlCharacters(output.slice(-8 * OUTPUT_CHARS)).replaceAll("\r\n", "\n");
-  const lines = plain.split("\n").map((line) => line.trimEnd().split("\r").at(-1) ?? "");
-  const text = visibleText(lines.join("\n").trimEnd().split("\n").slice(-OUTPUT_LINES).join("\n"));
-  return text.length <= OUTPUT_CHARS ? text : `…${text.slice(-OUTPUT_CHARS).replace(/^[\udc00-\udfff]/, "")}`;
+/** The number of last lines of all outputs that are kept, and of earlier lines that tell a failure. */
+const LAST_LINES = 8, FAILURE_LINES = 12;
+/** The number of lines kept from a line that names a failure, and the characters of each line. */
+const BLOCK_LINES = 9, KEPT_CHARS = 200;
+/** Matches the lines with which test runners, compilers and programs begin to tell a failure. */
+const FAILURE =
+  /^\s*(?:not ok\b|(?:--- )?FAIL(?:ED|URE)?\b|[✗✖✘✕×●] ?\S|Traceback \(most recent call last\))|\bpanicked at\b|\b(?:\w+Error\b|error)(?: ?\[\w+\]| [A-Z]+\d+)?:|\.\.\. FAILED\b/i;
+/** Matches the lines about a test that passed or was skipped, whose title may contain the words of a failure. */
+const PASSED = /^\s*(?:ok\b|[✓✔√#])|^\s*not ok\b.*# (?:todo|skip)\b|\.\.\. ok\b/i;
+
+/** Returns the first lines that name a failure, each with the lines below it, and the last lines of each output, as a
+ * terminal would show them without colours. A note counts the lines that are left out. */
+function shownOutput(outputs: readonly string[]): string {
+  const texts = outputs.map(linesOf);
+  const ends = texts.map(() => 0);
+  for (let left = LAST_LINES, before = 0; left > 0 && left !== before;) {
+    before = left;
+    for (const [at, lines] of [...texts.entries()].reverse()) {
+      if (left === 0 || ends[at] === lines.length) continue;
+      ends[at] = (ends[at] ?? 0) + 1;
+      left--;
+    }
+  }
+  const isKept = texts.flatMap((lines, at) => lines.map((_line, index) => index >= lines.length - (ends[at] ?? 0)));
+  const lines = texts.flat();
+  for (let at = 0, left = FAILURE_LINES; at < lines.length && left > 0; at++) {
+    if (isKept[at] || !tellsFailure(lines[at])) continue;
+    const end = Math.min(at + BLOCK_LINES, at + left);
+    for (; at < end && isKept[at] === false && !PASSED.test(lines[at] ?? ""); at++, left--) isKept[at] = true;
+    at--;
+  }
+  const shown: string[] = [];
+  let missing = 0;
+  for (const [at, line] of [...lines, null].entries()) {
+    if (line !== null && !isKept[at]) missing++;
+    else {
+      if (missing > 0) shown.push(`… ${missing} more ${missing === 1 ? "line" : "lines"}`);
+      missing = 0;
+      if (line !== null) shown.push(clip(visibleText(line), KEPT_CHARS));
+    }
+  }
+  return shown.join("\n");
+}
+
+function tellsFailure(line = ""): boolean {
+  const text = line.slice(0, KEPT_CHARS);
+  return FAILURE.test(text) && !PASSED.test(text);
+}
+
+/** Returns the lines of an output; overwritten text is omitted. */
+function linesOf(output: string): readonly string[] {
+  const plain = stripVTControlCharacters(output).replaceAll("\r\n", "\n").trimEnd();
+  return plain === "" ? [] : plain.split("\n").map((line) => line.trimEnd().split("\r").at(-1) ?? "");
 }
 
 async function pipeline(invocation: Invocation): Promise<unknown> {

@@ -461,15 +461,18 @@ function factsOf(result: BlockResult): string[] {
 }
 
 const MOST_FAILED = 3, FAILED_CHARS = 200, SEEN_CHARS = 60;
+const LEFT_OUT = /^… \d+ more lines?$/;
 
-/** Returns the failed commands of a block that succeeded, with the end of their output unless the row shows it. The
+/** Returns the failed commands of a block that succeeded, with their shown output unless the row has it. The
  * output of a command need not mention its failure. */
 function failedCalls({ ok, calls, stdout, preview }: BlockResult): string[] {
   const failed = ok ? calls.filter((call) => !call.ok && call.outcome) : [];
   const told = failed.slice(0, MOST_FAILED).map(({ name, action, outcome = "", output = "" }) => {
     const line = safeLine(`${action ? `${action.done} ${action.subject}` : name}: ${outcome}`, FAILED_CHARS);
     const end = output.trim();
-    const isSeen = [stdout, preview].some((shown) => shown.includes(end.slice(-SEEN_CHARS).trim()));
+    const isSeen = end.split("\n").every((one) =>
+      LEFT_OUT.test(one) || [stdout, preview].some((shown) => shown.includes(one.slice(0, SEEN_CHARS).trim()))
+    );
     return isSeen ? line : `${line}\n${shownText(end)}`;
   });
   return failed.length > MOST_FAILED ? [...told, `${failed.length - MOST_FAILED} more failed`] : told;

@@ -279,17 +279,57 @@ Deno.test("invokeSymbol() tells how a call turned out, with the end of its outpu
   assert.equal(await told(undefined), undefined);
   assert.deepEqual(await told((n: number) => `${n} rows`), { text: "8 rows", ok: true, output: "" });
   assert.deepEqual(await told(() => ({ text: "fine", output: "much" })), { text: "fine", ok: true, output: "" });
-  const failed = async (output: string) => (await told(() => ({ text: "bad\nly", ok: false, output })))?.output;
+  const failed = async (output: string | readonly string[]) =>
+    (await told(() => ({ text: "bad\nly", ok: false, output })))?.output;
   assert.deepEqual(await told(() => ({ text: "bad\nly", ok: false })), { text: "bad ly", ok: false, output: "" });
   const progress = "Get 10%\rGet 20%\rGot 100%\r\n\u001b[31mfailed\u001b[0m\u202e\n\n";
   assert.equal(await failed(progress), "Got 100%\nfailed\\u202e");
   const lines = Array.from({ length: 30 }, (_, at) => `line ${at}`);
-  assert.equal(await failed(lines.join("\n")), lines.slice(20).join("\n"));
-  assert.equal((await failed("x".repeat(1e6)))?.length, 1_001);
+  assert.equal(await failed(lines.join("\n")), ["… 22 more lines", ...lines.slice(22)].join("\n"));
+  assert.equal(
+    await failed([lines.join("\n"), "oops\n"]),
+    ["… 23 more lines", ...lines.slice(23), "oops"].join("\n"),
+  );
+  const halves = ["… 26 more lines", ...lines.slice(26), "… 26 more lines", ...lines.slice(26)];
+  assert.equal(await failed([lines.join("\n"), lines.join("\n")]), halves.join("\n"));
+  assert.match(await failed("x".repeat(1e6)) ?? "", /^x{150,200}….{0,30}$/);
   const thrown = await told(() => {
     throw new Error("Cannot say");
   });
   assert.equal(thrown, undefined);
+});
+
+Deno.test("invokeSymbol() tells the lines of an output that name a failure, each with the lines below it", async () => {
+  const failed = async (lines: readonly string[]) => {
+    const asked = invoke({ hooks: { outcome: () => ({ text: "bad", ok: false, output: lines.join("\n") }) } });
+    await asked.promise;
+    return asked.told[0]?.output?.split("\n");
+  };
+  const passed = Array.from({ length: 40 }, (_, at) => `ok ${at} throws TypeError: no`);
+  const blocks = [
+    ["not ok 145 title", "  ---", "    expected: 1", "    actual: 2", "  ..."],
+    ["  ✗ adds", "    1 !== 2"],
+    ["FAIL src/a.test.ts", "  AssertionError: 1 !== 2"],
+    ["src/a.ts(1,2): error TS2304: Cannot find name", "  1 | x"],
+    ["error[E0308]: mismatched types", " --> src/lib.rs:5:9"],
+    ["thread 'adds' panicked at src/lib.rs:5:9:", "assertion failed"],
+    ["Traceback (most recent call last):", '  File "a.py", line 1', "ValueError: x"],
+  ];
+  for (const block of blocks) {
+    const end = passed.slice(-8);
+    const rest = 32;
+    assert.deepEqual(await failed([...passed, ...block, ...passed]), [
+      "… 40 more lines",
+      ...block,
+      `… ${rest} more lines`,
+      ...end,
+    ]);
+  }
+  const long = ["not ok 1", ...Array.from({ length: 50 }, (_, at) => `  line ${at}`)];
+  const shown = await failed([...long, ...long]);
+  assert.deepEqual(shown?.slice(0, 10), [...long.slice(0, 9), "… 42 more lines"]);
+  assert.deepEqual(shown.slice(10), [...long.slice(0, 3), "… 40 more lines", ...long.slice(-8)]);
+  assert.deepEqual(await failed(["not ok 1 # TODO later", ...passed]), ["… 33 more lines", ...passed.slice(-8)]);
 });
 
 const END = replyJson([], { final: "That is all" });

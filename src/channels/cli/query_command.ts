@@ -245,7 +245,6 @@ function ended(text: string): string {
 
 const MOST_RESULT = 2_000;
 /** The limit for lines of a failed call's output. */
-const MOST_OUTPUT = 8;
 
 /** Draws an answer as the lines of a terminal. */
 type DrawAnswer = (text: string) => Promise<readonly string[]>;
@@ -473,14 +472,9 @@ export class Progress {
     }
   }
 
-  /** Prints the end of the output of failed calls. */
+  /** Prints the output of failed calls. */
   #output({ output }: BlockTally): void {
-    if (output === "") return;
-    const lines = visibleText(output).split("\n");
-    const shown = lines.slice(this.#verbose ? 0 : -MOST_OUTPUT);
-    const rest = lines.length - shown.length;
-    const more = rest > 0 ? [`… ${rest} more ${rest === 1 ? "line" : "lines"}`] : [];
-    this.#indented([...more, ...shown].join("\n"), this.#color.dim);
+    if (output !== "") this.#indented(visibleText(output), this.#color.dim);
   }
 
   #result({ block, result }: Extract<QueryEvent, { type: "block_finished" }>): void {

@@ -15,7 +15,7 @@ export interface HostCallEvent {
   readonly outcome?: string | undefined;
   /** True if the call failed because the user refused it. */
   readonly refusedByUser?: boolean | undefined;
-  /** The end of the output of a failed call. */
+  /** The lines of a failed call's output that name a failure, and its last lines. */
   readonly output?: string | undefined;
   /** The exit code of the command that the call ran, null if it has none; absent for calls without a command. */
   readonly exitCode?: number | null | undefined;
@@ -38,12 +38,17 @@ export interface CallOutcome {
   readonly ok?: boolean;
   /** True if the call failed because the user refused it. */
   readonly refusedByUser?: boolean;
-  /** The end of the output, shown if the call failed. */
-  readonly output?: string;
+  /** Its output, or several outputs. If the call failed, Vis shows the lines that name a failure, and the last lines. */
+  readonly output?: string | readonly string[];
   /** The exit code of a command, null if it has none; absent for calls without a command. */
   readonly exitCode?: number | null;
   /** The object of the call, if its arguments do not name it. */
   readonly subject?: string;
+}
+
+/** An outcome whose output is as short as Vis shows and keeps it. */
+export interface ShownOutcome extends CallOutcome {
+  readonly output?: string;
 }
 
 /** A file change by a block (0-based), as a unified diff. */
@@ -114,7 +119,7 @@ interface Tally extends CalledAction {
 /** A subject is never cut to fewer characters. */
 const LEAST_SUBJECT = 12;
 /** The number of failed calls whose output is kept, and the characters kept of each. */
-const MOST_OUTPUTS = 3, OUTPUT_CHARS = 2_000;
+const MOST_OUTPUTS = 3, OUTPUT_CHARS = 5_000;
 
 /** Counts the calls of a block by kind: "read 3 files, ran npm test · 12 passed". */
 export class BlockTally {
@@ -178,7 +183,7 @@ export class BlockTally {
     return this.#refused;
   }
 
-  /** The end of the output of the failed calls; "" if they printed nothing. */
+  /** The shown output of the failed calls; "" if they printed nothing. */
   get output(): string {
     const several = this.#outputs.length > 1;
     return this.#outputs.map(({ subject, output }) => several && subject !== "" ? `${subject}:\n${output}` : output)

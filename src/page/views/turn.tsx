@@ -453,27 +453,15 @@ function Block({ number, code, whole, result, printing, diffs, tally }: ShownSte
   );
 }
 
-/** The number of lines of a failed call's output. */
-const SHOWN_OUTPUT = 8;
-
-/** Shows the results of the calls of a block, and the last lines of the failed ones' output. */
+/** Shows the results of the calls of a block, and the output of the failed ones. */
 function Calls({ tally: { text, output, failed, refused } }: { readonly tally: BlockTally }): JSX.Element {
   const [mark, word] = failed ? ["✗", "failed"] : refused ? ["–", "refused"] : ["✓", "succeeded"];
-  const [whole, show] = useState(false);
-  const lines = output === "" ? [] : output.trimEnd().split("\n");
-  const shown = whole ? lines : lines.slice(-SHOWN_OUTPUT);
-  const rest = lines.length - shown.length;
   return (
     <div class={failed ? "result bad calls" : "result calls"}>
       <span class="mark" role="img" aria-label={word}>{mark}</span>
       <div>
         <Pre label="Calls" text={text} />
-        {rest > 0 && (
-          <button type="button" class="more" onClick={() => show(true)}>
-            {`Show ${plural(rest, "earlier line")}`}
-          </button>
-        )}
-        {shown.length > 0 && <Pre class="printed" label="Output of failed calls" text={shown.join("\n")} />}
+        {output !== "" && <Pre class="printed" label="Output of failed calls" text={output.trimEnd()} />}
       </div>
     </div>
   );

@@ -52,10 +52,10 @@ Deno.test("commandOutcome() omits output that repeats the outcome, unless there 
   ].join("\n");
   const stderr = "npm error Lifecycle script `test` failed with error:\nnpm error code 1\nnpm error path /shop\n";
   const { output } = commandOutcome({ ...END, code: 1, stdout, stderr });
-  assert.equal(output, stdout.split("\n").slice(0, 4).join("\n"));
-  assert.equal(commandOutcome({ ...END, code: 1, stderr }).output, stderr.trim());
+  assert.deepEqual(output, [`${stdout.split("\n").slice(0, 4).join("\n")}\n# fail 1\n`, ""]);
+  assert.deepEqual(commandOutcome({ ...END, code: 1, stderr }).output, ["", stderr]);
   const missing = 'npm error Missing script: "build"';
-  assert.equal(commandOutcome({ ...END, code: 1, stdout: "ready", stderr: missing }).output, `ready\n${missing}`);
+  assert.deepEqual(commandOutcome({ ...END, code: 1, stdout: "ready", stderr: missing }).output, ["ready", missing]);
 });
 
 Deno.test("commandOutcome() describes the end of a command without totals", () => {
@@ -80,7 +80,7 @@ Deno.test("commandOutcome() is a failure unless a command ends by itself with 0,
   ];
   for (const more of bad) {
     const { ok, text, output } = commandOutcome({ ...END, stdout: "out", stderr: "err", ...more });
-    assert.deepEqual([ok, output], [false, `${more.stdout ?? "out"}\nerr`]);
+    assert.deepEqual([ok, output], [false, [more.stdout ?? "out", "err"]]);
     assert.notEqual(text, "");
   }
   assert.equal(commandOutcome({ ...END, code: 127 }).exitCode, 127);
@@ -100,6 +100,6 @@ Deno.test("jobOutcome() is the outcome of its command once it has ended", () => 
     ok: false,
     exitCode: 3,
     subject: "serve",
-    output: "listening",
+    output: ["listening", ""],
   });
 });

@@ -23,7 +23,7 @@ import { type DisplayOptions, DrawnEntry, type TranscriptEntry } from "./entry.t
 import { requestLines } from "./message_entries.ts";
 
 /** Limits for the lines of each part, and for the characters of thinking in one line, unless whole parts are shown. */
-const MOST = { thinking: 8, chars: 500, code: 16, failure: 4, output: 8 } as const;
+const MOST = { thinking: 8, chars: 500, code: 16, failure: 4 } as const;
 const WHOLE = 2_000;
 const CODE_CHARS = 200_000;
 
@@ -136,14 +136,10 @@ function foldedBlock(
   ];
 }
 
-/** Formats the end of the output of its failed calls. */
-function outputLines({ tally }: StepBlock, { width, shown: { theme, whole } }: Place): readonly string[] {
+/** Formats the output of its failed calls. */
+function outputLines({ tally }: StepBlock, { width, shown: { theme } }: Place): readonly string[] {
   if (tally.output === "") return [];
-  const most = whole ? WHOLE : MOST.output;
-  const lines = wrapped(tally.output, width - 2);
-  const rest = lines.length - most;
-  const shown = rest > 0 ? [moreLines(rest, { most }), ...lines.slice(-most)] : lines;
-  return shown.map((line) => `  ${theme.dim(line)}`);
+  return wrapped(tally.output, width - 2).map((line) => `  ${theme.dim(line)}`);
 }
 
 type Place = { readonly width: number; readonly shown: DisplayOptions };
