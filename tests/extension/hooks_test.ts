@@ -1,5 +1,5 @@
 import { HostCallError } from "../../src/domain/errors.ts";
-import type { CallOutcome } from "../../src/domain/query/calls.ts";
+import type { ShownOutcome } from "../../src/domain/query/calls.ts";
 import {
   type EnvironmentView,
   type Extension,
@@ -32,7 +32,7 @@ interface Setup {
 function invoke({ run = double, hooks = {}, args = [4], env = VIEW }: Setup) {
   const { log, entries } = recordingLog();
   let time = 0;
-  const told: CallOutcome[] = [];
+  const told: ShownOutcome[] = [];
   const promise = invokeSymbol({
     told: (outcome) => told.push(outcome),
     extension: sample(),
@@ -271,7 +271,7 @@ Deno.test("log: start, hooks and end debug, a throw and onError warn, each with 
 });
 
 Deno.test("invokeSymbol() tells how a call turned out, with the end of its output if it failed", async () => {
-  const told = async (outcome: FunctionOptions["outcome"]): Promise<CallOutcome | undefined> => {
+  const told = async (outcome: FunctionOptions["outcome"]): Promise<ShownOutcome | undefined> => {
     const asked = invoke({ hooks: { ...(outcome ? { outcome } : {}) } });
     assert.equal(await asked.promise, 8);
     return asked.told[0];
