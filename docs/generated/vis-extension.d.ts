@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: edbd1ed1be320cc4dee30059f6751bc6a76cda431ce14466bb48cad48f0d425f
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 57fc9e5d3e3d57dd1f8779456aab8aa2b936bd9c644413e1aeab78f45b69c2ad
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -61,8 +61,8 @@ export interface CallOutcome {
   readonly ok?: boolean;
   /** True if the call failed because the user refused it. */
   readonly refusedByUser?: boolean;
-  /** The end of the output, shown if the call failed. */
-  readonly output?: string;
+  /** Its output, or several outputs. If the call failed, Vis shows the lines that name a failure, and the last lines. */
+  readonly output?: string | readonly string[];
   /** The exit code of a command, null if it has none; absent for calls without a command. */
   readonly exitCode?: number | null;
   /** The object of the call, if its arguments do not name it. */
