@@ -28,8 +28,8 @@ export interface Workspace {
 export class OutsideWorkspace extends RangeError {
   override readonly name = "OutsideWorkspace";
 
-  constructor(readonly path: string) {
-    super(`Cannot change ${path}: it is outside the workspace`);
+  constructor(readonly paths: readonly string[]) {
+    super(`Cannot change ${paths.join(", ")}: ${paths.length === 1 ? "it is" : "they are"} outside the workspace`);
   }
 }
 
@@ -52,14 +52,14 @@ function confineEntry(workspace: Workspace, path: string): WorkspacePath {
 }
 
 /** Resolves a path like `confine`, for a file that will be written. Also throws for guarded folders, by name and by the
- * target of links, and `OutsideWorkspace`. */
+ * target of links. `refuseOutside` judges the path when the change is complete. */
 export function confineForWrite(workspace: Workspace, path: string): WorkspacePath {
-  return refuseFixed(workspace, confine(workspace, path));
+  return refuseFixed(confine(workspace, path));
 }
 
 /** Resolves a path like `confineEntry`, for an entry that will be created, moved or removed. */
 export function confineEntryForWrite(workspace: Workspace, path: string): WorkspacePath {
-  return refuseFixed(workspace, confineEntry(workspace, path));
+  return refuseFixed(confineEntry(workspace, path));
 }
 
 /** Returns the error for a path that changed between two checks. */
@@ -70,7 +70,7 @@ export function movedMeanwhile(path: string): RangeError {
 const OF_EXTENSIONS =
   "; write the extension to a folder outside, and ask the user to move it to .vis/extensions/ and run vis extensions trust";
 
-function refuseFixed({ isOpen = false }: Workspace, place: WorkspacePath): WorkspacePath {
+function refuseFixed(place: WorkspacePath): WorkspacePath {
   for (const parts of [place.path.split("/"), place.real.split("/")]) {
     const at = parts.findIndex(isGuarded);
     if (at >= 0) {
@@ -80,8 +80,14 @@ function refuseFixed({ isOpen = false }: Workspace, place: WorkspacePath): Works
   }
   if (place.real === ".") throw new RangeError("Cannot write .: it is the workspace itself");
   if (/^\.\.(?:\/\.\.)*$/.test(place.real)) throw new RangeError(`Cannot write ${place.path}: the workspace is in it`);
-  if (place.real.startsWith("../") && !isOpen) throw new OutsideWorkspace(place.path);
   return place;
+}
+
+/** Throws `OutsideWorkspace` for paths outside of the workspace, unless all of the repository around it may be changed.
+ * The paths are relative to the workspace, without links. */
+export function refuseOutside({ isOpen = false }: Pick<Workspace, "isOpen">, paths: readonly string[]): void {
+  const outside = paths.filter((path) => path.startsWith("../"));
+  if (outside.length > 0 && !isOpen) throw new OutsideWorkspace(outside);
 }
 
 function namedIn({ root, tree }: Workspace, path: string): string {

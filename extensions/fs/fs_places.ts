@@ -42,7 +42,7 @@ type View = Pick<
   | "fileRead"
 >;
 
-const MAX_PLACES = 64;
+const MAX_PLACES = 64, MAX_NAMED = 20;
 
 /** The workspaces, and the files that conversations have read, while the process runs. */
 export class FsPlaces {
@@ -81,7 +81,7 @@ export class FsPlaces {
   }
 
   /** Changes files; such calls run one at a time per workspace. Before the first change outside the workspace, the user
-   * is asked to approve changes of the whole repository. */
+   * is asked to approve changes of the whole repository. By then, the change is known to be possible. */
   async change<Result>(env: View, make: (context: FsContext) => Promise<Result>): Promise<Result> {
     const context = await this.of(env), { queue } = this.#place(env);
     try {
@@ -141,10 +141,13 @@ export function treeOf(root: string, top = root): Tree {
 
 async function askForRepository(
   { openRoot, root }: Pick<View, "openRoot" | "root">,
-  { path, message }: OutsideWorkspace,
+  { paths, message }: OutsideWorkspace,
 ): Promise<void> {
-  const { allowed = false, reason = "nobody can be asked here" } =
-    await openRoot?.(`change ${path}, and other files in all of ${root}, the repository around the workspace`) ?? {};
+  const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more files` : "";
+  const named = `${paths.slice(0, MAX_NAMED).join(", ")}${more}`;
+  const { allowed = false, reason = "nobody can be asked here" } = await openRoot?.(
+    `change ${named}, and later, while the answer holds, any file of ${root}, the repository around the workspace`,
+  ) ?? {};
   if (allowed) return;
   throw new Error(`${message}, and ${reason}; vis --root allows changes in the whole repository`);
 }

@@ -250,14 +250,14 @@ async function askUser(
       `Cannot call ${scope}: the user has to read its arguments, and they have ${given.length} characters, and the limit is ${MAX_SHOWN}; pass less at once; ${allowing}`,
     );
   }
-  const { allowed = false, reason = "nobody can be asked here" } = await approve?.({
+  const { allowed = false, reason = "nobody can be asked here", byUser = false } = await approve?.({
     what: `call ${scope} with ${given}`,
     why: "The server says that this tool destroys something.",
     scope,
   }) ?? {};
   if (allowed) return;
   throw new Error(
-    `Cannot call ${scope}, which is marked as destructive: ${reason}; ${allowing}`,
+    `Cannot call ${scope}, which is marked as destructive: ${reason}${byUser ? "" : `; ${allowing}`}`,
   );
 }
 

@@ -259,9 +259,10 @@ async function ask(
     readonly setting: string | null;
   },
 ): Promise<void> {
-  const { allowed = false, reason = "nobody can be asked here" } = await approve?.({ why: "", ...request }) ?? {};
+  const asked = await approve?.({ why: "", ...request });
+  const { allowed = false, reason = "nobody can be asked here", byUser = false } = asked ?? {};
   if (allowed) return;
-  const hint = setting === null ? "" : `; ${setting} allows it without a question`;
+  const hint = setting === null || byUser ? "" : `; ${setting} allows it without a question`;
   throw new Error(`Cannot allow ${request.scope}: ${reason}${hint}`);
 }
 

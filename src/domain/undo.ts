@@ -1,3 +1,4 @@
+import { oneLine } from "./kit/text.ts";
 import type { ExtensionAdmin } from "./reports.ts";
 
 export interface FileChange {
@@ -30,7 +31,7 @@ export interface UndoReport {
   readonly notes?: readonly string[];
 }
 
-const MAX_KEPT = 5;
+const MAX_KEPT = 5, REQUEST_CHARS = 60;
 
 /** Returns the files that an undo kept, in one sentence; "" if there are none. */
 export function keptText({ kept = [] }: Pick<UndoReport, "kept">, verb = "Kept"): string {
@@ -47,7 +48,9 @@ interface BranchIds {
 interface ShownQueries<B extends BranchIds> {
   branches(conversationId: string): Promise<readonly B[]>;
   /** Lists the queries that the branch shows. */
-  queries(branch: B): Promise<readonly { readonly queryId: string; readonly forkedAt?: number }[]>;
+  queries(
+    branch: B,
+  ): Promise<readonly { readonly queryId: string; readonly text?: string; readonly forkedAt?: number }[]>;
 }
 
 /** Returns the `cuts` with which `runUndo` skips changes that the branch does not show. Such changes belong to other
@@ -65,6 +68,19 @@ export async function undoCuts<B extends BranchIds>(
   }
   const texts = [...cuts].flatMap(([queryId, at]) => at === undefined ? [] : [`${queryId}@${at}`]);
   return texts.length === 0 ? {} : { cuts: texts.join(",") };
+}
+
+/** Names the request of undone changes if it is not the last one of the branch; else returns "". */
+export async function earlierRequest<B extends BranchIds>(
+  { changes: [change] = [] }: UndoReport,
+  { conversations, branch }: { readonly conversations: Pick<ShownQueries<B>, "queries">; readonly branch: B },
+): Promise<string> {
+  const queries = await conversations.queries(branch);
+  const at = queries.findIndex(({ queryId }) => queryId === change?.queryId);
+  if (at === -1 || at === queries.length - 1) return "";
+  return `No later request has changes to undo: this is request ${at + 1} of ${queries.length}, ${
+    JSON.stringify(oneLine(queries[at]?.text ?? "", REQUEST_CHARS))
+  }`;
 }
 
 /** Runs the command that undoes file changes. Returns null if the extension that records them is off. */

@@ -75,8 +75,8 @@ export class EnvironmentViews {
     const { scope } = this.#source.now();
     const signal = call?.untimed ? call.signal : null;
     const ask: QueryScope["approve"] = scope?.approve && (async (...given) => {
-      const { byUser = false, ...approval } = await scope.approve?.(...given) ?? { allowed: false, reason: "" };
-      if (byUser) call?.refused?.();
+      const approval = await scope.approve?.(...given) ?? { allowed: false, reason: "" };
+      if (approval.byUser) call?.refused?.();
       return approval;
     });
     const approve: EnvironmentView["approve"] = ask && signal !== null

@@ -6,7 +6,7 @@ import {
   type State,
   stateOf,
 } from "../checkpoints.ts";
-import { movedMeanwhile } from "../confine.ts";
+import { movedMeanwhile, refuseOutside } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { readWhole } from "../read/read_place.ts";
 import { sizeText } from "../tree/tree.ts";
@@ -31,7 +31,7 @@ interface Change {
 }
 
 /** Changes files: all or none, recorded as one checkpoint. No other code changes files. It asks the user first if git
- * or Vis obey one of them. After an error, or a kill at any moment, either nothing or everything is changed. Throws
+ * or Vis obey one of them. Throws `OutsideWorkspace` for files that the user must allow. After an error, or a kill at any moment, either nothing or everything is changed. Throws
  * Error that names the file. */
 export async function changeFiles(
   context: FsContext,
@@ -39,6 +39,7 @@ export async function changeFiles(
 ): Promise<void> {
   context.signal?.throwIfAborted();
   const items = withFolders(given);
+  refuseOutside(context, items.map(({ path }) => path));
   await askForObeyed(context, items);
   const all = [...missingFolders(context, items), ...items];
   const temporary = temporaryNames(context, moves.length > 0 ? [] : items);

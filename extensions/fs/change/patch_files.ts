@@ -1,7 +1,14 @@
 import { dirname, join } from "node:path";
 import { messageOf, Pace, type TextFormat } from "@vis/extension";
 import type { ChangeItem, FileSnapshot, PathSnapshot } from "../checkpoints.ts";
-import { confine, confineEntryForWrite, confineForWrite, OutsideWorkspace, type WorkspacePath } from "../confine.ts";
+import {
+  confine,
+  confineEntryForWrite,
+  confineForWrite,
+  OutsideWorkspace,
+  refuseOutside,
+  type WorkspacePath,
+} from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { missing } from "../find_files.ts";
 import { applyHunks } from "../patch/apply_hunks.ts";
@@ -205,7 +212,7 @@ function innerTarget(
   if (target === "" || target.startsWith("/")) throw fault("leads outside the workspace");
   if (parts.slice(0, depth).some((part) => part !== "..")) throw fault("has .. after a folder; write it without that");
   try {
-    confineEntryForWrite(context, join(dirname(place.real), target));
+    refuseOutside(context, [confineEntryForWrite(context, join(dirname(place.real), target)).real]);
   } catch (error) {
     if (error instanceof OutsideWorkspace) throw error;
     throw fault(`is not allowed: ${messageOf(error)}`);

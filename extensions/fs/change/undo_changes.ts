@@ -6,10 +6,11 @@ import {
   type State,
   stateOf,
 } from "../checkpoints.ts";
-import { confineEntryForWrite, OutsideWorkspace } from "../confine.ts";
+import { confineEntryForWrite } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { askForSecret } from "../read/read_place.ts";
 import type { Facts } from "../tree/tree.ts";
+import { committedSince } from "../watch/git_contents.ts";
 import { changeFiles, foldersOf, takeSnapshot } from "./change_files.ts";
 import { diffOf, type Written, written } from "./current_file.ts";
 import { messageOf, Pace } from "@vis/extension";
@@ -34,7 +35,7 @@ interface Kept {
   readonly reason: string;
 }
 
-const BY_OTHERS = "changed since by someone else";
+const BY_OTHERS = "changed since by someone else", COMMITTED = "was committed to git since";
 const MAX_NAMED = 5;
 
 /** Undoes changes as one change that can itself be undone. A file that has changed since is kept and named, the others
@@ -52,8 +53,9 @@ export async function undoChanges(
   const changes = chooseChanges(all, { ...choice, force });
   if (changes.length === 0 && choice.changes) return { changes, files: [], kept: [] }; // they were undone before
   if (changes.length === 0) throw nothing(all, choice);
+  const plan = await itemsOf(context, { changes, checkpoints, force });
   const { items, kept } = await apart(
-    withRenames(await itemsOf(context, { changes, checkpoints, force }), changes),
+    withRenames(force ? plan : await withoutCommitted(context, plan, changes), changes),
     (path) => lookAt(context, path),
   );
   if (items.length === 0 && kept.length > 0) throw allKept(kept, choice);
@@ -101,7 +103,7 @@ function allKept(kept: readonly Kept[], { redo }: UndoChoice): Error {
     return `${paths}${those.length > MAX_NAMED ? ` and ${those.length - MAX_NAMED} more` : ""} ${reason}`;
   });
   const text = `Cannot ${redo ? "redo" : "undo"}: ${parts.join("; ")}`;
-  return reasons.has(BY_OTHERS) ? new FilesChanged(text) : new Error(text);
+  return reasons.has(BY_OTHERS) || reasons.has(COMMITTED) ? new FilesChanged(text) : new Error(text);
 }
 
 /** Returns a change that an item would undo. */
@@ -114,6 +116,24 @@ function asOneOf(context: FsContext, [newest]: readonly Checkpoint[]): FsContext
   if (context.conversationId !== "" || !newest) return context;
   const { conversationId } = newest;
   return { ...context, source: { conversationId, queryId: null, iterationId: null } };
+}
+
+/** Keeps files whose content was committed after their change. */
+async function withoutCommitted(
+  { root }: FsContext,
+  { items, kept }: Plan,
+  changes: readonly Checkpoint[],
+): Promise<Plan> {
+  const files = new Map(items.flatMap(({ path, before }) => {
+    const at = changes.find((one) => one.items.some((item) => item.path === path))?.at;
+    return before?.kind === "file" && at !== undefined ? [[path, { bytes: before.bytes, at }] as const] : [];
+  }));
+  const committed = await committedSince(root, files);
+  if (committed.size === 0) return { items, kept };
+  return {
+    items: items.filter(({ path }) => !committed.has(path)),
+    kept: [...kept, ...[...committed].map((path) => ({ path, reason: COMMITTED }))],
+  };
 }
 
 interface Undoing {
@@ -201,7 +221,6 @@ async function itemsOf(
       else items.push(item);
     } catch (error) {
       context.signal?.throwIfAborted();
-      if (error instanceof OutsideWorkspace) throw error;
       kept.push({ path, reason: `is kept: ${messageOf(error)}` });
     }
   }

@@ -11,7 +11,8 @@ import {
   smallTextFile,
 } from "@vis/extension";
 import type { Buffer } from "node:buffer";
-import { join, posix, relative, sep } from "node:path";
+import { createHash } from "node:crypto";
+import { dirname, join, posix, relative, sep } from "node:path";
 
 const MOST_BYTES = 64 << 20;
 const TIMEOUT_MS = 30_000;
@@ -88,6 +89,38 @@ export class GitContents {
       // A filter of git, such as one for line ends, gives the file another size.
       return bytes && bytes.length === files.get(path)?.[AT.size] ? [[path, bytes] as const] : [];
     }));
+  }
+}
+
+/** Returns the paths whose content git's index has, if a commit, merge or checkout came after `at`. */
+export async function committedSince(
+  workspace: string,
+  files: ReadonlyMap<string, { readonly bytes: Uint8Array; readonly at: number }>,
+): Promise<ReadonlySet<string>> {
+  const place = files.size === 0 ? null : await repositoryAround(workspace);
+  if (place === null) return new Set();
+  const info = await Deno.stat(join(place.gitDir, "logs", "HEAD")).catch(() => null);
+  const moved = info?.mtime?.getTime() ?? 0;
+  if (![...files.values()].some(({ at }) => at < moved)) return new Set();
+  const index = join(place.gitDir, "index"), size = (await Deno.stat(index).catch(() => null))?.size ?? Infinity;
+  const bytes = size <= MOST_BYTES ? await Deno.readFile(index).catch(() => null) : null;
+  if (bytes === null) return new Set();
+  const sha256 = isSha256(parseGitConfig(await smallTextFile(join(place.commonDir, "config")) ?? ""));
+  const named = new Map([...files].map(([path, file]) => [posix.join(place.prefix, path), { path, ...file }]));
+  const found = new Set<string>();
+  for (const { name, isConflict, hash } of new GitIndex(bytes, { sha256 }).entries()) {
+    const file = isConflict ? undefined : named.get(name);
+    if (!file || file.at >= moved) continue;
+    const own = createHash(sha256 ? "sha256" : "sha1").update(`blob ${file.bytes.length}\0`).update(file.bytes);
+    if (own.digest().equals(hash)) found.add(file.path);
+  }
+  return found;
+}
+
+async function repositoryAround(workspace: string): Promise<Repository | null> {
+  for (let top = workspace;; top = dirname(top)) {
+    const place = await repositoryAt(top, workspace);
+    if (place !== null || top === dirname(top)) return place;
   }
 }
 

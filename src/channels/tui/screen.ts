@@ -7,7 +7,7 @@ import { fileFault, messageOf, UsageError } from "../../domain/errors.ts";
 import { type Clock, REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 import type { BranchPoint } from "../../domain/records/conversations.ts";
 import type { ExtensionAdmin, ExtensionCommandFacts } from "../../domain/reports.ts";
-import { keptText, runUndo, undoCuts } from "../../domain/undo.ts";
+import { earlierRequest, keptText, runUndo, undoCuts } from "../../domain/undo.ts";
 import type { ConfigAdmin, ProviderAdmin, Session } from "../channel.ts";
 import { ChatController, openBranch } from "./chat.ts";
 import { commandsOf, submitted } from "./commands.ts";
@@ -345,6 +345,9 @@ export class Screen implements PanelActions {
     if (report === null) throw new UsageError("Cannot undo: the extension that records file changes is disabled");
     void this.#readGit();
     const { error, files = [] } = report;
+    const { branch } = this.chat;
+    const isNamed = options["redo"] === true || options["changes"] !== undefined || branch === null;
+    const older = isNamed ? "" : await earlierRequest(report, { conversations: this.#session.conversations, branch });
     if (error !== undefined) throw new UsageError(error);
     const paths = files.map(({ path }) => path).join(", ");
     const kept = keptText(report);
@@ -352,7 +355,7 @@ export class Screen implements PanelActions {
     const more = kept === "" ? "" : `. ${kept}; ${command} --force overwrites it`;
     return `${options["redo"] === true ? "Reapplied" : "Undid"} changes in ${paths}${
       options["redo"] === true ? "" : " (/redo reapplies them)"
-    }${more}`;
+    }${older === "" ? "" : `. ${older}`}${more}`;
   }
 
   async export(name: string): Promise<void> {

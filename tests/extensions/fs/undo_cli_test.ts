@@ -109,6 +109,31 @@ Deno.test("undoCli() refuses files that were changed by others, and forces them 
   assert.equal(await workspace.text("a.txt"), "mine\n");
 });
 
+Deno.test("undoCli() keeps a file that was committed after its change, and forces it if requested", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one\n", "b.txt": "one\n" });
+  const git = async (...args: string[]) => {
+    const own = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"];
+    const { success } = await new Deno.Command("git", { args: [...own, ...args], cwd: workspace.root }).output();
+    assert.ok(success, args.join(" "));
+  };
+  await git("init", "-q");
+  await git("add", ".");
+  await git("commit", "-qm", "first");
+  await workspace.call("edit", "a.txt", { old: "one", new: "two" });
+  assert.equal((await cli(workspace, { dryRun: true })).code, 0);
+  await git("commit", "-qam", "second");
+  assert.deepEqual(await cli(workspace, {}), {
+    code: 1,
+    told: { error: "Cannot undo: a.txt was committed to git since", code: "files_changed" },
+  });
+  assert.equal(await workspace.text("a.txt"), "two\n");
+  await workspace.call("edit", "b.txt", { old: "one", new: "three" });
+  assert.equal((await cli(workspace, {})).code, 0);
+  assert.equal(await workspace.text("b.txt"), "one\n");
+  assert.equal((await cli(workspace, { force: true })).code, 0);
+  assert.equal(await workspace.text("a.txt"), "one\n");
+});
+
 Deno.test("undoCli() undoes file by file: what somebody else changed is kept, and can be forced later", async () => {
   await using workspace = await Workspace.with({ "a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n" });
   await workspace.call("writeFile", "c.txt", "C\n");

@@ -196,7 +196,7 @@ Deno.test("shell.run() asks the user for the network and for paths outside the w
     await Deno.symlink("/etc", `${root}/link`);
     const questions: unknown[] = [], requests: Parameters<NonNullable<EnvironmentView["approve"]>>[0][] = [];
     let programs = "/usr/bin/npm", changes = false;
-    let answer = { allowed: true, reason: "" };
+    let answer: { allowed: boolean; reason: string; byUser?: boolean } = { allowed: true, reason: "" };
     let hasNetwork = false;
     const asked: [unknown, { network?: boolean; write?: readonly string[]; hideSecrets?: unknown }][] = [];
     const env: EnvironmentView = {
@@ -263,11 +263,16 @@ Deno.test("shell.run() asks the user for the network and for paths outside the w
     assert.deepEqual(questions, []);
     assert.equal(asked.at(-1)![1].write, undefined);
     hasNetwork = false;
-    answer = { allowed: false, reason: "the user said no: offline" };
+    answer = { allowed: false, reason: "the user said no: offline", byUser: true };
     const { length } = asked;
     await assert.rejects(
       run(env, "npm ci", { network: true }),
-      /Cannot allow network for npm ci … \(\/usr\/bin\/npm\): the user said no: offline; vis config/,
+      /Cannot allow network for npm ci … \(\/usr\/bin\/npm\): the user said no: offline$/,
+    );
+    answer = { allowed: false, reason: "nobody can be asked here" };
+    await assert.rejects(
+      run(env, "npm ci", { network: true }),
+      /nobody can be asked here; vis config set shell\.network/,
     );
     await assert.rejects(run(env, "true", { write: ["../missing"] }), /changes .*missing: it does not exist/);
     const { approve: _, ...alone } = env;

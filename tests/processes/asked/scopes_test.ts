@@ -336,6 +336,14 @@ Deno.test("a command that a lasting answer covers as a whole says what its progr
   assert.deepEqual(runs("make deploy"), ["make deploy runs what the Makefile says"]);
   assert.deepEqual(runs("npm install"), ["npm install runs what package.json says"]);
   assert.deepEqual(runs("cat a.txt"), []);
+  for (
+    const line of ["npm view tape version", "npm ping", "npm ls --all", "npm search tap", "npm audit", "npm why a"]
+  ) {
+    assert.deepEqual(runs(line), [], line);
+  }
+  for (const line of ["npm audit fix", "npm view github:a/b", "npm view a/b", "npm view a --node-options=x"]) {
+    assert.deepEqual(runs(line), [`${line} runs what package.json says`], line);
+  }
 });
 
 Deno.test("commandScopes() where the network is asked for, package managers are covered with any packages", () => {

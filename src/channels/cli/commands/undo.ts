@@ -1,6 +1,6 @@
 import { UsageError } from "../../../domain/errors.ts";
 import { localTime, visibleText } from "../../../domain/kit/text.ts";
-import { type FileChange, keptText, runUndo, undoCuts, type UndoReport } from "../../../domain/undo.ts";
+import { earlierRequest, type FileChange, keptText, runUndo, undoCuts, type UndoReport } from "../../../domain/undo.ts";
 import type { Io } from "../../channel.ts";
 import { diffLines } from "../../../markdown/terminal/diff_lines.ts";
 import { terminalPaint } from "../../../markdown/terminal/paint.ts";
@@ -41,7 +41,11 @@ export async function undoCommand(
   }
   if (report.error !== undefined) io.stderr(`vis: ${visibleText(report.error)}${hint(report, flags)}\n`);
   else if (!flags.json && flags.list) list(report.changes ?? [], io);
-  else if (!flags.json) show(report, { io, flags });
+  else if (!flags.json) {
+    show(report, { io, flags });
+    const older = steps === undefined && !redo ? await earlierThanLast(report, { services, flags }) : "";
+    if (older !== "") io.stderr(`vis: ${visibleText(older)}\n`);
+  }
   return report.error === undefined && (report.kept ?? []).length === 0 ? 0 : 1;
 }
 
@@ -58,6 +62,17 @@ async function ofBranch(
     });
     if (branch === null) return { conversation: id };
     return { conversation: branch.conversationId, ...await undoCuts(conversations, branch) };
+  });
+}
+
+async function earlierThanLast(
+  report: UndoReport,
+  { services, flags }: Pick<StoredCommand<UndoFlags>, "services" | "flags">,
+): Promise<string> {
+  const id = flags.conversation ?? report.changes?.[0]?.conversationId ?? "";
+  return await browse({ services, flags }, async ({ conversations }) => {
+    const branch = await conversations.byId(id).catch(() => null); // it may belong to another database
+    return branch === null ? "" : await earlierRequest(report, { conversations, branch });
   });
 }
 

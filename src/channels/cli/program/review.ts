@@ -204,7 +204,7 @@ function addSearch(program: Command, context: Context): void {
 
 function addUndo(program: Command, context: Context): void {
   program.command("undo")
-    .description("undo file changes, by default all changes of the last request")
+    .description("undo file changes, by default all changes of the last request that changed files")
     .option("--list", "list the changes that can be undone, newest first", false)
     .option("--last <n>", "undo the last N changes", positiveInteger)
     .addOption(

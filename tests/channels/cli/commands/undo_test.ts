@@ -58,6 +58,22 @@ Deno.test("vis undo passes its flags on, and shows the diffs and the number of c
   assert.equal(err, "Undid 2 changes in 1 file (vis undo --redo reapplies them)\n");
 });
 
+Deno.test("vis undo names the request that it undid, if later ones changed no file", async () => {
+  const queries = ["q1", "q2", "q3"].map((queryId) => ({ queryId, text: `Ask ${queryId}` }));
+  const session = fakeSession({
+    byId: () => Promise.resolve({ conversationId: CHANGE.conversationId, branchId: "b" } as never),
+    queries: () => Promise.resolve(queries as never),
+  });
+  const files = [{ path: "a.txt", diff: "" }];
+  const told = async (queryId: string) =>
+    (await run(["undo"], { session, answer: { changes: [{ ...CHANGE, queryId }], files } })).err.split("\n").slice(1);
+  assert.deepEqual(await told("q1"), [
+    'vis: No later request has changes to undo: this is request 1 of 3, "Ask q1"',
+    "",
+  ]);
+  assert.deepEqual(await told("q3"), [""]);
+});
+
 Deno.test("vis undo explains why it undid nothing, and how to do it nevertheless", async () => {
   const error = "Cannot undo: a.txt changed since by someone else";
   const told = async (words: readonly string[], more: object) => {
