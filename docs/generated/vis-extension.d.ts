@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 57fc9e5d3e3d57dd1f8779456aab8aa2b936bd9c644413e1aeab78f45b69c2ad
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 256007812f18eca75af39534a561fc7a8a2c757297892b6d850b72b34c4ab56c
 import { z } from 'zod';
 
 /** Any value that JSON can express. */

@@ -73,7 +73,7 @@ export function blockHint(habits: Habits, { name, excerpt, source }: FailedBlock
 
 /** Functions whose results are texts or lists; these cannot refuse names that they lack. */
 export type PlainResults = Readonly<Record<string, PlainType>>;
-export type PlainType = "string" | "list";
+type PlainType = "string" | "list";
 
 export function plainResults(functions: readonly (readonly [name: string, symbol: FunctionSymbol])[]): PlainResults {
   return Object.fromEntries(functions.flatMap(([name, { returns }]) => {

@@ -39,7 +39,7 @@ const FLAG_EXTENDED = 0x4000, FLAG_STAGE = 0x3000;
 const KIND_MASK = 0o170000, SUBMODULE = 0o160000;
 
 /** A file that a repository tracks. */
-export class GitIndexEntry {
+class GitIndexEntry {
   readonly #index: Buffer;
   readonly #at: number;
   readonly #hashBytes: number;
