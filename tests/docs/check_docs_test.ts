@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { fragmentsOf, linksOf, pathsOf } from "../../scripts/check_docs.ts";
+import { fragmentsOf, linksOf, pathsOf, problems } from "../../scripts/check_docs.ts";
 
 Deno.test("linksOf() finds relative links outside code, with fragments", () => {
   const page = "[a](x.md#top) [b](https://example.org) [c](../y/) [d](#here)\n```\n[no](z.md)\n```\n";
@@ -16,4 +16,8 @@ Deno.test("pathsOf() finds paths in backquotes and no patterns", () => {
     "src/app.ts",
     "src/sandbox/",
   ]);
+});
+
+Deno.test("links, headings and paths that the documentation names exist", async () => {
+  assert.deepEqual(await problems(), []);
 });

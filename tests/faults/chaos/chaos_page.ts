@@ -41,7 +41,7 @@ export function chaosPage({ commit, way, machine, runs }: ChaosResult): string {
     `${requests} requests, ${atOnce} at a time, on ${machine.cores} cores and ${machine.memoryGb} GB with a load of ${
       machine.load.toFixed(1)
     },`,
-    `commit ${commit}. [Several nodes](../internals/nodes.md#what-is-tested) says what is tried.`,
+    `commit ${commit}. [Several nodes](../internals/nodes.md#tests-that-break-nodes) says what is tried.`,
     "",
     "## What was done",
     "",
