@@ -6,7 +6,7 @@ interface Found {
 
 /** A section of a page for users. */
 export interface Section extends Found {
-  /** The page, and the section in it: `guide/files-and-commands#undo`. */
+  /** The page, and the section in it: `guide/conversations#undo-changes`. */
   readonly place: string;
 }
 

@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 Deno.test("bin/vis sets up once, says so on stderr, and keeps stdout for the program", async () => {
   await using program = await Program.make();
   const first = await program.run("bin/vis", { args: ["a b", "--flag"], input: "typed" });
-  assert.equal(first.stderr, "vis: setting up (once)\n");
+  assert.equal(first.stderr, "vis: setting up (once, about half a minute)\n");
   const { args, generated, input, main } = JSON.parse(first.stdout);
   assert.deepEqual({ args, generated, input, main }, {
     args: ["a b", "--flag"],
