@@ -44,13 +44,11 @@ export type Conversation = Branch;
 
 export type BranchOfConversation = BranchNode;
 
-/** The parts from which conversations are built. The caller owns them. */
 export interface ConversationParts extends RunnerParts {
   /** Makes this process one of several nodes, which runs queries with `runner`. */
   readonly shared?: (runner: QueryRunner) => SharedQueries;
 }
 
-/** The methods of the store that channels use directly, as its caller sees it. */
 export type StoredView = Pick<
   Store,
   | "search"
@@ -66,12 +64,10 @@ export type StoredView = Pick<
 
 /** A view of the conversations of its tenant, or of every tenant. */
 interface ConversationView {
-  /** The tenant of new conversations. */
   readonly tenant: string;
   readonly all: boolean;
 }
 
-/** The parts that all views of a process share, with the store for new conversations. */
 interface Common {
   readonly runner: QueryRunner;
   readonly shared: SharedQueries | null;
@@ -79,22 +75,18 @@ interface Common {
   readonly exports: Exports;
 }
 
-/** The single entry point for channels: every live conversation of this process. Owns their environments; `closeAll`
- * ends them. Does not close the store. */
+/** The single entry point for channels. `Conversations` owns the environments of its conversations; `closeAll` ends
+ * them. It does not close the store. */
 export class Conversations {
-  /** The lists and facts of the store. */
   readonly stored: StoredView;
-  /** Operations that need no model. */
   readonly records: Records;
-  /** The queries of all nodes that share the database; null if there is only one process. */
+  /** The queries of all nodes that share the database; null for a single process. */
   readonly shared: SharedQueries | null;
-  /** Exports of conversations as files. */
   readonly exports: Exports;
   readonly #parts: ConversationParts;
   readonly #runner: QueryRunner;
   readonly #own: Store;
 
-  /** Shows the conversations that the store shows. `common` is given for another view. */
   constructor(parts: ConversationParts, common?: Common) {
     this.#parts = parts;
     this.#own = common?.own ?? parts.store;
@@ -105,12 +97,12 @@ export class Conversations {
     this.shared = common ? common.shared : parts.shared?.(this.#runner) ?? null;
   }
 
-  /** All models that may serve, the root first. */
+  /** All configured models, the root first. */
   get routes(): readonly ModelRoute[] {
     return this.#parts.router.routes;
   }
 
-  /** The names under which a request can choose one of these models, or a preference among them. */
+  /** The names that a request can give in `model`, such as "anthropic/claude-sonnet-5" or the name of a preference. */
   get modelNames(): readonly string[] {
     return [...PREFERENCES, ...this.routes.flatMap(({ provider, model }) => [model, `${provider.name}/${model}`])];
   }
@@ -137,7 +129,7 @@ export class Conversations {
     return branch;
   }
 
-  /** Returns the conversation of a workspace with the newest query; null if there is none. */
+  /** Returns the conversation of a workspace with the newest query, or null. */
   async latest(workspace: string): Promise<Branch | null> {
     return await this.#store.latestConversation(workspace);
   }
@@ -151,13 +143,12 @@ export class Conversations {
     return await this.#store.iterations(queryId, range);
   }
 
-  /** Returns everything that the branch's queries did. */
   async recording(branch: Branch): Promise<Recording> {
     const { readRecording } = await import("./read_recording.ts");
     return await readRecording(this.#store, branch);
   }
 
-  /** Returns everything that the branch's queries did, read as it is needed. */
+  /** Returns the recording of a branch, which reads its parts only when they are needed. */
   async paged(branch: Branch): Promise<PagedRecording> {
     const { pagedRecording } = await import("./read_recording.ts");
     return await pagedRecording(this.#store, branch);
@@ -182,10 +173,10 @@ export class Conversations {
   }
 
   /** Runs a request to its end. Rejects with `UsageError` for an empty or oversized request, an invalid schema,
-   * unusable images or variables, and a cost limit without a known price. Rejects with `Cancelled` if something would
-   * have to be created after the signal aborted. In these cases nothing is created or stored. Also rejects with
-   * `BusyError` (`TakenOverError` if another process took over later), `ConfigError` and `StoreError`; every other end
-   * is a result. */
+   * unusable images or variables, and a cost limit without a known price. Rejects with `Cancelled` if the signal
+   * aborts before anything is created. In these cases Vis creates and stores nothing. Also rejects with `BusyError`
+   * (`TakenOverError` if another process took over later), `ConfigError` and `StoreError`; every other end is a
+   * result. */
   async ask(target: AskTarget, request: string, options: AskOptions): Promise<QueryResult> {
     checkRequest(request);
     this.#checkPrice(options);
@@ -199,7 +190,7 @@ export class Conversations {
   }
 
   /** Makes a branch that continues from a point of another one, with the queries and variables of that moment. Throws
-   * `UsageError` if the point does not exist or is still running. */
+   * `UsageError` if the point does not exist or its query is still running. */
   async fork(at: NewFork): Promise<Branch> {
     return await this.#store.fork(at);
   }
@@ -257,7 +248,6 @@ export class Conversations {
     return await (this.shared ?? this.#runner).steer(branchId, text, signal);
   }
 
-  /** Returns the programs that the branch runs in the background of this process. */
   programs({ branchId }: Branch): readonly BackgroundProgram[] {
     return this.#runner.programs(branchId);
   }
@@ -279,12 +269,12 @@ export class Conversations {
     return await previewCall(request, { parts: { ...this.#parts, environment }, extras });
   }
 
-  /** Returns the messages that were sent for an iteration (0-based); null if there are none. */
+  /** Returns the messages that Vis sent for an iteration (0-based), or null if the store has none. */
   async sentMessages(queryId: string, position: number): Promise<readonly SentMessage[] | null> {
     return await this.#store.sentMessages(queryId, position);
   }
 
-  /** Throws `UsageError` if `ask` would refuse the request or its extras; stores nothing. */
+  /** Throws `UsageError` if `ask` would refuse the request or its extras. */
   async check(
     { request, ...given }: Pick<AskOptions, "images" | "responseSchema" | "model" | "limits"> & {
       readonly request?: string;
@@ -300,7 +290,7 @@ export class Conversations {
     checkPrice({ model: given.model, limits: requestSettings(settings, given).limits }, router);
   }
 
-  /** Takes the lock of the branch before awaiting anything else. */
+  /** Takes the lock of the branch before it awaits anything else, so that requests run in the order of their calls. */
   async #runIn(branch: Branch, request: string, options: RunnerOptions): Promise<QueryResult> {
     await options.onBranch?.(branch);
     if (this.shared) {
@@ -325,7 +315,6 @@ export class Conversations {
 
 type Before = Pick<AskOptions, "images" | "given" | "instructions" | "responseSchema">;
 
-/** Returns the input of a query, for another run of it. */
 async function asBefore(queryId: string, store: Store): Promise<Before> {
   const [{ images, answerSchema, instructions }, given] = await Promise.all([
     store.queryExtras(queryId),
@@ -338,13 +327,11 @@ async function asBefore(queryId: string, store: Store): Promise<Before> {
 /** The number of newest conversations to search for the prefix, since ids made in the same minute begin alike. */
 const NEWEST = 200;
 
-/** The minimum length of a prefix. */
 const FEWEST = 8;
 
 /** This many characters distinguish conversations that were not made in the same millisecond. */
 const SHOWN = 13;
 
-/** Explains why no conversation matches an id or a prefix. */
 async function notFound(id: string, store: Pick<ConversationStore, "listConversations">): Promise<UsageError> {
   const start = id.toLowerCase();
   if (start.length < FEWEST) {
@@ -357,14 +344,12 @@ async function notFound(id: string, store: Pick<ConversationStore, "listConversa
   return new UsageError(`Cannot find conversation ${id}: ${near.length} ids start with it, such as ${examples}`);
 }
 
-/** A query that a node has accepted, wherever it runs. */
 export interface SharedRun {
   readonly branchId: string;
-  /** The numbers of the oldest and the newest kept event; `oldest` is larger if there are none. */
+  /** The numbers of the oldest and the newest kept event. `oldest` is larger than `newest` when no event is kept. */
   readonly oldest: number;
   readonly newest: number;
   readonly running: boolean;
-  /** Yields the events after a number until the end, each as soon as it happens. */
   events(after: number): AsyncGenerator<{ readonly number: number; readonly event: QueryEvent }>;
 }
 
@@ -375,32 +360,27 @@ interface SharedRequest extends Pick<RunnerOptions, "retryOf"> {
 
 /** The queries of a database that several nodes share. Every node accepts requests, runs some, and follows any. */
 export interface SharedQueries {
-  /** Runs a valid request like `Conversations.ask`. */
   ask(branch: Branch, request: string, options: AskOptions & SharedRequest): Promise<QueryResult>;
   /** Sends a message like `Conversations.steer`. */
   steer(branchId: string, text: string, signal?: AbortSignal): Promise<boolean>;
-  /** Cancels the running and waiting queries of a conversation. Returns their number. */
+  /** Cancels the running and waiting queries of a conversation, and returns their number. */
   cancel(conversationId: string): Promise<number>;
-  /** Returns the approvals of a conversation that wait for an answer. */
   questions(conversationId: string): Promise<readonly ApprovalQuestion[]>;
-  /** Returns false if this approval does not wait. */
+  /** Returns false if this approval no longer waits. */
   answer(conversationId: string, questionId: string, answer: ApprovalAnswer): Promise<boolean>;
-  /** Whether any query runs or waits in a conversation. */
   isBusy(conversationId: string): Promise<boolean>;
   /** Returns null for a query that has ended and whose events are no longer kept. The signal ends the events. */
   follow(queryId: string, signal: AbortSignal): Promise<SharedRun | null>;
-  /** Returns the number of waiting requests, and of queries that this node took over from lost nodes. */
   load(): Promise<{ readonly depth: number; readonly oldestMs: number; readonly takeovers: number }>;
   /** Takes nothing more and leaves running queries to other nodes: each before its next iteration, or at once when the
    * time is up. `ask` continues to wait; an abort of its signal then ends only the wait. */
   drain(graceMs: number): Promise<void>;
 }
 
-/** The number of conversations in which a moved folder is looked for. */
 const LOOKED_AT = 50;
 
-/** Reports that a workspace has no conversation to continue, and how to continue a conversation of a folder that is
- * gone. */
+/** Reports that a workspace has no conversation to continue. If a conversation belongs to a folder that is gone, the
+ * message says how to continue it. */
 export async function nothingToContinue(
   { conversations, workspace }: { readonly conversations: Conversations; readonly workspace: string },
 ): Promise<string> {

@@ -21,34 +21,33 @@ export type RunnerParts =
   & Omit<EnvironmentParts, "branch">
   & Omit<QueryParts, "environment" | "store" | "log" | "now" | "steering" | "between">
   & {
-    /** Wraps every query once it has its branch, and may listen to its events. Its `between` is called before each
-     * model call. */
+    /** Wraps every query once its branch exists, and may listen to its events. Vis calls `between` before each model
+     * call. */
     readonly around?: (
       emit: Emit,
       run: (emit: Emit, between?: QueryParts["between"]) => Promise<QueryResult>,
     ) => Promise<QueryResult>;
-    /** Limits for idle children: their number and their lifetime. */
     readonly children?: Partial<Omit<ChildPoolOptions, "onError">>;
   };
 
 export interface RunnerOptions extends AskOptions {
   readonly extras: RequestExtras;
-  /** Variables of the request that have already been read. */
   readonly read?: readonly InputVariable[] | undefined;
   readonly retryOf?: string | undefined;
   /** The id under which the request was accepted; a new one if omitted. */
   readonly queryId?: string;
   /** The state from which the query continues if another process began it; `queryId` is its id. */
   readonly left?: QueryLeft;
-  /** Once it aborts, another process takes the query before its next iteration: it rejects with `HandedOver`. */
+  /** When this signal aborts, another process takes the query before its next iteration, and the run rejects with
+   * `HandedOver`. */
   readonly leaving?: AbortSignal;
 }
 
-/** Runs queries in this process, one at a time in each branch. Owns their environments; `closeAll` ends them. */
+/** Runs queries in this process, one at a time in each branch. The runner owns their environments; `closeAll` ends
+ * them. */
 export class QueryRunner {
   readonly #parts: RunnerParts;
   readonly #live: LiveEnvironments<Environment, Branch>;
-  /** The running queries, by branch. */
   readonly #running = new Map<string, { readonly steering: Steering; readonly ended: Promise<void>; cancel(): void }>();
   readonly #children: ChildPool;
   readonly #leases: LeaseKeeper;
@@ -79,7 +78,7 @@ export class QueryRunner {
     return this.#live.isBusy(branchId);
   }
 
-  /** Takes the lock of the branch before awaiting anything. */
+  /** Takes the lock of the branch before it awaits anything, so that requests run in the order of their calls. */
   async run(branch: Branch, request: string, options: RunnerOptions): Promise<QueryResult> {
     const run = (emit: Emit, between?: QueryParts["between"]) =>
       this.#run(branch, request, { ...options, emit }, between);
@@ -90,17 +89,14 @@ export class QueryRunner {
     return await this.#live.lockOf(branch).run(whenFree, signal);
   }
 
-  /** Whether a query runs here in the branch. */
   runs(branchId: string): boolean {
     return this.#running.has(branchId);
   }
 
-  /** Returns programs like `Conversations.programs`. */
   programs(branchId: string): readonly BackgroundProgram[] {
     return this.#live.opened(branchId)?.programs.background ?? [];
   }
 
-  /** Sends a message like `Conversations.steer`, to a query that runs here. */
   async steer(branchId: string, text: string, signal?: AbortSignal): Promise<boolean> {
     return await this.#running.get(branchId)?.steering.add(text, signal) ?? false;
   }
@@ -147,7 +143,7 @@ export class QueryRunner {
     }
   }
 
-  /** Returns the environment. The query must be stored as running: from then on no other process changes the branch. */
+  /** The query must be stored as running before this call: from then on no other process changes the branch. */
   async #environmentFor(
     branch: Branch,
     queryId: string,
@@ -169,7 +165,6 @@ export class QueryRunner {
     }
   }
 
-  /** Cancels a running query and stores its end before closing its environment. */
   async close(branchId: string): Promise<void> {
     const running = this.#running.get(branchId);
     running?.cancel();
@@ -185,7 +180,7 @@ export class QueryRunner {
 
 const EVERY_MS = 30_000;
 
-/** Renews the leases of this process while queries run, and notifies queries whose lease another process now holds. */
+/** Renews the leases of this process while queries run. Notifies each query whose lease another process now holds. */
 export class LeaseKeeper {
   readonly #renew: () => Promise<readonly string[]>;
   readonly #everyMs: number;
@@ -193,7 +188,7 @@ export class LeaseKeeper {
   readonly #running = new Map<string, () => void>();
   #timer: ReturnType<typeof setInterval> | null = null;
 
-  /** `renew` returns the branches that this process holds. If it rejects, it is tried again later. */
+  /** `renew` returns the branches that this process still holds. If it rejects, the keeper tries again later. */
   constructor(
     renew: () => Promise<readonly string[]>,
     { everyMs = EVERY_MS }: { readonly everyMs?: number } = {},
@@ -223,9 +218,7 @@ export class LeaseKeeper {
   }
 }
 
-/** The environment that a branch keeps between its queries. */
 interface LiveEnvironment {
-  /** Whether its child is running. */
   readonly alive: boolean;
   /** Whether it matches the stored state exactly. */
   readonly sound: boolean;
@@ -235,26 +228,22 @@ interface LiveEnvironment {
 
 interface LiveEnvironmentsOptions<E extends LiveEnvironment, B> {
   readonly open: (branch: B) => Promise<E>;
-  /** The limit for kept ones. Environments with a running child or query are not closed to reach it. */
+  /** The limit for kept environments. An environment with a running child or query stays open beyond it. */
   readonly kept: number;
-  /** Called when one is closed: the least recently used, or any by `close`. */
+  /** Runs when an environment is closed, whether to make room or by `close`. */
   readonly onClose: (branchId: string) => void;
 }
 
-/** The run that needs the environment of its branch. */
 export interface WantedFor {
   readonly run: string;
-  /** The previous newest run of the branch; null for none. */
   readonly after: string | null;
   /** Whether the run starts from the state before an older run, which it replaces. */
   readonly reopen: boolean;
 }
 
 interface Entry<E extends LiveEnvironment> {
-  /** The lock of the caller that runs a query. */
   readonly lock: Semaphore;
   environment: Promise<E> | null;
-  /** The environment; null until it is open. */
   opened: E | null;
   /** The run that used it last: it contains the state up to the end of that run. */
   run: string | null;
@@ -264,7 +253,6 @@ interface Entry<E extends LiveEnvironment> {
  * closed or another process has used the branch. Closing an idle one loses no stored state. */
 export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly branchId: string }> {
   readonly #options: LiveEnvironmentsOptions<E, B>;
-  /** The entries, least recently used first. */
   readonly #entries = new Map<string, Entry<E>>();
 
   constructor(options: LiveEnvironmentsOptions<E, B>) {
@@ -276,7 +264,6 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     return this.#entryOf(branchId).lock;
   }
 
-  /** Returns the environment of a branch; null if it is not open. */
   opened(branchId: string): E | null {
     return this.#entries.get(branchId)?.opened ?? null;
   }
@@ -331,7 +318,7 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     return entry;
   }
 
-  /** Closes the least recently used ones, down to the maximum, counting `more` additional ones. */
+  /** Closes the least recently used environments down to the limit, which leaves room for `more`. */
   trim(more = 0): void {
     for (const [branchId, { environment, opened, lock }] of this.#entries) {
       if (this.#entries.size + more <= this.#options.kept) return;
@@ -341,11 +328,9 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
   }
 }
 
-/** The owner of a child process that can be stopped, and is restored with its variables on next use. */
 export interface PooledChild {
-  /** Whether its child is running. */
   readonly alive: boolean;
-  /** Whether it is running and has run a block. */
+  /** Whether the child is running and has run a block. */
   readonly used: boolean;
   /** Stops the child, even while it starts, unless a query runs. */
   rest(): Promise<void>;
@@ -355,9 +340,9 @@ interface ChildPoolOptions {
   /** The limit for children, counted from before they start until they are reaped. Only simultaneous queries can exceed
    * it. */
   readonly live: number;
-  /** A child stays alive this long without a query. */
+  /** The milliseconds that a child stays alive without a query. */
   readonly idleMs: number;
-  /** Calls `f` once after `ms`, unless the returned function is called first. */
+  /** Calls `f` once after `ms`, unless the caller first calls the returned function. */
   readonly after?: (ms: number, f: () => void) => () => void;
   /** Called if a child could not be stopped. */
   readonly onError: (error: unknown) => void;
@@ -372,11 +357,8 @@ interface Resting {
  * number, least recently used first, and their time. A child with a running query is never stopped. */
 export class ChildPool {
   readonly #options: ChildPoolOptions;
-  /** The number of children that are starting, running or ending. */
   #children = 0;
-  /** The number of starts that wait for room. */
   #waiting = 0;
-  /** The resting children, least recently used first. */
   readonly #resting = new Map<string, Resting>();
   readonly #stopping = new Set<Promise<void>>();
 
@@ -384,17 +366,16 @@ export class ChildPool {
     this.#options = options;
   }
 
-  /** The number of children that are waited for, starting, running or ending. */
+  /** The number of children that are starting, running or ending, and of starts that wait for room. */
   get count(): number {
     return this.#children + this.#waiting;
   }
 
-  /** The number of conversations whose child waits for their next query. */
   get resting(): number {
     return this.#resting.size;
   }
 
-  /** Whether one more fits within the limit, once idle children are stopped. */
+  /** Whether the limit leaves room for another child once the idle children are stopped. */
   get hasRoom(): boolean {
     const alive = Array.from(this.#resting.values()).filter(({ resident }) => resident.alive);
     return this.count - alive.length - this.#stopping.size < this.#options.live;
@@ -417,8 +398,7 @@ export class ChildPool {
     }
   }
 
-  /** Called when a query has ended. Its child waits for the next query if it has run a block, and is stopped otherwise.
-   * Only a child that needs the room waits for that stop. */
+  /** Reports that a query has ended. Its child waits for the next query if it has run a block, else it is stopped. */
   rest(id: string, resident: PooledChild): void {
     this.forget(id);
     if (!resident.used) return this.#stop(resident);
@@ -430,13 +410,13 @@ export class ChildPool {
     void this.#shrink(this.#options.live);
   }
 
-  /** Called when a query begins, or when the child is closed elsewhere. */
+  /** Reports that a query begins, or that its owner closed the child. */
   forget(id: string): void {
     this.#resting.get(id)?.cancel();
     this.#resting.delete(id);
   }
 
-  /** Resolves when there are at most `most` children, or all of them belong to queries. */
+  /** Resolves when at most `most` children are left, or all of them belong to queries. */
   async #shrink(most: number): Promise<void> {
     while (this.#children > most) {
       this.#stopSurplus();
@@ -445,7 +425,7 @@ export class ChildPool {
     }
   }
 
-  /** Children being stopped may already make enough room; without any, one has to be stopped. */
+  /** Children that are being stopped may already make enough room. If there are none, one has to be stopped. */
   #stopSurplus(): void {
     const surplus = this.count - this.#options.live - this.#stopping.size;
     const needed = this.#stopping.size === 0 ? Math.max(1, surplus) : surplus;
@@ -463,7 +443,7 @@ export class ChildPool {
   }
 }
 
-/** Calls later without keeping the process alive. */
+/** The timer does not keep the process alive. */
 function afterRealTime(ms: number, f: () => void): () => void {
   const timer = setTimeout(f, ms);
   unrefTimer(timer);

@@ -17,7 +17,7 @@ import { ReplyStream } from "../prompt/reply/stream_reply.ts";
 
 const ITERATIONS_AT_ONCE = 8;
 
-/** Returns a conversation with everything that its queries did; sub-queries are below the iterations that ran them. */
+/** Returns a conversation with all its queries. Each sub-query is below the iteration that ran it. */
 export async function readRecording(store: Store, branch: Branch): Promise<Recording> {
   const { conversationId, title, workspace, createdAt, queries } = await pagedRecording(store, branch);
   const whole: RecordedQuery[] = [];
@@ -27,7 +27,6 @@ export async function readRecording(store: Store, branch: Branch): Promise<Recor
   return { conversationId, title, workspace, createdAt, queries: whole };
 }
 
-/** Returns a conversation that is read as it is needed. */
 export async function pagedRecording(store: Store, branch: Branch): Promise<PagedRecording> {
   const { conversationId, title, workspace, createdAt } = branch;
   const shown = new Map((await store.turns(branch.branchId)).map((turn) => [turn.queryId, turn.iterations]));
@@ -45,7 +44,6 @@ export async function pagedRecording(store: Store, branch: Branch): Promise<Page
   return { conversationId, title, workspace, createdAt, queries };
 }
 
-/** Returns the `context` that a query received. */
 async function givenContext(store: Store, queryId: string): Promise<RecordedContext | null> {
   const image = (await store.givenImages(queryId)).find(({ name }) => name === "context");
   if (!image) return null;
@@ -79,7 +77,7 @@ async function queryFacts(store: Store, query: StoredQuery): Promise<Omit<Record
   };
 }
 
-/** Yields the iterations of a query. `shown` is the number of iterations that a fork has; all by default. */
+/** `shown` is the number of iterations that a fork has; all by default. */
 async function* iterationsOf(store: Store, queryId: string, shown = Infinity): AsyncGenerator<RecordedIteration> {
   for (let after = -1, given = 0; given < shown;) {
     const some = await store.iterations(queryId, { after, limit: Math.min(ITERATIONS_AT_ONCE, shown - given) });
@@ -115,14 +113,14 @@ async function readIteration(store: Store, iteration: StoredIteration): Promise<
   };
 }
 
-/** Returns thinking that was sent separately and is not part of the reply. */
+/** Returns thinking that the provider sent separately and that is not part of the reply. */
 function besideReply(thinking: string, response: string): string {
   if (thinking === "" || response === "") return thinking;
   const parsed = parseReply(response);
   return parsed.ok && parsed.reply.thinking === thinking ? "" : thinking;
 }
 
-/** Returns thinking that was sent separately from a partial reply, which is read as it arrived. */
+/** Returns separate thinking of a partial reply. */
 function besidePart(thinking: string, response: string): string {
   return new ReplyStream().push(response).thinking === thinking ? "" : thinking;
 }

@@ -17,17 +17,14 @@ import type { ArchiveCode } from "./export/read_archive.ts";
 /** Larger values are described, not decoded. */
 const MAX_SHOWN_BYTES = 16 * 1024 * 1024;
 
-/** A stored version of a variable with its value. */
 export interface ShownVersion {
   readonly name: string;
-  /** The number of the version, 1-based. */
   readonly version: number;
   readonly kind: VariableImage["kind"];
-  /** A line about the value. */
   readonly shape: string;
-  /** Why its value is missing; "" if it is not. */
+  /** The reason why the value is missing; "" if the value is present. */
   readonly reason: string;
-  /** The block that made it; "" for none. */
+  /** The block that made the version; "" for none. */
   readonly code: string;
   readonly createdAt: number;
   /** The value as data; null if it is too large to show. */
@@ -39,13 +36,12 @@ export class Records {
   readonly #store: Store;
   readonly #own: Store;
 
-  /** `own` is the store for new conversations. */
   constructor(store: Store, own: Store) {
     this.#store = store;
     this.#own = own;
   }
 
-  /** The storage of channels. Their namespaces contain a slash, so no extension can have one of them. */
+  /** The storage of channels. The namespaces of channels contain a slash, so no extension can use one of them. */
   get states(): StateStore {
     return this.#own.states;
   }
@@ -74,17 +70,16 @@ export class Records {
     return found;
   }
 
-  /** Returns the request as the protocol of a client expressed it; null if it was not kept. */
+  /** Returns the request in the form of the client's protocol, or null if the store has only its text. */
   async askedAs(queryId: string): Promise<Asked | null> {
     return (await this.#store.queryExtras(queryId)).askedAs;
   }
 
-  /** Returns the conversation of a chat, which is created if it is missing. */
+  /** Returns the conversation of a chat. Creates it if it is missing. */
   async ensure(facts: NewConversation & ExternalChat): Promise<Branch> {
     return await this.#own.ensureConversation({ ...facts, title: oneLine(facts.title, 100) });
   }
 
-  /** Returns the conversation of a chat; null if there is none. */
   async find(chat: ExternalChat): Promise<Branch | null> {
     return await this.#own.findExternal(chat);
   }
@@ -96,8 +91,7 @@ export class Records {
     return short;
   }
 
-  /** Returns the newest versions of a variable, oldest first. Throws `UsageError` if there is no variable of that
-   * name. */
+  /** Returns the newest versions of a variable, oldest first. Throws `UsageError` if no variable has that name. */
   async versions(
     branch: Branch,
     { name, newest, at }: { readonly name: string; readonly newest: number; readonly at?: BranchPoint | undefined },
@@ -146,14 +140,13 @@ export class Records {
 const PLACE = /^(\d{1,9})(?:\.(\d{1,9}))?$/;
 
 interface FoundPoint {
-  /** The branch that the id named. */
   readonly branch: Branch;
   readonly point: BranchPoint;
 }
 
-/** Finds a moment that people name. `id` names a conversation, a branch or a query, in full or by a prefix. For a
+/** Finds a moment that a user names. `id` names a conversation, a branch or a query, in full or by a prefix. For a
  * conversation or branch, `at` counts its shown iterations: N is after iteration N, and 0 is before the first. Q.I is
- * after iteration I of query Q. For a query, N is after its iteration N. Without `at` it is the end. Throws
+ * after iteration I of query Q. For a query, N is after its iteration N. Without `at`, the moment is the end. Throws
  * `UsageError`. */
 export async function findPoint(store: Store, id: string, at: string | null): Promise<FoundPoint> {
   const place = at === null ? null : PLACE.exec(at);
@@ -206,7 +199,7 @@ function noIteration(iteration: number | string, known: number): never {
   throw new UsageError(`Cannot find iteration ${iteration}: the number of iterations is ${known}`);
 }
 
-/** Reads the current state of queries. If one is marked as running but its process is gone, it is ended first. */
+/** Reads the current state of queries. If a query is marked as running but its process is gone, it is ended first. */
 export async function readSettled<T>(
   store: Pick<QueryStore, "sweepLost">,
   read: () => Promise<T>,
@@ -214,11 +207,11 @@ export async function readSettled<T>(
 ): Promise<T> {
   const found = await read();
   if (!runs(found)) return found;
-  // A database that cannot be written can still be read.
+  // A read-only database can still be read.
   return await store.sweepLost().catch(() => 0) > 0 ? await read() : found;
 }
 
-/** Returns the value of a version as readable text, limited in characters; without a value, the reason. */
+/** Returns the value of a version as text with a limited length, or the reason why it has no value. */
 export function versionText({ shown, shape, kind, reason }: ShownVersion, limit: number): string {
   if (kind === "lost" || kind === "pending") return `${kind}${reason === "" ? "" : `: ${reason}`}`;
   return shown === null ? `${shape} (too large to be shown)` : readableHead(shown.value, limit);

@@ -1,4 +1,4 @@
-/** The options of a request besides its text. They are checked before anything is created. */
+/** The options of a request besides its text. Vis checks them before it creates anything. */
 import { fileFault, UsageError } from "../domain/errors.ts";
 import { checkImages, type Image, MAX_IMAGE_BYTES, readImage } from "../domain/images.ts";
 import { abortable } from "../domain/kit/concurrency.ts";
@@ -28,57 +28,54 @@ import {
   withBudget,
 } from "../query/query_parts.ts";
 
-/** The target of a request: a branch, a new branch from a point of another, or a new conversation, whose title is the
- * request. New ones are created once the request is validated. */
+/** The target of a request. New branches and conversations are created once the request is validated; the request is
+ * the title of a new conversation. */
 export type AskTarget = Branch | NewFork | Pick<NewConversation, "channel" | "workspace">;
 
-/** Options of a request besides its text, and listeners of its query. */
 export interface AskOptions extends KeyedRequest {
   readonly signal: AbortSignal;
   readonly emit: Emit;
   /** Whether the query sends `call_output` events. */
   readonly showsOutput?: boolean;
-  /** Called with the branch of the query before it begins. */
+  /** Receives the branch of the query before the query begins. */
   readonly onBranch?: (branch: Branch) => Promise<void> | void;
-  /** Asks the user about requests of extensions; without it no user can be asked, and every request is refused. */
+  /** Asks the user about requests of extensions. Without it, Vis refuses every request. */
   readonly approve?: Approve | undefined;
   /** Whether to reject with `BusyError` instead of waiting when a query runs in this conversation. */
   readonly refuseWhenBusy?: boolean;
   readonly label?: string | undefined;
-  /** The images of the request; at most 20 of 5 MB each. */
+  /** At most 20 images of 5 MB each. */
   readonly images?: readonly Image[] | undefined;
-  /** The value of the variable `context`: the model sees its type, its size and its beginning. */
+  /** The value of the variable `context`. The model sees its type, its size and its beginning. */
   readonly context?: VariableSource | undefined;
-  /** Further variables by name, shown to the model in the same way. */
   readonly variables?: Readonly<Record<string, VariableSource>> | undefined;
-  /** The input of another run of the same query. */
+  /** The variables of an earlier run of the same query. */
   readonly given?: readonly VariableImage[];
   /** The instructions for every answer of this query; by default the configured ones. */
   readonly instructions?: string | undefined;
   /** The purpose of a request that changes nothing: a plan, a review, or an answer outside of the conversation's work.
-   * Calls that could change something are refused. */
+   * Vis refuses calls that could change something. */
   readonly only?: ReadingMode | undefined;
-  /** A JSON Schema as data: the answer must satisfy it, and is then also available in `value` of the result. */
+  /** A JSON Schema as data. The answer must satisfy it, and is then also available in `value` of the result. */
   readonly responseSchema?: unknown;
   readonly askedAs?: Asked | undefined;
-  /** The number of iterations that the query may use before it asks for more; it never exceeds this automatically. If
-   * omitted, the configured number applies, which extends itself. */
+  /** The number of iterations before the query asks for more. Only a configured number extends itself; this one does
+   * not. */
   readonly maxIterations?: number | undefined;
-  /** The effort of the model's thinking in every step; if omitted, the configured level or the model's own choice
+  /** The effort of the model's thinking in every step. By default the configured level or the model's own choice
    * applies. */
   readonly reasoning?: ReasoningLevel | undefined;
   /** The number up to which `maxIterations` extends itself. */
   readonly extendsTo?: number | undefined;
-  /** The model that serves it, such as "anthropic/claude-sonnet-5"; the configured one if omitted. */
+  /** The model that serves the request, such as "anthropic/claude-sonnet-5". */
   readonly model?: string | undefined;
-  /** Limits lower than the configured ones; higher ones have no effect. */
+  /** Limits below the configured ones; higher ones have no effect. */
   readonly limits?: Pick<QueryLimits, "costUsd" | "wallMs" | "priced"> | undefined;
 }
 
-/** The limit for the characters of a request; longer text belongs in a file or the variable `context`. */
+/** The limit for the characters of a request. Longer text belongs in a file or the variable `context`. */
 export const MAX_REQUEST_CHARS = 4_000_000;
 
-/** Throws `UsageError` for an empty or oversized request. */
 export function checkRequest(request: string): void {
   if (request.trim() === "") throw new UsageError("Cannot run an empty request: write a task or a question");
   if (request.length <= MAX_REQUEST_CHARS) return;
@@ -99,8 +96,7 @@ export function checkPrice(
   throw new UsageError(`Cannot use ${refused.model} with ${limit}: ${unpricedText(refused)}`);
 }
 
-/** Validates the parts of a request besides its text. Throws `UsageError` for images that cannot be sent or that no
- * model accepts, and for an invalid schema. */
+/** Throws `UsageError` for images that cannot be sent or that no model accepts, and for an invalid schema. */
 export async function checkedExtras(
   { images: given = [], responseSchema }: {
     readonly images?: readonly Image[] | undefined;
@@ -120,7 +116,6 @@ export async function checkedExtras(
   return { images, answerSchema: new AnswerSchema(responseSchema) };
 }
 
-/** Returns the settings of one request: the configured ones, changed by its options. */
 export function requestSettings(
   configured: QuerySettings,
   { maxIterations, extendsTo, limits, only, instructions, reasoning }: Pick<
@@ -147,8 +142,8 @@ function lower(configured: number | null, wanted: number | null = null): number 
   return configured === null || wanted === null ? configured ?? wanted : Math.min(configured, wanted);
 }
 
-/** Returns the variables with which a query begins; the variables of another run of it come first. Throws `UsageError`
- * for values that cannot be read. */
+/** Returns the variables with which a query begins, those of an earlier run first. Throws `UsageError` for values that
+ * cannot be read. */
 export async function allInputVariables(
   { given = [], context, variables }: Pick<AskOptions, "given" | "context" | "variables">,
   store: Store,
@@ -181,11 +176,10 @@ async function bytesOf(path: string, name: string): Promise<Uint8Array<ArrayBuff
   }
 }
 
-/** The approvals of one query that wait for a client's answer. */
 export class WaitingQuestions {
   readonly #waiting = new Map<string, { readonly question: ApprovalQuestion; answer(given: ApprovalAnswer): void }>();
 
-  /** Waits for any client that may begin queries, even after the client that began this query has left. */
+  /** Any client that may begin queries can answer, even after the client that began this query has left. */
   readonly approve: Approve = async (question, signal) => {
     const { promise, resolve } = Promise.withResolvers<ApprovalAnswer>();
     this.#waiting.set(question.id, { question, answer: resolve });
@@ -200,7 +194,7 @@ export class WaitingQuestions {
     return Array.from(this.#waiting.values(), ({ question }) => question);
   }
 
-  /** Returns false if this approval does not wait. */
+  /** Returns false if this approval no longer waits. */
   answer(id: string, given: ApprovalAnswer): boolean {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);

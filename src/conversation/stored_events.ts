@@ -5,8 +5,8 @@ import type { QueryEvent, QueryResult } from "../domain/query/query_schemas.ts";
 import type { EndedQuery, StoredQuery } from "../domain/query/stored_query.ts";
 import type { StoredIteration } from "../persistence/store.ts";
 
-/** Yields events rebuilt from a query's rows: whole texts instead of deltas, finished iterations, and the end if there
- * is one. The first event is `started`. */
+/** Yields the events of a query from its rows: whole texts instead of deltas, finished iterations, and the end. The
+ * first event is `started`. */
 export function storedEvents(
   query: StoredQuery,
   { iterations, model }: { readonly iterations: readonly StoredIteration[]; readonly model: string },
@@ -25,7 +25,6 @@ export function storedEvents(
   return events;
 }
 
-/** Returns the last event of a query that has ended. */
 export function endEvent(
   query: EndedQuery,
 ): { readonly type: "final" | "cancelled" | "failed"; readonly result: QueryResult } {
@@ -51,7 +50,6 @@ function sendIteration(iteration: StoredIteration, emitter: Emitter): void {
   emitter.send({ type: "iteration_finished", outcome, reason: iteration.error, ms });
 }
 
-/** Rebuilds the result of a stored query. */
 export function resultOf(query: EndedQuery): QueryResult {
   const { status, reason, answer, answerType, confidence, queryId, conversationId } = query;
   const { iterations, usage, costUsd, ms, notes, noAnswer, temporary, work } = query;

@@ -1,6 +1,6 @@
 import type { BlockCall } from "../domain/query/query_schemas.ts";
 
-/** Returns the commands of these calls that failed and did not succeed later, each with its end. */
+/** Returns the commands that failed and did not succeed later, each with its end. */
 export function failedCommands(calls: readonly BlockCall[]): readonly string[] {
   const failed = new Map<string, string>();
   for (const { ok, exitCode, outcome = "", action } of calls) {
@@ -26,9 +26,8 @@ function words(pattern: string): RegExp {
 interface Language {
   /** Matches text up to a verb of change in the first person: "I have fixed". */
   readonly changed: RegExp;
-  /** Matches a verb of making something new, such as a function, which a block may have made for itself. */
+  /** Matches a verb for a new thing, such as a function, which a block may have made for its own use. */
   readonly made?: RegExp;
-  /** Matches a verb of running something. */
   readonly ran: RegExp;
   /** Matches the beginning of an answer with the same claim but no person: "Fixed". */
   readonly bare?: RegExp;
@@ -137,7 +136,6 @@ const LANGUAGES: readonly Language[] = [
   },
 ];
 
-/** Matches the object of a request for work. */
 const ASKS = new RegExp(
   words(
     "fix|repair|correct|change|modify|edit|update|rename|refactor|rewrite|implement|add|create|write|remove|delete|replace|move|install|make|upgrade|bump|resolve|" +
@@ -154,7 +152,6 @@ const ASKS = new RegExp(
   "iu",
 );
 
-/** Matches a request for information or for a text. */
 const ASKS_FOR_TEXT = new RegExp(
   words(
     "summar\\p{L}*|explain|describe|list|tell|show|review|" +
@@ -165,7 +162,7 @@ const ASKS_FOR_TEXT = new RegExp(
   "iu",
 );
 
-/** Matches texts that a request may ask for, and later requests may be about. */
+/** Matches texts that a request may ask for, and that later requests may be about. */
 const COMPOSED = new RegExp(
   words(
     "haiku|poem|story|essay|song|joke|letter|blog|gedicht|geschichte|brief|poème|histoire|poema|cuento|poesia|racconto|história|" +
@@ -174,7 +171,6 @@ const COMPOSED = new RegExp(
   "iu",
 );
 
-/** Matches parts of a program, and paths. */
 const CODE = new RegExp(
   words(
     "(?:unit |failing )?tests?|files?|functions?|methods?|class(?:es)?|modules?|docstrings?|imports?|dependenc(?:y|ies)|bugs?|code|changes|script|config(?:uration)?|build|typo|readme|changelog|branch|" +
@@ -189,7 +185,6 @@ const CODE = new RegExp(
   "iu",
 );
 
-/** Matches the subject of a claim that something was run. */
 const RUNS = new RegExp(
   words(
     "tests?|test suite|npm|pnpm|yarn|pytest|cargo|go test|deno|make|tox|jest|vitest|build|lint(?:er)?|type ?check(?:er)?|" +
@@ -209,7 +204,7 @@ const NEGATED = new RegExp(
   "iu",
 );
 
-/** Matches conditions, plans, and sources that report another's work. */
+/** Matches conditions, plans, and sources that report the work of another person. */
 const HEDGED = new RegExp(
   words(
     "if|would|could|should|might|unless|once|before|earlier|previous(?:ly)?|yesterday|ago|last|already|logs?|changelog|histor(?:y|ies)|report|author|mind|" +
@@ -234,8 +229,8 @@ const MOST_CHARS = 20_000;
 /** A request with more lines contains the text that it is about. */
 const MOST_LINES = 4, MOST_REQUEST = 1_500;
 
-/** Returns the clause of an answer that claims work in the first person; null if there is none. `given` means that the
- * request brought something that the answer may be about. */
+/** Returns the clause of an answer that claims work in the first person, or null. `given` means that the request
+ * brought something that the answer may be about. */
 export function claimOf(
   answer: string,
   { request, given = false }: { readonly request: string; readonly given?: boolean },
@@ -264,7 +259,7 @@ export function claimOf(
   return null;
 }
 
-/** Whether a request asks for work, or its answer claims some, so that people should see the work done. */
+/** Whether a request asks for work, or its answer claims some. Users should then see the work that was done. */
 export function isAboutWork(answer: string, request: string): boolean {
   return claimOf(answer, { request }) !== null || CODE.test(request) && asksForWork(request);
 }
@@ -291,7 +286,7 @@ function claims(
     readonly codeAsked: boolean;
     readonly asksFor: boolean;
     readonly hasFence: boolean;
-    /** Whether the answer begins with it. */
+    /** Whether the answer begins with this clause. */
     readonly isFirst: boolean;
   },
 ): boolean {

@@ -17,14 +17,13 @@ import type { ModelMessage, ReasoningLevel } from "../providers/provider.ts";
 import type { Router } from "../providers/router/router.ts";
 import type { ModelPreference } from "../providers/router/routes.ts";
 
-/* One model round trip: ask, run the blocks, judge the answer, store.
+/* One model call and its consequences: ask, run the blocks, judge the answer, store.
  *
- * `run_iteration.ts` does it from top to bottom. It builds the messages (`prompt/`), makes the call, shows the reply
- * to channels while it arrives, runs the blocks, and judges the answer. This file has the types of its input and of
- * its end. It stores a row before anything runs, and the rest in one transaction at the end. The loop in `query/`
- * stores the end while the next call is made, and decides what the iteration means for the query. */
+ * `run_iteration.ts` has these steps from top to bottom. It builds the messages (`prompt/`), makes the call, shows the
+ * reply to channels while it arrives, runs the blocks, and judges the answer. This file has the types of its input and
+ * of its end. Vis stores a row before any block runs, and the rest in one transaction at the end. The loop in `query/`
+ * stores the end while the next call is made, and decides how the query continues. */
 
-/** The values that stay the same in all iterations of a query. */
 export interface IterationFrame extends CallPrefix {
   readonly environment: Environment;
   readonly router: Pick<Router, "ask" | "current">;
@@ -34,36 +33,33 @@ export interface IterationFrame extends CallPrefix {
   readonly deadlines: { readonly defaultMs: number; readonly minMs: number; readonly maxMs: number };
   readonly signal: AbortSignal;
   readonly now: () => number;
-  /** The milliseconds of the query in which a question to the user was open. No duration includes them. */
+  /** Returns the milliseconds of the query in which a question to the user was open. No duration includes them. */
   readonly askedMs: () => number;
 }
 
-/** The input of one iteration. */
 export interface IterationInput {
-  /** The position in the query, 0-based. */
+  /** The 0-based position in the query. */
   readonly position: number;
   readonly context: ContextParts;
   /** Messages that the user sent while the query ran and that the context shows. */
   readonly steered: readonly string[];
   readonly reasoning: ReasoningLevel;
-  /** The last reply's request for one of the configured models to serve this one. */
+  /** The preference for a configured model that the last reply expressed. */
   readonly prefer?: ModelPreference | null;
-  /** Whether it is the one call after the budget, which accepts only an answer and runs no block. */
+  /** Whether this is the one call after the budget, which accepts only an answer and runs no block. */
   readonly last: boolean;
-  /** Why the last final was refused; null if it was not. */
+  /** The reason why the last final was refused, or null. */
   readonly refusedBefore: string | null;
-  /** Whether a block of the query has succeeded before. */
+  /** Whether an earlier block of the query has succeeded. */
   readonly supported: boolean;
   /** The doubts for which an earlier answer of the query was refused, although it could have been accepted. */
   readonly doubted: readonly Doubt[];
-  /** Returns a claim in the model's words without support by the query's work; null if there is none. */
+  /** Returns a claim in the model's words that the query's work does not support, or null. */
   readonly unsupportedClaim: (text: string) => string | null;
   /** Returns the answer that `answer(value)` in a block of this iteration offered. */
   readonly offered: () => OfferedAnswer | null;
   readonly diffs: readonly BlockDiff[];
-  /** The sub-queries of this iteration that have ended. */
   readonly children: readonly StepChild[];
-  /** The questions to the user in this iteration, with their answers. */
   readonly asked: readonly string[];
   /** Returns the spend so far of the query and its sub-queries, and the number of its iterations with this one. */
   readonly totals: () => {
@@ -71,8 +67,8 @@ export interface IterationInput {
     readonly usage: Usage;
     readonly costUsd: number | null;
   };
-  /** Resolves once the previous iteration is stored and reported. The model is called meanwhile; nothing is shown or
-   * run until then. If it rejects, the frame's signal ends the call. */
+  /** Resolves once the previous iteration is stored and reported. The model is called meanwhile, but no output is shown
+   * and no block runs until then. If the promise rejects, the frame's signal ends the call. */
   readonly stored: Promise<void>;
   /** The system variables to store with this iteration besides `$reasoning` and `$answer`. */
   readonly system: readonly { readonly name: string; readonly text: string }[];
@@ -82,9 +78,8 @@ export interface OfferedAnswer {
   readonly text: string;
   readonly type: AnswerType;
   readonly confidence: Confidence;
-  /** The 0-based index of the block that offered it. */
+  /** The 0-based index of the block that offered the answer. */
   readonly block: number;
-  /** The value from which the text was made. */
   readonly value: unknown;
 }
 
@@ -93,20 +88,19 @@ export interface AcceptedFinal {
   readonly answerType: AnswerType;
   readonly confidence: Confidence;
   readonly notes: readonly string[];
-  /** The data that satisfies the query's answer schema, if there is one. */
+  /** The data that satisfies the query's answer schema; absent without a schema. */
   readonly value?: JsonValue;
 }
 
-/** The reason why an answer is refused once in a query. Either the output of a failed command was not seen yet, or the
+/** Each doubt refuses an answer once in a query. Either the model has not seen the output of a failed command, or the
  * request did none of the claimed work. */
 export const DOUBTS = ["output", "claim"] as const;
 export type Doubt = typeof DOUBTS[number];
 
-/** The blocks of an iteration that ran. */
 export interface Executed {
   readonly entries: readonly JournalEntry[];
   readonly blocks: readonly StoredBlock[];
-  /** The stray errors and rejections, for the next context. */
+  /** Errors and rejections that no block caught, for the next context. */
   readonly notes: readonly string[];
 }
 
@@ -115,26 +109,24 @@ export interface Executed {
 export type IterationFault = ReplyFault | "idle" | "broken" | "call";
 
 interface Common {
-  /** The model that was called. */
   readonly model: string;
   readonly thinking: string;
   readonly entries: readonly JournalEntry[];
   readonly repairs: readonly string[];
   readonly next: Reply["next"];
-  /** Messages of the sandbox besides results: stray errors, names that were restored. */
+  /** Messages of the sandbox besides results: uncaught errors, and names that were restored. */
   readonly sandboxNotes: readonly string[];
-  /** Why the final was refused although it could be accepted; null if it was not. */
+  /** The doubt about a final that could otherwise be accepted, or null. */
   readonly doubt: Doubt | null;
 }
 
-/** The result from which `query/` decides the next step. */
 export type IterationResult =
   | (Common & { readonly kind: "final"; readonly final: AcceptedFinal })
   | (Common & { readonly kind: "executed" })
   | (Common & {
     readonly kind: "empty";
     readonly fault: IterationFault;
-    /** Why its code did not run; null if it had none. */
+    /** The reason why the code did not run; null for a reply without code. */
     readonly reason: string | null;
   })
   | (Common & { readonly kind: "refused"; readonly reason: string; readonly unsupported: string | null })
@@ -147,7 +139,7 @@ export type IterationResult =
     readonly temporary: boolean;
     /** The fault; null if every block failed. */
     readonly fault: IterationFault | null;
-    /** Why the final answer next to failed blocks was refused; null if there was none. */
+    /** The reason why the final next to failed blocks was refused; null without a final. */
     readonly refused: string | null;
     /** The answer, if it was refused twice and has no support. */
     readonly unsupported: string | null;
@@ -156,11 +148,10 @@ export type IterationResult =
   })
   | {
     readonly kind: "cancelled";
-    /** The step that was cut off while its blocks ran, which is stored; null if its model call was. */
+    /** The stored step that was cut off while its blocks ran; null if its model call was cut off. */
     readonly begun: { readonly thinking: string } | null;
   };
 
-/** An iteration that has ended. */
 export interface Iterated {
   readonly result: IterationResult;
   /** Stores the ended iteration and reports it; called once. `write` is given if the end of the query is stored with
@@ -168,12 +159,10 @@ export interface Iterated {
   readonly store: (write?: WriteEnd) => Promise<void>;
 }
 
-/** Writes the end of an iteration. */
 type WriteEnd = (iterationId: string, end: IterationEnd) => Promise<void>;
 
-/** The outcome of one model call, successful or not. */
 export interface ModelCallOutcome {
-  /** The raw reply, or the part of it before it broke off; null if nothing arrived. */
+  /** The raw reply, or the part that arrived before it broke off; null if no text arrived. */
   readonly text: string | null;
   readonly parsed: { readonly ok: true; readonly reply: Reply } | {
     readonly ok: false;
@@ -192,7 +181,6 @@ export interface ModelCallOutcome {
   readonly ms: number;
   /** Whether the call failed in a way that a retry cannot fix. */
   readonly fatal: boolean;
-  /** Whether the cause of the failure is temporary. */
   readonly temporary: boolean;
 }
 
@@ -248,13 +236,13 @@ export class Recorder {
     return id;
   }
 
-  /** Called before any block runs, because blocks may read `$reasoning`. */
+  /** Precedes every block, because blocks may read `$reasoning`. */
   bindThinking(): void {
     const { thinking } = this.#asked;
     if (thinking) this.#frame.environment.bindSystem("$reasoning", thinking);
   }
 
-  /** Takes the state at the time of the call. Returns a function that stores it, by `write` if given. */
+  /** Captures the state at the time of the call. Returns a function that stores it, with `write` if given. */
   ending({ status, outcome, executed, reason, final, doubt = null }: Ended): (write?: WriteEnd) => Promise<void> {
     const begun = this.#begun;
     if (begun === null) throw new Error("Cannot end an iteration that was not begun");
@@ -299,7 +287,6 @@ export class Recorder {
     }
   }
 
-  /** Records that the reply was missing, unreadable or incomplete. */
   async fail(reason: string): Promise<void> {
     if (this.#asked.text !== null || this.#asked.thinking !== "") {
       this.bindThinking();

@@ -32,7 +32,7 @@ import {
 
 const NO_NEXT: Reply["next"] = { model: null, reasoning: null };
 const NOTHING: Executed = { entries: [], blocks: [], notes: [] };
-/** A larger value is no list for people. */
+/** A larger value is not a list for a user. */
 const PLAN_BYTES = 64_000;
 const NOT_RUN = "The last call sent code, which does not run, and no answer";
 const CUT = "The length limit of the model cut the reply";
@@ -40,14 +40,15 @@ const CUT_NOTE =
   "The length limit of the model cut your last reply: only what was complete of it counted. Keep replies " +
   "shorter: fewer blocks, and answer(value) for a long answer";
 
-/** Runs one model round trip: assemble, call, execute. Its row is stored when it returns, but its end is not. Throws
- * only `ConfigError`, `StoreError` and defects, also when `input.stored` throws them. */
+/** Makes a model call, runs its blocks and judges its answer. The row of the iteration is stored when this function
+ * returns, but its end is not. Throws only `ConfigError`, `StoreError` and defects, also when `input.stored` throws
+ * them. */
 export async function runIteration(frame: IterationFrame, input: IterationInput): Promise<Iterated> {
   const elapsed = stopwatch(frame);
   const { alternatingRoles } = frame.router.current().capabilities;
   const messages = callMessages(frame, { context: input.context, alternatingRoles });
   const announced = input.stored.then(() => announce(frame, input));
-  announced.catch(() => {}); // a call that fails otherwise has its own error
+  announced.catch(() => {}); // A call that fails otherwise has its own error.
   const { reasoning, prefer = null } = input;
   const asked = await askModel(frame, { messages, reasoning, prefer, announced }).catch((error: unknown) => {
     if (error instanceof Cancelled) return null;
@@ -71,7 +72,7 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
   return { result, store };
 }
 
-/** Returns a function that returns the milliseconds since now, without those in which a question was open. */
+/** The time excludes questions that were open to the user. */
 function stopwatch({ askedMs }: IterationFrame): () => number {
   const begun = performance.now(), asked = askedMs();
   return () => Math.max(0, performance.now() - begun - (askedMs() - asked));
@@ -155,8 +156,8 @@ async function act(
   return { result, store };
 }
 
-/** Runs the blocks while their row is stored, which takes the main process as long as the child needs to read the first
- * of them. Rejects if the row cannot be stored. */
+/** Runs the blocks while their row is stored: the child needs that time to read the first block. Rejects if the row
+ * cannot be stored. */
 async function runBlocks(
   frame: IterationFrame,
   { blocks, iteration, recorder }: {
@@ -167,12 +168,12 @@ async function runBlocks(
 ): Promise<Executed> {
   recorder.bindThinking();
   if (blocks.length === 0) {
-    await recorder.begin(blocks).catch(() => {}); // an answer needs no row: the caller gets it with a note
+    await recorder.begin(blocks).catch(() => {}); // An answer needs no row: the caller gets it with a note.
     return NOTHING;
   }
   const unstored = new AbortController();
   const signal = AbortSignal.any([frame.signal, unstored.signal]);
-  // The storing runs in a separate turn: by then the first block has been sent.
+  // The first block is sent before this turn begins.
   const stored = nextTurn().then(() => {
     return recorder.begin(blocks);
   });
@@ -182,7 +183,7 @@ async function runBlocks(
   return executed;
 }
 
-/** Runs the blocks in order; an error in one does not stop the next, cancellation does. Host calls wait for
+/** Runs the blocks in order. After an error the next block runs; after a cancellation it does not. Host calls wait for
  * `stored`. */
 async function executeBlocks(
   frame: IterationFrame,
@@ -288,7 +289,7 @@ async function askModel(
   // The reply parser and its repair library load while the model thinks, not before the call.
   const loading = setTimeout(() => void import("../prompt/reply/parse_reply.ts"), AFTER_REQUEST_MS);
   const traces: ModelTrace[] = [];
-  // Events are held back until all earlier ones were reported.
+  // Events wait until all earlier ones were reported.
   const send = (event: QueryEventBody): void => void announced.then(() => frame.emitter.send(event), () => {});
   const progress = new ReplyProgress(send);
   let shown = false;
@@ -331,7 +332,6 @@ async function askModel(
   }
 }
 
-/** Returns the outcome of a call without a complete reply. */
 function failedWith(
   error: ProviderError,
   { progress, brokeOff }: { readonly progress: ReplyProgress; readonly brokeOff: boolean },
@@ -366,9 +366,9 @@ function currentOf({ router }: IterationFrame): Pick<ModelCallOutcome, "provider
   return { provider: provider.name, model };
 }
 
-/** Whether another call cannot help, because the router has tried every option. A request that was refused for its
- * content (400, 422, a content filter, too long) is reported to the model. The same holds for a reply that was too
- * long, since the next one differs. */
+/** Whether another call cannot help, because the router has tried every option. The model can react to a request that
+ * was refused for its content (400, 422, a content filter, too long). A reply that was too long does not count either,
+ * because the next one differs. */
 function isInfrastructure(error: ProviderError): boolean {
   if (error.code === "refused" || error.code === "context" || error.code === "reply") return false;
   return error.status !== 400 && error.status !== 422;
@@ -389,17 +389,15 @@ class ReplyProgress {
     this.#send = send;
   }
 
-  /** The text that has arrived so far. */
   get text(): string {
     return this.#text.join("");
   }
 
-  /** The model's thinking so far: its native reasoning, else the reply's own thinking. */
+  /** The model's native reasoning, else the thinking in the reply. */
   get thinking(): string {
     return this.#reasoning.join("") || this.#thinking.join("");
   }
 
-  /** Whether thinking was shown. */
   get thought(): boolean {
     return this.#reasoning.length > 0 || this.#thinking.length > 0;
   }
@@ -425,7 +423,7 @@ class ReplyProgress {
     return isOwn || code.length > 0;
   }
 
-  /** Discards the reply so far, of which at most a draft was shown, because it is requested again. */
+  /** Discards the reply so far, because it is requested again. Channels have seen at most a draft of it. */
   again(): void {
     if (this.#drafted) this.#send({ type: "answer_draft", delta: "", again: true });
     this.#drafted = false;
@@ -442,15 +440,14 @@ type Settled =
   | {
     readonly kind: "refused";
     readonly reason: string;
-    /** The text of an answer that was refused twice for the same reason and has no support; else null. */
+    /** The text of an answer that was refused twice for the same reason and has no support, or null. */
     readonly unsupported: string | null;
-    /** The doubt for which an answer is refused once in a query, if there is one. */
     readonly doubt?: Doubt;
   };
 
 interface Candidate {
   readonly text: string;
-  /** The part of it that the model wrote as text; null for a value. */
+  /** The part of the answer that the model wrote as text; null for a value. */
   readonly words: string | null;
   readonly from: "variable" | "template" | "literal" | "value";
   readonly answerType: AcceptedFinal["answerType"];
@@ -458,12 +455,12 @@ interface Candidate {
   /** The blocks whose failure counts against the answer. */
   readonly counted: Executed["entries"];
   readonly problem: string | null;
-  /** The result of checking it against the caller's schema; null without a schema. */
+  /** The result of the check against the caller's schema; null without a schema. */
   readonly judged: Judged | null;
 }
 
 /** Resolves and judges the final of a reply. An answer that a block offered takes precedence over the reply's own.
- * Returns null if there is neither. */
+ * Returns null without an answer. */
 export async function settleFinal(
   frame: IterationFrame,
   { offered, final, executed, refusedBefore, supported, doubted, unsupportedClaim }: {
@@ -471,11 +468,10 @@ export async function settleFinal(
     readonly final: ReplyFinal | null;
     readonly executed: Executed;
     readonly refusedBefore: string | null;
-    /** Whether an earlier block of the query succeeded. */
     readonly supported: boolean;
-    /** The claims that the query doubted before. */
+    /** The claims that Vis doubted earlier in the query. */
     readonly doubted: readonly Doubt[];
-    /** Returns a claim in a text of the model without support by the conversation's work; null if there is none. */
+    /** Returns a claim in a text of the model that the conversation's work does not support, or null. */
     readonly unsupportedClaim: (text: string) => string | null;
   },
 ): Promise<Settled | null> {
@@ -486,7 +482,7 @@ export async function settleFinal(
     : null;
   if (!candidate) return null;
   const { text, judged, counted, problem } = candidate;
-  // Repetition never lets an answer through that the caller could not use.
+  // A caller with a schema could not use this answer, so repetition does not help it.
   if (judged && !judged.ok) {
     return { kind: "refused", reason: refuseForBlocks(counted) ?? problem ?? judged.reason, unsupported: null };
   }
@@ -520,8 +516,8 @@ function doubtOf(
   return { doubt: "output", reason: `${shown}; you have not seen ${failed.length > 1 ? "their" : "its"} output` };
 }
 
-/** Returns why an answer is refused that claims work the request did not do. Only the model's own words can claim
- * work. */
+/** Returns why Vis refuses an answer that claims work which the request did not do. Only the model's own words can
+ * claim work. */
 function doubtClaim(
   { words, judged }: Candidate,
   unsupportedClaim: (text: string) => string | null,
@@ -551,7 +547,7 @@ function fromOffer(
     from: "value",
     answerType: type,
     confidence,
-    // Failures after the offer do not undo it.
+    // Failures after the offer do not affect the answer.
     counted: executed.entries.slice(0, block),
     problem: null,
     judged: frame.extras.answerSchema?.judge({ value }) ?? null,
@@ -579,8 +575,8 @@ async function fromReply(
   };
 }
 
-/** Returns the data of a variable whose name is the whole answer: a schema checks its value, not its text for a reader.
- * Returns null if there is no such variable. */
+/** Returns the data of a variable whose name is the whole answer, or null. A schema checks the variable's value, not
+ * its text. */
 async function judgeNamed(
   { environment }: IterationFrame,
   { name, answerSchema }: { readonly name: string; readonly answerSchema: AnswerSchema },
@@ -598,7 +594,7 @@ async function judgeNamed(
   return answerSchema.judge({ value });
 }
 
-/** Words that fill the answer's place without being one, in the languages that models slip into. */
+/** Words that stand in for an answer, in the languages that models fall into. */
 const PLACEHOLDERS = new Set([
   ..."done ok okay result results output answer final ready complete completed finished success listing listed todo"
     .split(" "),
@@ -610,7 +606,7 @@ const PLACEHOLDERS = new Set([
 const MAX_FAILURES = 5, FAILURE_CHARS = 200;
 
 /** Returns why an answer must not end the query yet, or null. `resolved` is true if it came from a variable, a template
- * or a block; `entries` are the blocks whose failure counts against it. */
+ * or a block. `entries` are the blocks whose failure counts against it. */
 export function refuseFinal(
   { answer, resolved, entries }: {
     readonly answer: string;
@@ -633,7 +629,7 @@ export function refuseFinal(
   return null;
 }
 
-/** Returns why an answer must not be accepted with the blocks of its reply, or null: one of them failed. */
+/** Returns why the failure of a block prevents the answer, or null. */
 function refuseForBlocks(entries: readonly JournalEntry[]): string | null {
   const failed = entries.flatMap(({ result }, at) =>
     result.ok ? [] : [`Block ${at + 1} failed: ${oneLine(whyOf(result), FAILURE_CHARS)}`]
@@ -643,8 +639,8 @@ function refuseForBlocks(entries: readonly JournalEntry[]): string | null {
   return `${failed.slice(0, MAX_FAILURES).join(". ")}${more}. Fix what failed or leave it out, then finish`;
 }
 
-/** Returns the consequence of a refusal. If the same one occurs twice in a row, the answer is let through, so that no
- * rule repeats forever. Texts that differ only in numbers count as the same. */
+/** Returns the consequence of a refusal. The second consecutive refusal for the same reason accepts the answer, so that
+ * no rule repeats forever. Reasons that differ only in numbers count as the same. */
 export function settleRefusal(
   { reason, previous }: { readonly reason: string; readonly previous: string | null },
 ): { readonly letThrough: false } | { readonly letThrough: true; readonly confidence: "low"; readonly note: string } {
@@ -656,7 +652,7 @@ function whyOf({ error, outcome }: JournalEntry["result"]): string {
   return error ? `${error.name}: ${error.message}` : outcome;
 }
 
-/** Normalises an answer: case, quotes, emphasis and final punctuation are ignored. */
+/** Normalises an answer: case, quotes, emphasis and final punctuation do not matter. */
 function bare(answer: string): string {
   return answer.slice(0, 200).trim().toLowerCase().replace(/^[\s"'`*_([]+|[\s"'`*_)\].!…:]+$/g, "");
 }

@@ -4,7 +4,6 @@ import { percentDecoded } from "../domain/kit/addresses.ts";
 import { type JsonValue, jsonValue } from "../domain/kit/json.ts";
 import { clip } from "../domain/kit/text.ts";
 
-/** The form of an answer: a value of a block or a variable, or text. */
 export type Offered = { readonly value: unknown } | { readonly text: string };
 
 export type Judged =
@@ -17,12 +16,10 @@ const HEAD_CHARS = 3_000;
 const SHOWN_FAULTS = 5;
 const FENCED = /^\s*```(?:json)?[^\S\n]*\n([\s\S]*?)\n?\s*```\s*$/i;
 
-/** The JSON Schema that the answer of one query must satisfy. */
 export class AnswerSchema {
-  /** The schema as one line of JSON. */
   readonly text: string;
   readonly #judge: SchemaJudge;
-  /** Whether text that is not JSON can be the answer; if the schema also allows lists or objects, it is prose. */
+  /** Whether text that is not JSON can be the answer. If the schema also allows lists or objects, such text is prose. */
   readonly #plainText: boolean;
   #refused: string | null = null;
 
@@ -40,7 +37,7 @@ export class AnswerSchema {
     }
   }
 
-  /** Why the newest answer was refused; null if none was. */
+  /** The reason why the newest answer was refused, or null. */
   get refused(): string | null {
     return this.#refused;
   }
@@ -101,7 +98,7 @@ Best: build the value in code and call answer(value). Or "answer": the name of o
       faults = this.#judge.judge(value, SHOWN_FAULTS);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      // The engine's own RangeError means a stack overflow.
+      // The engine throws its own RangeError for a stack overflow.
       return { ok: false, reason: "The answer cannot be judged: it is nested too deep, or too much work" };
     }
     if (faults.length === 0) return { ok: true, value, text: JSON.stringify(value, null, 2) };
@@ -124,7 +121,6 @@ function isStructure(parsed: Parsed): boolean {
   return parsed.ok && typeof parsed.value === "object" && parsed.value !== null;
 }
 
-/** A schema of a document: an object with keywords, or a boolean. */
 type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 
 /** A document in which every keyword has a form that the validator supports. */
@@ -237,7 +233,6 @@ class Walk {
     if (typeof $anchor === "string") this.#anchors.set($anchor, schema);
   }
 
-  /** Reads keywords whose values are not schemas. */
   #plain(schema: Readonly<Record<string, unknown>>, path: string): void {
     const must = (key: string, { be, what }: { readonly be: (value: unknown) => boolean; readonly what: string }) => {
       if (Object.hasOwn(schema, key) && !be(schema[key])) throw unusable(`${key} must be ${what}`, path);
@@ -337,12 +332,11 @@ function isJsonObject(value: unknown): value is { readonly [key: string]: JsonVa
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A violation of a schema by a value. */
 interface SchemaFault {
   /** The JSON pointer into the value; "" for the whole value. */
   readonly path: string;
   readonly message: string;
-  /** Whether no alternative fits: the following faults belong to the nearest one. */
+  /** Whether no alternative fits. The faults that follow then belong to the nearest alternative. */
   readonly noForm?: boolean;
 }
 
@@ -358,7 +352,7 @@ const STEPS_FOR_A_PART = 50;
 const NEAREST_FAULTS = 5;
 const MAX_VALUE_DEPTH = 1_500;
 
-/** Checks values against one checked schema. Its work is bounded: beyond the bound, `judge` throws RangeError. */
+/** Checks values against one checked schema. The work is bounded: beyond the bound, `judge` throws RangeError. */
 class SchemaJudge {
   readonly #checked: CheckedSchema;
   #left = 0;
@@ -523,7 +517,7 @@ class SchemaJudge {
     if (fitting > 1) yield fault(`must fit exactly one of ${forms.length} forms, fits ${fitting}`, at);
     if (fitting > 0 || forms.length === 0) return;
     const nearest = wrong.toSorted((a, b) => rank(b, at) - rank(a, at) || a.length - b.length)[0] ?? [];
-    // Nested alternatives report the location of the innermost one.
+    // Nested alternatives report the location of the innermost alternative.
     if (forms.length > 1 && !nearest[0]?.noForm) {
       yield { ...fault(`must fit one of ${forms.length} forms, the nearest says:`, at), noForm: true };
     }
@@ -590,7 +584,7 @@ function deeper({ path, depth }: Place): Place {
   return { path, depth: depth + 1 };
 }
 
-/** Whether a number is a multiple within the rounding error of one division: 0.3 is a multiple of 0.1. */
+/** Allows for the rounding error of one division: 0.3 is a multiple of 0.1. */
 function isMultiple(value: number, of: number): boolean {
   const times = value / of;
   if (!Number.isFinite(times)) return value % of === 0;
@@ -610,7 +604,7 @@ function same(one: unknown, other: JsonValue): boolean {
   return canonical(one) === canonical(other);
 }
 
-/** Returns a text that is the same for equal values, whatever the order of properties. */
+/** Returns the same text for equal values, whatever the order of their properties. */
 function canonical(value: unknown): string {
   if (isList(value)) return `[${value.map(canonical).join()}]`;
   if (!isJsonObject(value)) return JSON.stringify(value) ?? "";
@@ -624,7 +618,6 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** Returns a value as shown in a fault, which is always short. */
 function shown(value: JsonValue): string {
   if (isList(value)) return `a list of ${value.length}`;
   if (isJsonObject(value)) return `an object with ${Object.keys(value).length} properties`;
@@ -661,7 +654,6 @@ function names(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((name) => typeof name === "string") : [];
 }
 
-/** Returns the number of values in a value, including itself. */
 function partsOf(value: JsonValue): number {
   if (isList(value)) return value.reduce((sum: number, item) => sum + partsOf(item), 1);
   if (isJsonObject(value)) return Object.values(value).reduce((sum: number, item) => sum + partsOf(item), 1);

@@ -5,7 +5,6 @@ import type { BlockError, BlockOutcome, BlockResult } from "../domain/query/quer
 import { declaringLine } from "../domain/query/variable.ts";
 import type { EarlierTurn, EarlierTurns, VariableHead } from "../persistence/store.ts";
 
-/** An executed block, as the journal shows it. */
 export interface JournalEntry {
   readonly code: string;
   readonly result: BlockResult;
@@ -18,17 +17,13 @@ export interface JournalEntry {
 /** The caps of one context message, in characters, rows or lines. See protocol.md for the defaults. */
 export type ContextCaps = Readonly<Config["context"]>;
 
-/** The parts of the context message of one iteration. */
 export interface ContextParts {
-  /** The number of the iteration, 1-based. */
   readonly iteration: number;
   readonly budget: number;
-  /** Whether no more blocks run. */
   readonly last: boolean;
   /** The number of the query's replies without a result, if the last one had none. */
   readonly failures: number;
   readonly notes: readonly string[];
-  /** The handover in the first iteration of a later query, else null. */
   readonly handover:
     | {
       readonly request: string;
@@ -37,22 +32,20 @@ export interface ContextParts {
       /** The files that the request changed, on one line, and its changes; absent if it changed none. */
       readonly changed?: string;
       readonly diff?: string;
-      /** Whether the query ended without an accepted answer; `answer` is the text that its user read instead. */
+      /** Whether the query ended without an accepted answer. `answer` is then the text that its user read instead. */
       readonly unfinished?: boolean;
     }
     | null;
   /** The thinking of the newest iteration that had any; "" if none. */
   readonly thinking: string;
-  /** The number of the query's iterations that had thinking. */
   readonly thoughts: number;
   readonly journal: readonly JournalEntry[];
-  /** The 1-based iteration that the journal shows; null if there is none. */
+  /** The 1-based iteration that the journal shows, or null. */
   readonly journalIteration: number | null;
   /** The body of `<earlier>`, from `renderEarlier`. */
   readonly earlier: string;
-  /** The files that the query has changed, on one line; "" if none. */
+  /** The files that the query has changed, on one line; "" for no change. */
   readonly changed: string;
-  /** A line for each earlier iteration, oldest first. */
   readonly attempts: readonly string[];
   /** The rendered body of `<var_index>`, which the caller caches by revision. */
   readonly index: string;
@@ -61,7 +54,7 @@ export interface ContextParts {
   readonly caps: ContextCaps;
 }
 
-/** For variables of kind lost, `code` is shown: the block that defined the variable. */
+/** For variables of kind lost, `code` is the block that defined the variable. */
 export type IndexedVariable =
   & Pick<VariableHead, "name" | "kind" | "versions" | "scope" | "summary" | "reason">
   & Partial<Pick<VariableHead, "code">>
@@ -79,8 +72,8 @@ const MAX_NOTES = 50;
 const OLDER_THINKING = 'older: await varHistory("$reasoning")';
 const CLOSING = "Reply now with one JSON object.";
 
-/** Renders the message that changes with each iteration. Its size is bounded whatever its parts contain, and they are
- * shown unchanged. No part can forge its structure: see `framed`. Empty sections are omitted. */
+/** Renders the message that changes with each iteration. Its size is bounded whatever its parts contain. No part can
+ * imitate the frame of the message: see `framed`. */
 export function renderContext(parts: ContextParts): string {
   const { caps } = parts;
   const journalOf = parts.journalIteration;
@@ -176,7 +169,6 @@ function turnLine(
   return flat.map((text, at) => safeLine(text, shares[at] ?? 0)).join(" ");
 }
 
-/** Returns the newest lines that fit, the oldest of them first. */
 function attempts(lines: readonly string[], caps: ContextCaps): string {
   const kept: string[] = [];
   let chars = 0;
@@ -190,7 +182,7 @@ function attempts(lines: readonly string[], caps: ContextCaps): string {
   return kept.join("\n");
 }
 
-/** The index is bounded already. Its lists of names come in addition to its rows, so this is the last safeguard. */
+/** A safeguard: the index is bounded already, but its lists of names come in addition to its rows. */
 function index(text: string, { indexChars }: ContextCaps): string {
   const cap = indexChars + 4_000;
   return headAndTail(shownText(headAndTail(text.trim(), { cap })), { cap });
@@ -208,7 +200,7 @@ function nudges(lines: readonly string[]): string[] {
 const CODE_CHARS = 2_000;
 const MAX_ROWS = 100;
 const SLOW_MS = 5_000;
-/** The arrows, labels, times and line feeds of one row. */
+/** The characters of the arrows, labels, times and line feeds of one row. */
 const ROW_OVERHEAD = 90;
 
 type JournalCaps = Pick<ContextCaps, "journalChars" | "previewChars" | "stdoutChars" | "stderrChars" | "errorChars">;
@@ -218,40 +210,36 @@ const LEAST_CUT = 300;
 /** The reserve, if something must be cut, for pieces that would lose less than `LEAST_CUT`. */
 const SLACK = 1_200;
 
-/** A part of a row that is safe to show, and whole unless it is far larger than any journal. */
+/** A part of a row that is safe to show. It is whole unless it is far larger than any journal. */
 interface Piece extends RawCut {
-  /** The limit for its characters in the view. */
   readonly cap: number;
 }
 
 interface Row {
   readonly number: string;
-  /** The number of the row that shows its result; null if this row does. */
+  /** The number of the row that shows the same result; null if this row shows it. */
   readonly as: string | null;
   readonly result: BlockResult;
   readonly facts: readonly string[];
   readonly pieces: { readonly code: Piece; readonly outcome: Piece; readonly stdout: Piece; readonly stderr: Piece };
 }
 
-/** The blocks of an iteration that precedes the iteration in the journal. */
 export interface EarlierIteration {
-  /** The 0-based position in the query. */
   readonly position: number;
   /** The number in the journal, which other iterations may share. */
   readonly iteration: number;
   readonly entries: readonly JournalEntry[];
 }
 
-/** The limit for iterations that stay in view. */
 export const MAX_EARLIER = 10;
-/** A journal of at most this length leaves room for the displaced results. */
+/** A journal of at most this length leaves room for the results that it displaced. */
 const BRIEF = 1_000;
 /** An iteration that does not fit is cut only if at least this many characters remain. */
 const LEAST_EARLIER = 2_000;
 
 /** Renders the results of earlier iterations, oldest first, as far back as they fit. Together with the journal they
- * have `earlierChars` characters, twice as many after a brief journal. After a failed block they have `journalChars`,
- * so that a failure hides nothing. Also returns which of them are shown. */
+ * have `earlierChars` characters, or twice as many after a brief journal. After a failed block they have
+ * `journalChars`, so that a failure hides no earlier result. */
 export function renderEarlier(
   earlier: readonly EarlierIteration[],
   { journal, caps }: { readonly journal: readonly JournalEntry[]; readonly caps: ContextCaps },
@@ -285,7 +273,6 @@ class ShownRows {
   readonly #codes = new Map<string, string>();
   readonly #results = new Map<string, string>();
 
-  /** Returns the entry for a row with this number. */
   add(entry: JournalEntry, number: string): JournalEntry {
     const { code, result } = entry;
     const { outcome, preview, stdout, stderr, error } = result;
@@ -298,7 +285,6 @@ class ShownRows {
   }
 }
 
-/** Returns about as many characters as the rows of one iteration have. */
 function sizeOf(entries: readonly JournalEntry[], caps: JournalCaps): number {
   const sizes = entries.map(({ code, as, result: { preview, stdout, stderr, error } }) =>
     as !== undefined
@@ -309,7 +295,7 @@ function sizeOf(entries: readonly JournalEntry[], caps: JournalCaps): number {
   return Math.min(caps.journalChars, sizes.reduce((sum, size) => sum + size, 0));
 }
 
-/** Renders the rows of one iteration, within `journalChars`. Rows of an earlier one begin with its number, since
+/** Renders the rows of one iteration, within `journalChars`. Rows of an earlier iteration begin with its number, since
  * `results` and `printed` do not have them. */
 function renderJournal(entries: readonly JournalEntry[], caps: JournalCaps, earlier: number | null = null): string {
   const gap = Math.max(0, entries.length - MAX_ROWS);
@@ -366,14 +352,14 @@ function rowOf(
   };
 }
 
-/** Matches marks of the sandbox in the text of a value. */
+/** Matches the sandbox's marks for cuts in the text of a value. */
 const CUT_IN_VALUE = /\.\.\. \d+ (?:more|characters|lines left out)\b/;
 
 function piece(text: string, { cap, all }: Pick<Piece, "cap" | "all">): Piece {
   return { ...cutRaw(text, cap), cap, all };
 }
 
-/** Returns all pieces whole if they fit into `total`; otherwise the largest pieces are cut, each once. */
+/** Returns all pieces whole if they fit into `total`. Otherwise the largest pieces are cut, each once. */
 function cutPieces(pieces: readonly Piece[], total: number): string[] {
   const needs = pieces.map(({ text, cap }) => text.length - cap < LEAST_CUT ? text.length : cap);
   const fits = needs.reduce((sum, need) => sum + need, 0) <= total;
@@ -390,7 +376,7 @@ function cutPieces(pieces: readonly Piece[], total: number): string[] {
 
 function renderRow({ number, as, result, facts }: Row, texts: readonly string[]): string {
   const [code = "", outcome = "", stdout = "", stderr = ""] = texts;
-  // A reader would take the arrow in the code for its end.
+  // A reader would take an arrow in the code for the end of the code.
   const forced = code.includes(" → ") ? FORCED : "";
   if (as !== null) {
     return `${forced}  [${number}${OWN}] ${code}${code === "" ? "" : " "}${OWN_WORD}→ as [${as}${OWN}]`;
@@ -441,7 +427,7 @@ function detailOf({ excerpt, line, stack }: BlockError, code: string): string {
   return shown.trim() === code ? origin.join("\n") : excerpt;
 }
 
-/** A block that waits for a function of Vis, such as a model call, is not slow itself. */
+/** Omits the time of a block that waits for a function of Vis, such as a model call: the block is not slow itself. */
 function timeOf({ ms, calls }: BlockResult): string {
   if (ms < 10) return "";
   const text = ms < 1_000 ? `${Math.round(ms)}ms` : `${(ms / 1_000).toFixed(1)}s`;
@@ -463,8 +449,8 @@ function factsOf(result: BlockResult): string[] {
 const MOST_FAILED = 3, FAILED_CHARS = 200, SEEN_CHARS = 60;
 const LEFT_OUT = /^… \d+ more lines?$/;
 
-/** Returns the failed commands of a block that succeeded, with their shown output unless the row has it. The
- * output of a command need not mention its failure. */
+/** Returns the failed commands of a block that succeeded, with their shown output unless the row has it. The output of
+ * a command need not mention its failure. */
 function failedCalls({ ok, calls, stdout, preview }: BlockResult): string[] {
   const failed = ok ? calls.filter((call) => !call.ok && call.outcome) : [];
   const told = failed.slice(0, MOST_FAILED).map(({ name, action, outcome = "", output = "" }) => {
@@ -495,15 +481,13 @@ const LINE_CHARS = 160;
 const TRIED_CHARS = 70, PRINTED_CHARS = 60, MAX_LINES = 100;
 
 interface Attempt {
-  /** The number of the iteration, 1-based; a reply without a result has the number of the next one. */
+  /** The 1-based number of the iteration. A reply without a result has the number of the next iteration. */
   readonly iteration: number;
   readonly entries: readonly JournalEntry[];
   readonly outcome: IterationOutcome;
-  /** Why it failed or was refused; null if neither. */
   readonly reason: string | null;
 }
 
-/** Formats a past iteration on one line: the attempt and its result. */
 export function attemptLine(
   attempt: Attempt,
 ): string {
@@ -550,11 +534,11 @@ function valuesOf(entries: readonly JournalEntry[]): string {
   return names && value ? `${names}; value ${value}` : names || value || "ok";
 }
 
-/** The attempt lines of a query; a line that repeats the previous one is counted instead. */
+/** The attempt lines of a query. A line that repeats the previous line is counted instead of shown. */
 export class Attempts {
   readonly #lines: { position: number; text: string; times: number }[] = [];
 
-  /** Adds an attempt; `position` distinguishes iterations that have the same number. */
+  /** `position` distinguishes iterations that have the same number. */
   add(attempt: Attempt & { readonly position: number }): void {
     const text = attemptLine(attempt);
     const last = this.#lines.at(-1);
@@ -566,8 +550,8 @@ export class Attempts {
     if (this.#lines.length > MAX_LINES) this.#lines.shift();
   }
 
-  /** Returns the newest attempts, except iterations whose results are shown: the results and the notes already contain
-   * their outcome. */
+  /** Returns the newest attempts. Omits iterations whose results are shown, because the results already contain their
+   * outcome. */
   newest(count: number, shown: ReadonlySet<number>): readonly string[] {
     const lines = this.#lines.filter(({ position, times }) => !shown.has(position) || times > 1);
     return lines.slice(-count).map(({ text, times }) => times === 1 ? text : counted(text, times));
@@ -591,9 +575,8 @@ const NAMES_CHARS = 2_000;
 const FORGOTTEN_CHARS = 1_000;
 const DECLARATIONS = new Set(["const", "let", "var", "function", "class", "enum"]);
 
-/** Renders the body of `<var_index>`: every variable except system ones, which the instructions name, in the given
- * order (newest first), with small values in full. Variables beyond `indexRows` rows and `indexChars` characters are
- * reduced to names. */
+/** Renders the body of `<var_index>`: every variable except system ones, newest first, with small values in full.
+ * Variables beyond `indexRows` rows and `indexChars` characters are reduced to names. */
 export function renderVarIndex(
   variables: readonly IndexedVariable[],
   caps: Pick<ContextCaps, "indexRows" | "indexChars" | "inlineChars">,
@@ -634,7 +617,7 @@ function row(variable: IndexedVariable, inlineChars: number): string {
     return `${kind} ${shape.startsWith(name) ? shape : name} …${commented(comment)}`;
   }
   const isInline = kind === "data" && summary.inline !== null && summary.inline.length <= inlineChars;
-  // The value is shown unchanged, including blanks, or only its shape.
+  // The row has the unchanged value, including blanks, or only its shape.
   const inline = isInline && !summary.inline.includes("\n") ? shownText(summary.inline) : null;
   const value = inline === null ? `: ${shapeOf(variable)}` : ` = ${inline}`;
   return `${declarationOf(variable)} ${name}${value}${commented(comment)}`;
@@ -680,7 +663,6 @@ function forgottenLine(forgotten: readonly IndexedVariable[]): string[] {
   return [`forgotten: ${text}${more}  // await restoreVar(${JSON.stringify(nameOf(newest))})`];
 }
 
-/** Joins as many items as fit into `limit` characters, separated by spaces. */
 function listWithin(items: readonly string[], limit: number): { readonly text: string; readonly count: number } {
   let chars = 0;
   let count = 0;
@@ -704,7 +686,7 @@ function declarationOf({ summary }: IndexedVariable): string {
   return DECLARATIONS.has(summary.declaration) ? summary.declaration : "const";
 }
 
-/** Variables that share one row of the index; `numbered` is null for a single one. */
+/** Variables that share one row of the index; `numbered` is null for a single variable. */
 interface NameGroup {
   readonly newest: IndexedVariable;
   readonly members: readonly IndexedVariable[];
@@ -714,9 +696,8 @@ interface NameGroup {
 /** A list with more gaps than this shows only its first and last names. */
 const MAX_RUNS = 4;
 
-/** Groups variables whose names differ only in their last number and that otherwise look the same. Groups are in the
- * order of their newest members. Values that are shown in full are not grouped, because a group's row would hide
- * them. */
+/** Groups variables that look the same except for the last number in their names. The newest member decides a group's
+ * order. Values that are shown in full are not grouped, because a group's row would hide them. */
 function groupNumbered(variables: readonly IndexedVariable[], inlineChars: number): NameGroup[] {
   const groups = new Map<string, IndexedVariable[]>();
   for (const variable of variables) {
@@ -763,7 +744,6 @@ function groupOf(members: readonly IndexedVariable[]): NameGroup {
   return { newest, members, numbered: { names: runs.length > MAX_RUNS ? ends : listed, count: members.length } };
 }
 
-/** The names of Vis's own tags. */
 const TAGS = [
   "conversation",
   "notes",
@@ -777,15 +757,16 @@ const TAGS = [
   "input",
 ];
 
-/** Placeholders for the mark of a message while it is built. No text from outside has them: `shownText` escapes them. */
+/** Placeholders for the mark of a message while it is built. `shownText` escapes these characters in text from
+ * outside. */
 const OWN = "\u0000", OWN_WORD = "\u0002";
-/** Part of a text that forces the message to have a mark. */
+/** A part of a text that forces the message to have a mark. */
 const FORCED = "\u0001";
 
 /** Invisible characters, which must not hide a tag or the start of a line. */
 const UNSEEN = "\\u00ad\\u034f\\u180e\\u200b-\\u200f\\u2060-\\u2064\\ufeff";
-/** Matches text that could be mistaken for the frame: a tag of Vis, or a line that begins like a part of the context.
- * `[1]` as an item of a printed array does not count. */
+/** Matches text that a model could mistake for the frame: a tag of Vis, or a line that begins like a part of the
+ * context. `[1]` as an item of a printed array does not match. */
 const LIKE_FRAME = new RegExp(
   [
     `<[\\s${UNSEEN}]*(?:/[\\s${UNSEEN}]*)?(?:${TAGS.join("|")})\\b(?!${OWN})`,
@@ -811,7 +792,7 @@ function framed(text: string): string {
   return said.replaceAll(FORCED, "").replaceAll(OWN, mark).replaceAll(OWN_WORD, mark === "" ? "" : `${mark} `);
 }
 
-/** Returns the first of `~1`, `~2` … that does not occur, even hidden. */
+/** Returns the first of `~1`, `~2` … that does not occur in the text, even hidden by invisible characters. */
 function markFor(text: string): string {
   const used = new Set<string>();
   for (const [, digits = ""] of text.replace(new RegExp(`[${UNSEEN}]`, "g"), "").matchAll(/~(\d{1,7})/g)) {
@@ -831,7 +812,6 @@ function shownText(text: string): string {
   return (hasReturns(text) ? text.replaceAll("\r\n", "\n") : text).replace(ESCAPED, escapeOf);
 }
 
-/** Whether each line ends in `\\r\\n`. */
 function hasReturns(text: string): boolean {
   return text.includes("\r\n") && !/(?<!\r)\n|\r(?!\n)/.test(text);
 }
@@ -842,13 +822,11 @@ function escapeOf(char: string): string {
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
 }
 
-/** Formats a text of several lines as an item: its other lines are indented, so that none of them begins another
- * item. */
+/** Indents all lines but the first, so that no other line begins an item. */
 function hanging(text: string): string {
   return text.replaceAll("\n", "\n  ");
 }
 
-/** Returns such a text on a single line, with at most `limit` characters. */
 function safeLine(text: string, limit: number): string {
   const raw = text.length > limit * 4 ? text.slice(0, limit * 4) : text;
   const flat = shownText(raw).replace(/\s+/g, " ").trim();
@@ -882,7 +860,7 @@ interface RawCut {
   /** The number of characters missing in the middle of `text`, where a cut omits them in any case. */
   readonly hidden: number;
   readonly hiddenLines: number;
-  /** The place of the whole text for the reader; null if it is not kept. */
+  /** The place of the whole text; null if it is not kept. */
   readonly all: AllOfIt | null;
   /** Whether all lines end in `\r\n`, which is not shown. */
   readonly lines: boolean;
@@ -899,7 +877,6 @@ function cutRaw(text: string, cap: number): Omit<RawCut, "all"> {
   return { text: shown, hidden, hiddenLines, lines, escapes: rest.match(ESCAPED)?.length ?? 0 };
 }
 
-/** The limit for the characters of a mark for omitted lines. */
 const MARK_CHARS = 150;
 
 /** Returns the first and last lines of a text within `cap` characters; a longer line is cut inside. */
@@ -924,14 +901,13 @@ function wholeLines({ text, hidden, hiddenLines, all }: RawCut, cap: number): st
   return `${head}${first === end ? "\n" : " "}… ${said} …${last === begin ? "" : " "}${tail}`;
 }
 
-/** Matches the mark of the sandbox in a long text. */
 const CUT_TEXT = /^\.\.\. (\d{1,12}) (?:lines left out, (\d{1,12}) characters|characters left out) \.\.\.$/m;
 
 function linesIn(text: string): number {
   return text.split("\n").length;
 }
 
-/** Describes how much a cut omits and how to read it. `from` is the first omitted line, counted from 0, if known. */
+/** Describes how much a cut omits and how to read it. `from` is the 0-based first omitted line, if known. */
 function leftOut(
   { chars, from, lines, name }: {
     readonly chars: number;

@@ -10,16 +10,14 @@ const PREFIX = "[system_nudge]";
 const MAX_CHARS = 200;
 
 interface NudgeFacts {
-  /** The number of earlier iterations that count against the budget. */
   readonly used: number;
   readonly budget: number;
   /** Whether the budget grows with progress, only if the model requests it, or not at all at its ceiling. */
   readonly growth: "new" | "request" | "none";
-  /** The number of the user's live variables. */
   readonly userVariables: number;
-  /** The action that the model keeps repeating (`Repetition.offender`); null if there is none. */
+  /** The action that the model keeps repeating, or null. */
   readonly offender: string | null;
-  /** Whether the last blocks only showed earlier results again (`Repetition.isStale`). */
+  /** Whether the last blocks only showed earlier results again. */
   readonly stale: boolean;
   /** The repairs that were needed to read the last reply; "" if it followed the format. */
   readonly repaired: string;
@@ -37,7 +35,7 @@ const MANY_VARIABLES = 150;
 const OFFENDER_CHARS = 80;
 const REPAIRED_CHARS = 80;
 
-/** Returns a line for each fact that the model should know before it continues, at most 200 characters each. */
+/** Returns a line of at most 200 characters for each fact that the model should know before it continues. */
 export function builtinNudges(
   { used, budget, growth, userVariables, offender, stale, repaired, last }: NudgeFacts,
 ): string[] {
@@ -66,7 +64,6 @@ export function builtinNudges(
   return lines.map((line) => `${PREFIX} ${line}`);
 }
 
-/** A nudge that was changed. */
 export interface NudgeWarning {
   readonly namespace: string;
   readonly problem: string;
@@ -102,13 +99,13 @@ interface Entry {
 
 const TIMES = 3;
 const MAX_KEYS = 2_000, MAX_LINES = 20_000;
-/** Limits for the characters of each part of a result, and of each line, that are searched for new lines. */
+/** Only this many characters of each part of a result, and of each line, are searched for new lines. */
 const MAX_SEEN = 60_000, LINE_CHARS = 200;
 /** A text of at least this many lines may be a piece of a longer one. */
 const EDGED = 5;
 /** Matches the number of a line before its text, and its file. */
 const PLACE = /^(?:[^\s:]{1,200}:)?\s*\d{1,7}(?:\s*[:|)\t]|\s-|-|\s)\s*/;
-/** The limit for compared characters of code, result and error; their lengths are compared in full. */
+/** The limit for compared characters of code, result and error. Their lengths are compared in full. */
 const MAX_COMPARED = 4_000;
 /** Shorter results are often equal by chance: `true`, `[]`, a count. */
 const TELLING_RESULT = 40;
@@ -133,7 +130,6 @@ export class Repetition {
     return this.#stale;
   }
 
-  /** Counts the blocks of one iteration. */
   record(entries: readonly Entry[]): void {
     this.#offender = null;
     this.#news = false;
@@ -142,7 +138,7 @@ export class Repetition {
     const errors = new Set<string>();
     for (const entry of entries) {
       const counted = [...keysOf(entry)].flatMap((key) => {
-        if (errors.has(key)) return []; // blocks that were written together may fail for one reason
+        if (errors.has(key)) return []; // Blocks that were written together may fail for one reason.
         if (entry.result.error) errors.add(key);
         return [this.#count(key)];
       });
@@ -157,7 +153,7 @@ export class Repetition {
     }
   }
 
-  /** Describes a repetition of the last recorded iteration for the third time or more, or returns null. */
+  /** Describes the last recorded iteration if it repeats an action for at least the third time, else returns null. */
   offender(): string | null {
     return this.#offender;
   }
@@ -187,7 +183,7 @@ function hasChanged({ calls }: BlockResult): boolean {
   return calls.some(({ changes, exitCode }) => changes === "files" || changes !== undefined && exitCode === undefined);
 }
 
-/** Returns distinct keys, so that one block counts each key once; the first is the key of the code and its result. */
+/** Returns distinct keys, so that one block counts each key once. The first is the key of the code and its result. */
 function keysOf({ code, result }: Entry): Set<string> {
   if (result.error) return new Set([hash("error", [result.error.name, result.error.message])]);
   const outcome = [result.outcome, result.type, result.preview, result.stdout];

@@ -6,18 +6,17 @@ import { type ContextParts, renderContext } from "./context.ts";
 
 /* Everything that a model reads, and how its reply is read: pure functions without state.
  *
- * A call has four messages, which `callMessages` puts together:
- *   1. the instructions: fixed text, the environment, the blocks of the extensions;
- *   2. the request, with its images;
- *   3. the conversation before it, the form of a reply, the schema of the answer, `answer_schema.ts`;
- *   4. the context, `context.ts`: notes, journal, attempts, index of variables; its nudges are in `nudges.ts`.
- * A reply is read by `reply/`: `reply.ts` says what it is, `parse_reply.ts` reads it whole, `stream_reply.ts` while it
- * arrives. */
+ * A call has four messages, which `callMessages` builds:
+ * 1. the instructions: fixed text, the environment, the blocks of the extensions;
+ * 2. the request, with its images;
+ * 3. the conversation before it, the form of a reply, the schema of the answer, `answer_schema.ts`;
+ * 4. the context, `context.ts`: notes, journal, attempts, index of variables; its nudges are in `nudges.ts`.
+ * The folder `reply/` reads a reply: `reply.ts` defines it, `parse_reply.ts` reads it whole, `stream_reply.ts` while
+ * it arrives. */
 
 export interface RequestExtras {
-  /** The images of the request, sent in this query only. */
+  /** The images of the request, which other queries do not get. */
   readonly images: readonly Image[];
-  /** The schema that the answer must satisfy; null if there is none. */
   readonly answerSchema: AnswerSchema | null;
 }
 
@@ -28,15 +27,15 @@ export const NO_EXTRAS: RequestExtras = { images: [], answerSchema: null };
 export interface CallPrefix {
   readonly system: string;
   readonly request: string;
-  /** The text from `renderConversation`; "" or absent if nothing came before the query. */
+  /** The text from `renderConversation`; "" or absent for the first query. */
   readonly conversation?: string;
   readonly extras: RequestExtras;
   readonly example?: ReplyExample | undefined;
 }
 
-/** Returns the messages of one call. The loop and `vis prompt` use this function, and no other code builds messages.
- * The first three are byte-identical in all iterations of a query, so that prefix caches stay valid; only the context
- * changes. With `alternatingRoles`, the same texts form one user message. */
+/** Returns the messages of one call. The first three are byte-identical in all iterations of a query, so that prefix
+ * caches stay valid; only the context changes. With `alternatingRoles`, the same texts form one user message. The loop
+ * and `vis prompt` both use this function. */
 export function callMessages(
   { system, request, conversation = "", extras: { images, answerSchema }, example }: CallPrefix,
   { context, alternatingRoles }: { readonly context: ContextParts; readonly alternatingRoles: boolean },
@@ -69,14 +68,11 @@ export interface PromptEnvironment {
   readonly date: string;
 }
 
-/** Builds the system message. The loop, the inspectors and `vis prompt` all use this function, and no other code builds
- * one. */
+/** Builds the system message for the loop, the inspectors and `vis prompt`. */
 export function assembleSystemPrompt(
   { environment, instructions, extensions }: {
     readonly environment: PromptEnvironment;
-    /** The caller's own instructions; "" if there are none. */
     readonly instructions: string;
-    /** The rendered blocks of the active extensions, in order. */
     readonly extensions: readonly { readonly block: string }[];
   },
 ): string {

@@ -10,19 +10,18 @@ import { chosenRoute, isPreference, type ModelCalls, needsPrice, type QueryLimit
 
 type LimitReason = Extract<QueryReason, `limit_${string}`>;
 
-/** The expected consumption of a call, before it is made. */
 interface Expected {
   readonly inputTokens: number;
   readonly price: Price | null;
 }
 
-/** A call that is under way. It is settled exactly once, however it ends. */
+/** A call that is under way. Its owner settles it exactly once, however the call ends. */
 interface Reservation {
   settle(spent: Spend): void;
 }
 
-/** Counts the spend of one query and its sub-queries against the limits of the whole tree. Each call is reserved before
- * it is made and settled after it, so that parallel sub-queries cannot each spend the same remainder. */
+/** Counts the spend of a query and its sub-queries against the limits of their tree. A call is reserved before it is
+ * made and settled after it. Parallel sub-queries therefore cannot each spend the same remainder. */
 export class Ledger {
   readonly #tree: Tree;
   readonly #parent: Ledger | null;
@@ -38,13 +37,11 @@ export class Ledger {
     return new Ledger(new Tree(limits, elapsed), null);
   }
 
-  /** Returns the ledger of a query below this one. */
   child(): Ledger {
     return new Ledger(this.#tree, this);
   }
 
-  /** Returns the spend of this query and its sub-queries. The cost is null once a call with an unknown price was
-   * made. */
+  /** The spend of this query and its sub-queries. The cost is null after a call with an unknown price. */
   get spent(): Spend {
     return this.#spent;
   }
@@ -59,7 +56,7 @@ export class Ledger {
     return this.#tree.reached();
   }
 
-  /** Throws `ProviderError` when a limit of the tree is reached. */
+  /** Throws `ProviderError` when the tree has reached a limit. */
   check(): void {
     const limit = this.reached();
     if (limit === null) return;
@@ -99,7 +96,6 @@ export class Ledger {
     this.#tree.subcalls += subcalls;
   }
 
-  /** Counts a call without a reservation. */
   count(spent: Spend): void {
     this.#tree.usage = addUsage(this.#tree.usage, spent.usage);
     this.#tree.costUsd += spent.costUsd ?? 0;
@@ -129,7 +125,6 @@ interface Held {
   readonly costUsd: number;
 }
 
-/** The state that all queries of one tree share. */
 class Tree {
   readonly limits: QueryLimits;
   readonly elapsed: () => number;
@@ -149,15 +144,14 @@ class Tree {
     return limitReached(this.limits, { usage: this.usage, costUsd: this.costUsd, ms: this.elapsed() });
   }
 
-  /** Returns null if the call may exceed the rest after the calls under way. A call is always allowed when it is the
-   * only one. */
+  /** Returns null if this call and the calls under way may exceed the rest. A single call is always allowed. */
   hold({ inputTokens, price }: Expected): Held | null {
     const { usage, costUsd } = this;
     const calls = Math.max(1, usage.calls);
     const output = usage.output / calls;
     const rates = price && ratesFor(price, inputTokens);
     const cost = rates ? (inputTokens * rates.input + output * rates.output) / 1e6 : 0;
-    // The characters of a prompt are a poor measure of its tokens, so at least the average of past calls is expected.
+    // A prompt's characters predict its tokens poorly, so the reservation has at least the average of past calls.
     const held: Held = {
       tokens: Math.max(inputTokens + output, (usage.input + usage.output) / calls),
       costUsd: Math.max(cost, costUsd / calls),
@@ -184,7 +178,7 @@ class Tree {
     this.#waiting.delete(wake);
   }
 
-  /** The consumption per call is unknown until the first call has ended; with a limit, the other calls wait for it. */
+  /** Whether the spend per call is still unknown. With a limit, other calls wait until the first one has ended. */
   #unknown(): boolean {
     const { tokens, costUsd } = this.limits;
     return this.usage.calls === 0 && (tokens !== null || costUsd !== null);
@@ -209,7 +203,6 @@ const WORDS: Readonly<Record<LimitReason, string>> = {
   limit_time: "the time limit",
 };
 
-/** Returns the limit that prevents another model call, or null. */
 function limitReached(
   limits: QueryLimits,
   spent: { readonly usage: Usage; readonly costUsd: number; readonly ms: number },
@@ -227,7 +220,7 @@ const AT_ONCE = 8;
 const CALLS = new Semaphore(AT_ONCE);
 
 /** The router behind the ledger of one query and the gate of the process. If `model` is set, that model serves. `gate`
- * is null for the calls of a user's own query: only one is made at a time, and no conversation waits for others. */
+ * is null for a user's own query: it makes one call at a time and must not wait for other conversations. */
 export class LedgerCalls implements ModelCalls {
   readonly #router: ModelCalls;
   readonly #ledger: Ledger;
@@ -252,8 +245,8 @@ export class LedgerCalls implements ModelCalls {
     return chosenRoute(this.#router, this.#model);
   }
 
-  /** Asks like the router, and counts every attempt. Also rejects with `ProviderError` when a limit of the tree is
-   * reached. A cost limit rejects a model whose price is unknown. */
+  /** Asks like the router, and counts every attempt. Also rejects with `ProviderError` when the tree has reached a
+   * limit. A cost limit rejects a model whose price is unknown. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const chars = request.messages.reduce((sum, { text }) => sum + text.length, 0);
     const inputTokens = Math.ceil(chars / CHARS_PER_TOKEN);
@@ -308,13 +301,13 @@ export class QueryDeadline {
   #heldBefore = 0;
   #closed = false;
 
-  /** `wallMs` is null for no limit besides the caller's own signal. */
+  /** `wallMs` is null if only the caller's own signal ends the query. */
   constructor(
     caller: AbortSignal,
     { wallMs, now = Date.now, elapsedMs = 0 }: {
       readonly wallMs: number | null;
       readonly now?: () => number;
-      /** The time from which the elapsed time continues. */
+      /** The milliseconds that earlier runs of the query took. */
       readonly elapsedMs?: number;
     },
   ) {
@@ -336,7 +329,7 @@ export class QueryDeadline {
     return this.#now() - this.#begun - this.heldMs;
   }
 
-  /** Whether the time ran out before the caller ended it. */
+  /** Whether the time ran out before the caller ended the query. */
   get passed(): boolean {
     return this.signal.aborted && !this.#caller.aborted;
   }

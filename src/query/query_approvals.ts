@@ -16,16 +16,16 @@ import type { Log } from "../logging/log.ts";
 import type { QueryDeadline } from "./limits.ts";
 import type { QueryParts } from "./query_parts.ts";
 
-/** Limits for the texts of a request in characters, since the user has to read all of it. */
+/** Limits in characters for the texts of a request. The user has to read all of it. */
 const LONGEST = { what: 4_000, why: 1_000, scope: 300 } as const;
 const MOST_SCOPES = 20;
-/** After this many consecutive refusals, the model is instructed to stop asking. */
+/** After this many consecutive refusals, Vis instructs the model to stop asking. */
 const REFUSALS = 3;
 
 interface QueryApprovalsParts {
-  /** Asks the user; null if no user can be asked. */
+  /** Null if no user can be asked. */
   readonly approve: Approve | null;
-  /** Why no user can be asked; read only if `approve` is null. */
+  /** The reason why no user can be asked. It has a meaning only if `approve` is null. */
   readonly nobody: string;
   readonly rules: ApprovalRules | null;
   readonly log: Log;
@@ -34,7 +34,6 @@ interface QueryApprovalsParts {
   readonly keep: (asked: string) => void;
 }
 
-/** The origin of a request. */
 interface Asking {
   readonly tenant: string;
   readonly extension: string;
@@ -42,18 +41,17 @@ interface Asking {
   readonly conversationId: string;
   readonly emitter: Emitter;
   readonly signal: AbortSignal;
-  /** If true, no user is asked: only lasting answers count. */
+  /** If true, only lasting answers count, and Vis does not ask. */
   readonly isQuiet?: boolean;
 }
 
-/** Requests for the user's approval in one query and everything below it. */
 export class QueryApprovals {
   readonly #parts: QueryApprovalsParts;
   /** The user is asked one question at a time. */
   readonly #turn = new Semaphore();
-  /** The reasons of refusals by `refusalKey`: the user is not asked again in this query. */
+  /** The reasons of refusals by `refusalKey`. Vis does not ask the same question again in this query. */
   readonly #refused = new Map<string, string>();
-  /** The scopes of extensions that were allowed for longer, in case they cannot be kept as rules. */
+  /** The scopes that the user allowed for longer. They are kept here in case they cannot be stored as rules. */
   readonly #allowed = new Set<string>();
   #refusals = 0;
 
@@ -66,7 +64,6 @@ export class QueryApprovals {
     return this.#parts.deadline.heldMs;
   }
 
-  /** Returns the approvals of a query that is not a sub-query. */
   static of(
     { settings, approvalRules, log }: Pick<QueryParts, "settings" | "approvalRules" | "log">,
     { approve = null, deadline, keep }: Pick<QueryApprovalsParts, "deadline" | "keep"> & {
@@ -86,7 +83,7 @@ export class QueryApprovals {
   }
 
   /** Asks the user, unless rules allow the request, the user has refused it in this query, or no user can be asked.
-   * Throws TypeError for a request that cannot be shown whole, and rejects when the signal aborts. */
+   * Throws `TypeError` for a request that cannot be shown whole. Rejects when the signal aborts. */
   async request(given: ApprovalRequest, asking: Asking): Promise<Approval> {
     if (asking.isQuiet) {
       const { scope, scopes = [scope], lasting = true } = given;
@@ -117,7 +114,7 @@ export class QueryApprovals {
     return reason === undefined ? rest : { allowed: false, reason, byUser: true };
   }
 
-  /** Returns the scopes that have no rule; null if a rule cannot allow the request. */
+  /** Returns the scopes without a rule, or null if a rule cannot allow the request. */
   async #left(
     { scopes, lasting }: CheckedRequest,
     { tenant, extension, workspace, conversationId }: Asking,
@@ -186,7 +183,7 @@ export class QueryApprovals {
     }
   }
 
-  /** Asks the user; time limits stand still meanwhile. */
+  /** The time limits of the query pause while a question is open. */
   async #answer(question: ApprovalQuestion, signal: AbortSignal): Promise<Answered> {
     const { approve, deadline, nobody } = this.#parts;
     try {
@@ -200,7 +197,7 @@ export class QueryApprovals {
 type Answered = ApprovalAnswer & { readonly fault?: string };
 type CheckedRequest = ApprovalRequest & { readonly scopes: readonly string[]; readonly lasting: boolean };
 
-/** Returns the key of a refusal: the scopes of the request together, or the action itself if there are none. */
+/** Two requests with the same scopes have the same key. A request without scopes has its action as the key. */
 function refusalKey({ what, scopes, lasting }: CheckedRequest, { extension }: Asking): string {
   return JSON.stringify([extension, ...(lasting ? [...scopes].sort() : ["", what])]);
 }

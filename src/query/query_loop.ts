@@ -45,34 +45,31 @@ import type { QueryApprovals } from "./query_approvals.ts";
 import type { QueryParts, QuerySettings } from "./query_parts.ts";
 import type { Subcalls } from "./subcalls.ts";
 
-/** A query that is stored as running, with everything that exists as long as it. */
+/** A query that is stored as running, with everything that exists as long as the query. */
 export interface BegunQuery {
   readonly queryId: string;
   readonly request: string;
-  /** The time at which it began. */
   readonly started: number;
-  /** The query before it; null for the first one of a conversation, and for a sub-query. */
+  /** Null for the first query of a conversation, and for a sub-query. */
   readonly before: PreviousTurn | null;
   readonly extras: RequestExtras;
   /** Aborts when the caller cancels the query or its time is over. */
   readonly signal: AbortSignal;
   readonly deadline: QueryDeadline;
-  /** The parts of the query; their router counts each call in the ledger. */
+  /** The parts of the query. Their router counts each call in the ledger. */
   readonly parts: QueryParts;
   readonly state: QueryState;
   readonly ledger: Ledger;
   readonly approvals: QueryApprovals;
-  /** The milliseconds since the query began in which a question to the user was open. No duration includes them. */
+  /** Returns the milliseconds in which a question to the user was open. No duration includes them. */
   readonly askedMs: () => number;
   readonly subcalls: Subcalls;
   readonly emitter: Emitter;
-  /** Whether the query sends `call_output` events. */
   readonly showsOutput: boolean;
-  /** Called with the unified diff of each file that the query or a sub-query changes. */
+  /** Receives the unified diff of each file that the query or a sub-query changes. */
   readonly onChange: (diff: string) => void;
 }
 
-/** A query that is ready for its first call. */
 export interface Prepared extends BegunQuery {
   readonly frame: IterationFrame;
   readonly active: ActiveExtensions;
@@ -81,7 +78,7 @@ export interface Prepared extends BegunQuery {
 
 const MAX_CONSECUTIVE_ERRORS = 5;
 const MAX_RESTARTS = 3;
-/** The limit for sandbox notes in one call; further ones are omitted. */
+/** The limit for sandbox notes in one call; Vis omits the others. */
 const MAX_SANDBOX_NOTES = 20;
 
 const PROSE = "The model wrote this as plain text, not in the form that it was asked for";
@@ -97,12 +94,11 @@ export class QueryLoop {
   readonly #unstored = new AbortController();
   /** Settles when the previous iteration is stored and reported. */
   #stored: Promise<void> = Promise.resolve();
-  /** Stores the iteration of an accepted final. */
   #last: Iterated["store"] | null = null;
   /** Whether the end of an iteration is stored, and the request with it. */
   #begun = false;
 
-  /** Once `leaving` aborts, the query is left to another process before its next iteration. */
+  /** When `leaving` aborts, the query stops before its next iteration, and another process continues it. */
   constructor(prepared: Prepared, leaving: AbortSignal | null = null) {
     this.#leaving = leaving;
     const { frame } = prepared;
@@ -219,26 +215,26 @@ export class QueryLoop {
     if (result.kind === "final") this.#last = store;
     else {
       this.#stored = afterRequest(store);
-      this.#stored.catch(() => this.#unstored.abort()); // the code that ends the query receives the error
+      this.#stored.catch(() => this.#unstored.abort()); // The code that ends the query receives the error.
     }
     return result;
   }
 
-  /** An answer may be about the work of an earlier request, or a text that came with it. */
+  /** An answer may be about the work of an earlier request, or about a text that came with the request. */
   #unsupportedClaim(text: string): string | null {
     const { state, request, extras, before, frame: { environment: { given } } } = this.#prepared;
     if (state.acted || before?.idle === false) return null;
     return claimOf(text, { request, given: extras.images.length + given.shown.length > 0 });
   }
 
-  /** Returns the user's messages since the last call. They are stored before the next call shows them. */
+  /** Returns the user's messages since the last call. They are stored before a call shows them. */
   async #steered(): Promise<readonly string[]> {
     const { parts, frame, state } = this.#prepared;
     const iteration = state.position + 1;
     return await parts.steering?.take((texts) => parts.store.addSteered(frame.queryId, { iteration, texts })) ?? [];
   }
 
-  /** Takes an iteration's result into the state. Returns the reason if the query ends. */
+  /** Returns the reason if the query ends. */
   #take(result: IterationResult): QueryReason | null {
     const { state } = this.#prepared;
     if (result.kind === "cancelled") return "cancelled";
@@ -324,7 +320,7 @@ export class QueryLoop {
     return "unsupported_answer";
   }
 
-  /** The second reply of plain text in a row is the answer if a block of the query had a result. Otherwise, no
+  /** A second consecutive reply of plain text is the answer if a block of the query had a result. Otherwise no
    * computation supports it. */
   #prose(text: string | null): QueryReason | null {
     const { state } = this.#prepared;
@@ -344,8 +340,8 @@ export class QueryLoop {
     );
   }
 
-  /** Makes one more call that requests the best answer from the present results. If it returns none, the composed
-   * fallback is used. */
+  /** Makes one more call that asks for the best answer from the present results. If it returns none, the fallback
+   * answer is used. */
   async #lastCall(reason: "max_iterations" | "error_budget"): Promise<QueryReason> {
     const { state } = this.#prepared;
     const why = reason === "max_iterations" ? "The iteration budget is used up" : "Too many errors in a row";
@@ -358,7 +354,7 @@ export class QueryLoop {
   }
 }
 
-/** Lets the model work while an iteration is stored: its next request is sent in the second turn from now. */
+/** Stores an iteration once the next request is sent (within two turns of the event loop), so that both overlap. */
 async function afterRequest(store: () => Promise<void>): Promise<void> {
   await nextTurn();
   await nextTurn();
@@ -367,8 +363,8 @@ async function afterRequest(store: () => Promise<void>): Promise<void> {
 
 const LEVELS: readonly ReasoningLevel[] = ["quick", "balanced", "deep"];
 
-/** Returns the user's setting, else the model's own choice for one iteration, else balanced, one step higher for each
- * consecutive error. */
+/** Returns the user's setting, else the model's choice for this iteration, else balanced. Each consecutive error raises
+ * the last one by a step. */
 export function reasoningLevel(
   { configured = null, asked, consecutiveErrors }: {
     readonly configured?: ReasoningLevel | null;
@@ -385,62 +381,53 @@ export function reasoningLevel(
 const MAX_DIFF_CHARS = 64 * 1024;
 /** Limits for the sub-queries that are stored with an iteration, and for the characters of each answer. */
 const MAX_CHILDREN = 20, CHILD_CHARS = 1_000;
-/** The limit for questions to the user that are stored with an iteration. */
 const MAX_ASKED = 50;
 /** The budget extends itself by `EXTENSION` iterations once `LOW` are left. */
 const LOW = 2, EXTENSION = 4;
-/** The first replies without a result, up to this number, do not count against the budget. */
+/** This many first replies without a result do not count against the budget. */
 const FREE_FAILURES = 4;
 
-/** All that one query counts and carries over from one iteration to the next. */
 export class QueryState {
   readonly #ceiling: number;
   readonly #extending: boolean;
   #budget: number;
   #offered: OfferedAnswer | null = null;
-  /** The position of the next iteration, 0-based. */
+  /** The 0-based position of the next iteration. */
   position = 0;
   /** The number of iterations counted against the budget. */
   used = 0;
-  /** Whether the last reply had no result. */
   hasFailed = false;
-  /** The number of replies without a result; after `FREE_FAILURES`, they count against the budget. */
   failures = 0;
   consecutiveErrors = 0;
   restarts = 0;
-  /** Whether a block has succeeded. */
   supported = false;
   readonly work: QueryWork = new QueryWork();
-  /** The first error texts since the last restart, for the hint of a restart. */
+  /** The first error texts since the last restart, which the hint of a restart shows. */
   readonly errors: string[] = [];
-  /** The doubts for which answers were refused that could have been accepted. */
+  /** The doubts for which Vis refused answers that it could have accepted. */
   readonly doubted: Doubt[] = [];
   readonly faults = new Faults();
   refused: string | null = null;
-  /** Whether the cause of the last failed call is temporary. */
   temporary = false;
   /** Whether the last step was cut off while its blocks ran. */
   isCutOff = false;
   thinking = "";
-  /** The number of iterations that had thinking. */
   thoughts = 0;
   /** The last reply, if it was plain text. */
   prose: string | null = null;
-  /** An answer without support, and why it was refused. */
+  /** An answer without support, and the reason why it was refused. */
   unsupported: { readonly answer: string; readonly reason: string } | null = null;
   readonly changed: ChangedFiles = new ChangedFiles();
   readonly diffs: BlockDiff[] = [];
-  /** The sub-queries of the iteration that have ended, for people who look at it later. */
+  /** The sub-queries of the iteration that have ended. They are stored for users, not for the model. */
   readonly children: StepChild[] = [];
-  /** The questions to the user in the iteration, with their answers. */
   readonly asked: string[] = [];
   journal: EarlierIteration | null = null;
-  /** Iterations whose results stay in view beside the journal, oldest first. */
+  /** Iterations whose results stay in view after the journal has moved on, oldest first. */
   earlier: readonly EarlierIteration[] = [];
   readonly attempts: Attempts = new Attempts();
   readonly notes: string[] = [];
   next: Reply["next"] = { model: null, reasoning: null };
-  /** The repairs that were needed to read the last reply. */
   repaired = "";
   final: AcceptedFinal | null = null;
 
@@ -458,7 +445,7 @@ export class QueryState {
     if (this.#budget >= this.#ceiling) return "none";
     return this.#extending ? "new" : "request";
   }
-  /** Whether the query, or a sub-query, may have changed something or run a command. */
+  /** Whether the query or a sub-query may have changed something or run a command. */
   get acted(): boolean {
     return this.work.acted || this.changed.total !== "";
   }
@@ -479,7 +466,7 @@ export class QueryState {
     if (this.growth === "new" && this.#budget - this.used <= LOW) this.requestMore(EXTENSION);
   }
 
-  /** Offers an answer; only the first one of an iteration counts. */
+  /** Only the first answer of an iteration counts. */
   offer(answer: OfferedAnswer): void {
     this.#offered ??= answer;
   }
@@ -491,7 +478,7 @@ export class QueryState {
     this.asked.length = 0;
   }
 
-  /** Keeps the diffs of a call, as long as they fit. */
+  /** Keeps the diffs of a call while `MAX_DIFF_CHARS` allows it. */
   keepDiffs({ block, diffs = [] }: Pick<HostCallEvent, "block" | "diffs">): void {
     const kept = this.diffs.reduce((sum, { diff }) => sum + diff.length, 0);
     if (kept < MAX_DIFF_CHARS) this.diffs.push(...diffs.map((diff) => ({ block, diff })));
@@ -507,13 +494,13 @@ export class QueryState {
     this.children.push({ ...child, done: done && { ...done, text: done.text.slice(0, CHILD_CHARS) } });
   }
 
-  /** Records another error; `text` is kept for the hint of a restart. */
+  /** `text` is kept for the hint of a restart. */
   failed(text: string): void {
     this.consecutiveErrors++;
     if (this.errors.length < 3) this.errors.push(text);
   }
 
-  /** From then on, everything that the journal showed so far belongs to an earlier iteration. */
+  /** Moves the results that the journal showed to the earlier iterations. */
   show(journal: EarlierIteration): void {
     this.#displace();
     this.journal = journal;
@@ -529,14 +516,13 @@ export class QueryState {
     this.thoughts++;
   }
 
-  /** Counts a step whose blocks were cut off: it is stored, and may have changed something. */
+  /** Counts a step whose blocks were cut off. It is stored, and may have changed something. */
   cutOff({ thinking }: { readonly thinking: string }): void {
     this.think(thinking);
     this.position++;
     this.isCutOff = true;
   }
 
-  /** Counts a reply of the model without a result. */
   unusable(): void {
     this.hasFailed = true;
     if (++this.failures > FREE_FAILURES) this.used++;
@@ -553,22 +539,20 @@ export class QueryState {
   }
 }
 
-/** This many consecutive replies with the same fault end the query: telling the model its fault does not help. */
+/** This many consecutive replies with the same fault end the query. The model has seen the fault and cannot avoid it. */
 const SAME = 3;
-/** Replies that break off are the connection's fault, so more of them are tolerated. */
+/** A broken reply is the fault of the connection, so Vis tolerates more of them. */
 const BROKEN = 5;
 /** This many consecutive unusable replies end the query, whatever their faults. */
 const UNUSABLE = 5;
 
-/** The consecutive replies that could not be used. */
 export interface Unusable {
   readonly model: string;
   readonly count: number;
-  /** The common fault; null if they differed. */
+  /** The common fault; null if the faults differ. */
   readonly fault: IterationFault | null;
 }
 
-/** Counts consecutive iterations without a result. */
 export class Faults {
   #what = "";
   #same = 0;
@@ -580,7 +564,7 @@ export class Faults {
     return this.#unusable;
   }
 
-  /** Counts another one; `text` distinguishes faults of calls. Returns the reason if the query must end, else null. */
+  /** `text` distinguishes faults of calls. Returns the reason if the query must end, else null. */
   add(
     fault: IterationFault,
     { text, model }: { readonly text: string; readonly model: string },
@@ -596,7 +580,6 @@ export class Faults {
     return this.#unusable === null ? null : "unusable_replies";
   }
 
-  /** An iteration had a result, so the count starts again. */
   clear(): void {
     this.#what = "";
     this.#same = 0;
@@ -615,11 +598,11 @@ interface ContextSource {
   readonly handover: ContextParts["handover"];
   readonly steered: readonly string[];
   readonly log: Log;
-  /** Why blocks no longer run; null while they do. */
+  /** The reason why blocks no longer run; null while they run. */
   readonly last: string | null;
 }
 
-/** Returns the parts of the next context message. Takes the notes that are due, since each is shown once. */
+/** Returns the parts of the next context message. Takes the notes that are due, because each is shown only once. */
 export async function buildContext(source: ContextSource): Promise<ContextParts> {
   const { environment, state, caps, steered } = source;
   const notes = [
@@ -651,7 +634,7 @@ export async function buildContext(source: ContextSource): Promise<ContextParts>
   };
 }
 
-/** Returns the note before the others, which may ask for actions that the last call cannot take. */
+/** This note precedes the others, which may ask for actions that the last call cannot take. */
 function lastNote(why: string, others: number): string {
   const still = others > 0 ? ", whatever a note below asks for" : "";
   return `${why}: this is the last call and no block runs any more${still}. Give "final" now: the best answer from the variables and results that exist, and what is missing.`;
@@ -698,11 +681,9 @@ async function nudges(source: ContextSource): Promise<string[]> {
   return [...own, ...extensionNudges(await Promise.all(texts), onWarn)];
 }
 
-/** Limits, in characters, for interrupted blocks. The text that they share is cut in the middle when the handover is
- * rendered. */
+/** Limits for interrupted blocks: their number, and the characters that they share. */
 const CUT = { blocks: 5, chars: 300 };
 
-/** Returns the report about the previous query for the first context of a query. */
 export function handoverOf(before: PreviousTurn | null): ContextParts["handover"] {
   if (!before) return null;
   const { text, thinkings, answer, status, images = 0, pending = [], notes = [], diffs = [] } = before;

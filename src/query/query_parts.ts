@@ -1,5 +1,5 @@
-/* The parts of a query and facts that are known before it begins. They are the operator's settings and limits, its
- * models by name, the instructions of a plan, and messages that the user sends while it runs. */
+/* The parts of a query and the facts that are known before it begins: settings, limits, models by name, the
+ * instructions of a plan, and messages that the user sends meanwhile. */
 
 import type { ApprovalRules } from "../domain/query/approval.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
@@ -13,31 +13,30 @@ import type { ReasoningLevel } from "../providers/provider.ts";
 import type { Router } from "../providers/router/router.ts";
 import { type ModelPreference, type ModelRoute, namedRoutes, unpriced } from "../providers/router/routes.ts";
 
-/** The operator's settings for queries. */
 export interface QuerySettings {
-  /** The number of iterations that a query may use before it must request more. */
+  /** The number of iterations before the query must ask for more. */
   readonly budget: number;
   /** The limit for the iterations of a query; null for no limit. */
   readonly ceiling: number | null;
   /** Whether the budget extends itself up to the ceiling while iterations make progress. */
   readonly extending?: boolean;
-  /** The ceiling if the operator set it; a budget in a request has no other. */
+  /** The ceiling if the operator set it. It is the only ceiling of a budget in a request. */
   readonly operatorCeiling?: number | null;
   readonly limits: QueryLimits;
-  /** The reasoning level of every iteration; overrides the model's own choice. */
+  /** The reasoning level of every iteration; it overrides the model's own choice. */
   readonly reasoning?: ReasoningLevel | null;
   /** The maximum depth of nested queries from 1 (default) to 5; 0 disables them. */
   readonly depth?: number;
   readonly deadlines: IterationFrame["deadlines"];
   readonly caps: ContextCaps;
-  /** With "never", the user is never asked, and calls have only what an extension was granted. */
+  /** With "never", Vis does not ask the user, and calls have only the permissions of their extension. */
   readonly approvals?: "ask" | "never";
-  /** The caller's instructions; "" if there are none. */
+  /** The caller's own instructions; may be "". */
   readonly instructions: string;
   readonly machine: Omit<PromptEnvironment, "date">;
 }
 
-/** Returns the settings with a budget from one request or sub-query, which does not extend itself. */
+/** A budget from a request or a sub-query does not extend itself. */
 export function withBudget(settings: QuerySettings, budget: number): QuerySettings {
   return { ...settings, budget, ceiling: settings.operatorCeiling ?? null, extending: false };
 }
@@ -63,36 +62,33 @@ export interface QueryParts extends
   readonly log: Log;
   readonly owner: ProcessOwner;
   readonly settings: QuerySettings;
-  /** The user's lasting answers; if absent, there are none. */
+  /** The user's lasting answers; absent if Vis keeps none. */
   readonly approvalRules?: ApprovalRules;
   readonly now: () => number;
-  /** Messages that the user sends while the query runs. */
   readonly steering?: Steering;
-  /** Resolves with notes for the next model call, which waits for it, at most until the signal aborts. */
+  /** Resolves with notes for the next model call. The call waits until then, or until the signal aborts. */
   readonly between?: (signal: AbortSignal) => Promise<readonly string[]>;
 }
 
-/** The limits of a query and everything below it; null for no limit. */
+/** The limits of a query and its sub-queries together; null for no limit. */
 export interface QueryLimits {
   readonly costUsd: number | null;
   readonly tokens: number | null;
   readonly wallMs: number | null;
-  /** The limit for sub-calls and sub-queries. */
   readonly subcalls?: number | null;
-  /** Whether the cost counts towards a quota, so that every call needs a known price even without its own limit. */
+  /** Whether the cost counts towards a quota. Every call then needs a known price, even without a cost limit. */
   readonly priced?: boolean;
 }
 
-/** Whether a model without a known price must not be called, since its cost could not be counted. */
+/** Whether Vis must refuse a model without a known price, because it could not count the cost. */
 export function needsPrice({ costUsd, priced = false }: Pick<QueryLimits, "costUsd" | "priced">): boolean {
   return priced || costUsd !== null;
 }
 
-/** The modes of queries that change nothing. */
 export type ReadingMode = "plan" | "review" | "aside";
 
-/** The instructions of a query that makes a plan or a review. A query is one if its instructions contain them: they are
- * stored with it, and sub-queries and repetitions get them too. */
+/** The instructions of a query that makes a plan or a review. Stored instructions that contain them mark a query as
+ * one. Sub-queries and repetitions therefore get them too. */
 const PLANNING = `Make a plan, and change nothing: calls that could change something are refused in this request.
 Read what the plan depends on. Answer with the plan in Markdown: what you would change, in which files and in which order,
 how you would check it, and what is still unclear. The user's next request may tell you to carry it out.`;
@@ -113,16 +109,13 @@ export function readingInstructions(instructions: string, mode: ReadingMode): st
   return [instructions, READING[mode]].filter((text) => text !== "").join("\n\n");
 }
 
-/** Whether a query must not change anything. */
 export function onlyReads({ instructions }: { readonly instructions: string }): boolean {
   return Object.values(READING).some((text) => instructions.includes(text));
 }
 
-/** The part of the router that a query needs. */
 export type ModelCalls = Pick<Router, "ask" | "current" | "routes">;
 
-/** Returns the model for which a query is composed: the named one, or the root model. A preference chooses for each
- * call. */
+/** Returns the named model, or the root model. A preference chooses a model for each call. */
 export function chosenRoute(
   router: Pick<Router, "current" | "routes">,
   name: string | null,
@@ -152,8 +145,8 @@ export class Steering {
   #waiting: { readonly text: string; readonly settle: (shown: boolean) => void }[] = [];
   #ended = false;
 
-  /** Resolves with true once a call shows the text, or with false if the query ended first or the signal withdrew
-   * it. */
+  /** Resolves with true once a call shows the text. Resolves with false if the query ended first or the signal withdrew
+   * the text. */
   add(text: string, signal?: AbortSignal): Promise<boolean> {
     if (this.#ended || signal?.aborted) return Promise.resolve(false);
     return new Promise((settle) => {
@@ -167,8 +160,8 @@ export class Steering {
     });
   }
 
-  /** Returns the queued messages, oldest first, for the call that is being prepared. They count as shown once they are
-   * stored. */
+  /** Returns the queued messages, oldest first, for the call that is being prepared. They count as shown once `store`
+   * has stored them. */
   async take(store: (texts: readonly string[]) => Promise<void>): Promise<readonly string[]> {
     const taken = this.#waiting;
     this.#waiting = [];
@@ -183,7 +176,7 @@ export class Steering {
     }
   }
 
-  /** The query makes no further call. */
+  /** Ends the queue: the query makes no further call. */
   end(): void {
     this.#ended = true;
     for (const { settle } of this.#waiting.splice(0)) settle(false);

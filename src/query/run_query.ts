@@ -47,13 +47,12 @@ import {
 import { chosenRoute, onlyReads, type QueryParts } from "./query_parts.ts";
 import { Subcalls } from "./subcalls.ts";
 
-/** The state in which another process left a query. */
 export interface QueryLeft extends LeftQuery {
   readonly query: Pick<StoredQuery, "createdAt" | "steered">;
   readonly iterations: readonly StoredIteration[];
-  /** The time since it began, excluding waits for the user. */
+  /** The milliseconds since the query began, excluding waits for the user. */
   readonly elapsedMs: number;
-  /** The number of its last event; 0 if none was sent. */
+  /** The number of the last event; 0 if no event was sent. */
   readonly seq: number;
 }
 
@@ -62,31 +61,31 @@ interface RunQueryOptions extends KeyedRequest {
   readonly emit: Emit;
   readonly label?: string | undefined;
   readonly extras?: RequestExtras;
-  /** The ledger; a sub-query gets its part of the tree's. */
+  /** A sub-query gets a part of its tree's ledger. */
   readonly ledger?: Ledger;
   readonly parentQueryId?: string;
-  /** The query's id if it is already stored as running, before an environment is opened for it. */
+  /** The id of a query that is already stored as running, before its environment is opened. */
   readonly begun?: string;
-  /** The query before it; null for the first one of a conversation, and for a sub-query. */
+  /** Null for the first query of a conversation, and for a sub-query. */
   readonly before?: PreviousTurn | null;
   /** The state from which the query continues; `begun` is its id. */
   readonly left?: QueryLeft | undefined;
-  /** Once it aborts, another process takes the query before its next iteration: it rejects with `HandedOver`. */
+  /** When this signal aborts, another process takes the query before its next iteration, and the run rejects with
+   * `HandedOver`. */
   readonly leaving?: AbortSignal | undefined;
   /** Whether the query sends `call_output` events. */
   readonly showsOutput?: boolean | undefined;
-  /** Asks the user about requests of extensions; if absent, no user can be asked. */
+  /** Asks the user about requests of extensions. If absent, Vis refuses every request. */
   readonly approve?: Approve | undefined;
-  /** The approvals; a sub-query gets the approvals of its tree. */
+  /** A sub-query gets the approvals of its tree. */
   readonly approvals?: QueryApprovals;
-  /** Called with the unified diff of each file that it or a sub-query changes. */
+  /** Receives the unified diff of each file that the query or a sub-query changes. */
   readonly onChange?: (diff: string) => void;
-  /** The model to use instead of the root model. */
   readonly model?: string | null | undefined;
 }
 
-/** Runs one user turn: stores the query as running, iterates, and ends it in a terminal status on every path. Rejects
- * with `ConfigError`, `StoreError`, `TakenOverError` or a defect, but only after trying to end the query. */
+/** Stores a request as running, iterates, and ends it in a terminal status on every path. Rejects with `ConfigError`,
+ * `StoreError`, `TakenOverError` or a defect, but only after an attempt to end the query. */
 export async function runQuery(request: string, parts: QueryParts, given: RunQueryOptions): Promise<QueryResult> {
   // A sub-query has no deadline of its own; it ends with its parent.
   const deadline = new QueryDeadline(given.signal, {
@@ -101,7 +100,6 @@ export async function runQuery(request: string, parts: QueryParts, given: RunQue
   }
 }
 
-/** Expected rejections of a query. */
 const FORESEEN = [ConfigError, StoreError, TakenOverError] as const;
 
 async function runWithin(
@@ -120,7 +118,7 @@ async function runWithin(
     return result;
   };
   try {
-    if (!parts.environment.alive) parts.trySandbox?.(); // the check precedes the model call
+    if (!parts.environment.alive) parts.trySandbox?.(); // The check precedes the model call.
     const loop = new QueryLoop(await prepare(query), options.leaving);
     if (options.left) loop.continueFrom(options.left.iterations, options.left.query.steered);
     return await ended(await loop.run(), loop);
@@ -147,7 +145,6 @@ async function runWithin(
   }
 }
 
-/** Stores the query as running and creates everything that exists as long as it. */
 async function begin(
   deadline: QueryDeadline,
   request: string,
@@ -234,10 +231,10 @@ async function prepare(query: BegunQuery): Promise<Prepared> {
   return { ...query, frame, active, handover: handoverOf(query.before) };
 }
 
-/** Longer requests are shown as head and tail; the whole text is in `$query`. */
+/** A longer request is shown as head and tail; the whole text is in `$query`. */
 const SHOWN_REQUEST = { limit: 32_000, head: 16_000, tail: 4_000 };
 
-/** Returns the texts that are byte-identical in all calls of a query, so that a provider's prefix cache stays valid. */
+/** The returned texts are byte-identical in all calls of a query, so that a provider's prefix cache stays valid. */
 function stablePrefix(
   request: string,
   { environment, settings }: Pick<QueryParts, "environment" | "settings">,
@@ -257,7 +254,7 @@ function stablePrefix(
   return { system, request: text, conversation: before ? renderConversation(before.earlier) : "", example };
 }
 
-/** Returns the request for message 2: in full, or head and tail if it would fill every call. */
+/** Returns the whole request for message 2, or its head and tail if it would fill every call. */
 function requestText(request: string): string {
   const { limit, head, tail } = SHOWN_REQUEST;
   if (request.length <= limit) return request;
@@ -272,7 +269,6 @@ function rootOf(router: Pick<QueryParts["router"], "current">): { readonly provi
   return { provider: provider.name, model };
 }
 
-/** Ends one query: stores the end, then announces it. */
 class QueryEnding {
   readonly #query: BegunQuery;
   #sent = false;
@@ -281,8 +277,8 @@ class QueryEnding {
     this.#query = query;
   }
 
-  /** Stores the end, with the last iteration of `loop`. Rejects if it cannot be stored and there is no answer.
-   * Followers of the query are notified if another process took it over. */
+  /** Stores the end, with the last iteration of `loop`. Rejects if the store fails and the query has no answer.
+   * Notifies followers of the query if another process took it over. */
   async end(why: QueryReason, loop: Pick<QueryLoop, "end"> | null = null): Promise<QueryResult> {
     const { deadline, subcalls } = this.#query;
     const reason = why === "cancelled" && deadline.passed ? "limit_time" : reasonOf(why, this.#query);
@@ -296,8 +292,8 @@ class QueryEnding {
     this.#announce(await this.#unstored(compose("unstored", this.#query), error));
   }
 
-  /** Stores the end of the query. An answer was paid for: if it cannot be stored, the caller still receives it, with
-   * the reason as the last note. */
+  /** The user has paid for an answer. If it cannot be stored, the caller still receives it, with the reason as the last
+   * note. */
   async #stored(result: QueryResult, loop: Pick<QueryLoop, "end"> | null): Promise<QueryResult> {
     const { parts: { store }, queryId, state } = this.#query;
     const end = storedEnd(result, this.#query);
@@ -345,7 +341,7 @@ class QueryEnding {
   }
 }
 
-/** Returns the reason, with its own value for a query that spent its budget on answers that its schema refused. */
+/** A query that spent its budget on answers that its schema refused has a reason of its own. */
 function reasonOf(why: QueryReason, { state, extras }: BegunQuery): QueryReason {
   return why === "max_iterations" && state.final === null && extras.answerSchema?.refused ? "answer_schema" : why;
 }
@@ -407,10 +403,9 @@ function failedPrograms({ programs: { failed } }: QueryParts["environment"]): re
   return failed.length === 0 ? [] : [`Failed in the background: ${failed.join("; ")}`];
 }
 
-/** The limit for notes about extensions in one result. */
 const MOST_FAULTS = 5;
 
-/** Returns notes about parts of extensions that threw; the query continued without them. */
+/** Returns notes about parts of extensions that threw an error. The query continued without them. */
 function failedExtensions({ extensionFaults }: QueryParts["environment"]): readonly string[] {
   const said = extensionFaults.map(({ namespace, phase, error }) =>
     phase === "warn"
@@ -429,15 +424,13 @@ function endedPrograms({ views, programs: { titles } }: QueryParts["environment"
 interface Unanswered {
   readonly reason: Exclude<QueryReason, "answered" | "forked">;
   readonly iterations: number;
-  /** Whether the last iteration was cut off while its blocks ran. */
   readonly isCutOff?: boolean;
-  /** The number of iterations that were counted against the budget. */
   readonly used: number;
   readonly budget: number;
   readonly ms: number;
   readonly thinking: string;
   readonly errors: readonly string[];
-  /** Why the newest answer did not satisfy the required schema; null if it was not refused for that. */
+  /** The reason why the newest answer did not satisfy the required schema, or null. */
   readonly refused?: string | null;
   readonly unusable?: Unusable | null;
   /** The last reply, if it was plain text. */
@@ -445,7 +438,7 @@ interface Unanswered {
   readonly unsupported?: { readonly answer: string; readonly reason: string } | null;
 }
 
-/** Returns the answer of a query without one of its own: the cause of its end, its progress, and advice. Never empty. */
+/** Returns an answer for a query that has none: the cause of its end, its progress, and advice. Never empty. */
 export function fallbackAnswer(query: Unanswered): string {
   const { reason, thinking, errors, prose, unsupported } = query;
   const lines = [headline(query)];
@@ -479,7 +472,7 @@ function headline(query: Unanswered): string {
   const done = `${iterations} step${iterations === 1 ? "" : "s"}`;
   switch (reason) {
     case "max_iterations": {
-      const free = iterations - used - 1; // the last call is not counted either
+      const free = iterations - used - 1; // The budget does not include the last call.
       const more = free === 1 ? " 1 more, without a result, was" : ` ${free} more, without a result, were`;
       return `No answer within the budget of ${budget} step${budget === 1 ? "" : "s"}.${
         free > 0 ? `${more} not counted.` : ""
@@ -519,8 +512,8 @@ function said({ model, count, fault }: Unusable): string {
   return `The model ${model} replied ${count} times in a row ${instead ?? "without anything usable"}.`;
 }
 
-/** Returns the messages of the first call that a request would make now. Stores, calls and runs nothing. `environment`
- * must be a separate one, since its index is changed. */
+/** Returns the messages of the first call that a request would make now. `environment` must be a separate one, because
+ * this function changes its index. */
 export async function previewCall(
   request: string,
   { parts, extras }: { readonly parts: Omit<QueryParts, "owner">; readonly extras: RequestExtras },
@@ -548,16 +541,14 @@ export async function previewCall(
 interface StoreOptions extends KeyedRequest {
   readonly branchId: string;
   readonly label?: string | undefined;
-  /** The id under which it was accepted. */
   readonly queryId?: string | undefined;
   readonly extras?: RequestExtras;
   readonly askedAs?: Asked | undefined;
-  /** The run that this one replaces. */
   readonly retryOf?: string | undefined;
   readonly model?: string | null | undefined;
 }
 
-/** Stores a query as running, which leases its branch to this process. Returns its id. */
+/** The stored row leases the branch to this process. */
 export async function storeQuery(
   request: string,
   { store, router, owner, settings }: Pick<QueryParts, "store" | "owner" | "settings"> & {
@@ -578,7 +569,6 @@ export async function storeQuery(
   });
 }
 
-/** Ends a stored query that cannot be run. */
 export async function endUnrun(store: Pick<QueryStore, "endQuery">, queryId: string): Promise<void> {
   const facts = { iterations: 0, budget: 0, ms: 0, thinking: "", errors: [] };
   await store.endQuery(queryId, {

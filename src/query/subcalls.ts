@@ -16,7 +16,6 @@ import type { QueryApprovals } from "./query_approvals.ts";
 import { type ModelCalls, type QueryParts, unpricedRoute, withBudget } from "./query_parts.ts";
 
 interface SubcallParts {
-  /** The parts of the calling query. */
   readonly parts: QueryParts;
   readonly queryId: string;
   /** The calls, which pass the ledger and the gate of the process before they reach the router. */
@@ -27,7 +26,6 @@ interface SubcallParts {
   readonly emit: Emit;
   readonly signal: AbortSignal;
   readonly onChange: (diff: string) => void;
-  /** Runs a sub-query to its end. */
   readonly run: (task: string, parts: QueryParts, options: {
     readonly signal: AbortSignal;
     readonly emit: Emit;
@@ -46,7 +44,6 @@ const MAX_QUERY_DEPTH = 5;
 const AT_ONCE = 8;
 const DEPTHS = Array.from({ length: MAX_QUERY_DEPTH }, () => new Semaphore(AT_ONCE));
 
-/** Sub-calls and sub-queries of one query's blocks. */
 export class Subcalls implements SubcallFunctions {
   readonly #parts: SubcallParts;
   readonly #stop = new AbortController();
@@ -76,8 +73,8 @@ export class Subcalls implements SubcallFunctions {
     return await asking;
   }
 
-  /** Runs a query within this one, with its own branch, sandbox and rows, below the iteration that called. Rejects with
-   * `HostCallError` if it cannot begin; its end is returned as a value. */
+  /** Runs a sub-query with its own branch, sandbox and rows, below the iteration that called. Rejects with
+   * `HostCallError` if the sub-query cannot begin; its end is returned as a value. */
   async runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult> {
     return await this.#keep(this.#runChild(task, { ...options, signal: this.#signal(options.signal) }));
   }
@@ -220,13 +217,13 @@ function messagesOf(
 
 interface SubAnswer {
   readonly text: string;
-  /** Why the reply is not an answer; null if it is one. */
+  /** The reason why the reply is not an answer; null for an answer. */
   readonly fault: string | null;
   readonly hint?: string;
 }
 
-/** Returns the text of a reply without its thinking. A truncated reply that looks complete would be taken for the
- * answer, and so would the empty text of a tool call. */
+/** Returns the text of a reply without its thinking. Refuses a truncated reply and the empty text of a tool call, which
+ * could be taken for the answer. */
 function answerIn({ model, text, reasoning, toolCall, finish }: RouterReply): SubAnswer {
   const fault = (why: string, hint?: string) => ({
     text: "",

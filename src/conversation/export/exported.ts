@@ -13,10 +13,10 @@ const IN_MEMORY_BYTES = 1 << 20;
 
 const READ_BYTES = 64 * 1024;
 
-/** The limit for exports that wait, are being made or are being read; a large one has a file. */
+/** The limit for exports that wait, are being made or are being read, since each large one has a file. */
 const MOST_OPEN = 32;
 
-/** A complete export. Its file is removed with it. */
+/** A complete export. Disposing of it removes its file. */
 export interface Exported extends AsyncDisposable {
   readonly bytes: number;
   pieces(): AsyncIterable<Uint8Array<ArrayBuffer>>;
@@ -29,20 +29,19 @@ interface Readable {
 
 export type ExportFormat = "json" | "md" | "html";
 
-/** The exports of a process. One is made at a time, whatever its size, and none is in memory as a whole. */
+/** The exports of a process. One is made at a time, whatever its size, and each is read and written in pieces. */
 export class Exports {
   readonly #turns = new Semaphore();
   readonly #archiveBytes: number;
   #open = 0;
 
-  /** `archiveBytes` is the size up to which an archive can be imported. */
+  /** `archiveBytes` is the largest archive that an import accepts. */
   constructor({ archiveBytes = MAX_ARCHIVE_BYTES } = {}) {
     this.#archiveBytes = archiveBytes;
   }
 
-  /** Exports a branch for reading, as Markdown or HTML, or its whole conversation as an archive. `branches` is shown
-   * below the title. Rejects with `UsageError` if an archive is larger than an import accepts, and with `BusyError` if
-   * too many are open. */
+  /** Exports a branch as Markdown or HTML, or its whole conversation as an archive. Rejects with `UsageError` if the
+   * archive is larger than an import accepts. Rejects with `BusyError` if too many exports are open. */
   async make(branch: Branch, { signal, ...how }: {
     readonly conversations: Readable;
     readonly format: ExportFormat;
@@ -130,7 +129,7 @@ class Spool {
     yield* this.#kept;
   }
 
-  /** Closes it; returns whether it was open. */
+  /** Returns whether the spool was open. */
   close(): boolean {
     const wasOpen = this.#isOpen;
     this.#isOpen = false;
@@ -160,6 +159,6 @@ class Spool {
 export async function unnamedFile(): Promise<Deno.FsFile> {
   const path = await Deno.makeTempFile({ prefix: "vis-export-" });
   const file = await Deno.open(path, { read: true, write: true });
-  await Deno.remove(path).catch(() => {}); // Windows keeps the name of an open file
+  await Deno.remove(path).catch(() => {}); // Windows keeps the name of an open file.
   return file;
 }

@@ -61,7 +61,6 @@ ${requestPart(query)}
 `;
 }
 
-/** The totals of a conversation, and the beginnings of its requests. */
 async function outlineOf({ queries }: PagedRecording) {
   const requests: string[] = [];
   let steps = 0, blocks = 0, time = 0, spent = NOTHING_SPENT;
@@ -170,10 +169,8 @@ function blockPart(block: RecordedIteration["blocks"][number]): string {
 }
 
 const SIGNS = { added: "+", removed: "−", same: "" } as const;
-/** The number of lines of a file shown at once. */
 const SHOWN_LINES = 40;
 
-/** Shows the change of a file: its counts, its lines with their numbers, and the changed words. */
 function changePart(file: DiffFile): string {
   const { path, added, removed, lines } = file;
   const counts = [
@@ -238,12 +235,11 @@ function entities(text: string): string {
 
 type Escaped = (text: string) => string;
 
-/** The headings of the page come first. */
 const HEADINGS_ABOVE = 3;
 
 const TAGS = { emphasis: "em", strong: "strong", strikethrough: "del" } as const;
 
-/** Returns a Markdown answer as HTML that loads nothing. Images are links; HTML appears as written. */
+/** Returns a Markdown answer as HTML that loads nothing: images become links, and HTML appears as text. */
 export function answerHtml(answer: string, escaped: Escaped): string {
   return blocksHtml(parseMarkdown(answer, { clean: visibleText }), escaped);
 }
@@ -281,7 +277,7 @@ function list({ start, loose, items }: MarkdownList, escaped: Escaped): string {
   return `<${tag}${from}>${items.map((item) => itemHtml(item, { loose, escaped })).join("")}</${tag}>`;
 }
 
-/** The paragraphs of a list without empty lines stand for themselves. */
+/** In a list without empty lines, the paragraphs of an item have no tags of their own. */
 function itemHtml(
   { done, blocks }: MarkdownItem,
   { loose, escaped }: { readonly loose: boolean; readonly escaped: Escaped },
@@ -339,7 +335,6 @@ function link(
   return `<a href="${escaped(address)}"${also} rel="noopener noreferrer">${label}</a>`;
 }
 
-/** Returns code as HTML: comments, strings, keywords and other spans, all passed through `escaped`. */
 export function codeHtml(
   code: string,
   escaped: (text: string) => string,
@@ -352,7 +347,6 @@ export function codeHtml(
   return parts.join("");
 }
 
-/** The style of an exported page: dark and light by the reader's system, also for phones and print. */
 const EXPORT_STYLE = `
 :root { color-scheme: light dark; --back: #f6f6f4; --card: #ffffff; --text: #1d1f21; --soft: #5c6166; --line: #dcdee0;
   --code: #f3f4f5; --answer: #eaf5ec; --edge: #2f8a4c; --bad: #a3262b; --ok: #1d6c39; --link: #0b57a4; --ask: #e8f0fa;

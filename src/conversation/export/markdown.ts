@@ -12,9 +12,9 @@ import type {
 } from "../../domain/records/recording.ts";
 import { diffCounts, type DiffFile, diffTitle, readDiff } from "../../markdown/read_diff.ts";
 
-/** Writes a conversation as readable Markdown, in pieces. Stored text is in quotes and fences that it cannot break out
- * of. A request or an answer that contains HTML or images is fenced too, so that no page that shows it loads or runs
- * anything. */
+/** Writes a conversation as readable Markdown, in pieces. Quotes and fences enclose stored text so that it cannot
+ * change the structure of the page. A request or an answer with HTML or images is fenced too, so that a page that
+ * shows it loads nothing. */
 export async function* exportMarkdown(
   recording: PagedRecording,
   { branches = [] }: { readonly branches?: readonly string[] } = {},
@@ -137,7 +137,7 @@ function quotedOrFenced(text: string): string[] {
   return /<|!\[/.test(text) ? fenced(text, "markdown") : quoted(text);
 }
 
-/** Returns a text in a fence that is longer than any in it. */
+/** The fence is longer than any fence in the text. */
 function fenced(text: string, language: string): string[] {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);
@@ -148,7 +148,6 @@ function quoted(text: string): string[] {
   return text.split("\n").map((line) => line === "" ? ">" : `> ${line}`);
 }
 
-/** Returns text as code within a line. */
 function code(text: string): string {
   const flat = pageText(text).replace(/\s+/g, " ");
   const longest = Math.max(0, ...(flat.match(/`+/g) ?? []).map((run) => run.length));
@@ -157,7 +156,6 @@ function code(text: string): string {
   return `${fence}${space}${flat}${space}${fence}`;
 }
 
-/** Returns text within a line, shown as written. */
 function inline(text: string): string {
   return pageText(text).replace(/\s+/g, " ").replace(/[\\`*_[\]<>#!|~&]/g, "\\$&");
 }
@@ -165,12 +163,10 @@ function inline(text: string): string {
 /** Longer texts are cut for reading; the JSON export contains them whole. */
 const MAX_CHARS = 100_000;
 
-/** Returns stored text for a page: without control characters and limited in length. */
 export function pageText(text: string): string {
   return visibleText(clip(text, MAX_CHARS).toWellFormed());
 }
 
-/** Returns facts about the end of a query. */
 export function endFacts(query: Omit<RecordedQuery, "iterations">, steps: number): readonly string[] {
   const { running, status, reason, confidence, ms } = query;
   return [
@@ -187,7 +183,7 @@ export function endFacts(query: Omit<RecordedQuery, "iterations">, steps: number
   ];
 }
 
-/** Describes the end of a block on one line without a mark: the actions of its calls, else the outcome. */
+/** Describes the end of a block on one line: the actions of its calls, else the outcome. */
 export function blockEnd({ code, result }: RecordedBlock): { readonly ok: boolean; readonly text: string } {
   const tally = BlockTally.of(result.calls);
   const { ok, text, isCode } = blockLine({ code, tally, result });
@@ -196,7 +192,6 @@ export function blockEnd({ code, result }: RecordedBlock): { readonly ok: boolea
 
 type PartLabel = "failed calls" | "result" | "output" | "error output" | "error";
 
-/** Returns the labelled results of a block, without empty ones. */
 export function resultParts(
   { result }: RecordedBlock,
 ): readonly { readonly label: PartLabel; readonly text: string }[] {
@@ -211,7 +206,6 @@ export function resultParts(
   return parts.filter(({ text }) => text !== "");
 }
 
-/** Formats a time to the minute. */
 export function minute(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }

@@ -24,18 +24,18 @@ type State = Tables["expressionState"][number];
 
 const MAX_CHILD_DEPTH = 50;
 
-/** Conversations of ten thousand iterations have a fifth of these values. */
+/** A conversation of ten thousand iterations has a fifth of these values. */
 const LIMITS = { values: 2_000_000, depth: 500 };
 
 const sentMessages = z.array(z.looseObject({ role: z.string(), content: z.string() }));
 
-/** Parses an archive and checks it so that every reader of its rows can rely on them. Throws `UsageError` for anything
- * else: another format or version, a damaged or a hostile file. */
+/** Parses an archive and checks it so that every reader of its rows can rely on them. Throws `UsageError` for another
+ * format or version, and for a damaged or hostile file. */
 export function readArchive(text: string): ConversationArchive {
   return checked(text, null).archive;
 }
 
-/** Reads an archive of any size: one of its contents is in memory at a time, while `strings` is open. */
+/** Reads an archive of any size. Only one of its contents is in memory at a time; `strings` must stay open meanwhile. */
 export function readArchiveFile(strings: LongStrings): CheckedArchive {
   try {
     return checked(strings.text, strings);
@@ -97,7 +97,6 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Reads the rows, which are in memory in any case. */
 function withTables(given: unknown, strings: LongStrings): unknown {
   if (typeof given !== "object" || given === null || !("tables" in given)) return given;
   return { ...given, tables: strings.whole(given.tables) };
@@ -189,7 +188,7 @@ function checkValue(
   }
 }
 
-/** Checks that texts which readers parse as JSON are JSON. */
+/** Checks that the texts which readers parse as JSON are valid JSON. */
 function checkTexts({ iteration, querySoul, extensionState }: Tables, contents: Contents): void {
   const textOf = (cell: string | { readonly content: string }): string =>
     typeof cell === "string" ? cell : new TextDecoder().decode(wanted(contents, cell.content));
@@ -256,14 +255,15 @@ type Metadata = Tables["expressionState"][number]["metadata"];
 
 type Facts = Extract<Metadata, { readonly kind: string; readonly requires: readonly string[] }>;
 
-/** The names of the code in an archive, in any version, which a query that continues the conversation may evaluate. */
+/** The names of the code in an archive, in any version. A query that continues the conversation may evaluate this
+ * code. */
 export interface ArchiveCode {
   readonly functions: readonly string[];
-  /** The classes; names include their namespaces. */
+  /** The names of the classes, which include their namespaces. */
   readonly classes: readonly string[];
 }
 
-/** Lists the code in an archive. Throws `UsageError` for code that no block could have left there. */
+/** Lists the code in an archive. Throws `UsageError` for code that no block could have stored. */
 export function archiveCode({ expressionSoul, expressionState }: Tables): ArchiveCode {
   const souls = new Map(expressionSoul.map(({ id, name }) => [id, name ?? ""]));
   const functions = new Set<string>(), classes = new Set<string>();
@@ -288,21 +288,20 @@ function isCode(metadata: Metadata): metadata is Facts & { readonly kind: "funct
 
 const QUOTE = 34, BACKSLASH = 92;
 
-/** Longer string literals are kept in a file. */
 const LONG_BYTES = 16 * 1024;
 
 const READ_BYTES = 64 * 1024;
 const DIGITS = 16;
 
-/** JSON whose long strings are in a file without a name; a short, unpredictable string represents each. */
+/** JSON whose long strings are kept in a file without a name. A short, unpredictable string represents each of them. */
 export class LongStrings implements Disposable {
-  /** The token, which is also valid base64. */
+  /** A string that is also valid base64, so that it can represent either kind of content. */
   readonly #token = crypto.randomUUID().replaceAll("-", "");
   readonly #kept: Uint8Array[] = [];
   #file: Deno.FsFile | null = null;
   #fileBytes = 0;
 
-  /** Reads JSON. Any bytes are accepted; `text` contains the bytes outside of long strings. */
+  /** Reads JSON from any bytes. `text` contains the bytes outside of long strings. */
   static async of(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<LongStrings> {
     const strings = new LongStrings();
     try {
@@ -320,8 +319,8 @@ export class LongStrings implements Disposable {
     return this.#kept.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode();
   }
 
-  /** Yields the string that a short one in the JSON represents, in pieces. Throws `SyntaxError` and `TypeError` for an
-   * invalid one. */
+  /** Yields the string that a short string in the JSON represents, in pieces. Throws `SyntaxError` or `TypeError` for
+   * an invalid string. */
   *pieces(string: string): Generator<string> {
     const place = this.#placeOf(string);
     if (place === null) return yield string;
@@ -336,7 +335,6 @@ export class LongStrings implements Disposable {
     yield unescaped(text + decoder.decode());
   }
 
-  /** Returns a value of the JSON with every string in full. */
   whole<T>(value: T): T {
     if (typeof value === "string") return [...this.pieces(value)].join("") as T;
     if (Array.isArray(value)) return value.map((one) => this.whole(one)) as T;
@@ -425,8 +423,8 @@ function unescaped(text: string): string {
   return JSON.parse(`"${text}"`);
 }
 
-/** Returns the end of the last complete character of a JSON string, so that no escape and no pair of surrogates is
- * cut. */
+/** Returns the end of the last complete character of a JSON string, so that a cut divides neither an escape nor a
+ * surrogate pair. */
 function endOfWhole(text: string): number {
   for (let at = 0;;) {
     const next = text.indexOf("\\", at);

@@ -6,10 +6,8 @@ import type { ArchivePart, ConversationArchive } from "../../persistence/archive
 /** A multiple of 3, so that each piece is valid base64 alone. */
 const BASE64_AT_ONCE = 48 * 1024;
 
-/** The number of base64 characters in one string of a value's list. */
 const BASE64_STRING = BASE64_AT_ONCE * 64;
 
-/** Contents up to this size are read once. */
 const KEPT_BYTES = 1 << 20;
 
 const TEXT_AT_ONCE = 64 * 1024;
@@ -18,7 +16,7 @@ type Write = (text: string) => Promise<void>;
 
 type Content = Extract<ArchivePart, { readonly sha256: string }>;
 
-/** Writes an archive as the text of a JSON file, in small pieces, from its parts; each row is on a separate line. */
+/** Writes an archive as JSON in small pieces, with each row on its own line. */
 export async function writeArchive(
   parts: (take: (part: ArchivePart) => Promise<void>) => Promise<void>,
   write: Write,
@@ -59,7 +57,7 @@ export async function writeArchive(
   await write(`${state.items === 0 ? "" : "\n  "}],\n  "sha256": ${json(digest.end())}\n}\n`);
 }
 
-/** Writes UTF-8 as text and other bytes as base64. */
+/** UTF-8 is written as text, other bytes as base64. */
 async function writeContent(content: Content, write: Write): Promise<void> {
   const { sha256 } = content;
   const { isText, pieces } = await kindOf(content);
@@ -82,7 +80,7 @@ async function writeContent(content: Content, write: Write): Promise<void> {
   await write(`${at === 0 ? "" : `"`}]}`);
 }
 
-/** Returns whether a content is UTF-8, and its pieces, which are kept if they are few. */
+/** Returns whether a content is UTF-8, and its pieces, so that a small content is read only once. */
 async function kindOf({ pieces }: Content): Promise<{ readonly isText: boolean; readonly pieces: Pieces }> {
   const kept: Uint8Array[] = [];
   const decoder = textDecoder();
@@ -114,7 +112,7 @@ async function* split(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> 
   }
 }
 
-/** Yields the same bytes in pieces of exactly this size, except the last one. */
+/** Yields the same bytes in pieces of exactly `size`, except the last one. */
 async function* whole(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> {
   let rest = new Uint8Array();
   for await (const piece of pieces) {
@@ -139,7 +137,6 @@ function json(value: unknown): string {
 /** The `sha256` of an archive. It is the hash of its rows, each as JSON after the name of its table, and of the hashes
  * of its contents. White space and the style of escapes do not matter. */
 export class ArchiveDigest {
-  /** Returns the digest of a whole archive. */
   static of({ tables, contents }: Pick<ConversationArchive, "tables" | "contents">): string {
     const digest = new ArchiveDigest();
     for (const [name, rows] of Object.entries(tables)) for (const row of rows) digest.row(name, row);

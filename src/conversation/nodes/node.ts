@@ -16,7 +16,7 @@ const KEPT_MS = 15 * 60_000;
 
 type NodeParts = Omit<NodeRunsParts, "bell" | "publisher">;
 
-/** This process as one of the nodes that share a database: it accepts requests, runs some of them, and follows any. */
+/** One of the processes that share a database. It accepts requests, runs some of them, and follows the others. */
 export class Node implements SharedQueries {
   readonly #parts: NodeParts;
   readonly #bell = new Bell();
@@ -29,7 +29,6 @@ export class Node implements SharedQueries {
     this.#runs = new NodeRuns({ ...parts, bell: this.#bell, publisher: new Publisher(parts.nodes) });
   }
 
-  /** Begins to take requests. */
   async start(): Promise<void> {
     const { nodes } = this.#parts;
     await nodes.join((news) => this.#heard(news));
@@ -40,11 +39,11 @@ export class Node implements SharedQueries {
     this.#runs.claim();
   }
 
-  /** Closes the node after `drain`. */
+  /** Closes the node. `drain` must have ended before. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     const { nodes } = this.#parts;
-    nodes.giveUp(); // unstored work is continued elsewhere
+    nodes.giveUp(); // Another node continues work that is not stored.
     await nodes.leave().catch(() => {});
   }
 
@@ -88,7 +87,7 @@ export class Node implements SharedQueries {
     }
   }
 
-  /** Passes an approval on to the client of this node. */
+  /** Sends an approval to the client of this node. */
   #ask(
     event: QueryEvent,
     { queryId, open, options: { approve } }: {
@@ -153,7 +152,7 @@ export class Node implements SharedQueries {
     const { nodes } = this.#parts;
     const [job, range] = await Promise.all([nodes.job(queryId), nodes.eventRange(queryId)]);
     if (!job) return range && await this.#ended(queryId, range);
-    // A query that has begun and has no events gets events rebuilt from rows.
+    // For a query that has begun and has no events, the events are rebuilt from its rows.
     const nothing = job.epoch > 0 ? beforeEpoch(job.epoch) + 1 : 0;
     const { oldest, newest } = range ?? { oldest: nothing + 1, newest: nothing };
     const { branchId } = job;
@@ -181,7 +180,7 @@ export class Node implements SharedQueries {
     return followQuery(queryId, parts, { after, signal });
   }
 
-  /** Sends a command and waits for its outcome. */
+  /** Resolves with the outcome of the command. */
   async #command(command: Omit<NodeCommand, "id">, signal: AbortSignal = NEVER): Promise<boolean> {
     const { nodes } = this.#parts;
     const id = newId();
@@ -190,7 +189,7 @@ export class Node implements SharedQueries {
       const ring = this.#bell.next(command.queryId);
       const outcome = await nodes.outcome(id);
       if (outcome !== null || signal.aborted) {
-        this.#bell.ring(command.queryId); // a follower need not be waiting
+        this.#bell.ring(command.queryId); // No follower may be waiting.
         if (outcome === null) await nodes.settle({ id, queryId: command.queryId }, false);
         return outcome ?? false;
       }
@@ -208,25 +207,23 @@ export class Node implements SharedQueries {
   async #beat(): Promise<void> {
     if (this.#beating) return;
     this.#beating = true;
-    await this.#runs.beat().catch(() => {}).finally(() => this.#beating = false); // the next report tries again
+    await this.#runs.beat().catch(() => {}).finally(() => this.#beating = false); // The next report tries again.
   }
 }
 
 const NEVER = new AbortController().signal;
 
-/** The limit for queries that a node runs at a time; further ones wait for any node. */
+/** The limit for queries that a node runs at a time; another node may take the waiting ones. */
 const MOST = 64;
 
 interface OpenedNode {
-  /** The parts that the conversations of this node need. */
   readonly parts: Required<Pick<ConversationParts, "shared">>;
-  /** Begins to take requests, once the conversations have their runner. */
+  /** Begins to take requests. The conversations must have their runner before. */
   start(): Promise<void>;
-  /** Called once nothing runs here any more. */
+  /** Closes the node once no query runs here any more. */
   close(): Promise<void>;
 }
 
-/** Makes this process one of the nodes that share a database. */
 export async function openNode(
   store: Store,
   parts: Pick<NodeParts, "router" | "owner" | "log">,

@@ -6,14 +6,13 @@ import type { QueryEvent } from "../../domain/query/query_schemas.ts";
 import type { NodeStore, SharedEvent, Store } from "../../persistence/store.ts";
 import { endEvent } from "../stored_events.ts";
 
-/** A look after this time finds events whose notification was lost. */
+/** Followers look at the store this often, since a notification can be lost. */
 const LOOK_MS = 1_000;
 
-/** Wakes code that waits for news of a query. */
 export class Bell {
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
 
-  /** Resolves at the next ring. Callers call it before they look, so that they miss nothing in between. */
+  /** Resolves at the next ring. Callers call `next` before they look, so that they miss no event in between. */
   next(queryId: string): Promise<void> {
     let waiting = this.#waiting.get(queryId);
     if (!waiting) this.#waiting.set(queryId, waiting = Promise.withResolvers());
@@ -30,7 +29,7 @@ export class Bell {
   }
 }
 
-/** Waits for a ring, for the time of a regular look, or until the signal aborts. */
+/** Waits for a ring, until the next regular look, or until the signal aborts. */
 export async function ringOrLook(ring: Promise<void>, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
   const timer = REAL_CLOCK.sleep(LOOK_MS, AbortSignal.any([over.signal, signal])).catch(() => {});
@@ -43,23 +42,19 @@ interface NumberedQueryEvent {
   readonly event: QueryEvent;
 }
 
-/** The number of events that the node of a run keeps for followers, who read at once. */
+/** The number of events that a node keeps for followers of its run. */
 const KEPT = 256;
 
-/** The newest events of a run on this node. */
 export class LocalEvents {
-  /** The number before its first event. */
   readonly before: number;
   readonly #kept: NumberedQueryEvent[] = [];
   #newest: number;
-  /** Whether the run has ended here. */
   over = false;
 
   constructor(epoch: number) {
     this.before = this.#newest = beforeEpoch(epoch);
   }
 
-  /** Adds an event and returns its number. */
   add(event: QueryEvent): number {
     const number = ++this.#newest;
     this.#kept.push({ number, event });
@@ -67,8 +62,8 @@ export class LocalEvents {
     return number;
   }
 
-  /** Returns the kept events after a number. Returns null if the caller must read them elsewhere: some were dropped,
-   * the number belongs to another run, or this run has ended. */
+  /** Returns the kept events after a number. Returns null if the caller must read the database instead: events were
+   * dropped, the number belongs to another run, or this run has ended. */
   after(number: number): readonly NumberedQueryEvent[] | null {
     const oldest = this.#newest - this.#kept.length + 1;
     if (number < this.before || number > this.#newest || number + 1 < oldest) return null;
@@ -77,18 +72,18 @@ export class LocalEvents {
   }
 }
 
-/** The last event comes soon after its query is stored as ended, unless its node was lost in between. */
+/** The last event follows soon after the query is stored as ended, unless its node was lost in between. */
 const LOOKS_AFTER_END = 2;
 
 interface FollowParts {
   readonly store: Pick<Store, "query">;
   readonly nodes: Pick<NodeStore, "eventsAfter" | "job">;
   readonly bell: Bell;
-  /** Returns the events of a query that this node runs. */
+  /** Returns the events of a query if this node runs it. */
   readonly local: (queryId: string) => LocalEvents | null;
 }
 
-/** Yields the events of a query after a number, whichever node runs it, up to its end. The signal ends it. Throws
+/** Yields the events of a query after a number until its end, whichever node runs it. The signal ends them. Throws
  * `UsageError` for a request that could not begin, and `Cancelled` for a withdrawn request. */
 export async function* followQuery(
   queryId: string,
@@ -98,7 +93,7 @@ export async function* followQuery(
   try {
     yield* eventsAfter(queryId, parts, options);
   } finally {
-    parts.bell.ring(queryId); // a follower need not be waiting
+    parts.bell.ring(queryId); // No follower may be waiting.
   }
 }
 
@@ -148,7 +143,7 @@ async function storedAfter(
   });
 }
 
-/** Returns the end of a query whose last event was never sent; null while it may still arrive. */
+/** Returns the end of a query whose last event was lost, or null while that event may still arrive. */
 async function endOf(
   queryId: string,
   last: number,
@@ -163,13 +158,13 @@ async function endOf(
 }
 
 const AGAIN_MS = 250;
-/** After a batch was sent, events wait this long for more of them. */
+/** After each batch the publisher waits this long for more events. */
 const GATHER_MS = 10;
-/** The limit for the JSON of one statement. */
+/** The limit for the JSON characters of one statement. */
 const MOST_CHARS = 4_000_000;
 
-/** Sends the events of all queries of this node to the others. Events that happen while some are being sent form the
- * next batch. */
+/** Sends the events of all queries of this node to the other nodes. Events that happen during a transfer form the next
+ * batch. */
 export class Publisher {
   readonly #store: Pick<NodeStore, "publish">;
   #waiting: SharedEvent[] = [];
@@ -185,21 +180,20 @@ export class Publisher {
     this.#sending ??= this.#send().finally(() => this.#sending = null);
   }
 
-  /** From now on, events that cannot be sent at once are dropped. */
+  /** Drops all later events that cannot be sent at once. */
   giveUp(): void {
     this.#givenUp = true;
   }
 
-  /** Resolves when everything is sent. */
   async sent(): Promise<void> {
     while (this.#sending) await this.#sending;
   }
 
   async #send(): Promise<void> {
-    await Promise.resolve(); // events of one turn are sent together
+    await Promise.resolve(); // Events of one turn of the event loop form one batch.
     while (this.#waiting.length > 0) {
       const events = this.#take();
-      // Repeating it changes nothing.
+      // A repeated publication changes nothing, so it is safe to retry.
       while (!(await this.#store.publish(events).then(() => true, () => this.#givenUp))) await sleep(AGAIN_MS);
       if (!this.#givenUp) await sleep(GATHER_MS);
     }

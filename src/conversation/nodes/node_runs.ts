@@ -31,7 +31,6 @@ export interface NodeRunsParts {
   readonly bell: Bell;
   readonly publisher: Publisher;
   readonly log: Log;
-  /** The limit for queries that run here at a time. */
   readonly most: number;
 }
 
@@ -41,23 +40,20 @@ interface LocalRun {
   /** Aborts when another node has the job. */
   readonly lost: AbortController;
   readonly cancelled: AbortController;
-  /** Commands that are or were carried out, and whether in time; null until that is known. They may be read again
-   * before that is stored. */
+  /** Commands that are or were carried out, and whether in time; null until that is known. A command may be read again
+   * before its outcome is stored. */
   readonly taken: Map<string, boolean | null>;
-  /** Whether the query continues elsewhere; resolves when nothing of it runs here any more. */
+  /** Whether the query continues elsewhere. Resolves when this node has ended all of its work. */
   readonly left: Promise<boolean>;
 }
 
-/** The requests that this node takes and runs. */
 export class NodeRuns {
   readonly #parts: NodeRunsParts;
   readonly #questions: NodeQuestions;
-  /** The running queries, by their ids. */
   readonly #running = new Map<string, LocalRun>();
   readonly #leaving = new AbortController();
   #claiming: Promise<void> | null = null;
   #again = false;
-  /** The number of queries of lost nodes that this one continued. */
   takeovers = 0;
 
   constructor(parts: NodeRunsParts) {
@@ -69,7 +65,6 @@ export class NodeRuns {
     return this.#leaving.signal.aborted;
   }
 
-  /** The events of a run on this node; null if the query does not run here. */
   events(queryId: string): LocalEvents | null {
     return this.#running.get(queryId)?.events ?? null;
   }
@@ -81,14 +76,12 @@ export class NodeRuns {
     return run !== undefined;
   }
 
-  /** Takes as many waiting requests as fit. */
   claim(): void {
     this.#again = true;
     this.#claiming ??= this.#claimAll().catch(this.#failed).finally(() => this.#claiming = null);
   }
 
-  /** Called every second: reports, gives up lost jobs, and looks for work without a notification, such as requests of
-   * lost nodes, and commands. */
+  /** Reports, gives up lost jobs, and looks for work whose notification was lost. The node calls it every second. */
   async beat(): Promise<void> {
     const { nodes } = this.#parts;
     const watched = [...this.#running.values()];
@@ -102,7 +95,6 @@ export class NodeRuns {
     this.obey();
   }
 
-  /** Carries out the commands for queries that run here. */
   obey(): void {
     if (this.#running.size === 0) return;
     this.#parts.nodes.commands([...this.#running.keys()]).then((found) => {
@@ -113,8 +105,8 @@ export class NodeRuns {
   /** Returns false if the query does not run here or has no such approval. */
   readonly answer: NodeQuestions["answer"] = (queryId, id, given) => this.#questions.answer(queryId, id, given);
 
-  /** Takes nothing more, and leaves each query to another node before its next iteration, or when the time is up. It
-   * gives up a database that does not answer `endingMs` before that, so that the process ends in time. */
+  /** Takes no more requests. Leaves each query to another node before its next iteration, or when the time is up. If
+   * the database does not answer, the node gives it up `endingMs` earlier, so that the process ends in time. */
   async drain(graceMs: number, endingMs: number = ENDING_MS): Promise<void> {
     const { nodes } = this.#parts;
     this.#leaving.abort();
@@ -147,7 +139,7 @@ export class NodeRuns {
       if (room <= 0) return;
       const claimed = await nodes.claim(room, Array.from(this.#running.values(), ({ job }) => job.branchId));
       for (const job of claimed) this.#begin(job);
-      if (claimed.length > 0) this.obey(); // a lost node may have left commands
+      if (claimed.length > 0) this.obey(); // A lost node may have left commands.
     }
   }
 
@@ -192,7 +184,7 @@ export class NodeRuns {
     if (error instanceof TakenOverError) return true;
     if (error instanceof HandedOver) {
       await publisher.sent();
-      await nodes.release(job).catch(this.#failed); // otherwise another node takes it after the lease
+      await nodes.release(job).catch(this.#failed); // If this fails, another node takes the job when its lease ends.
       return true;
     }
     if (error instanceof BusyError) {
@@ -208,7 +200,7 @@ export class NodeRuns {
     return false;
   }
 
-  /** The end of a run that was lost, or could not be stored, is not the end of its query. */
+  /** A run that was lost, or whose end could not be stored, does not end its query. */
   #emit(queryId: string, events: LocalEvents, event: QueryEvent): void {
     if (isOwnEnd(event) && UNSTORED.has(event.result.reason)) return;
     const number = events.add(event);
@@ -256,7 +248,6 @@ type LocalOption =
   | ("signal" | "emit" | "onBranch" | "approve" | "refuseWhenBusy" | "leaving")
   | ("context" | "variables" | "given" | "queryId" | "left" | "extras");
 
-/** A request that waits for a node: everything that a run needs besides its query. */
 interface JobRequest extends Omit<RunnerOptions, LocalOption> {
   readonly text: string;
   /** Whether clients answer approvals. */
@@ -281,7 +272,6 @@ function decodeRequest(bytes: Uint8Array<ArrayBuffer>): JobRequest {
 /** A request whose step ended the process of this many nodes is not tried again. */
 const MOST_LOSSES = 3;
 
-/** Runs a request that this node has taken, or continues it where another node left it. */
 async function runJob(
   job: ClaimedJob,
   parts: NodeRunsParts,
@@ -316,7 +306,7 @@ async function runJob(
   } else if (!query.running) new Emitter(options.emit, { queryId, now: Date.now, seq }).send(endEvent(query));
 }
 
-/** Returns the newest `seq` in the events of a query itself; 0 if there are none. */
+/** Returns the newest `seq` in the query's own events, or 0. */
 async function lastSeq(queryId: string, nodes: Pick<NodeStore, "eventsAfter">): Promise<number> {
   let seq = 0, after = 0;
   for (;;) {
@@ -337,7 +327,7 @@ async function giveUp(
 ): Promise<void> {
   const { iterations = 0 } = await store.query(queryId) ?? {};
   await store.endQuery(queryId, {
-    // After the end "process lost", clients repeat a request.
+    // Clients repeat a request whose end is "process lost".
     ...{ status: "error", reason: "defect", answerType: "text", confidence: null, notes: [] },
     answer:
       `Cannot finish the request: ${losses} nodes ended while they ran its step ${iterations + 1}, one after the ` +
@@ -348,7 +338,6 @@ async function giveUp(
 
 type Job = Pick<ClaimedJob, "queryId" | "epoch">;
 
-/** The approvals of queries that run here, which clients of any node answer. */
 class NodeQuestions {
   readonly #store: Pick<NodeStore, "setQuestions">;
   readonly #ofQueries = new Map<string, WaitingQuestions>();
@@ -372,7 +361,7 @@ class NodeQuestions {
     }
   }
 
-  /** Returns false if no such approval of the query waits, since the first answer counts. */
+  /** Returns false if the approval no longer waits: the first answer counts. */
   answer(queryId: string, id: string, given: ApprovalAnswer): boolean {
     return this.#ofQueries.get(queryId)?.answer(id, given) ?? false;
   }

@@ -28,16 +28,15 @@ const MAX_LIBRARY = 2;
 const TOOL_CALL =
   /\bto=functions\.|\[TOOL_CALLS\]|<\/?(?:tool_call|function_calls?|invoke|tool_use)\b|<[|｜](?:tool|python_tag|plugin)|"(?:tool_calls?|function_call|tool_name)"|"(?:arguments|tool|tool_input)"\s*:/;
 
-/** Data that the service sent besides the text. */
 interface BesideText {
   readonly reasoning: string;
-  /** The tool that the model called, with the beginning of its arguments; null for none. */
+  /** The tool that the model called, with the beginning of its arguments, or null. */
   readonly toolCall: string | null;
 }
 
 const NATIVE_CALL = /^<tool_call>([\w.:-]+(?:\([\s\S]*)?)<\/tool_call>$/;
 
-/** Returns a reply with a tool call and no text in the form in which it is stored and read again. */
+/** Returns the stored form of a reply with a tool call and no text, from which it can be read again. */
 export function nativeCallText(toolCall: string): string {
   return `<tool_call>${toolCall}</tool_call>`;
 }
@@ -120,13 +119,11 @@ const NO_TOOLS = "there are no tools: write TypeScript in code";
 const TOOL_NAME =
   /"(?:name|tool_name|tool|function|action)"\s*:\s*"([^"\\]{1,80})"|<(?:invoke|function|tool_use)\b[ =]+(?:name=)?["']?([\w.:-]{1,80})|\bto=(?:functions\.)?([\w.:-]{1,80})/;
 
-/** Returns the fault for a tool call written as text. */
 function imitation(text: string): ParsedReply {
   const name = TOOL_NAME.exec(text)?.slice(1).find((group) => group !== undefined);
   return failure("tools", `The reply imitates a tool call${name ? ` (${oneLine(name, 80)})` : ""}, but ${NO_TOOLS}`);
 }
 
-/** Why no object of a text counts as a reply. */
 interface Refused {
   readonly fault: ReplyFault;
   readonly reason: string;
@@ -172,8 +169,8 @@ function isSame(one: Reply, other: Reply): boolean {
 const NEXT_TURN =
   /<[|｜](?:im_(?:end|start)|end|endoftext|end_of_text|eot_id|eom_id|return|call|user|start\|>\s*(?:user|system|developer)|end▁of▁sentence|END_OF_TURN_TOKEN|message_user)|<\/s>|<end_of_turn>|<turn\|>|<seed:eos>|\[(?:EOS|EOT|INST)\]|^[ \t]*\[iter \d+\/\d+\]|<(?:journal|var_index|prior_thinking|attempts|notes)>|^[ \t]*(?:user|human|assistant|tool|system|results?|output|observation)[ \t]*:/im;
 
-/** Returns the last object in the text that is a reply with code or an answer, before any next turn that the model
- * invented. Without one, it returns the first with thinking only. */
+/** Returns the last object with code or an answer, before any next turn that the model invented. Without one, returns
+ * the first object with thinking only. */
 function fromObjects(body: string, fences: readonly Fence[]): Reply | Refused | null {
   let work = 0;
   let idle: Reply | null = null;
@@ -220,7 +217,6 @@ function withThinking(reply: Reply, idle: Reply): Reply {
 
 interface Start {
   readonly start: number;
-  /** Whether the name of a field of a reply follows. */
   readonly named: boolean;
 }
 
@@ -271,7 +267,7 @@ function escapedObject(body: string): Reply | null {
 const FENCED = "took fenced code as blocks";
 const TYPESCRIPT = new Set(["ts", "typescript", "js", "javascript"]);
 
-/** Whether all fences are marked as TypeScript: such a reply has its own form and needs no repair. */
+/** Whether all fences are marked as TypeScript. Such a reply has its own form and needs no repair. */
 function isNamed(code: readonly Fence[]): boolean {
   return code.every(({ language }) => TYPESCRIPT.has(language));
 }
@@ -322,14 +318,13 @@ function syntaxError(text: string): string {
   return "its fields are not those of a reply";
 }
 
-/** A value read from text that may not be valid JSON. */
 interface RepairedJson {
   readonly value: unknown;
   /** The index after the value in the text. */
   readonly end: number;
   readonly repairs: readonly string[];
-  /** Set if the text ended inside the value: the incomplete part was dropped, or its last part is doubtful and must be
-   * dropped. */
+  /** The state of a value whose text ended inside it. The incomplete part was dropped, or its last part is doubtful and
+   * must be dropped. */
   readonly cutOff: "no" | "dropped" | "last-part-doubtful";
 }
 
@@ -338,9 +333,8 @@ interface RepairedJson {
 const MAX_REPAIR_CHARS = 20_000;
 const CUT_OFF = "the reply was cut off: its last, incomplete part was dropped";
 
-/** Reads the object or array at `start`. It tries the unchanged text, then repaired strings and quotes, closed if the
- * text ended too early. Finally it tries the repair library if `library` allows it. Returns null if all attempts
- * fail. */
+/** Reads the object or array at `start`. Tries the unchanged text, then repaired strings and quotes, closed if the text
+ * ended too early. Finally tries the repair library if `library` allows it. Returns null if all attempts fail. */
 function readJson(
   text: string,
   { start, library }: { readonly start: number; readonly library: boolean },
@@ -375,7 +369,7 @@ function readOpen(
   return guessed && { ...guessed, repairs: [...guessed.repairs, CUT_OFF], cutOff: "last-part-doubtful" };
 }
 
-/** Bare quotes hide the end of a value; it is then the last bracket of the text. */
+/** Bare quotes hide the end of a value, so the last bracket of the text ends it. */
 function readToLastBracket(text: string, start: number): RepairedJson | null {
   const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]")) + 1;
   const read = end > start ? parse(repairStrings(repairQuotes(text.slice(start, end)))) : null;
@@ -423,7 +417,7 @@ function repairStrings(text: string): string {
   });
 }
 
-/** The names of fields that precede a value; they distinguish the end of a string from a quote inside it. */
+/** The names of fields that precede a value. They distinguish the end of a string from a quote inside it. */
 const NAMES = "thinking|code|next|final|expr|time_?ms|model|reasoning|answer|answer_?type|confidence";
 /** Matches the text that may follow the closing quote of a value. */
 const ENDS = new RegExp(
@@ -432,8 +426,8 @@ const ENDS = new RegExp(
 );
 const ENDS_NAME = /"\s{0,99}:/y;
 
-/** Escapes quotes that a model left bare inside a string: `{"expr": "search.find("a", "b")"}`. It takes linear time,
- * unlike the repair library, and knows the names that may follow. */
+/** Escapes quotes that a model left bare inside a string: `{"expr": "search.find("a", "b")"}`. Unlike the repair
+ * library, this takes linear time and knows the names that may follow. */
 function repairQuotes(text: string): string {
   let out = "";
   let from = 0;

@@ -2,10 +2,9 @@ import { jsonOrUndefined, readable } from "../../domain/kit/json.ts";
 import type { AnswerType, Confidence } from "../../domain/query/query_schemas.ts";
 import type { ReasoningLevel } from "../../providers/provider.ts";
 
-/** A block that the model requested. */
 export interface ReplyBlock {
   readonly expr: string;
-  /** The model's estimate in milliseconds, unclamped; null if it gave none. */
+  /** The model's estimate in milliseconds, unclamped; null without an estimate. */
   readonly timeMs: number | null;
 }
 
@@ -15,7 +14,6 @@ export interface ReplyFinal {
   readonly confidence: Confidence;
 }
 
-/** A reply that could be read. */
 export interface Reply {
   readonly thinking: string;
   readonly code: readonly ReplyBlock[];
@@ -32,7 +30,7 @@ export interface Reply {
  * imitates tool calls. */
 export type ReplyFault = "empty" | "thinking" | "tools" | "text" | "json" | "cut";
 
-/** `ok: false` contains the exact reason and the expected shape, in words for the next context. */
+/** With `ok: false`, `reason` has the fault and the expected shape, in words for the next context. */
 export type ParsedReply =
   | { readonly ok: true; readonly reply: Reply }
   | { readonly ok: false; readonly reason: string; readonly fault: ReplyFault };
@@ -50,7 +48,6 @@ const NO_OPS = new Set(["", "null", "undefined"]);
 const MODELS = ["cost", "speed", "intelligence"] as const;
 const REASONING = ["quick", "balanced", "deep"] as const;
 const MAX_WRAPS = 5;
-/** The limit for the blocks of one reply. */
 export const MAX_BLOCKS = 100;
 /** This many items show that there are too many blocks. */
 const MAX_ITEMS = 10 * MAX_BLOCKS;
@@ -206,7 +203,7 @@ const ANSWER_FIELDS = ["answer", "text", "content", "value", "result", "message"
 const CONFIDENCES: readonly NonNullable<Confidence>[] = ["high", "medium", "low"];
 
 /** Returns the final of a reply, or null. `fields` are the reply's own, for an answer next to `final`. An empty answer
- * next to code is a filled-in form, not an answer. */
+ * next to code is an unused field, not an answer. */
 function normaliseFinal(
   final: unknown,
   { fields, hasCode, repairs }: { readonly fields: ReplyFields; readonly hasCode: boolean; readonly repairs: string[] },
@@ -276,7 +273,6 @@ function confidence(value: unknown, repairs: string[]): Confidence {
 /** The fields of an object, with names normalised: no case, blanks, `_` or `-`. */
 interface ReplyFields {
   readonly entries: ReadonlyMap<string, unknown>;
-  /** The repairs of names that were written differently. */
   readonly renamed: readonly string[];
   readonly has: (names: readonly string[]) => boolean;
 }

@@ -1,6 +1,5 @@
 import { type OpenThinking, thinkingAfter } from "./think_parts.ts";
 
-/** The text that a piece of a reply adds to the shown part while it streams. */
 interface ReplyDelta {
   readonly thinking: string;
   readonly code: { block: number; delta: string }[];
@@ -8,15 +7,15 @@ interface ReplyDelta {
   readonly answer: string;
 }
 
-/** The shown text while it is read by characters: adding a character to a kept text makes an object of each. */
+/** The shown text while it is read by characters. Adding a character to a kept text would create an object for each. */
 interface Shown {
   readonly thinking: string[];
   readonly code: { readonly block: number; readonly chars: string[] }[];
   readonly answer: string[];
 }
 
-/** Extracts thinking, code and answer from a reply while it arrives, reading each character once. It only serves
- * display: `parseReply` decides which code runs and what the answer is. Never throws. */
+/** Extracts thinking, code and answer from a reply while it arrives, and reads each character once. Its result is only
+ * for display: `parseReply` decides which code runs and which answer counts. Never throws. */
 export class ReplyStream {
   readonly #outside = new FenceScanner();
   #inside: JsonTextScanner | null = null;
@@ -67,7 +66,6 @@ function add({ code }: Shown, { block, text }: { readonly block: number; readonl
   else code.push({ block, chars: [text] });
 }
 
-/** The meaning of the next character of a streamed reply. */
 type StreamPiece =
   | { readonly kind: "none" }
   | { readonly kind: "end" }
@@ -91,9 +89,7 @@ const MAX_CLOSE = 24;
 class FenceScanner {
   #mode: "prose" | "thinking" | "code" = "prose";
   #thought: OpenThinking | null = null;
-  /** The end of the prose so far. */
   #tail = "";
-  /** The relevant part of the current line. */
   #line = "";
   /** The text held back until it is known whether it is a tag, a closing fence or the start of JSON. */
   #held = "";
@@ -191,13 +187,11 @@ class FenceScanner {
   }
 }
 
-/** The meaning of a container of the reply. */
 type Role = "reply" | "blocks" | "block" | "final" | "other";
 
 interface Frame {
   readonly role: Role;
   readonly closer: string;
-  /** The number of the block that the container is or belongs to. */
   block: number;
   key: string;
   keyNext: boolean;
@@ -225,14 +219,14 @@ const MAX_DEPTH = 64;
  * lenient: it skips unknown syntax. */
 class JsonTextScanner {
   readonly #frames: Frame[] = [];
-  /** The depth of containers beyond any that a reply has. */
+  /** The depth of containers below the deepest container that a reply can have. */
   #deeper = 0;
   #quote = "";
   #sink: Sink = { kind: "ignored" };
   #escape = "";
   /** The first half of a surrogate pair that was written as two escapes. */
   #half = "";
-  /** The draft of the first answer; another one in the same reply is not shown. */
+  /** The draft of the first answer. A second answer in the same reply is not shown. */
   #answer: AnswerDraft | null = null;
 
   take(char: string): StreamPiece {
@@ -363,8 +357,8 @@ const NAME = /^[\w$.\s]*$/;
 const MAX_NAME = 80;
 const MAX_TAG = 200;
 
-/** The part of an answer that a reader may see before it is filled in. It is empty while it may be the name of a
- * variable, and has … for a value that a template inserts. */
+/** The part of an answer that a user may see before Vis has filled in its values. It is empty while it may be the name
+ * of a variable, and has … for a value that a template inserts. */
 class AnswerDraft {
   /** The text held back until it is known whether it is a name or a tag. */
   #held = "";

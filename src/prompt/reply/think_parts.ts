@@ -1,10 +1,9 @@
 import { jsonOrUndefined } from "../../domain/kit/json.ts";
 
-/** The tags with which a family of models marks its thinking, which some services leave in the text. */
+/** The tags with which a family of models marks its thinking. Some services leave them in the text. */
 interface Family {
   readonly open: string;
   readonly close: string;
-  /** Characters with which `close` may begin. */
   readonly starts: string;
   /** Whether case matters, because the mark consists of letters that prose has too. */
   readonly isExact?: true;
@@ -16,7 +15,7 @@ const NAMES = "think|thinking|thoughts?|reason|reasoning(?:_content)?|reflection
 const CHANNEL = "<\\|?channel\\|?>\\s*";
 const HEADER = "[^<{\\n]{0,80}(?:<\\|?constrain\\|?>\\s*\\w*\\s*)?(?:<\\|?message\\|?>|\\n)";
 
-/** The families of models; the page on the protocol lists their models and the sources of their marks. */
+/** The page on the protocol lists the models of each family and the sources of their marks. */
 const FAMILIES: readonly Family[] = [
   { open: `<(?:[a-z]+:)?(?:${NAMES})(?::[a-z]+)?>`, close: `</(?:[a-z]+:)?(?:${NAMES})(?::[a-z]+)?>`, starts: "<" },
   { open: `◁(?:${NAMES})▷`, close: `◁/(?:${NAMES})▷`, starts: "◁" },
@@ -72,7 +71,6 @@ const MAX_VALUES = 1_000;
 const REPLY = /^[{[]\s*\{?\s*["'“]?(?:thinking|code|next|final|answer|expr)["'”]?\s*:/i;
 const MAX_WORK = 2_500_000;
 
-/** Thinking that has begun in text that arrives in pieces. */
 export interface OpenThinking {
   /** Matches its end at the end of a text. */
   readonly close: RegExp;
@@ -100,9 +98,8 @@ export function thinkingAfter(text: string): OpenThinking | null {
 
 interface ThinkParts {
   readonly thinking: string;
-  /** The text without the thinking. */
   readonly body: string;
-  /** The mark of the last unclosed thinking, whose content is not a reply; "" if there is none. */
+  /** The mark of the last unclosed thinking, whose content is not a reply; "" if all thinking is closed. */
   readonly unclosed: string;
 }
 
@@ -154,7 +151,6 @@ class Parts {
   readonly #text: string;
   readonly #fences: ReadonlyMap<number, Fence>;
   readonly #marks: readonly Finder[];
-  /** Finds the end of open thinking, by family. */
   readonly #closes = new Map<Family, Finder>();
   readonly #json = new Finder("json", null, `\\{\\s*["'“{[a-z]|\\[\\s*["'{[]`);
   readonly #thinking: string[] = [];
@@ -261,7 +257,7 @@ class Parts {
     }
   }
 
-  /** Returns the index after the JSON value at `index`; null if there is none. */
+  /** Returns the index after the JSON value at `index`, or null. */
   #valueEnd(index: number): number | null {
     if (this.#values >= MAX_VALUES || this.#work > MAX_WORK) return null;
     this.#values++;
@@ -292,7 +288,7 @@ class Parts {
 
 /** A fenced part of a text; outermost fences only. */
 export interface Fence {
-  /** The language in lower case; "" if none is given. */
+  /** The language in lower case, or "". */
   readonly language: string;
   readonly content: string;
   /** The fence starts at the first character of its opening line and ends after its closing line. */
@@ -342,11 +338,10 @@ export function isCode({ language, content }: Fence): boolean {
   return !/^\s*[{[]/.test(content) && LOOKS_LIKE_CODE.test(content.slice(0, 4_000));
 }
 
-/** The extent of a JSON value. */
 interface Scan {
-  /** The index after its end; -1 if the text ends first. */
+  /** The index after the end of the value; -1 if the text ends first. */
   readonly end: number;
-  /** Returns the text up to its last complete part, closed; "" if nothing is complete. */
+  /** Returns the text up to its last complete part, closed; "" without a complete part. */
   readonly closed: () => string;
 }
 
