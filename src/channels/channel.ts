@@ -26,7 +26,7 @@ import type {
 } from "../domain/reports.ts";
 import type { UnwalledMode } from "../extension/spawned.ts";
 
-/** Options that a channel sets; all others come from the settings. */
+/** Options that a channel sets. The settings provide all others. */
 export interface OpenRequest extends ConfigFlags {
   readonly db?: string | undefined;
   readonly cwd?: string | undefined;
@@ -36,7 +36,7 @@ export interface OpenRequest extends ConfigFlags {
   readonly root?: boolean | undefined;
   /** Overrides the effort that the model chooses for each iteration. */
   readonly reasoning?: "quick" | "balanced" | "deep" | undefined;
-  /** Folders of additional extensions; an extension that cannot be loaded is an error. */
+  /** Folders of additional extensions. Opening fails if one of them cannot be loaded. */
   readonly extension?: readonly string[] | undefined;
   /** Requires every wall, and allows no commands, no project settings and only listed extensions. `writable`:
    * extensions may write into the workspace. */
@@ -48,7 +48,7 @@ export interface OpenRequest extends ConfigFlags {
   readonly oneRequest?: boolean;
   /** Whether the session shares its queries with other processes, if those can use the database from other machines. */
   readonly node?: boolean;
-  /** Whether no model will be called, so that no provider is needed. */
+  /** Whether the session never calls a model, so that it needs no provider. */
   readonly browse?: boolean;
   /** Recorded replies to use instead of a model. */
   readonly playback?: Playback;
@@ -63,9 +63,8 @@ export interface Session {
   readonly workspace: string;
   readonly provider: string;
   readonly model: string;
-  /** The location of the database. */
   readonly database: string;
-  /** The number of queries that dead processes left; they were marked as interrupted when this session opened. */
+  /** The number of queries that dead processes left. This session marked them as interrupted when it opened. */
   readonly swept: number;
   /** Notes for the user on the choice of the provider. */
   readonly notes?: readonly string[];
@@ -74,7 +73,7 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** Options of a channel that keeps running and serves others. */
+/** Options of a channel that keeps running and serves clients. */
 export interface ServiceRequest extends OpenRequest {
   /** The profile, "open" or "locked"; by default VIS_PROFILE. */
   readonly profile?: string | undefined;
@@ -82,7 +81,7 @@ export interface ServiceRequest extends OpenRequest {
   readonly writable?: boolean | undefined;
 }
 
-/** The address of the HTTP channel and the authentication of clients; other options come from the settings. */
+/** The address of the HTTP channel and the authentication of clients. The settings provide other options. */
 export interface ServeRequest extends ServiceRequest {
   readonly host?: string | undefined;
   /** The port; 0 picks a free one. */
@@ -109,13 +108,12 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Options of the Telegram bot; all others come from the settings. */
+/** Options of the Telegram bot. The settings provide all others. */
 export interface TelegramRequest extends ServiceRequest {
-  /** Overrides VIS_TELEGRAM_TOKEN and the saved token. */
+  /** A file that overrides VIS_TELEGRAM_TOKEN and the saved token. */
   readonly tokenFile?: string | undefined;
   /** Deletes the bot's webhook: Telegram allows no polling while one is set. */
   readonly deleteWebhook?: boolean | undefined;
-  /** Receives notes for the operator as they occur. */
   readonly onNote: (text: string) => void;
   /** Aborts the attempts to reach Telegram at startup. */
   readonly signal: AbortSignal;
@@ -133,14 +131,14 @@ export interface RunningBot {
   close(): Promise<void>;
 }
 
-/** A client that speaks a protocol on stdin and stdout: nothing else may be written there. */
+/** Options for a client that speaks a protocol on stdin and stdout, where no other output may appear. */
 export interface SpeakRequest extends OpenRequest {
   readonly protocol: "mcp" | "acp";
-  /** Receives the reason why Vis cannot start; the first call over the protocol reports it too. */
+  /** Receives the reason why Vis cannot start. The first call over the protocol reports it too. */
   readonly onNote: (text: string) => void;
 }
 
-/** Options of the screen on the terminal. It starts a new conversation if none is named. */
+/** Options of the screen on the terminal. Without `continue` and `conversation`, it starts a new conversation. */
 export interface ScreenRequest extends OpenRequest {
   /** Opens the newest conversation of this workspace. */
   readonly continue?: boolean | undefined;
@@ -161,14 +159,14 @@ export interface CheckResult {
   readonly name: string;
   readonly state: "ok" | "warn" | "fail" | "off";
   readonly found: string;
-  /** The suggested fix; "" if none is needed. */
+  /** The suggested fix; "" if the check passed. */
   readonly fix: string;
 }
 
 /** Providers, their models and keys. Every method rejects with `ConfigError` if settings or key files cannot be used,
  * or if the provider is unknown. */
 export interface ProviderAdmin {
-  /** Lists the providers; with `check`, it requests the list of models from each. */
+  /** Lists the providers. With `check`, requests the list of models from each. */
   providers(options: { readonly check: boolean; readonly signal: AbortSignal }): Promise<ProvidersReport>;
   /** Lists the models of one provider; with null, the models of the providers that serve a query. */
   models(options: { readonly provider: string | null; readonly signal: AbortSignal }): Promise<readonly ModelsReport[]>;
@@ -183,7 +181,7 @@ export interface ProviderAdmin {
    * Rejects with `UsageError` for an invalid key. */
   tryKey(provider: string, key: string, signal: AbortSignal): Promise<KeyTrial | null>;
   loginKind(provider: string): Promise<"key" | "device-login">;
-  /** Returns the page on which the service issues keys; "" if it is not known. */
+  /** Returns the page on which the service issues keys, or "". */
   keyPage(provider: string): string;
   /** Lists the models of a server and saves nothing; `addServer` saves it and resolves with its name. */
   tryServer(server: Pick<NewServer, "baseUrl" | "key">, signal: AbortSignal): Promise<ServerTrial>;
@@ -211,19 +209,17 @@ export interface ConfigAdmin {
   explain(key: string): Promise<SettingFacts>;
   /** Returns the JSON Schema of the settings files. */
   schema(): Promise<object>;
-  /** Returns keys for completion. */
   keys(): Promise<readonly { readonly key: string; readonly doc: string; readonly choices: readonly unknown[] }[]>;
-  /** Returns the key of offers that clients make to sessions, such as `mcpServers`; null if no extension accepts
-   * them. */
+  /** Returns the key under which sessions accept offers of clients, such as `mcpServers`, or null if no extension
+   * accepts them. */
   offered(kind: string): string | null;
-  /** Checks the change and stores it. With `write: false` it only checks: it rejects in the same way, but does not
-   * change the file. */
+  /** Checks the change and stores it. With `write: false`, checks it in the same way without changing the file. */
   set(
     key: string,
     change: { readonly words: readonly string[]; readonly project: boolean; readonly write?: boolean },
   ): Promise<SettingChange>;
   unset(key: string, options: { readonly project: boolean }): Promise<SettingChange>;
-  /** Returns the project's file; null if there is none. Rejects with `ConfigError` for a file that no trust makes
+  /** Returns the project's file, or null without one. Rejects with `ConfigError` for a file that no trust makes
    * usable. */
   trustable(): Promise<ConfigTrustFacts | null>;
   /** Rejects with `UsageError` if the file has changed in the meantime. */
@@ -231,7 +227,7 @@ export interface ConfigAdmin {
   distrust(path: string): Promise<boolean>;
 }
 
-/** The parts that a channel can request; only `app.ts` builds them. */
+/** The services that a channel can request; only `app.ts` builds them. */
 export interface Services {
   readonly version: VersionFacts;
   /** Opens a session. Rejects with `ConfigError`, `UsageError` (for an invalid folder) or `StoreError`. */
@@ -275,7 +271,6 @@ export interface Services {
   respawn(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number>;
 }
 
-/** The terminal or pipe that a channel uses. */
 export interface Io {
   readonly args: readonly string[];
   readonly stdout: (text: string) => void;
@@ -290,14 +285,15 @@ export interface Io {
   readonly rows: () => number;
   /** Reads stdin; rejects with `UsageError` if the input is not text. */
   readStdin(): Promise<string>;
-  /** Prompts for a line on the terminal. Rejects with `UsageError` if there is no terminal, and with `Cancelled` on
-   * Ctrl-C and Ctrl-D. With `typedNow`, lines that were typed before the prompt do not answer it. */
+  /** Prompts for a line on the terminal. Rejects with `UsageError` without a terminal, and with `Cancelled` on Ctrl-C
+   * and Ctrl-D. With `typedNow`, lines that were typed before the prompt do not answer it. */
   askLine(question: string, options?: { readonly typedNow?: boolean }): Promise<string>;
-  /** Prompts for a line that is not echoed. Rejects with `UsageError` if there is no terminal, and with `Cancelled` on
+  /** Prompts for a line that is not echoed. Rejects with `UsageError` without a terminal, and with `Cancelled` on
    * Ctrl-C. */
   askSecret(question: string): Promise<string>;
-  /** Calls `run` on Ctrl-C, SIGTERM, SIGHUP and when stdout loses its reader, until the returned function is called.
-   * From the first call of this method on, a single signal does not end the process, so that running work can be
-   * closed. A second one ends it, unless it is SIGHUP. Throws `ConfigError` if a limit of the process is too low. */
+  /** Calls `run` on Ctrl-C, SIGTERM, SIGHUP and when stdout loses its reader, until the caller calls the returned
+   * function. From the first call of this method on, a single signal does not end the process, so that running work
+   * can be closed. A second one ends it, unless it is SIGHUP. Throws `ConfigError` if a limit of the process is too
+   * low. */
   onInterrupt(run: () => void): () => void;
 }

@@ -45,8 +45,7 @@ const LISTED = 100;
 /** The command of editors, written as a prompt with a slash. */
 const MORE = "more";
 
-/** Ends of a query that are reported to the editor as a stop; all others are errors with the answer as their
- * message. */
+/** Ends that the editor receives as a stop. All others are errors with the answer as their message. */
 const STOPS: Partial<Readonly<Record<QueryReason, StopReason>>> = {
   answered: "end_turn",
   cancelled: "cancelled",
@@ -141,7 +140,7 @@ async function run(
   const updates = new SessionUpdates(branch.workspace);
   let sent: Promise<unknown> = Promise.resolve();
   const queue = (telling: () => Promise<void>): void => {
-    sent = sent.then(telling).catch(() => controller.abort()); // the editor has left
+    sent = sent.then(telling).catch(() => controller.abort()); // The editor has left.
   };
   try {
     const isMore = request === `/${MORE}` && images.length + Object.keys(variables).length === 0;
@@ -194,7 +193,7 @@ async function tellMore(
   await send({ sessionUpdate: "available_commands_update", availableCommands: isOffered ? [command] : [] });
 }
 
-/** Shows everything that the requests of a session did, as far as it is stored. */
+/** Sends the stored part of all requests of a session. */
 async function replay(entry: OpenSession, send: Send): Promise<void> {
   const { session: { conversations, model }, branch } = entry;
   const updates = new SessionUpdates(branch.workspace);
@@ -221,8 +220,8 @@ function userChunk(text: string): SessionUpdate {
   return { sessionUpdate: "user_message_chunk", content: { type: "text", text } };
 }
 
-/** Returns the sessions of a folder, or of all folders, the most recently used first. A cursor is the place of the
- * last session so far. */
+/** Returns the sessions of a folder, or of all folders, the most recently used first. A cursor is the place of the last
+ * session so far. */
 async function list(sessions: EditorSessions, { cwd, cursor }: ListSessionsRequest): Promise<ListSessionsResponse> {
   if (cursor && !/^\d{1,15}$/.test(cursor)) throw RequestError.invalidParams({ cursor }, "Unknown cursor");
   const { conversations, workspace } = await sessions.folder(cwd ? { cwd } : {});
@@ -312,7 +311,7 @@ const KINDS: Readonly<Record<Decision, PermissionOptionKind>> = {
   no: "reject_once",
 };
 
-/** Asks by the editor's own request for permission. Rejects if the editor has none; the call is refused then. */
+/** Asks by the editor's own request for permission. Rejects if the editor has none; Vis then refuses the call. */
 function askPermission(client: AgentContext, sessionId: string): Approve {
   return async (question, signal) => {
     const choices = approvalChoices(question);
@@ -328,7 +327,7 @@ function askPermission(client: AgentContext, sessionId: string): Approve {
       toolCall: { toolCallId: question.id, title, status: "pending", content },
       options: choices.map(({ decision, text }) => ({ optionId: decision, name: text, kind: KINDS[decision] })),
     });
-    asking.catch(() => {}); // it may reject later although the signal came first
+    asking.catch(() => {}); // The promise may reject later, after the signal has aborted.
     const { outcome } = await abortable(asking, signal);
     const chosen = outcome.outcome === "selected" ? outcome.optionId : "no";
     const { decision } = choices.find((one) => one.decision === chosen) ?? { decision: "no" };

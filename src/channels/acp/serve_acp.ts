@@ -26,7 +26,7 @@ type Id = string | number | null;
 
 /** Returns a stream whose input ends only once every received request is answered. A program that writes its requests
  * and closes its end at once still gets the answers. After that no client can reply to the agent's own requests, so
- * each is answered with an error here. */
+ * this stream answers them with an error. */
 function answeredStream({ readable, writable }: Stream): Stream {
   const open = new Set<Id>(), asked = new Set<Id>();
   const answers = Promise.withResolvers<void>();
@@ -52,7 +52,7 @@ function answeredStream({ readable, writable }: Stream): Stream {
   const outgoing = new WritableStream<AnyMessage>({
     write: async (message) => {
       if (isRequest(message)) asked.add(message.id);
-      // A failed write breaks the connection, which then has nothing left to answer.
+      // A failed write breaks the connection, so no request waits for an answer any more.
       await output.write(message).catch((error: unknown) => {
         answers.resolve();
         throw error;

@@ -8,7 +8,6 @@ import type { BlockResult, QueryEvent } from "../../domain/query/query_schemas.t
 
 const RESULT_CHARS = 8_000;
 
-/** The progress of one block. */
 interface Call {
   readonly code: string;
   readonly tally: BlockTally;
@@ -100,7 +99,6 @@ export class SessionUpdates {
   }
 }
 
-/** A part of the answer. */
 export function messageChunk(text: string): SessionUpdate {
   return { sessionUpdate: "agent_message_chunk", content: { type: "text", text } };
 }
@@ -141,7 +139,7 @@ function fenced(content: string, language = ""): string {
 /** A passage of a file before and after the edit. */
 interface EditedText {
   readonly path: string;
-  /** The line, 1-based, at which the passage now begins. */
+  /** The 1-based line at which the passage now begins. */
   readonly line: number;
   /** The former text; null for a new file. */
   readonly before: string | null;

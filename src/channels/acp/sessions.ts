@@ -13,15 +13,13 @@ const SWEPT = 100;
 export interface OpenSession {
   readonly session: Session;
   readonly branch: Conversation;
-  /** The prompt that is running. */
   running: AbortController | null;
-  /** The title as the editor knows it. */
+  /** The title that the editor last received. */
   title: string;
   /** Whether the editor lists the command that gives the last request more steps. */
   offersMore: boolean;
 }
 
-/** The fields by which an editor identifies a session. */
 interface SessionRequest {
   /** An absolute path; by default the working folder of the process. */
   readonly cwd?: string;
@@ -70,7 +68,7 @@ export class EditorSessions {
     return branch.conversationId;
   }
 
-  /** Loads a stored conversation on a folder. Throws `RequestError` if no conversation has that id. */
+  /** Throws `RequestError` if no conversation has that id. */
   async load(id: string, place: SessionRequest): Promise<OpenSession> {
     const session = await this.folder(place);
     const branch = await session.conversations.byId(id).catch((error: unknown) => {
@@ -92,7 +90,7 @@ export class EditorSessions {
     this.#entries.get(id)?.running?.abort();
   }
 
-  /** Closes a session. A session without a request is deleted, since there is nothing to keep. */
+  /** Closes a session. A session without a request is deleted, because it has no content. */
   async leave(id: string): Promise<void> {
     const { session, branch, title } = await this.#end(id);
     if (title === UNTITLED && (await session.conversations.queries(branch)).length === 0) {
@@ -114,7 +112,7 @@ export class EditorSessions {
     for (const one of found) {
       if (one.queries > 0 || one.activeAt > this.#now() - EMPTY_MS || this.#entries.has(one.conversationId)) continue;
       await conversations.delete(one).catch((error: unknown) => {
-        if (!(error instanceof UsageError)) throw error; // another process was faster
+        if (!(error instanceof UsageError)) throw error; // Another process has deleted it.
       });
     }
   }
@@ -124,7 +122,7 @@ export class EditorSessions {
     const { session, branch } = this.#entries.get(id) ?? await this.load(id, {});
     await this.leave(id);
     await session.conversations.delete(branch).catch((error: unknown) => {
-      if (!(error instanceof UsageError)) throw error; // it had no request and is already deleted
+      if (!(error instanceof UsageError)) throw error; // A session without a request is already deleted.
     });
   }
 

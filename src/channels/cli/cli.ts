@@ -14,15 +14,14 @@ import { SET_UP } from "./program/set_up.ts";
 
 /** The command line. `runCli` reads the words of the user, runs one command and resolves with its exit code.
  *
- * - `buildProgram` puts the commands together: the source of help, completions and manual.
- * - `program/` declares them: their flags, their help and the code that runs them. Each heading of the help has a file;
- *   `command.ts` has what they share.
+ * - `buildProgram` combines the commands: the source of help, completions and manual.
+ * - `program/` declares them: their flags, their help and the code that runs them. Each heading of the help has a
+ * file; `command.ts` has their common parts.
  * - `commands/` runs them. Each topic has a file that is loaded when it is used: other starts load a parser only.
  * - `query_command.ts` shows a query while it runs, and prints its answer.
- * - `output.ts` prints what a command found and has the exit codes; `output_schemas.ts` describes JSON.
+ * - `output.ts` prints results and has the exit codes; `output_schemas.ts` describes JSON.
  * - `completion.ts` and `manual.ts` are made from the program. */
 
-/** The default command of each group. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   conversations: "list",
   extensions: "list",
@@ -31,7 +30,6 @@ const DEFAULTS: Readonly<Record<string, string>> = {
 };
 
 const HELP_FLAGS: readonly string[] = ["-h", "--help"];
-/** Flags that need no command. */
 const COMMON: readonly string[] = [...HELP_FLAGS, "-V", "--version"];
 
 /** Parses the command line and runs one command. Resolves with the exit code; throws only for defects. */
@@ -70,12 +68,12 @@ export async function runCli(services: Services, io: Io): Promise<number> {
     const shown = { error: told ?? { code: 1, message: messageOf(error) } };
     if (format !== null) io.stdout(jsonText(format === "jsonl" ? { type: "error", ...shown } : shown));
     if (!told) throw error;
-    if (!(error instanceof CommanderError)) io.stderr(`vis: ${visibleText(told.message)}\n`); // it is printed
+    if (!(error instanceof CommanderError)) io.stderr(`vis: ${visibleText(told.message)}\n`); // Commander has printed it.
     return told.code;
   }
 }
 
-/** Runs a command of an extension; null if the word is not one. Any unknown word may be one, also after `help`. */
+/** Returns null if the word is not a command of an extension. Any unknown word may be one, also after `help`. */
 async function extensionCommand(
   args: readonly string[],
   { program, services, io }: { readonly program: Command; readonly services: Services; readonly io: Io },
@@ -93,7 +91,7 @@ async function extensionCommand(
   });
 }
 
-/** Completes a group without a subcommand by its default. */
+/** Adds the default subcommand to a group without one. */
 function withUsual(args: readonly string[]): string[] {
   const [first = "", ...rest] = args;
   const usual = DEFAULTS[first];
@@ -116,7 +114,7 @@ function jsonFormat(args: readonly string[]): "json" | "jsonl" | null {
   return output === "json" || told.includes("--json") ? "json" : null;
 }
 
-/** Commands for the words that people type for them. */
+/** Commands for other words that users type. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   login: ["auth", "login"],
   logout: ["auth", "logout"],
@@ -124,15 +122,13 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   export: ["conversations", "export"],
 };
 
-/** Every word that `spelled` accepts besides the commands. */
 const OTHER_WORDS: readonly string[] = [...Object.keys(ALIASES), "resume"];
 
-/** Matches an id that is too short or in capitals as well: the lookup fails, and no model is called. */
+/** Also matches an id that is too short or in capitals. Its lookup fails, but no model is called. */
 const ID = /^(?=.*\d)[0-9a-f-]{4,}$/i;
 const PRINT: readonly string[] = ["-p", "--print"];
 
-/** Returns the arguments as the program spells them: with the command for an alias, and `run` for `-p`. `commands` are
- * the program's names. */
+/** Replaces an alias by its command, and `-p` by `run`. `commands` are the program's names. */
 export function spelled(args: readonly string[], commands: readonly string[]): readonly string[] {
   const [first = "", ...rest] = args;
   if (commands.includes(first)) return args;
@@ -147,8 +143,8 @@ export function spelled(args: readonly string[], commands: readonly string[]): r
   return ["run", ...args.filter((arg, at) => at >= end || !PRINT.includes(arg))];
 }
 
-/** Whether arguments that begin with no command are a request in plain words. A text with spaces is one, and so are
- * several words if the first is not close to a command. A single word is treated as an unknown command. */
+/** Whether arguments that begin with no command are a request in plain words. A text with spaces is a request, and so
+ * are several words if the first is not close to a command. A single word is treated as an unknown command. */
 function isRequest(args: readonly string[], commands: readonly string[]): boolean {
   const [first = ""] = args;
   if (/\s/.test(first.trim())) return true;
@@ -169,10 +165,8 @@ interactive mode on a terminal; its options are -c, --conversation ID, --model,
 --provider, --db and --cwd. vis "…" asks there, in a pipe like vis run; -p means
 vis run everywhere. Also known: login, logout, history, export, resume [ID].`;
 
-/** The groups, in the order of the help. */
 const GROUPS: readonly CommandGroup[] = [ASK, REVIEW, SET_UP, SERVE, HELP];
 
-/** The names of all commands. */
 export const COMMANDS: readonly string[] = [
   ...GROUPS.flatMap(({ parts }) => parts.flatMap(({ names }) => names)),
   "help",
@@ -183,7 +177,7 @@ export const COMMANDS: readonly string[] = [
 const LINES: readonly string[] = ["logs"];
 
 /** Builds the command line, the source of parsing, help, completions, manual and docs. With `only`, builds just the
- * part with this command, if there is one: building all of them takes 5 ms at startup. */
+ * part with this command: building all of them takes 5 ms at startup. */
 export function buildProgram(context: Context, { only }: { readonly only?: string | undefined } = {}): Command {
   const { services, io } = context;
   const program = new Command("vis")
@@ -227,8 +221,7 @@ function optionDescription(option: Option): string {
   return new Help().optionDescription(option).replace(/\s*\(default: (?:false|\[\])\)$/, "");
 }
 
-/** Gives every command that prints data both `--output json` and its short form `--json`, whichever it was defined
- * with. */
+/** Gives every command that prints data both `--output json` and its short form `--json`. */
 function evenOutputs(program: Command): void {
   for (const command of program.commands) {
     evenOutputs(command);

@@ -7,7 +7,6 @@ import { browse } from "./program/command.ts";
 
 interface Completion {
   readonly value: string;
-  /** A short description; "" for none. */
   readonly about: string;
 }
 
@@ -17,12 +16,11 @@ interface Completions {
   readonly paths: "files" | "folders" | "none";
 }
 
-/** The position of the word to complete. */
 interface Spot {
   readonly command: Command;
-  /** Preceding words of the command that are not flags. */
+  /** The preceding words of the command that are not flags. */
   readonly operands: readonly string[];
-  /** The flag that takes the word as its value. */
+  /** The flag whose value is the word; null for a word that is not a value. */
   readonly option: Option | null;
   /** Whether the word follows "--", after which no word is a flag. */
   readonly plain: boolean;
@@ -68,7 +66,7 @@ export async function complete(
   return { ...found, items: fitting(found.items, last) };
 }
 
-/** Empty if they cannot be determined. */
+/** Resolves with an empty list if the commands of extensions cannot be read. */
 async function addedCommands(services: Services): Promise<readonly ExtensionCommandFacts[]> {
   try {
     return await (await services.extensionAdmin({})).commands();
@@ -154,7 +152,6 @@ interface Wanted {
   readonly operands: readonly string[];
   /** The letters of the word that the user has typed. */
   readonly start: string;
-  /** The database and folder to read. */
   readonly flags: { readonly db?: string; readonly cwd?: string };
 }
 
@@ -197,11 +194,12 @@ async function conversations(services: Services, flags: Wanted["flags"]): Promis
   return found.map(({ conversationId, title }) => ({ value: conversationId, about: oneLine(title, 60) }));
 }
 
-/** Returns names of models, alone and after their provider once that was typed; the provider need not be in use. */
+/** Returns names of models, alone, and after their provider once the user has typed it. The provider need not be in
+ * use. */
 async function models(services: Services, start: string): Promise<readonly Item[]> {
   const admin = await services.providerAdmin({});
   const list = (provider: string | null) => admin.models({ provider, signal: AbortSignal.timeout(WAIT_MS) });
-  const used = await list(null).catch(() => []); // perhaps none is in use
+  const used = await list(null).catch(() => []); // No provider may be in use.
   const [prefix = "", ...rest] = start.split("/");
   const isOther = rest.length > 0 && !used.some(({ provider }) => provider === prefix);
   const lists = isOther ? [...used, ...await list(prefix).catch(() => [])] : used;
@@ -214,7 +212,8 @@ async function models(services: Services, start: string): Promise<readonly Item[
   });
 }
 
-/** Returns names that the command accepts: only a login takes the bot's token, and only saved keys can be deleted. */
+/** Returns the names that the command accepts. Only a login takes the bot's token, and only saved keys can be
+ * deleted. */
 async function providers(services: Services, command: string): Promise<readonly Item[]> {
   const admin = await services.providerAdmin({});
   if (command === "auth login") return admin.loginNames().map((value) => ({ value, about: "" }));
@@ -257,11 +256,10 @@ async function variables(services: Services, flags: Wanted["flags"]): Promise<re
   });
 }
 
-/** The shells that `vis completions` supports. */
 export type Shell = "bash" | "zsh" | "fish";
 
 /** Returns the script that makes a shell complete `vis`. It calls `vis __complete -- WORD…`, which prints :none, :files
- * or :folders, then one candidate per line: the word, a tab and its description. */
+ * or :folders. Then it prints one candidate per line: the word, a tab and its description. */
 export function completionScript(shell: Shell): string {
   return SCRIPTS[shell];
 }

@@ -65,7 +65,7 @@ function wrapped(text: string): readonly string[] {
   return lines;
 }
 
-/** Escapes text: no line can begin a roff request, and dashes stay dashes that can be copied. */
+/** Escapes text for roff: no line begins a request, and copied dashes stay dashes. */
 function escaped(text: string): string {
   const plain = text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll("…", "...");
   return /^[.']/.test(plain) ? `\\&${plain}` : plain;
@@ -76,12 +76,11 @@ function quoted(text: string): string {
 }
 
 export interface DescribedRow {
-  /** The term, spelled as on a command line. */
   readonly term: string;
   readonly about: string;
 }
 
-/** A command as its help describes it; the manual and the docs use this. */
+/** A command as its help describes it, for the manual and the docs. */
 export interface DescribedCommand {
   /** The full name, such as "vis conversations list". */
   readonly name: string;
@@ -91,11 +90,10 @@ export interface DescribedCommand {
   readonly flags: readonly DescribedRow[];
   /** Examples and other notes; "" for none. */
   readonly notes: string;
-  /** The heading of its group in the help. */
   readonly group: string;
 }
 
-/** Returns every command that can run, in the order of the help; groups have an entry only if they have notes. */
+/** Returns every command that can run, in the order of the help. Groups have an entry only if they have notes. */
 export function describedCommands(program: Command): readonly DescribedCommand[] {
   return shownBelow(program).flatMap((command) => described(command, command.helpGroup() || "Commands:"));
 }
@@ -133,7 +131,7 @@ function describe(
   };
 }
 
-/** Returns the text after the lists of its help. Redirects the command's help output permanently. */
+/** Returns the text after the lists of a command's help. Redirects the command's help output permanently. */
 function notesOf(command: Command): string {
   let text = "";
   command.configureOutput({ writeOut: (more) => void (text += more) });

@@ -1,4 +1,3 @@
-/** The output of commands: reports, JSON, interrupts and exit codes. */
 import { type FaultKind, faultOf } from "../../domain/errors.ts";
 import { visibleText } from "../../domain/kit/text.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";

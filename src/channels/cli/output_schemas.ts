@@ -22,7 +22,7 @@ import {
 import { SearchHitSchema } from "../search_hit_schema.ts";
 
 /** Returns the output of commands with `--output json`, as JSON Schema by command; "run jsonl" is a line of `--output
- * jsonl`. Fields may be added; none is removed or changes its meaning. */
+ * jsonl`. Releases may add fields, but never remove one or change its meaning. */
 export function outputSchemas(): Readonly<Record<string, object>> {
   const all = { ...queryOutputs, ...storedOutputs, ...setupOutputs };
   return Object.fromEntries(
@@ -62,7 +62,6 @@ const iteration = z.object({
   children: z.array(z.looseObject({})).describe("Sub-queries in the form of queries"),
 });
 
-/** A recorded query, including its iterations. */
 const recordedQuery = QueryResultSchema.omit({ answerType: true, conversationId: true, value: true }).extend({
   status: z.enum(["done", "error", "interrupted", "running"]),
   reason: QueryResultSchema.shape.reason.nullable().describe("Reason of the end; null while it runs"),
@@ -84,13 +83,13 @@ const result = QueryResultSchema.extend({
 
 const message = z.object({ role: z.string(), bytes: count, tokens: count, text: z.string() });
 
-/** An event; or, as the last line, the reason why the command failed. */
+/** An event. The last line may be the reason why the command failed instead. */
 const LineSchema = z.union([
   QueryEventSchema,
   z.object({ type: z.literal("error"), error: z.object({ code: z.number().int(), message: z.string() }) }),
 ]);
 
-/** Output of commands that run queries. A name that ends with "jsonl" describes each line. */
+/** The output of commands that run queries. A name that ends with "jsonl" describes each line. */
 const queryOutputs = {
   "run": result,
   "review": result,
@@ -164,7 +163,6 @@ const version = z.object({
   tooLarge: z.literal(true).optional().describe("Present instead of a value that is too large to show"),
 });
 
-/** Output of commands about the database. */
 const storedOutputs = {
   "conversations list": z.array(conversation),
   "conversations show": conversation.omit({ queries: true, running: true, activeAt: true }).extend({
@@ -224,7 +222,6 @@ const server = z.object({
 
 const folder = z.object({ folder: z.string() });
 
-/** Output of commands about the setup of this machine. */
 const setupOutputs = {
   "mcp add": server.extend({ name: z.string() }),
   "mcp list": z.record(z.string(), server).describe("Servers by name"),

@@ -32,7 +32,7 @@ interface QueryCommand {
   readonly flags: QueryCommandFlags;
   /** Whether an answer must satisfy a schema, on which readers of stdout rely. */
   readonly schema: boolean;
-  /** Begins the query; the progress first shows notes for the user. */
+  /** Begins the query. `progress` first shows notes for the user. */
   readonly begin: (
     options: Pick<AskOptions, "signal" | "emit" | "approve" | "showsOutput">,
     progress: Progress,
@@ -109,7 +109,7 @@ function summary(result: QueryResult): string {
   return [parts.join(" · "), ...reason === "unstored" ? notes.slice(0, -1) : notes].join("\n");
 }
 
-/** Returns a function that asks on the terminal; undefined if there is none, and then no user is asked. */
+/** Returns a function that asks on the terminal, or undefined without a terminal: then no user is asked. */
 function terminalApproval(io: Io): Approve | undefined {
   if (!io.stdinIsTerminal || !io.stderrIsTerminal) return undefined;
   return async (question, signal) =>
@@ -127,7 +127,7 @@ function questionText(question: ApprovalQuestion): string {
   ].join("\n");
 }
 
-/** A line that is not one of the choices is a refusal with its reason; so is an empty line. */
+/** A line that is not one of the choices is a refusal with its reason. An empty line is a refusal too. */
 export function answerOf(line: string, question: Pick<ApprovalQuestion, "scope" | "lasting">): ApprovalAnswer {
   const typed = line.trim().toLowerCase();
   const word = { yes: "y", always: "a", conversation: "c", no: "n" }[typed] ?? typed;
@@ -193,8 +193,7 @@ const MAX_MARKDOWN = 100_000;
 const MIN_WIDTH = 24;
 const MAX_WIDTH = 120;
 
-/** Returns an answer as it is written to stdout. On a terminal, Markdown is drawn; elsewhere the answer is unchanged.
- * It ends its line. */
+/** Draws Markdown on a terminal; elsewhere the answer is unchanged. The returned text ends its line. */
 export async function printedAnswer(
   { answer, answerType }: Pick<QueryResult, "answer" | "answerType">,
   { stdoutIsTerminal, stdoutColor, columns }: Pick<Io, "stdoutIsTerminal" | "stdoutColor" | "columns">,
@@ -206,7 +205,6 @@ export async function printedAnswer(
   return ended((await answerLines(answer, { stdoutColor, columns })).join("\n"));
 }
 
-/** Loads the drawing of changed files, which only a terminal needs. */
 async function changeDrawing({ stderrColor }: Io): Promise<NonNullable<ProgressOptions["diff"]>> {
   const [{ diffLines }, { terminalPaint }] = await Promise.all([
     import("../../markdown/terminal/diff_lines.ts"),
@@ -216,7 +214,7 @@ async function changeDrawing({ stderrColor }: Io): Promise<NonNullable<ProgressO
   return (diff, place) => diffLines(diff, { ...place, paint });
 }
 
-/** Draws an answer that may still be refused in dim text. */
+/** Draws an answer in dim text, because Vis may still refuse it. */
 async function draftLines(text: string, io: Io): Promise<readonly string[]> {
   const lines = await answerLines(text, io);
   if (!io.stdoutColor) return lines;
@@ -224,7 +222,7 @@ async function draftLines(text: string, io: Io): Promise<readonly string[]> {
   return lines.map(faded);
 }
 
-/** Draws Markdown as lines of the terminal; of a very long text, only its end. */
+/** Draws Markdown as lines of the terminal. A very long text shows only its end. */
 async function answerLines(
   text: string,
   { stdoutColor, columns }: Pick<Io, "stdoutColor" | "columns">,
@@ -244,12 +242,9 @@ function ended(text: string): string {
 }
 
 const MOST_RESULT = 2_000;
-/** The limit for lines of a failed call's output. */
 
-/** Draws an answer as the lines of a terminal. */
 type DrawAnswer = (text: string) => Promise<readonly string[]>;
-/** Draws a unified diff as lines of this width. `most` limits the lines of each file; its default is what people
- * read. */
+/** Draws a unified diff as lines of this width. `most` limits the lines of each file. */
 type DrawDiff = (diff: string, place: { readonly width: number; readonly most?: number }) => readonly string[];
 
 export interface ProgressOptions {
@@ -257,9 +252,9 @@ export interface ProgressOptions {
   readonly verbose: boolean;
   /** Whether to show thinking; true if absent. */
   readonly thinking?: boolean;
-  /** Draws the answer while the model writes it, on a terminal. If absent, only the finished answer is shown. */
+  /** Draws the answer on a terminal while the model writes it. If absent, only the finished answer is shown. */
   readonly draft?: DrawAnswer | undefined;
-  /** Draws changes of files, on a terminal. If absent, they are not shown. */
+  /** Draws changes of files on a terminal. If absent, they are not shown. */
   readonly diff?: DrawDiff | undefined;
 }
 
@@ -267,8 +262,8 @@ const FRAME_MS = 33;
 /** A draft leaves this many rows of a terminal free. */
 const FREE_ROWS = 3;
 
-/** Shows a running query on stderr: a line of thinking for each iteration, and a line for the work of each block. On a
- * terminal, temporary live lines follow. `verbose` shows whole blocks and results. */
+/** Shows a running query on stderr: a line of thinking for each iteration, and a line for the work of each block. A
+ * terminal also has temporary live lines. `verbose` shows whole blocks and results. */
 export class Progress {
   readonly #io: Io;
   readonly #verbose: boolean;
@@ -276,18 +271,15 @@ export class Progress {
   readonly #live: LiveLines;
   readonly #draw: DrawAnswer | null;
   readonly #drawChange: DrawDiff | null;
-  /** The drawn end of the draft. */
   #draft: readonly string[] = [];
   #drawing = false;
   readonly #progress = new QueryProgress();
   readonly #thinking: boolean;
-  /** The last iteration whose number was written. */
   #numbered: number | null = null;
-  /** The last iteration whose thinking was written. */
   #thought: number | null = null;
   /** Events during a pending approval, which are shown after it. */
   readonly #meanwhile: QueryEvent[] = [];
-  /** Why the last iteration failed. It is held back until it is clear that the query continues: otherwise the answer
+  /** The reason why the last iteration failed. It is shown only if the query continues, because otherwise the answer
    * repeats it. */
   #held: { readonly at: string; readonly reason: string } | null = null;
 
@@ -303,7 +295,7 @@ export class Progress {
 
   show(event: QueryEvent): void {
     if (event.type === "approval_requested") this.clear();
-    // Nothing may be drawn over an approval that waits for its answer.
+    // No output may cover an approval that waits for its answer.
     if (this.#progress.question !== null && !isEnd(event) && event.type !== "approval_answered") {
       return void this.#meanwhile.push(event);
     }
@@ -366,7 +358,7 @@ export class Progress {
     if (event.type !== "usage") this.#status(at, `${task}${more}`);
   }
 
-  /** On a terminal the notice stays until the next event. Elsewhere it is a line of output, since a long silence would
+  /** On a terminal, the notice stays until the next event. Elsewhere it is a line of output, since a long silence would
    * look like the end. */
   #late(at: string, event: Delay): void {
     const text = `${at}${delayLine(event)}`;
@@ -378,22 +370,20 @@ export class Progress {
     this.#status("");
   }
 
-  /** Returns the width of a line: the terminal's, or 100 without one. */
+  /** Without a terminal, a line has 100 characters. */
   #width(): number {
     return this.#io.stderrIsTerminal ? Math.max(24, this.#io.columns()) : 100;
   }
 
-  /** Removes the live lines. */
   clear(): void {
     this.#live.clear();
   }
 
-  /** Writes a separate line to stderr. */
   line(text: string): void {
     this.painted(visibleText(text));
   }
 
-  /** Writes a line that contains our own colours. */
+  /** Writes a line that contains colours of Vis. */
   painted(text: string): void {
     this.clear();
     this.#io.stderr(`${text}\n`);
@@ -403,7 +393,8 @@ export class Progress {
     if (this.#io.stderrIsTerminal) this.#live.show(`${at}${text}…`, this.#above);
   }
 
-  /** Above the line of progress is the draft until it is accepted or refused, or the newest output of a running call. */
+  /** The lines above the line of progress: the draft until Vis accepts or refuses it, or the newest output of a running
+   * call. */
   get #above(): readonly string[] {
     const { draft, step, block } = this.#progress;
     if (draft !== "") return this.#draft;
@@ -472,7 +463,6 @@ export class Progress {
     }
   }
 
-  /** Prints the output of failed calls. */
   #output({ output }: BlockTally): void {
     if (output !== "") this.#indented(visibleText(output), this.#color.dim);
   }
@@ -493,7 +483,6 @@ export class Progress {
     this.#indented(`${this.#color.red("✗")} ${oneLine(visibleText(blockFailure(result)), 300)}${time}`);
   }
 
-  /** Shows the change of a file, if there is a terminal. */
   #diff(diff: string): void {
     const place = { width: this.#width() - 5, ...this.#verbose ? { most: 400 } : {} };
     for (const line of this.#drawChange?.(diff, place) ?? []) this.painted(`    ${line}`);
@@ -529,17 +518,16 @@ export class Progress {
 
 const TICK_MS = 1_000;
 
-/** The time of shorter work is not shown. */
+/** Shorter work shows no time. */
 const SHOWN_FROM_MS = 2_000;
 
-/** The last lines of a terminal: the running work with its time, below lines of the caller. They stay until they are
- * cleared. */
+/** The last lines of a terminal: the running work with its time, below lines of the caller. They stay until `clear`. */
 export class LiveLines {
   readonly #write: (text: string) => void;
   readonly #width: () => number;
   readonly #paint: (text: string) => string;
   readonly #now: () => number;
-  /** The line; "" if none is shown. */
+  /** The line; "" if the terminal shows none. */
   #text = "";
   #above: readonly string[] = [];
   #since = 0;
@@ -562,7 +550,7 @@ export class LiveLines {
     const line = oneLine(visibleText(text), this.#width() - 1);
     if (line === this.#text && sameLines(above, this.#above)) return;
     const since = line === this.#text ? this.#since : this.#now();
-    // Unchanged lines are not drawn again, so that nothing flickers.
+    // Unchanged lines are not drawn again, to avoid flicker.
     const kept = this.#text === "" ? 0 : sharedLines(above, this.#above);
     const from = this.#text === "" ? "" : startOf(this.#above.length - kept);
     this.#stop();
@@ -571,7 +559,6 @@ export class LiveLines {
     this.#timer = setInterval(() => this.tick(), TICK_MS);
   }
 
-  /** Redraws the line with the current time. */
   tick(): void {
     const ms = this.#now() - this.#since;
     if (this.#text === "" || ms < SHOWN_FROM_MS) return;
@@ -591,7 +578,7 @@ export class LiveLines {
   }
 }
 
-/** Moves to the beginning of the line this many lines higher, and erases everything from there. */
+/** Moves to the beginning of the line this many lines higher, and erases all lines from there. */
 function startOf(lines: number): string {
   return lines === 0 ? "\r\x1b[2K" : `\r\x1b[${lines}A\x1b[J`;
 }

@@ -7,7 +7,6 @@ import { checkToken } from "./tokens.ts";
 
 type Handler = ReturnType<typeof createMiddleware<Env>>;
 
-/** Returns middleware that decides who may connect, and how often. */
 export function admission(
   { tokens, proxies, limits, now }: Pick<HttpParts, "tokens" | "proxies" | "limits" | "now">,
   hosts: ReadonlySet<string>,
@@ -25,8 +24,8 @@ export function admission(
       perAddress(address);
       await next();
     }),
-    /** Sets `caller`. From then on, the request cannot reach conversations that the caller may not see. A valid token
-     * is served regardless of other attempts from its address. */
+    /** Sets `caller`. After it, the request cannot reach conversations that the caller may not see. A valid token is
+     * served regardless of other attempts from its address. */
     authenticated: createMiddleware<Env>(async (c, next) => {
       const given = c.req.header("authorization");
       const caller = await checkToken(given ?? null, { tokens, now }).catch((error: unknown) => {
@@ -47,9 +46,9 @@ const LENGTH_REQUIRED = { kind: "bad-request", status: 411 } as const;
 
 type GuardLimits = Pick<HttpLimits, "chunked" | "headerBytes" | "urlBytes" | "bodyBytes">;
 
-/** Checks a request first; throws `Problem` if it is too large or comes from a page of another origin. The Host header
- * is checked against DNS rebinding, where a foreign name resolves to this machine. `hosts` are `name` or `name:port`
- * in lower case; without a port, any port matches. */
+/** Throws `Problem` if a request is too large or a page of another origin sent it. The check of the Host header
+ * prevents DNS rebinding, where a foreign name resolves to this machine. `hosts` are `name` or `name:port` in lower
+ * case; without a port, any port matches. */
 export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<string>): void {
   checkFraming(request, limits);
   checkSizes(request, limits);
@@ -100,7 +99,6 @@ function checkSizes(request: Request, limits: GuardLimits): void {
   if (length > limits.bodyBytes) throw bodyTooLarge(limits.bodyBytes);
 }
 
-/** Returns the problem for a body over the limit. */
 export function bodyTooLarge(limit: number): Problem {
   return new Problem(`Cannot read the body: the limit is ${limit} bytes`, {
     kind: "too-large",

@@ -9,7 +9,7 @@ interface ListenerOptions {
   /** The port; 0 picks a free one and keeps it. */
   readonly port: number;
   readonly answer: Deno.ServeHandler<Deno.NetAddr>;
-  /** Called when no connection could be accepted, with the system's reason. It listens again at once. */
+  /** Receives the system's reason why no connection could be accepted. The listener tries again at once. */
   readonly failed: (why: string) => void;
 }
 
@@ -32,8 +32,8 @@ export class Listener {
     }
   }
 
-  /** Ends every connection; answers on connections from before a failed accept may continue. Without `late` it ends
-   * them at once. With `late`, unfinished answers are sent until it resolves. */
+  /** Ends every connection; answers on connections from before a failed accept may continue. Without `late`, ends them
+   * at once. With `late`, sends unfinished answers until it resolves. */
   async close(late: Promise<unknown> | null = null): Promise<void> {
     this.#closed = true;
     if (this.#now === null) return;
@@ -54,9 +54,9 @@ export class Listener {
   }
 
   async #again(failed: Deno.HttpServer, why: string): Promise<void> {
-    this.#now = null; // a server that shuts down ignores an abort
+    this.#now = null; // A server that shuts down ignores an abort.
     if (this.#closed) return;
-    // A shutdown stops reading at once; it resolves when the last answer is sent, which may take long.
+    // A shutdown stops reading at once. It resolves when the last answer is sent, which may take long.
     void failed.shutdown().catch(() => {});
     this.#options.failed(why);
     for (let tries = 0;; tries++) {
@@ -82,7 +82,7 @@ function whyNot(error: unknown): string {
   return messageOf(error);
 }
 
-/** States in the kernel's own numbers. In the second, the client has closed its end. */
+/** The kernel's numbers of two states. In `CLOSE_WAIT`, the client has closed its end. */
 const ESTABLISHED = "01", CLOSE_WAIT = "08";
 /** The intervals of the searches for clients that left, and for idle connections. */
 const LEFT_MS = 500, IDLE_MS = 10_000;
@@ -90,20 +90,19 @@ const LEFT_MS = 500, IDLE_MS = 10_000;
 /** Calls `gone` when a client disconnects before its answer; the returned function stops watching. */
 export type Leaving = (gone: () => void) => () => void;
 
-/** The connections of this process. */
 export interface OwnConnections {
-  /** The system's table of TCP connections in the format of /proc/net/tcp. */
+  /** Returns the system's table of TCP connections in the format of /proc/net/tcp. */
   readonly read: () => Promise<string>;
-  /** Ends connections by the inodes of their sockets, once the table was read. */
+  /** Ends connections by the inodes of their sockets, after the table was read. */
   readonly end: (inodes: ReadonlySet<string>) => void;
   /** Whether the runtime does not report every client that leaves. */
   readonly missesLeaving: boolean;
 }
 
 export interface IdleLimits {
-  /** The first request of a connection must arrive within this time, without its body. */
+  /** The milliseconds until the first request of a connection must arrive, without its body. */
   readonly headMs: number;
-  /** Each further request must arrive within this time. */
+  /** The milliseconds until each further request must arrive. */
   readonly idleMs: number;
 }
 
@@ -154,7 +153,6 @@ export class Connections {
     this.#now = now;
   }
 
-  /** Ends idle connections at intervals until it is stopped. */
   start(): void {
     if (this.#own) {
       this.#idleTimer ??= setInterval(() => void this.look(), Math.min(IDLE_MS, this.#limits.headMs));
@@ -165,7 +163,8 @@ export class Connections {
     clearInterval(this.#idleTimer);
   }
 
-  /** Registers a request of the client at this port; the returned function is called when it is answered. */
+  /** Registers a request of the client at this port. The caller calls the returned function when the request is
+   * answered. */
   begin(client: number): () => void {
     this.#running.set(client, (this.#running.get(client) ?? 0) + 1);
     return () => {
@@ -176,7 +175,7 @@ export class Connections {
     };
   }
 
-  /** Watches whether the client of a request leaves. It must be called at once, because the signal does not report a
+  /** Watches whether the client of a request leaves. Must be called at once, because the signal does not report a
    * client that left before. */
   leaving({ signal }: Request, client: number): Leaving {
     return (gone) => {
@@ -198,7 +197,7 @@ export class Connections {
     return () => this.#forget(watched);
   }
 
-  /** Reads the table once. A missing entry or an unreadable table is no evidence. */
+  /** Reads the table once. A missing entry or an unreadable table does not prove that a client has left. */
   async look(): Promise<void> {
     const text = await this.#own?.read().catch(() => null) ?? null;
     if (text === null) return;

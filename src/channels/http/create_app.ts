@@ -35,7 +35,7 @@ export function createApp(parts: HttpParts, hosts: ReadonlySet<string>): Hono<En
   const { admitted, authenticated } = admission(parts, hosts);
   app.use(requestId({ headerName: "", generator: requestIdOf }), observed, SECURE_HEADERS, admitted);
   app.use(methodNotAllowed({ app, onMethodNotAllowed }), tagged);
-  // These routes are public: they reveal nothing about any conversation, and hooks carry their own credentials.
+  // These routes are public. They reveal no fact about a conversation, and hooks carry their own credentials.
   app.route("/", operations);
   app.route("/", pageFiles);
   app.route("/", documents(app, parts));
@@ -125,7 +125,7 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
   });
 };
 
-/** Returns the path of the request's route with parameter names; "other" if there is none. */
+/** Returns the path of the request's route with parameter names, or "other". */
 function routeOf(c: Context<Env>): string {
   // Middleware handles all methods, a route a single one.
   const route = matchedRoutes(c).findLast(({ method }) => method !== "ALL");
@@ -159,7 +159,7 @@ const SECURE_HEADERS: MiddlewareHandler = secureHeaders({
   },
   permissionsPolicy: { camera: [], geolocation: [], microphone: [] },
   xFrameOptions: "DENY",
-  strictTransportSecurity: false, // a proxy with TLS decides this for its own name
+  strictTransportSecurity: false, // A proxy with TLS decides this for its own name.
   originAgentCluster: false,
   xDnsPrefetchControl: false,
   xDownloadOptions: false,
@@ -176,8 +176,8 @@ const DIGEST = {
   generateDigest: (body: Uint8Array) => new Uint8Array(createHash("sha256").update(body).digest()).buffer,
 };
 
-/** Adds the entity tag to a read, or answers 304 if the client already has it (If-None-Match). HEAD is answered with
- * the length of GET. */
+/** Adds the entity tag to a read, or answers 304 if the client already has it (If-None-Match). HEAD gets the length of
+ * GET. */
 const tagged: MiddlewareHandler = except(STREAMED, async (c, next) => {
   await next();
   if (c.req.method !== "HEAD" || c.res.body === null) return;

@@ -15,7 +15,7 @@ import type { TokenGrant, TokenSource } from "./tokens.ts";
 /** Dependencies of the HTTP channel. The caller that provides them closes them, after the server. */
 export interface HttpParts {
   readonly conversations: Conversations;
-  /** The real path of the workspace; new conversations belong to it unless they name another one. */
+  /** The real path of the workspace. New conversations belong to it unless they name another one. */
   readonly workspace: string;
   /** The real paths of further folders for new conversations. */
   readonly workspaces?: readonly string[];
@@ -24,11 +24,8 @@ export interface HttpParts {
   readonly provider: string;
   readonly model: string;
   readonly version: string;
-  /** Lists models for the API. */
   readonly admin: Pick<ProviderAdmin, "models">;
-  /** Lists extensions for the API. */
   readonly extensions: Pick<ExtensionAdmin, "list">;
-  /** Completions for the input of the page in a workspace. */
   readonly suggestions: {
     /** Returns at most 50 paths that contain the letters, best first. */
     files(workspace: string, letters: string): Promise<readonly string[]>;
@@ -37,8 +34,8 @@ export interface HttpParts {
       workspace: string,
     ): Promise<readonly { readonly name: string; readonly detail: string; readonly text: string }[]>;
   };
-  /** Undoes file changes of a conversation, whose ids are separated by commas, or reapplies the last undo; absent if
-   * the server may not. */
+  /** Undoes file changes of a conversation, whose ids are separated by commas, or reapplies the last undo. Absent if
+   * the server may not change files. */
   readonly undo?: (
     conversation: Conversation,
     options: {
@@ -50,7 +47,7 @@ export interface HttpParts {
   ) => Promise<UndoReport | null>;
   readonly log: Log;
   readonly now: () => number;
-  /** Wraps the work of every request; the work reports its route with parameter names instead of values. */
+  /** Wraps the work of every request. The work reports its route with parameter names instead of values. */
   readonly within?: (
     request: Request,
     work: (routed: (route: string) => void) => Promise<Response>,
@@ -66,10 +63,10 @@ export interface HttpParts {
   /** Addresses and networks of reverse proxies whose X-Forwarded-For is trusted. */
   readonly proxies: readonly string[];
   readonly limits: HttpLimits;
-  /** The connections; null or omitted if the system has no table of them. */
+  /** Null or omitted if the system has no table of connections. */
   readonly ownConnections?: OwnConnections | null;
-  /** Paths whose POST requests are answered by other code. They carry their own credentials, so no token is required.
-   * The handler limits the bytes that it reads. */
+  /** Paths whose POST requests other code answers. They carry their own credentials, so no token is required. The
+   * handler limits the bytes that it reads. */
   readonly hooks?: Readonly<Record<string, (request: Request) => Promise<Response>>>;
 }
 
@@ -86,16 +83,13 @@ export interface HttpLimits {
   readonly urlBytes: number;
   /** The time for running queries when the server shuts down. */
   readonly shutdownMs: number;
-  /** The time between heartbeats on a stream. */
   readonly heartbeatMs: number;
   /** The time between checks of a query that another process runs. */
   readonly lookMs: number;
-  /** The time between looks at the use of tokens on other nodes. */
+  /** The time between reads of the use of tokens on other nodes. */
   readonly useMs: number;
-  /** The rate of requests per token and per address. */
   readonly perToken: Rate;
   readonly perAddress: Rate;
-  /** The rate of wrong tokens per address. */
   readonly wrongTokens: Rate;
 }
 
@@ -105,7 +99,6 @@ export interface Rate {
   readonly burst: number;
 }
 
-/** The environment of every Hono app here. */
 export interface Env {
   Bindings: {
     readonly parts: HttpParts;
@@ -116,13 +109,12 @@ export interface Env {
     readonly models: ListedModels;
     /** The address of the connection's peer, which may be a proxy. */
     readonly remote: string;
-    /** Receives the route of the request. */
     readonly routed: (route: string) => void;
     /** Resolves when the response is sent, or its client gone. */
     readonly sent: Promise<void>;
     /** Reports a client that leaves before the response. */
     readonly leaving: Leaving;
-    /** Reports the clients that have already left, without waiting for the next regular look. */
+    /** Reports the clients that have already left, without waiting for the next regular search. */
     readonly noticeLeft: () => Promise<void>;
   };
   Variables: {
@@ -131,7 +123,7 @@ export interface Env {
     address: string;
     /** The token of the request; set by `authenticated`. */
     caller: TokenGrant;
-    /** Replaces the path in metrics and traces if the path itself must not be named. */
+    /** Replaces the path in metrics and traces if the path itself must not appear there. */
     route?: string;
     /** The text from which the JSON body was parsed. */
     bodyText: string;

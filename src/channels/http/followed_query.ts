@@ -9,16 +9,15 @@ import type { HttpParts } from "./env.ts";
 import { Problem } from "./problem.ts";
 import type { LiveRun, Runs } from "./runs.ts";
 
-/** Names the branch of a query in responses; clients of OpenAI's APIs send it in requests too. */
+/** The header names the branch of a query in responses. Clients of OpenAI's APIs send it in requests too. */
 export const CONVERSATION_HEADER = "x-vis-conversation";
 
-/** An event of a query, for a client that follows it. */
 export interface FollowedEvent {
-  /** Numbers the event in the run, from 1; `r1`, `r2` … for events that are rebuilt from rows. */
+  /** The number of the event in the run, from 1; `r1`, `r2` … for events that are rebuilt from rows. */
   readonly id: string;
-  /** The event, which belongs to the query or to one of its sub-queries. */
+  /** An event of the query or of one of its sub-queries. */
   readonly event: QueryEvent;
-  /** The number of events before it that are no longer kept. */
+  /** The number of earlier events that are no longer kept. */
   readonly omitted: number;
 }
 
@@ -27,11 +26,11 @@ type Parts = Pick<HttpParts, "conversations" | "model" | "limits">;
 interface Found {
   readonly queryId: string;
   readonly run: LiveRun | null;
-  /** The run on another node, if there is one. */
+  /** The run on another node, or null. */
   readonly shared: SharedRun | null;
   readonly stored: StoredQuery | null;
   readonly parts: Parts;
-  /** Aborted when the client leaves. */
+  /** Aborts when the client leaves. */
   readonly leaving: AbortController;
 }
 
@@ -59,7 +58,7 @@ export class FollowedQuery {
     throw new Problem(`Cannot find query: ${queryId.slice(0, 100)}`, { kind: "not-found" });
   }
 
-  /** The run; null if this process does not run it, or no longer knows it. */
+  /** Null if this process does not run the query, or no longer knows its run. */
   get run(): LiveRun | null {
     return this.#found.run;
   }
@@ -69,13 +68,12 @@ export class FollowedQuery {
     return (run ?? shared ?? stored)?.running ?? false;
   }
 
-  /** Returns the branch of the query. */
   async branchId(): Promise<string> {
     const { run, shared, stored } = this.#found;
     return (stored ?? shared ?? await run?.begun)?.branchId ?? "";
   }
 
-  /** The client has left; the query continues. */
+  /** Reports that the client has left; the query continues. */
   leave(): void {
     this.#found.leaving.abort();
   }
@@ -95,7 +93,7 @@ export class FollowedQuery {
     const run = this.run ?? shared;
     const after = Number(/^\d{1,12}$/.exec(lastId)?.[0] ?? 0);
     if (run && after + 1 >= run.oldest && after <= run.newest) return yield* numbered(run, after);
-    // This is read before the rows, so that no event is missed between the two.
+    // The number is read before the rows, so that no event is missed between the two.
     const next = run?.oldest ?? 0;
     let seen = Number(/^r(\d{1,9})$/.exec(lastId)?.[1] ?? 0);
     for await (const query of this.#states()) {
@@ -131,7 +129,6 @@ async function lastOf(run: SharedRun): Promise<QueryResult> {
   throw new Cancelled("Cancelled");
 }
 
-/** Yields the run's events after a number. */
 async function* numbered(run: Pick<SharedRun, "events">, after: number): AsyncGenerator<FollowedEvent> {
   let last = after;
   for await (const { number, event } of run.events(after)) {
@@ -154,7 +151,7 @@ async function* restOf(
 
 export const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";
 
-/** Returns a response of server-sent events. `texts` is read only as fast as the client reads. If the client leaves,
+/** Returns a response of server-sent events. It reads `texts` only as fast as the client reads. If the client leaves,
  * `texts` ends and `left` is called. */
 export function eventStream(
   texts: AsyncGenerator<string>,
@@ -169,13 +166,13 @@ export function eventStream(
     headers: {
       "content-type": EVENT_STREAM_TYPE,
       "cache-control": "no-store",
-      "x-accel-buffering": "no", // keeps nginx from buffering events
+      "x-accel-buffering": "no", // Keeps nginx from buffering events.
       ...headers,
     },
   });
 }
 
-/** Yields events in the format of the stream. JSON has no raw line breaks, so no text in one can begin another. */
+/** JSON has no raw line breaks, so no text in one event can begin another. */
 export async function* eventTexts(events: AsyncIterable<FollowedEvent>): AsyncGenerator<string> {
   for await (const { id, event, omitted } of events) {
     if (omitted > 0) yield `: ${omitted} events were omitted\n\n`;
@@ -183,8 +180,8 @@ export async function* eventTexts(events: AsyncIterable<FollowedEvent>): AsyncGe
   }
 }
 
-/** Returns a response body of strings, which are read only as fast as the client reads. While the client waits for the
- * next one, `alive` is sent at this interval. If the client leaves, `texts` ends and `left` is called. */
+/** Returns a response body of strings, which is read only as fast as the client reads. While the client waits for the
+ * next one, the body sends `alive` at this interval. If the client leaves, `texts` ends and `left` is called. */
 export function textStream(
   texts: AsyncGenerator<string>,
   { heartbeatMs, alive, left }: {

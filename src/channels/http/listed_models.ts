@@ -4,8 +4,8 @@ import type { ProviderAdmin } from "../channel.ts";
 import { Problem } from "./problem.ts";
 
 const LIST_MS = 20_000;
-/** A list counts as current for this long; after a name that it lacks, only for a moment, since a model may have been
- * added. */
+/** A list counts as current for this long. After a name that it lacks, it counts only for a moment, since a model may
+ * have been added. */
 const CURRENT_MS = 300_000;
 const MOMENT_MS = 10_000;
 
@@ -25,7 +25,7 @@ export class ListedModels {
     this.#now = now;
   }
 
-  /** Throws `Problem` (404) for any other model. Services are asked only about names that the settings lack. */
+  /** Throws `Problem` (404) for any other model. Asks services only about names that the settings lack. */
   async check(name: string | undefined, { modelNames }: Pick<Conversations, "modelNames">): Promise<void> {
     if (name === undefined || modelNames.includes(name)) return;
     if ((await this.#within(CURRENT_MS)).has(name)) return;

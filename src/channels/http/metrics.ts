@@ -6,7 +6,6 @@ import { isOwnEnd } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import type { TokenGrant } from "./tokens.ts";
 
-/** The limit for tenants with their own metrics. */
 const KEPT_TENANTS = 1000;
 
 /** The metrics of the server, and the share of each tenant's tokens. */
@@ -24,7 +23,7 @@ export class TenantMetrics {
     for (const metrics of this.of(tenant)) metrics.event(event);
   }
 
-  /** Returns the numbers that a caller may see, in the Prometheus text format; `running` is the number of running
+  /** Returns the numbers that a caller may see, in the Prometheus text format. `running` is the number of running
    * queries. */
   async text({ tenant, all }: Pick<TokenGrant, "tenant" | "all">, running: number): Promise<string> {
     const [whole, own] = this.of(tenant);
@@ -45,7 +44,7 @@ const QUERY_BOUNDS = [.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
 interface MetricsOptions {
   readonly version: string;
   readonly now: () => number;
-  /** Reports the work of all nodes of the database; null if there can be only one. */
+  /** Reports the work of all nodes of the database; null for a server without other nodes. */
   readonly load: SharedQueries["load"] | null;
 }
 
@@ -91,7 +90,6 @@ class Metrics {
     "Memory of the main process, without its sandboxes.",
   );
   readonly #cpu = this.#counter("process_cpu_seconds_total", "Processor time of the main process.");
-  /** Reads the load of all nodes; absent unless several nodes share the database. */
   #readLoad: (() => Promise<void>) | null = null;
 
   constructor({ version, now, load }: MetricsOptions) {
@@ -123,7 +121,6 @@ class Metrics {
     if (isOwnEnd(event)) this.#ended(event.result);
   }
 
-  /** Returns all metrics in the Prometheus text format; `running` is the number of running queries. */
   async text(running: number): Promise<string> {
     const { user, system } = process.cpuUsage();
     this.#cpu.reset();

@@ -1,6 +1,6 @@
 import { type FaultKind, faultOf } from "../../domain/errors.ts";
 
-/** The status and title of each kind of problem; the kind is the last part of `type` in the problem details. */
+/** The status and title of each kind of problem. The kind is the last part of `type` in the problem details. */
 const KINDS = {
   "bad-request": [400, "The request is invalid"],
   "no-answer": [400, "The query ended without an answer"],
@@ -25,7 +25,7 @@ const KINDS = {
 
 export type ProblemKind = keyof typeof KINDS;
 
-/** A request that is answered with problem details (RFC 9457). `message` is for the caller and contains no secret. */
+/** A request that gets problem details (RFC 9457) as its answer. `message` is for the caller and contains no secret. */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly status: number;
@@ -48,7 +48,6 @@ export class Problem extends Error {
     this.status = facts.status ?? KINDS[facts.kind][0];
   }
 
-  /** Returns the problem details object of RFC 9457. */
   details(requestId: string): Readonly<Record<string, unknown>> {
     return {
       type: `urn:vis:problem:${this.kind}`,
@@ -61,7 +60,6 @@ export class Problem extends Error {
   }
 }
 
-/** Returns the problem for a field with an invalid value. */
 export function unfitField(path: string, message: string): Problem {
   return new Problem(message, { kind: "bad-request", errors: [{ path, message }] });
 }
@@ -82,7 +80,7 @@ const OF_FAULTS: Readonly<Record<FaultKind, ProblemKind>> = {
   output: "unavailable",
 };
 
-/** Returns the problem as which an error is reported; null for a defect. */
+/** Returns null for a defect. */
 export function problemOf(error: unknown): Problem | null {
   if (error instanceof Problem) return error;
   const fault = faultOf(error);

@@ -25,10 +25,10 @@ export interface OnceOptions {
   readonly body: string;
   /** Finds the query that a key began, in any process. */
   readonly stored: (key: string) => Promise<{ readonly queryId: string; readonly fingerprint: string } | null>;
-  /** Begins the query, and stores it together with its key, if it has one. */
+  /** Begins the query, and stores it together with its key. */
   readonly work: (key: RequestKey | undefined) => Promise<StartedQuery>;
-  /** Continues the query that the key began earlier; resolves with the query to which the key refers from then on.
-   * Absent if it cannot be continued. */
+  /** Continues the query that the key began earlier. Resolves with the query to which the key refers after that. Absent
+   * if the query cannot be continued. */
   readonly resume?: ((sent: StartedQuery, key: RequestKey) => Promise<StartedQuery>) | undefined;
 }
 

@@ -22,7 +22,7 @@ type Json = Readonly<Record<string, unknown>>;
 type Content = string | z.ZodType;
 
 interface Described {
-  /** The scope that the token needs, `read` if omitted; null for routes that need no token. */
+  /** The scope that the token needs, by default `read`; null for routes that need no token. */
   readonly scope?: TokenScope | null;
   /** Names of request headers and their effects. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -46,7 +46,6 @@ const ERRORS = {
 };
 /** The scopes are in order, from the narrowest. */
 const SCOPES: readonly TokenScope[] = ["read", "write", "admin"];
-/** The media type of answers with events. */
 export const EVENT_STREAM = "text/event-stream";
 const EVENTS = {
   $ref: "#/components/schemas/QueryEvent",
@@ -120,7 +119,7 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   return rest;
 }
 
-/** Resolves with the result of `read`. Throws `Problem` (404) that names `what` if there is none. */
+/** Resolves with the result of `read`. Throws `Problem` (404), which names `what`, for a missing result. */
 export async function existing<T>(what: string, read: () => Promise<T | null | undefined>): Promise<T> {
   const found = await read().catch((error: unknown) => {
     if (!(error instanceof UsageError)) throw error;
@@ -136,8 +135,7 @@ export async function findConversation(conversations: Conversations, id = ""): P
 }
 
 /** Finds a query of the request's conversation by its full id, in any branch, even if another run has replaced it. If
- * the branch of the request shows only a part of the query, it returns that part. Throws `Problem` (404) if there is
- * none. */
+ * the branch shows only a part of the query, returns that part. Throws `Problem` (404). */
 export async function findQuery(c: Context<Env>, queryId = ""): Promise<StoredQuery> {
   return await existing(`query: ${queryId.slice(0, 100)}`, async () => {
     const { conversations } = c.env.parts;
@@ -170,7 +168,7 @@ type Valid<T extends "json" | "query", S extends z.ZodType> = MiddlewareHandler<
   { in: { [K in T]: z.input<S> }; out: { [K in T]: z.output<S> } }
 >;
 
-/** Validation stops at the first fault, so that a list of wrong items does not produce as many faults. */
+/** Validation stops at the first fault. A list of wrong items would otherwise produce a fault for each. */
 const FIRST_FAULTS = { abortEarly: true, reportInput: false, error: inputFault };
 const MAX_MESSAGE = 500;
 const JSON_LIMITS: JsonLimits = { values: 100_000, depth: 200 };
@@ -178,12 +176,10 @@ const JSON_LIMITS: JsonLimits = { values: 100_000, depth: 200 };
 const PARSING = new Semaphore(1);
 const LARGE = 64 << 10;
 
-/** Validates the query string. */
 export function validQuery<S extends z.ZodType>(schema: S): Valid<"query", S> {
   return valid({ target: "query", schema }, (c) => checked(schema, { value: c.req.query(), what: "the query" }));
 }
 
-/** Reads and validates a JSON body. */
 export function validJson<S extends z.ZodType>(schema: S): Valid<"json", S> {
   return valid({ target: "json", schema }, async (c) => {
     const text = await readRequestBody(c.req.raw, c.env.parts.limits);

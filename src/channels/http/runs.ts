@@ -12,7 +12,6 @@ const KEPT_RUNS = 100;
 
 type OnEvent = (caller: TokenGrant, event: QueryEvent) => void;
 
-/** The queries that this process runs or recently ran. */
 export class Runs {
   readonly #byQuery = new Map<string, LiveRun>();
   readonly #running = new Map<LiveRun, TokenGrant>();
@@ -36,7 +35,7 @@ export class Runs {
     return this.#closing;
   }
 
-  /** Returns the number of running queries that a caller may see. */
+  /** Counts only the running queries that the caller may see. */
   running({ tenant, all }: Pick<TokenGrant, "tenant" | "all">): number {
     return [...this.#running.values()].filter((by) => all || by.tenant === tenant).length;
   }
@@ -47,7 +46,7 @@ export class Runs {
   }
 
   /** Begins a run, charged to the caller's quota, and waits for its first event; `leaving` cancels it. Rejects like
-   * `Conversations.ask` if nothing was begun, and with `Problem` if the caller's quota is used up (429) or the server
+   * `Conversations.ask` if no query began. Rejects with `Problem` if the caller's quota is used up (429) or the server
    * shuts down (503). */
   async begin(
     ask: Ask,
@@ -81,7 +80,7 @@ export class Runs {
     return this.#byQuery.get(queryId) ?? null;
   }
 
-  /** Cancels the running and waiting queries of a conversation. Returns their number. */
+  /** Cancels the running and waiting queries of a conversation, and returns their number. */
   async cancel(conversationId: string): Promise<number> {
     if (this.#shared) return await this.#shared.cancel(conversationId);
     const found = this.#of(conversationId);
@@ -89,19 +88,18 @@ export class Runs {
     return found.length;
   }
 
-  /** Returns the approvals of a conversation that wait for an answer. */
   async questions(conversationId: string): Promise<readonly ApprovalQuestion[]> {
     if (this.#shared) return await this.#shared.questions(conversationId);
     return this.#of(conversationId).flatMap(({ questions }) => questions.all);
   }
 
-  /** Returns false if this approval does not wait. */
+  /** Returns false if this approval no longer waits. */
   async answer(conversationId: string, id: string, given: ApprovalAnswer): Promise<boolean> {
     if (this.#shared) return await this.#shared.answer(conversationId, id, given);
     return this.#of(conversationId).some(({ questions }) => questions.answer(id, given));
   }
 
-  /** Begins no more runs, gives running ones this long, then cancels them; resolves when all have ended. */
+  /** Begins no more runs, gives running ones this long, then cancels them. Resolves when all have ended. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     const timer = setTimeout(() => this.#running.forEach((_, run) => run.cancel()), graceMs);
@@ -112,7 +110,7 @@ export class Runs {
     }
   }
 
-  /** Runs of a conversation that have not ended, including waiting ones. */
+  /** Returns the runs of a conversation that have not ended, including waiting ones. */
   #of(conversationId: string): readonly LiveRun[] {
     return [...this.#running.keys()].filter((run) => run.conversationId === conversationId);
   }
@@ -127,9 +125,9 @@ export class Runs {
 
 /** The limit for events of a running query that are kept for clients. */
 const KEPT_EVENTS = 1000;
-/** The limit for the characters in their texts; a client that needs more reads rows. */
+/** The limit for the characters in their texts. A client that needs more reads rows. */
 const KEPT_CHARS = 500_000;
-/** The limit after the query has ended; older events are read from rows. */
+/** The limit after the query has ended. Older events are read from rows. */
 const KEPT_AFTER_CHARS = 200_000;
 
 /** Runs a query for a client, with the listeners of a run. A client that answers questions passes `approve` on. */
@@ -138,7 +136,6 @@ type Ask = (
   approve: Approve,
 ) => Promise<QueryResult>;
 
-/** The facts about a query that are known from its start. */
 export interface Begun {
   readonly queryId: string;
   /** The conversation's first branch, which serves as its id. */
@@ -180,12 +177,12 @@ export class LiveRun {
     this.#begun.promise.catch(() => {});
   }
 
-  /** Resolves at the first event; rejects like `ended` if nothing was begun. */
+  /** Resolves at the first event. Rejects like `ended` if no query began. */
   get begun(): Promise<Begun> {
     return this.#begun.promise;
   }
 
-  /** The id; null until it is known or created. */
+  /** The id; null until the conversation is known or created. */
   get conversationId(): string | null {
     return this.#branch?.conversationId ?? null;
   }
@@ -194,7 +191,7 @@ export class LiveRun {
     return !this.#over;
   }
 
-  /** The number of the oldest event still kept; one more than the newest if there is none. */
+  /** The number of the oldest event still kept; one more than the newest if all were dropped. */
   get oldest(): number {
     return this.#kept[0]?.number ?? this.#newest + 1;
   }
@@ -235,7 +232,7 @@ export class LiveRun {
     const isFirst = this.#newest === 0;
     this.#newest = number;
     const last = this.#kept.at(-1);
-    // It replaces the one before, so that a long command does not push out what others need.
+    // The event replaces the previous one, so that a long command does not displace events that clients need.
     if (event.type === "call_output" && last?.event.type === "call_output") this.#kept.pop();
     this.#kept.push({ number, event });
     this.#chars += charsOf(event);

@@ -25,7 +25,7 @@ export interface SignedTokensOptions extends KeySetOptions {
   readonly audience: string;
   /** The claim with the scopes: `vis:read`, `vis:write` or `vis:admin`, in a list or separated by spaces. */
   readonly scopeClaim: string;
-  /** The claim with the tenant, which every token must then have; null if all tokens belong to the default tenant. */
+  /** The claim with the tenant, which every token must then have. With null, all tokens belong to the default tenant. */
   readonly tenantClaim: string | null;
   readonly quota: Quota;
 }
@@ -49,7 +49,7 @@ export function signedTokens(
     const { sub = "", exp = 0 } = claims;
     if (!SUBJECT.test(sub)) throw unauthorized("Cannot accept this token: its claim sub cannot be used", true);
     const digest = createHash("sha256").update(token).digest();
-    // Names of a list contain no colon.
+    // Names of tokens in a list contain no colon, so this name is unique.
     const name = `jwt:${sub}`;
     const scope = scopeOf(claims[scopeClaim], scopeClaim);
     const tenant = tenantOf(claims, tenantClaim);
@@ -86,11 +86,11 @@ function faultOf(error: errors.JOSEError): string {
   return "it was not signed by its issuer";
 }
 
-/** Keys are read again after this. */
+/** The server reads the keys again after this time. */
 const FRESH_MS = 600_000;
 /** The last keys are used for this long if they cannot be read again. */
 const HELD_MS = 24 * 3_600_000;
-/** The time between two attempts to read them. */
+/** The time between two attempts to read the keys. */
 const PAUSE_MS = 10_000;
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1 << 18;

@@ -27,12 +27,12 @@ const LAST_BYTES_MS = 2_000;
 interface HttpServer {
   /** The URL with the actual port; it ends with "/". */
   readonly url: string;
-  /** Stops accepting requests, lets running queries finish within their time, cancels the rest, and resolves when
+  /** Stops accepting requests, lets running queries finish within their time, and cancels the rest. Resolves when
    * everything is sent, or after 2 more seconds. */
   close(): Promise<void>;
 }
 
-/** Starts listening. Throws `ConfigError` if the address is unavailable. */
+/** Throws `ConfigError` if the address is unavailable. */
 export function startHttp(parts: HttpParts, at: { readonly host: string; readonly port: number }): HttpServer {
   const { shared } = parts.conversations;
   const metrics = new TenantMetrics({ ...parts, load: shared && (() => shared.load()) });
@@ -88,7 +88,7 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
   };
 }
 
-/** Ends the listener once every response is sent, or after two seconds; until then, clients get an answer. */
+/** Ends the listener once every response is sent, or after two seconds. Until then, clients get an answer. */
 async function endListener(listener: Listener, open: ReadonlySet<Promise<void>>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, LAST_BYTES_MS);
@@ -98,7 +98,6 @@ async function endListener(listener: Listener, open: ReadonlySet<Promise<void>>)
   clearTimeout(timer);
 }
 
-/** Reads today's use of tokens on all nodes. */
 async function learnUse(quotas: Quotas, { conversations, now }: HttpParts): Promise<void> {
   const midnight = (): number => new Date(now()).setUTCHours(0, 0, 0, 0);
   const since = midnight();

@@ -9,7 +9,7 @@ import { Problem, unauthorized } from "./problem.ts";
 export type TokenScope = "read" | "write" | "admin";
 
 /** The limits of one token; null for no limit. A day begins at midnight UTC. A running query may exceed the daily cost,
- * by the prices of the providers; no new one begins after that. */
+ * by the prices of the providers, but no new one begins after that. */
 export type Quota = Readonly<Config["server"]["quota"]>;
 
 /** A token of the server, without its secret. */
@@ -21,20 +21,19 @@ export interface TokenGrant {
   readonly scope: TokenScope;
   /** The tenant whose conversations the token reaches and creates. */
   readonly tenant: string;
-  /** Whether it reaches the conversations of every tenant. */
+  /** Whether the token reaches the conversations of every tenant. */
   readonly all: boolean;
   /** Milliseconds since the epoch; null for a token that does not expire. */
   readonly expiresAt: number | null;
   readonly quota: Quota;
 }
 
-/** Provides the tokens that a server accepts. */
 export interface TokenSource {
-  /** Returns the tokens. Called for every request, so that a list can change while the server runs. Never rejects. */
+  /** Returns the current tokens for each request, so that a list can change while the server runs. Never rejects. */
   grants(): Promise<readonly TokenGrant[]>;
-  /** Reports a fault of the source of the tokens, although they are valid; "" if it has none. Never rejects. */
+  /** Reports a fault of the source of the tokens that leaves them valid, or "". Never rejects. */
   fault?(): Promise<string>;
-  /** Checks a JSON Web Token; absent if they are not accepted. Throws `Problem`. */
+  /** Checks a JSON Web Token. Throws `Problem`. Absent if the server does not accept such tokens. */
   signed?(token: string): Promise<TokenGrant>;
 }
 
@@ -89,7 +88,6 @@ export async function checkToken(
 
 const DAY_MS = 24 * 3_600_000;
 
-/** The amounts that a token has used today. */
 export type TokenUse = Readonly<Omit<Use, "day">>;
 
 /** The open count of one query. It is closed once, when the query has ended or if it never began. */
@@ -102,7 +100,6 @@ interface Use {
   day: number;
   queries: number;
   costUsd: number;
-  /** The number of running queries. */
   running: number;
 }
 
@@ -111,7 +108,6 @@ export function callerLabel(way: "http" | "openai", { name }: Pick<TokenGrant, "
   return `${way}:${name}`;
 }
 
-/** Counts the use of each token and enforces its quota. */
 export class Quotas {
   readonly #now: () => number;
   readonly #uses = new Map<string, Use>();
@@ -122,8 +118,8 @@ export class Quotas {
     this.learn(before);
   }
 
-  /** Takes today's usage from the database, where it is more: other nodes add to it. Labels from elsewhere than
-   * `callerLabel` belong to no token. */
+  /** Takes today's usage from the database where it is higher, because other nodes add to it. Only labels from
+   * `callerLabel` belong to a token. */
   learn(stored: readonly LabelUse[]): void {
     // A token has one label for each API.
     for (const [name, entries] of Map.groupBy(stored, ({ label }) => /^(?:http|openai):(.+)$/.exec(label)?.[1])) {
@@ -140,7 +136,7 @@ export class Quotas {
     return { queries, costUsd, running };
   }
 
-  /** Counts a query that begins. Throws `Problem` (429) if the token's quota is used up. */
+  /** Throws `Problem` (429) if the token's quota is used up. */
   begin({ name, quota }: Pick<TokenGrant, "name" | "quota">): QuotaLease {
     const use = this.#today(name);
     this.#check(use, quota);

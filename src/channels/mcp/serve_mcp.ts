@@ -17,10 +17,10 @@ export function serveMcp(
 ): Peer {
   const ended = Promise.withResolvers<void>();
   const input = Readable.fromWeb(readable.pipeThrough(joinLines()));
-  // The transport has no limit of its own: at a longer message it would stop reading, and answer nothing any more.
+  // The transport has no limit of its own. After a longer message it would stop reading, and answer no further request.
   const transport = new StdioServerTransport(input, Writable.fromWeb(writable), { maxBufferSize: Infinity });
   const close = transport.close.bind(transport);
-  // The transport also closes automatically when its output breaks, and then does not learn that its input has ended.
+  // The transport also closes automatically when its output breaks. It then does not learn that its input has ended.
   transport.close = async () => {
     await close();
     ended.resolve();
@@ -38,7 +38,6 @@ export function serveMcp(
 const INSTRUCTIONS = "Vis is an agent with its own sandbox and a memory of its own. Use `ask` for a task, `continue` " +
   "for what follows from it, and `search` and `variables` to look at what was found before: these cost nothing.";
 
-/** Returns Vis as an MCP server, for one connection. */
 export function mcpServer({ version, ...parts }: McpParts & { readonly version: string }): McpServer {
   const server = new McpServer({ name: "vis", title: "Vis", version }, { instructions: INSTRUCTIONS });
   addAskTools(server, parts);

@@ -16,8 +16,8 @@ type Opened = Pick<Session, "conversations" | "workspace">;
 
 /** Dependencies of the tools. The caller that provides them closes them, after the server. */
 export interface McpParts {
-  /** Opens Vis, or returns the open one. A failure is the result of the call that needs it, because some clients hide
-   * stderr; the next call tries again. */
+  /** Opens Vis, or returns the open session. A failure is the result of the call that needs it, because some clients
+   * hide stderr; the next call tries again. */
   readonly open: () => Promise<Opened>;
 }
 
@@ -58,7 +58,6 @@ const Answer = z.object({
   work: z.string().describe("Changes and commands in one line; empty if there are none"),
 });
 
-/** Adds tools that run a query: `ask` in a new conversation, `continue` in an existing one. */
 export function addAskTools(server: McpServer, parts: McpParts): void {
   server.registerTool("ask", {
     title: "Ask Vis",
@@ -136,7 +135,7 @@ function progress({ mcpReq }: ServerContext): (event: QueryEvent) => void {
   let tally = new BlockTally();
   const tell = (event: QueryEvent, text: string): void => {
     const params = { progressToken: token, progress: ++told, message: `Step ${event.iteration}: ${text}` };
-    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // the client has left
+    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // The client has left.
   };
   return (event) => {
     if (isChild(event)) return;
@@ -166,7 +165,7 @@ const time = z.string().describe("ISO 8601");
 
 const isoOf = (ms: number): string => new Date(ms).toISOString();
 
-/** Adds tools that read stored data. None of them calls a model or runs code. */
+/** Adds tools that read stored data. They neither call a model nor run code. */
 export function addReadTools(server: McpServer, parts: McpParts): void {
   addSearch(server, parts);
   addConversations(server, parts);
@@ -273,7 +272,8 @@ function addVariables(server: McpServer, parts: McpParts): void {
   });
 }
 
-/** Returns the conversation of an id, or the newest one of the workspace. Throws `UsageError` if there is none. */
+/** Returns the conversation of an id, or the newest one of the workspace. Throws `UsageError` if the workspace has
+ * none. */
 async function conversationOf(
   id: string | undefined,
   { conversations, workspace }: Opened,
@@ -283,7 +283,7 @@ async function conversationOf(
   throw new UsageError(`Cannot find a conversation in ${workspace}: it has none yet; ask a question first`);
 }
 
-/** Returns a tool result: the same facts as data, and as text for clients that read only text. */
+/** Returns the same facts as data, and as text for clients that read only text. */
 function toolText(facts: Record<string, unknown>, text: string = JSON.stringify(facts)): CallToolResult {
   return { content: [{ type: "text", text }], structuredContent: facts };
 }

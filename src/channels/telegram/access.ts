@@ -7,7 +7,7 @@ import type { ChatPlace } from "./read_update.ts";
 const STRANGERS = { againMs: 600_000, perMinute: 10 }, KNOWN = { againMs: 60_000, perMinute: 30 };
 const KEPT = 1_000;
 
-/** Decides who may use the bot, and how often others are notified that they may not. The list is read again for each
+/** Decides who may use the bot, and how often it notifies others that they may not. The list is read again for each
  * message, so changes apply from the next one. */
 export class UserAccess {
   readonly #allowed: () => Promise<readonly number[]>;
@@ -32,7 +32,6 @@ export class UserAccess {
   }
 }
 
-/** The notices that were sent recently. */
 class Told {
   readonly #limits: typeof STRANGERS;
   readonly #last = new BoundedMap<string, number>(KEPT);

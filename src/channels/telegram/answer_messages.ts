@@ -27,8 +27,8 @@ interface ReplyOptions {
   readonly save: (change: Pick<PendingMessage, "replies" | "progress">) => Promise<void>;
 }
 
-/** The answer to one message: a list of messages that are stored as soon as they exist and filled afterwards. Filling
- * one again changes nothing, so a restart after a kill repeats no answer. */
+/** The answer to one message: a list of messages that are stored as soon as they exist and filled afterwards. A message
+ * can be filled again without a change, so a restart after a kill repeats no answer. */
 export class AnswerMessages {
   readonly #options: ReplyOptions;
   #ids: readonly number[];
@@ -41,7 +41,7 @@ export class AnswerMessages {
     this.#progress = options.progress;
   }
 
-  /** Creates the first message, if there is none. */
+  /** Creates the first message unless it exists. */
   async open(text: string): Promise<void> {
     if (this.#ids.length === 0 && this.#progress === undefined) await this.#make({ text, entities: [] });
     this.#shown = text;
@@ -55,15 +55,15 @@ export class AnswerMessages {
     await this.#options.messenger.progress(this.#options.place, { messageId, text });
   }
 
-  /** Reports in the first message that the answer comes later; retries until it is shown. */
+  /** Reports in the first message that the answer comes later. Retries until the chat shows it. */
   async pause(text: string): Promise<void> {
     const { messenger, place } = this.#options;
     const messageId = this.#first;
     if (messageId !== undefined) await messenger.edit(place, { messageId, message: { text, entities: [] } });
   }
 
-  /** Writes the answer: into the first message, or with `anew` into new messages, which notify devices, and removes the
-   * first one. Makes one sound for all of it. Rejects with `TelegramError` if the chat accepts none, and with
+  /** Writes the answer into the first message. With `anew`, writes new messages, which notify devices, and removes the
+   * first one. Makes one sound for all of it. Rejects with `TelegramError` if the chat accepts no message, and with
    * `Cancelled` if the program ends first. */
   async finish(
     whole: RichText,
@@ -83,7 +83,6 @@ export class AnswerMessages {
     await messenger.edit(place, { messageId: this.#progress, message: BELOW });
   }
 
-  /** The message that shows the progress. */
   get #first(): number | undefined {
     return this.#progress ?? this.#ids[0];
   }
@@ -101,7 +100,7 @@ export class AnswerMessages {
     const { messenger, place } = this.#options;
     const messageId = this.#ids[at] ?? await this.#make(at === 0 ? teaser(message) : EMPTY);
     if (await messenger.edit(place, { messageId, message, buttons })) return;
-    // The user has deleted it.
+    // The user has deleted the message.
     const made = await messenger.send(place, message, { silent: at > 0, buttons });
     this.#ids = this.#ids.map((id, n) => n === at ? made : id);
     await this.#save();
@@ -132,7 +131,6 @@ function teaser({ text }: RichMessage): RichMessage {
   return { text: `${oneLine(text, TEASER_CHARS)} …`, entities: [] };
 }
 
-/** Formats time, tokens and cost of a query on one line. */
 function footer(
   { iterations, ms, usage, costUsd }: Pick<QueryResult, "iterations" | "ms" | "usage" | "costUsd">,
   model: string,
@@ -150,7 +148,6 @@ function tokens(count: number): string {
   return count < 10_000 ? `${count}` : `${(count / 1000).toFixed(1)}k`;
 }
 
-/** Formats the result of a query for a chat. */
 export function resultText(
   result: Omit<QueryResult, "queryId" | "conversationId" | "confidence" | "value">,
   { model }: { readonly model: string },
@@ -172,7 +169,7 @@ function plain(answer: string): RichText {
 
 const SHOWN_CHARS = 3_000;
 
-/** Returns the text that a chat shows of a running query, the given milliseconds after its message. */
+/** `ms` is the time since the progress message was sent. */
 export function progressView(progress: QueryProgress, ms: number): string {
   const { step } = progress;
   const answer = progress.answer || progress.draft;
@@ -187,7 +184,7 @@ export function progressView(progress: QueryProgress, ms: number): string {
   return [head, ...lines.filter((line) => line !== "")].join("\n").toWellFormed();
 }
 
-/** Returns the failure in a block that has ended; "" if nothing failed. */
+/** Returns the failure in a block that has ended, or "". */
 function failureOf(block: StepBlock): string {
   const { text, isCode, ok, refused } = blockLine(block);
   if (block.result === null || ok || refused) return "";
@@ -206,7 +203,7 @@ function firstLine(code: string): string {
   return oneLine(harmlessText(code.split("\n").find((line) => line.trim() !== "") ?? ""), 120);
 }
 
-/** Returns the end of the text being written. */
+/** Returns the end of the text that the model is writing. */
 function tail(text: string): string {
   if (text.length <= SHOWN_CHARS) return text.toWellFormed();
   return `…${text.slice(-SHOWN_CHARS).replace(/^[\udc00-\udfff]/, "")}`.toWellFormed();

@@ -31,11 +31,11 @@ export class BotApi {
   constructor({ token, root }: BotApiOptions) {
     this.#token = token;
     this.#root = root;
-    // The library's time limit is above all of ours.
+    // The library's time limit is longer than all limits of Vis.
     this.#wire = new Api(token, { apiRoot: root, timeoutSeconds: 500, sensitiveLogs: false }).raw;
   }
 
-  /** The bot's id: the part of the token that is not secret. */
+  /** The part of the token that is not secret. */
   get botId(): string {
     return this.#token.split(":")[0] ?? "";
   }
@@ -115,7 +115,7 @@ export class BotApi {
     if (code === 429) {
       return new TelegramError(message, { code: "flood", retryAfterMs: 1000 * (parameters?.retry_after ?? 1) });
     }
-    // An answer without a code comes from an intermediary, not from Telegram.
+    // An intermediary, not Telegram, sends an answer without a code.
     if (!Number.isInteger(code) || code >= 500) return new TelegramError(message, { code: "network" });
     return new TelegramError(message, { code: "refused", description: said });
   }
@@ -147,7 +147,6 @@ export class TelegramError extends Error {
     message: string,
     facts: {
       readonly code: TelegramErrorCode;
-      /** Telegram's own error message. */
       readonly description?: string;
       readonly retryAfterMs?: number;
     },
@@ -166,7 +165,6 @@ export function backoff(failures: number, random: () => number): number {
   return Math.round(backoffMs(failures, { ...WAITS, random }));
 }
 
-/** The parts that a call needs to wait for Telegram. */
 export interface Waiting {
   readonly clock: BotClock;
   readonly log: Log;
@@ -191,7 +189,6 @@ export async function untilReached<T>(call: () => Promise<T>, { clock, log, note
   }
 }
 
-/** The bot's source of time and randomness. */
 export interface BotClock extends Clock {
   /** Returns a number from 0 to 1. */
   random(): number;
@@ -199,7 +196,6 @@ export interface BotClock extends Clock {
 
 export const REAL_BOT_CLOCK: BotClock = { ...REAL_CLOCK, random: Math.random };
 
-/** The Bot API's methods with the library's types. */
 export type BotMethods = Api["raw"];
 export type Update = Awaited<ReturnType<BotMethods["getUpdates"]>>[number];
 export type Message = NonNullable<Update["message"]>;

@@ -6,7 +6,6 @@ import type { Messenger, Outbox } from "./messenger.ts";
 import type { ChatQuestions } from "./questions.ts";
 import type { ModelSessions } from "./sessions.ts";
 
-/** The parts that the chats of one bot share. */
 export interface BotParts {
   readonly api: BotApi;
   readonly inbox: Inbox;
@@ -17,7 +16,7 @@ export interface BotParts {
   readonly access: UserAccess;
   readonly clock: BotClock;
   readonly log: Log;
-  /** Aborted when running queries must end; their messages stay in the inbox. */
+  /** Aborts when running queries must end; their messages stay in the inbox. */
   readonly closing: AbortSignal;
   /** The daily quota of a user (UTC); null for no limit. */
   readonly quota: { readonly queriesPerDay: number | null; readonly costUsdPerDay: number | null };

@@ -24,7 +24,7 @@ export const COMMAND_LIST = [
 interface Given {
   readonly message: Incoming;
   readonly parts: BotParts;
-  /** Cancels the running query; false if none runs. */
+  /** Cancels the running query; returns false without one. */
   readonly cancel: () => boolean;
 }
 
@@ -41,8 +41,8 @@ const COMMANDS: Readonly<Record<string, (given: Given) => Promise<Told> | Told>>
   usage,
 };
 
-/** Runs a command; null if the command is not the bot's and needs no reply. Running it again after a kill has the same
- * effect. Rejects with `UsageError`, `ConfigError` and `StoreError`. */
+/** Runs a command. Returns null if the command is not the bot's and needs no reply. A second run after a kill has the
+ * same effect. Rejects with `UsageError`, `ConfigError` and `StoreError`. */
 export async function chatCommand(
   message: Incoming,
   rest: Omit<Given, "message">,
@@ -54,7 +54,7 @@ export async function chatCommand(
     const told = await run({ message, ...rest });
     return typeof told === "string" ? new RichText().add(told) : told;
   }
-  if (chat.group) return null; // it may be another bot's
+  if (chat.group) return null; // The command may be meant for another bot.
   const near = nearestName(command, Object.keys(COMMANDS));
   const meant = near === null ? "/help lists the commands" : `did you mean /${near}? /help lists the commands`;
   return new RichText().add(`Unknown command /${command}: ${meant}`);
@@ -129,7 +129,6 @@ function counted(count: number, what: string): string {
 }
 
 const SHOWN = 40;
-/** The word that selects the configured model. */
 const DEFAULT = "default";
 
 /** Runs `/model` and `/model NAME`. Part of a name is enough if only one model matches. Rejects with `UsageError`, and
@@ -167,7 +166,7 @@ function chosen(asked: string, names: readonly string[]): string | null {
 /** Lists names as code, so that a tap copies one. */
 async function listed(model: string | null, { sessions, models }: BotParts): Promise<RichText> {
   const present = await sessions.use(model, (session) => Promise.resolve(session)).catch((error: unknown) => {
-    if (error instanceof ConfigError) return error; // another one can still be chosen
+    if (error instanceof ConfigError) return error; // The user can still choose another model.
     throw error;
   });
   const said = present instanceof Error ? `⚠️ ${present.message}` : `This chat uses ${named(present)}.`;
@@ -189,8 +188,8 @@ function named({ model, provider }: Pick<Session, "model" | "provider">): string
 
 type Parts = Pick<BotParts, "api" | "inbox" | "sessions">;
 
-/** Returns the current conversation of a chat: the chosen one, otherwise its first one, which becomes the chosen one. A
- * missing one is created. */
+/** Returns the current conversation of a chat: the chosen one, otherwise its first one, which becomes the chosen one.
+ * Creates a missing one. */
 export async function chatConversation(place: ChatPlace, parts: Parts): Promise<Conversation> {
   const { conversations } = await parts.sessions.main();
   const { branchId } = await parts.inbox.chat(chatKey(place));
@@ -199,11 +198,11 @@ export async function chatConversation(place: ChatPlace, parts: Parts): Promise<
     return await conversations.byId(branchId);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return await choose(place, { parts, suffix: "" }); // it was deleted
+    return await choose(place, { parts, suffix: "" }); // The conversation was deleted.
   }
 }
 
-/** Creates a conversation for a chat; the same update always yields the same conversation. */
+/** The same update always yields the same conversation. */
 async function newChatConversation(
   place: ChatPlace,
   { parts, updateId }: { readonly parts: Parts; readonly updateId: number },

@@ -26,7 +26,6 @@ const SUSPENDED = "⏸ The bot is restarting. This request continues when it is 
 /** `kept` means that the program ends before the answer was written, and the message stays in the inbox. */
 export type ChatQueryEnd = "answered" | "kept";
 
-/** Processes one message up to its answer. */
 export class ChatQuery {
   readonly #parts: BotParts;
   readonly #reply: AnswerMessages;
@@ -58,12 +57,11 @@ export class ChatQuery {
     });
   }
 
-  /** The message that it answers. */
   get message(): Incoming {
     return this.#entry.message;
   }
 
-  /** The id of the running query; null before it has begun. */
+  /** Null before the query has begun. */
   get queryId(): string | null {
     return this.#progress.queryId;
   }
@@ -78,7 +76,7 @@ export class ChatQuery {
     return this.#running ? await this.#running.session.conversations.steer(this.#running.branch, text) : false;
   }
 
-  /** Runs the query. Never rejects, except if the token is refused. */
+  /** Rejects only if the token is refused. */
   async run(): Promise<ChatQueryEnd> {
     try {
       await this.#reply.open("⏳");
@@ -108,7 +106,7 @@ export class ChatQuery {
     return startedAt !== undefined && clock.now() - startedAt >= lateMs && !this.#cancel.signal.aborted;
   }
 
-  /** Returns null if the end of the program interrupted it. */
+  /** Returns null if the end of the program interrupted the query. */
   async #answer(): Promise<RichText | null> {
     try {
       const { branchId, model = null } = this.#entry;
@@ -251,7 +249,7 @@ function keyOf({ message, attempts = 1 }: PendingMessage): string {
   return `telegram/${message.chat.id}/${message.updateId}/${attempts}`;
 }
 
-/** Adds the speaker to the text in a group, because the model must know who is speaking. */
+/** In a group, adds the speaker to the text, because the model must know who is speaking. */
 function requestOf({ message: { text, files, from, chat } }: PendingMessage): string {
   const names = files.map(({ name }) => name).join(", ");
   const words = text.trim() === "" ? `Here is ${names}, sent without a message.` : text;

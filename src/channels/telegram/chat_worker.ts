@@ -12,8 +12,8 @@ const ALBUM_MS = 700;
 const MAX_WAITING = 50;
 const EDITED = "I have already answered this message and do not read edits of it: send it as a new message";
 
-/** Processes the messages of one chat in order: commands at once, a text during a query into that query, everything
- * else one after the other. */
+/** Processes the messages of one chat in order: commands at once, a text during a query into that query, all other
+ * messages one after the other. */
 export class ChatWorker {
   readonly #parts: BotParts;
   readonly #onFailed: (error: unknown) => void;
@@ -32,14 +32,13 @@ export class ChatWorker {
     this.#onFailed = onFailed;
   }
 
-  /** Takes a message from the inbox. */
   accept(entry: PendingMessage): void {
     this.#intake = this.#intake.then(() => this.#take(entry)).catch(async (error: unknown) => {
       await this.#fault(entry, error);
     });
   }
 
-  /** Adds files to a waiting message; returns null if no message of that number waits. */
+  /** Adds files to a waiting message. Returns null if no message of that number waits. */
   async extend(updateId: number, files: readonly IncomingFile[]): Promise<PendingMessage | null> {
     await this.#intake;
     const at = this.#waiting.findIndex(({ message }) => message.updateId === updateId);
@@ -51,14 +50,14 @@ export class ChatWorker {
     return longer;
   }
 
-  /** Begins nothing more; resolves when nothing is running. */
+  /** Begins no more work. Resolves when all work has ended. */
   async close(): Promise<void> {
     this.#closing = true;
     await this.#intake;
     await this.#loop;
   }
 
-  /** Returns false if nothing is running. */
+  /** Returns false without a running query. */
   cancel(): boolean {
     this.#current?.cancel();
     return this.#current !== null;
@@ -149,7 +148,7 @@ export class ChatWorker {
     }
   }
 
-  /** Passes a message to the running query; if the query ends before showing it, the message waits for its turn. */
+  /** Passes a message to the running query. If the query ends before showing it, the message waits for its turn. */
   #steer(entry: PendingMessage, query: ChatQuery): void {
     const { message } = entry;
     const { inbox } = this.#parts;
@@ -221,7 +220,7 @@ export class ChatWorker {
   }
 }
 
-/** Returns why a user has reached today's quota (UTC); null if the quota is not reached. */
+/** Returns why a user has reached today's quota (UTC), or null. */
 async function overQuota(
   userId: number,
   { quota, sessions, clock }: Pick<BotParts, "quota" | "sessions" | "clock">,

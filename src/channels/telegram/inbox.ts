@@ -15,26 +15,24 @@ export interface PendingMessage {
   readonly queryId?: string;
   /** The running query that this message became part of. */
   readonly steered?: string;
-  /** Whether the end of the program interrupted it, not the user. */
+  /** Whether the end of the program interrupted the query, not the user. */
   readonly suspended?: boolean;
   /** The messages for the answer, in order. They are created first and filled later, so that none is sent twice. */
   readonly replies?: readonly number[];
-  /** The progress message, if the answer is sent in new messages; null if the answer replaces it. It is decided once,
-   * before the answer is written. */
+  /** The progress message, if the answer is sent in new messages; null if the answer replaces it. The choice is made
+   * once, before the answer is written. */
   readonly progress?: number | null;
-  /** The time at which its first message was created. */
   readonly startedAt?: number;
   /** Whether a short reply is about to be sent: if its arrival is unknown, it is not sent again. */
   readonly replied?: boolean;
 }
 
-/** Telegram keeps updates for a day, and restarts their numbering after a week without any, so an older mark is
- * meaningless. */
+/** Telegram keeps updates for a day, and restarts their numbering after a week without any, so an older mark has no
+ * meaning. */
 const MARK_MS = 3 * 86_400_000;
 const MAX_ENTRIES = 5_000;
 const RECENT = 300;
 
-/** The choices of a chat. */
 interface ChatSettings {
   /** The current conversation; null for the chat's first one. */
   readonly branchId: string | null;
@@ -80,7 +78,7 @@ export class Inbox {
     return updateIds.filter((id) => recent.includes(id));
   }
 
-  /** Accepts a whole batch or nothing. No work on it may begin before this resolves. */
+  /** Accepts a whole batch or none of it. No work on it may begin before this resolves. */
   async accept(updateIds: readonly number[], entries: readonly PendingMessage[]): Promise<void> {
     const { recent = [] } = await this.#get<Mark>("mark") ?? {};
     const updateId = Math.max(...updateIds, await this.mark() ?? 0);
@@ -132,7 +130,7 @@ export class Inbox {
     }
   }
 
-  /** Reads values that this class itself wrote. */
+  /** The cast is safe: only this class writes these values. */
   async #get<T>(key: string): Promise<T | null> {
     const found = await this.#states.get(this.#place, { key });
     return found?.value === undefined ? null : found.value as T;

@@ -7,7 +7,7 @@ type SentText = Parameters<BotMethods["sendMessage"]>[0];
 
 export interface MessageButton {
   readonly text: string;
-  /** Telegram sends this text back when the button is pressed; at most 64 bytes. */
+  /** Telegram sends this text of at most 64 bytes back when the button is pressed. */
   readonly callback_data: string;
 }
 
@@ -24,7 +24,7 @@ export class Messenger {
   }
 
   /** Resolves with the id of the new message; `silent` sends no sound. Rejects with `TelegramError` if the chat accepts
-   * none. */
+   * no message. */
   async send(
     place: ChatPlace,
     message: RichMessage,
@@ -163,7 +163,7 @@ interface Lane {
   /** The end of the chat's calls, which run in sequence: a late progress update must not overwrite an answer. */
   tail: Promise<unknown>;
   waiting: number;
-  /** Until this time, nothing optional is sent. */
+  /** Until this time, the chat gets no optional message. */
   freeAt: number;
   /** Until this time, Telegram accepts no calls. */
   floodUntil: number;

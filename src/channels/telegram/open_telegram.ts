@@ -44,12 +44,11 @@ export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "q
   readonly deleteWebhook: boolean;
   /** The URL to which Telegram sends updates; with null the bot polls for them. */
   readonly webhookUrl: string | null;
-  /** Returns the users who may use the bot; called again for each message. */
+  /** Returns the users who may use the bot. The bot calls it for each message. */
   readonly allowed: () => Promise<readonly number[]>;
-  /** Opens a session with a model instead of the configured one. */
+  /** Opens a session with a model; null for the configured one. */
   readonly open: (model: string | null) => Promise<Session>;
   readonly shutdownMs: number;
-  /** Overrides `lateMs` of `BotParts`; ten seconds if omitted. */
   readonly lateMs?: number;
   readonly note: (text: string) => void;
   /** Aborts the attempts to reach Telegram at startup. */
@@ -57,12 +56,11 @@ export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "q
 }
 
 export interface OpenedBot extends RunningBot {
-  /** Answers webhook requests. */
   readonly receive: (request: Request) => Promise<Response>;
 }
 
 /** Starts the bot of a token. Rejects with `ConfigError` if the token is refused, like `open`, and with `Cancelled`
- * when the signal aborts; nothing is left open then. */
+ * when the signal aborts. A failed start leaves no session open. */
 export async function openTelegram(options: OpenTelegramOptions): Promise<OpenedBot> {
   const { token, apiUrl, clock, log, note, shutdownMs } = options;
   const api = new BotApi({ token, root: apiUrl.replace(/\/+$/, "") });
@@ -105,7 +103,6 @@ export async function openTelegram(options: OpenTelegramOptions): Promise<Opened
   }
 }
 
-/** Identifies the bot as soon as Telegram can be reached. */
 async function introduce(api: BotApi, options: OpenTelegramOptions): Promise<Me> {
   const { signal, deleteWebhook } = options;
   const identified = async (): Promise<Me> => {
@@ -160,11 +157,11 @@ class TelegramBot {
     const ended = Promise.race([this.#run(), this.#failed.promise]).catch((error: unknown) => {
       throw whyEnded(error);
     });
-    ended.catch(() => {}); // the caller may read `ended` later
+    ended.catch(() => {}); // The caller may read `ended` later.
     return this.#ended = ended;
   }
 
-  /** Stops polling, lets running queries end, and interrupts them after a time limit; they continue at the next
+  /** Stops polling, lets running queries end, and interrupts them after a time limit. They continue at the next
    * start. */
   async close(): Promise<void> {
     const { parts: { clock }, shutdownMs, abort } = this.#options;
@@ -199,8 +196,8 @@ class TelegramBot {
     await pollUpdates({ api, clock, log, note, signal, accept, mark: () => inbox.mark() });
   }
 
-  /** When it resolves, everything to be answered is in the database; nothing begins before. Rejects with `Cancelled`
-   * once the bot is shutting down: Telegram then keeps the updates. */
+  /** Resolves once all messages that need an answer are in the database; no work begins before. Rejects with
+   * `Cancelled` once the bot is shutting down: Telegram then keeps the updates. */
   accept(updates: readonly Update[]): Promise<void> {
     const accepted = this.#accepting.then(() => this.#accept(updates));
     this.#accepting = accepted.catch(() => {});
@@ -214,7 +211,7 @@ class TelegramBot {
     const ids = updates.map(({ update_id: id }) => id);
     const known = await inbox.known(ids);
     for (const update of updates) {
-      if (known.includes(update.update_id)) continue; // Telegram repeats updates that were not confirmed
+      if (known.includes(update.update_id)) continue; // Telegram repeats updates that were not confirmed.
       const entry = await this.#sorted(this.#read(update, me), taken);
       if (entry) taken.set(entry.message.updateId, entry);
     }
@@ -303,7 +300,7 @@ class TelegramBot {
       .catch((error: unknown) => log.warn("telegram_reply_refused", { error: String(error) }));
   }
 
-  /** Starts the work on an entry; during shutdown everything stays in the inbox. */
+  /** Starts the work on an entry. During shutdown, entries stay in the inbox. */
   #dispatch(entry: PendingMessage): void {
     if (!this.#polling.signal.aborted) this.#worker(entry.message).accept(entry);
   }

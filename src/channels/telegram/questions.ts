@@ -69,7 +69,7 @@ export class ChatQuestions {
     }
   }
 
-  /** Handles a press of a button; returns a text for the user who pressed it. */
+  /** Returns a text for the user who pressed the button. */
   press(data: string, { chat, by }: { readonly chat: number; readonly by: string }): string {
     const [token = "", pressed] = data.split(" ");
     const waiting = this.#waiting.get(token);
@@ -79,7 +79,7 @@ export class ChatQuestions {
     return choice.short;
   }
 
-  /** Whether the text replies to a pending approval; it then refuses with this reason. */
+  /** Whether the text replies to a pending approval, which it then refuses with this reason. */
   reply(
     to: number,
     { chat, by, text }: { readonly chat: number; readonly by: string; readonly text: string },

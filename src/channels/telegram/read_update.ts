@@ -30,11 +30,10 @@ export interface Incoming {
   readonly files: readonly IncomingFile[];
   /** Messages with the same album id belong together. */
   readonly album: string | null;
-  /** Whether it is the new text of an earlier message with that number. */
+  /** Whether this is the new text of an earlier message with that number. */
   readonly edited?: boolean;
 }
 
-/** Returns the chat's name in the database. */
 export function chatKey({ id, thread }: Pick<ChatPlace, "id" | "thread">): string {
   return thread === null ? `${id}` : `${id}:${thread}`;
 }
@@ -47,18 +46,15 @@ export type ReadUpdate =
   | { readonly kind: "moved"; readonly from: number; readonly to: number }
   | { readonly kind: "nothing" };
 
-/** A text that replies to a message of the bot. */
 interface BotReply {
   readonly to: number;
   readonly text: string;
 }
 
-/** A button of a message was pressed. */
 export interface Press extends Sender {
   readonly updateId: number;
   readonly pressId: string;
   readonly data: string;
-  /** The name of the user who sent it. */
   readonly name: string;
 }
 
@@ -209,7 +205,7 @@ function mentionOf(message: Message, me: Me): Piece | null {
   return found ?? null;
 }
 
-/** In a topic, every message is a reply to the message that opened it. */
+/** In a topic, every message is a reply to the message that opened the topic. */
 function isTopicStart({ is_topic_message: isTopic, message_thread_id: thread, reply_to_message: replied }: Message) {
   return isTopic === true && replied?.message_id === thread;
 }

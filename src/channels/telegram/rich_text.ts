@@ -22,7 +22,6 @@ interface StyledText {
   readonly spans: readonly TextStyle[];
 }
 
-/** A message in Telegram's format. */
 export interface RichMessage {
   readonly text: string;
   readonly entities: readonly MessageEntity[];
@@ -31,7 +30,7 @@ export interface RichMessage {
 /** Telegram ignores entities beyond this number. */
 const MAX_ENTITIES = 100;
 
-/** Text with separate styles instead of inline marks: nothing needs escaping and no style can be left open, so Telegram
+/** Text with separate styles instead of inline marks. It needs no escapes and cannot leave a style open, so Telegram
  * never refuses a mark. */
 export class RichText {
   readonly #runs: StyledText[] = [];
@@ -53,7 +52,7 @@ export class RichText {
     return this;
   }
 
-  /** Returns all of it as one message, measured in UTF-16 units like Telegram. */
+  /** Measures the text in UTF-16 units, like Telegram. */
   message(): RichMessage {
     const open = new Map<TextStyle, number>();
     const found: { readonly span: TextStyle; readonly offset: number; readonly length: number }[] = [];
@@ -135,7 +134,7 @@ function addBlock(block: MarkdownBlock, place: Place): void {
   }
 }
 
-/** Telegram has no quote within a quote, so the lines of an inner one get a mark. */
+/** Telegram has no quote within a quote, so the lines of an inner quote get a mark. */
 function addQuote(blocks: readonly MarkdownBlock[], { into, spans }: Place): void {
   const isInner = spans.some(({ type }) => type === "blockquote");
   if (!isInner) return addBlocks(blocks, { into, spans: [...spans, { type: "blockquote" }], gap: "\n\n" });
@@ -247,7 +246,7 @@ const CUTS: readonly Cut[] = [
   { mark: " ", least: 0.25, place: "anywhere" },
 ];
 
-/** A block from its first unit to the one after its last. */
+/** A block from its first unit to the unit after its last. */
 interface Block {
   readonly start: number;
   readonly end: number;
@@ -286,7 +285,7 @@ function cutBefore(
   return isHighSurrogate(text.charCodeAt(edge - 1)) && limit > 1 ? edge - 1 : edge;
 }
 
-/** Returns the last mark up to the edge that is outside all blocks; -1 if there is none. */
+/** Returns the last mark up to the edge that is outside all blocks, or -1. */
 function lastMark(
   text: string,
   { mark, edge, blocks }: { readonly mark: string; readonly edge: number; readonly blocks: readonly Block[] },

@@ -13,7 +13,7 @@ interface Slot {
 }
 
 interface SessionsOptions {
-  /** Opens a session with a model instead of the configured one. */
+  /** Opens a session with a model; null for the configured one. */
   readonly open: (model: string | null) => Promise<Session>;
   readonly log: Log;
 }
@@ -45,7 +45,7 @@ export class ModelSessions {
     return await this.#held(model, { slot, work: async (opened) => await work(await opened) });
   }
 
-  /** Works like `use`, for a query of a branch; no other session then holds any part of the branch. */
+  /** Works like `use`, for a query of a branch. No other session then holds any part of the branch. */
   async run<T>(
     { branchId }: Conversation,
     { model, work }: { readonly model: string | null; readonly work: (session: Session) => Promise<T> },

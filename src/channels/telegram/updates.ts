@@ -5,7 +5,6 @@ import { aborted } from "../../domain/kit/concurrency.ts";
 import { readForeignJson } from "../../domain/kit/json.ts";
 import { type BotApi, TelegramError, untilReached, type Update, type Waiting } from "./bot_api.ts";
 
-/** The updates that the bot asks Telegram for. */
 const UPDATE_KINDS = ["message", "edited_message", "callback_query"] as const;
 
 const POLL_SECONDS = 50;
@@ -51,7 +50,6 @@ async function getUpdates(
 }
 
 export interface Webhook {
-  /** The public URL for Telegram. */
   readonly url: string;
   /** The secret that Telegram must send along. */
   readonly secret: string;
@@ -121,7 +119,7 @@ export function webhookSecret(token: string): string {
   return createHmac("sha256", token).update("vis webhook").digest("hex");
 }
 
-/** Whether it has the fields of every update; all other fields are checked where they are used. */
+/** Checks only the fields that every update has; other fields are checked where they are used. */
 function isUpdate(value: unknown): value is Update {
   return typeof value === "object" && value !== null && "update_id" in value && Number.isSafeInteger(value.update_id);
 }

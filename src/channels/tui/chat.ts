@@ -19,15 +19,15 @@ import type { Outgoing } from "./input/outgoing.ts";
 const CHANNEL = "tui";
 /** Shorter requests ring no bell, since the user is still watching. */
 const RUNG_MS = 10_000;
-/** The limit for iterations of a query that stay on the screen once another one runs. */
+/** The limit for iterations of a query that stay on the screen once another query runs. */
 const FOLDED = 40;
 
 const NOTHING_CHANGED = "Nothing was changed. Send go to carry the plan out, or say what should be different.";
 
-/** A message sent while a query runs: it goes into the query's next call, or becomes the next query. */
+/** A message sent while a query runs. It goes into the query's next call, or becomes the next query. */
 interface Waiting {
   readonly outgoing: Outgoing;
-  /** Withdraws it from the running query; null if it waits for the end of that query. */
+  /** Withdraws the message from the running query; null if the message waits for the end of that query. */
   steering: AbortController | null;
 }
 
@@ -42,23 +42,19 @@ interface ChatParts {
   readonly session: () => Session;
   readonly transcript: Transcript;
   readonly shown: () => DisplayOptions;
-  /** Requests a redraw after a change. */
   readonly changed: () => void;
   readonly approve: Approve;
-  /** Called after each step of a query and at its end, since it may have changed files. */
+  /** Reacts to a step or the end of a query, which may have changed files. */
   readonly worked: () => void;
-  /** Draws attention to the terminal, for a reason. */
   readonly ring: (why: string) => void;
-  /** Returns an unsent message to the input; text already there stays. */
+  /** Returns an unsent message to the input, next to the text that is already there. */
   readonly giveBack: (outgoing: Outgoing) => void;
 }
 
-/** The use of the conversation so far, with facts of its newest iteration. */
 export interface SessionSpend {
   readonly usage: Usage;
   /** The cost; null if a price is unknown. */
   readonly costUsd: number | null;
-  /** The number of steps of the requests that have ended. */
   readonly steps: number;
   readonly walls: readonly string[] | null;
   /** The size of the last context that the model received. */
@@ -68,7 +64,7 @@ export interface SessionSpend {
 const NEW_SESSION: SessionSpend = { ...NOTHING_SPENT, steps: 0, walls: null, sentBytes: null };
 
 /** The conversation on the screen, with one query at a time. Text typed meanwhile steers the query or waits for its
- * end. None of its methods throws: errors are shown in the transcript. */
+ * end. Its methods do not throw: the transcript shows errors. */
 export class ChatController {
   readonly #parts: ChatParts;
   #branch: Branch | null = null;
@@ -78,11 +74,10 @@ export class ChatController {
   #lastAnswer = "";
   #ended: Promise<void> = Promise.resolve();
   #last: RunningTurn | null = null;
-  /** The last request on the screen. */
   #asked: TranscriptEntry | null = null;
-  /** The requests on the screen, by id: whether each one was running elsewhere when it was read. */
+  /** Whether each request on the screen was running elsewhere when it was read, by id. */
   #known: ReadonlyMap<string, boolean> = new Map();
-  /** The limits for the next requests; null for the settings'. */
+  /** The limits for the next requests; null for the configured ones. */
   budget: RequestBudget = { steps: null, costUsd: null, reasoning: null };
 
   constructor(parts: ChatParts) {
@@ -101,7 +96,6 @@ export class ChatController {
     return this.#running;
   }
 
-  /** The waiting messages, oldest first. */
   get waiting(): readonly { readonly outgoing: Outgoing; readonly steers: boolean }[] {
     return this.#waiting.map(({ outgoing, steering }) => ({ outgoing, steers: steering !== null }));
   }
@@ -110,7 +104,6 @@ export class ChatController {
     return this.#lastAnswer;
   }
 
-  /** The status for the line above the input. */
   get status(): { readonly phase: string; readonly ms: number; readonly asks: boolean; readonly title: string } {
     const running = this.#running;
     const ms = running ? Date.now() - running.since : 0;
@@ -123,17 +116,15 @@ export class ChatController {
     return this.#last?.progress.plan ?? [];
   }
 
-  /** Returns the changes of files by the last request of this session, as unified diffs. */
   get changes(): readonly string[] {
     return this.#last?.changes ?? [];
   }
 
-  /** Resolves when none of its work is running. */
+  /** Resolves when no query of this screen is running. */
   get ended(): Promise<void> {
     return this.#ended;
   }
 
-  /** Gives the conversation another title. Rejects with `UsageError`. */
   async rename(title: string): Promise<void> {
     const branch = this.#branch;
     if (branch === null) throw new UsageError("Cannot rename the conversation: it has no request yet");
@@ -143,7 +134,7 @@ export class ChatController {
     this.#parts.changed();
   }
 
-  /** Shows another conversation, or none yet; no query may be running in the current one. */
+  /** Shows another conversation, or an empty one. No query may be running in the current one. */
   show(branch: Branch | null, opened: OpenedBranch | null): void {
     const { spent = NEW_SESSION, lastAnswer = "", asked = null, turns = [] } = opened ?? {};
     this.#branch = branch;
@@ -161,7 +152,7 @@ export class ChatController {
     const branch = this.#branch;
     if (branch === null || this.#running !== null) return;
     const isNew = ({ queryId, running }: StoredQuery): boolean => this.#known.get(queryId) !== running;
-    // The newest one may be a request of this screen that began after another one.
+    // The newest query may be a request of this screen that began after another one.
     const newest = await this.#parts.session().conversations.queries(branch, { newest: 2 });
     if (!newest.some(isNew) || this.#running !== null) return;
     const { turns, spent, lastAnswer, asked } = await open(branch);
@@ -185,19 +176,19 @@ export class ChatController {
     this.#parts.changed();
   }
 
-  /** Runs the last request of the conversation again, however it ended; no query may be running. */
+  /** Runs the last request of the conversation again, however it ended. No query may be running. */
   retry(): void {
     this.#ended = this.#again();
     this.#parts.changed();
   }
 
-  /** Continues the last request of the conversation; no query may be running. */
+  /** Continues the last request of the conversation. No query may be running. */
   more(): void {
     this.#ended = this.#more();
     this.#parts.changed();
   }
 
-  /** Cancels the running query; waiting messages return to the input. Returns false if no query is running. */
+  /** Cancels the running query; waiting messages return to the input. Returns false without a running query. */
   cancel(): boolean {
     if (this.#running === null) return false;
     for (let back = this.takeBack(); back !== null; back = this.takeBack()) this.#parts.giveBack(back);
@@ -207,7 +198,7 @@ export class ChatController {
     return true;
   }
 
-  /** Returns the newest message that no call has shown yet; null if there is none. */
+  /** Returns the newest message that no call has shown yet, or null. */
   takeBack(): Outgoing | null {
     const last = this.#waiting.pop();
     last?.steering?.abort();
@@ -224,7 +215,7 @@ export class ChatController {
     const { signal } = waiting.steering;
     session().conversations.steer(this.#branch, outgoing.text, { signal }).then((read) => {
       waiting.steering = null;
-      // An event of the query adds it to the transcript.
+      // An event of the query adds the message to the transcript.
       if (read && !signal.aborted) this.#waiting = this.#waiting.filter((one) => one !== waiting);
       if (this.#running === null) this.#next();
       changed();
@@ -295,7 +286,7 @@ export class ChatController {
     }, { refused: () => {} });
   }
 
-  /** Runs one query from start to end. `refused` is called if it did not begin. */
+  /** Runs one query from start to end. Calls `refused` if it did not begin. */
   async #work(
     begin: (options: AskOptions) => Promise<QueryResult>,
     { refused }: { readonly refused: () => void },
@@ -323,7 +314,7 @@ export class ChatController {
       if (this.#branch !== null) this.#branch = await session().conversations.byId(this.#branch.branchId);
     } catch (error) {
       transcript.add(new LineEntry(messageOf(error), shown().theme.bad));
-      if (turn.progress.queryId === null) refused(); // otherwise its request is stored
+      if (turn.progress.queryId === null) refused(); // The request of a query that has begun is stored.
     } finally {
       if (Date.now() - this.#running.since > RUNG_MS) this.#parts.ring("the request has ended");
       this.#running = null;
@@ -361,7 +352,6 @@ export class ChatController {
   }
 }
 
-/** Returns the walls in effect and the size of the request, from the row of an iteration. */
 function factsOf(
   { walls, requestBytes }: Readonly<Record<string, unknown>>,
 ): Partial<Pick<SessionSpend, "walls" | "sentBytes">> {
@@ -397,12 +387,11 @@ interface OpenedBranch {
   readonly counts: { readonly ran: number; readonly pasted: number };
   readonly spent: SessionSpend;
   readonly lastAnswer: string;
-  /** The last request among the entries. */
   readonly asked: TranscriptEntry | null;
 }
 
 /** Opens a stored conversation for the screen, with requests, answers and the end of each query. Iterations are read
- * when they are viewed. Rejects with `StoreError`. */
+ * when they come into view. Rejects with `StoreError`. */
 export async function openBranch(
   branch: Branch,
   parts: OlderParts & { readonly redraw: () => void },

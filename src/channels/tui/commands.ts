@@ -27,17 +27,13 @@ interface CommandParts {
   readonly chat: Pick<ChatController, "lastAnswer" | "changes" | "cancel" | "send" | "budget" | "rename">;
   readonly retry: () => Promise<void>;
   readonly more: () => Promise<void>;
-  /** Toggles between whole blocks and results and their first lines. */
   readonly whole: () => void;
-  /** Unfolds or folds the list of tasks. */
   readonly todo: () => void;
-  /** The commands that extensions add. */
   readonly added: readonly ExtensionCommandFacts[];
-  /** The user's requests from files. */
   readonly prompts: readonly PromptFile[];
 }
 
-/** Returns all named actions; the palette and the help show the same list. */
+/** Returns all named actions. The palette and the help show the same list. */
 export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
   const { panels, prompts } = parts;
   const ofUser = (name: string): boolean => name === "review" && prompts.some((prompt) => prompt.name === name);
@@ -74,7 +70,6 @@ function item(
   return { name, detail, keys, aliases, needsWords, run };
 }
 
-/** Makes a command that takes no words. */
 function plain(
   act: Pick<PanelActions, "tell">,
   ...[name, detail, run, more]: readonly [string, string, () => void | Promise<void>, Parameters<typeof item>[3]?]
@@ -176,7 +171,7 @@ async function steps(words: string, parts: CommandParts): Promise<void> {
 
 const STEPS = /^[1-9]\d{0,3}$/;
 
-/** Sets the steps or the cost limit of the next requests; without words it shows both. */
+/** Sets the steps or the cost limit of the next requests; shows both without words. */
 function setBudget(words: string, { chat, panels: { act } }: CommandParts): void {
   const { budget } = chat;
   const [, dollars] = /^\$\s?(\d{1,6}(?:\.\d{1,4})?)$/.exec(words) ?? [];
@@ -200,7 +195,7 @@ function budgetText({ steps, costUsd }: CommandParts["chat"]["budget"]): string 
 
 const LEVELS = ["quick", "balanced", "deep", "auto"] as const;
 
-/** Sets the effort of the model's thinking; "auto" leaves it to the model and the settings. */
+/** "auto" leaves the effort to the model and the settings. */
 function think(words: string, { chat, panels: { act } }: CommandParts): void {
   const level = words === "" ? chat.budget.reasoning ?? "auto" : LEVELS.find((one) => one === words);
   if (level === undefined) return act.tell(`Unknown level ${words}. Choose ${LEVELS.join(", ")}`);
@@ -229,7 +224,6 @@ function plan(
   chat.send({ variables: {}, images: {}, ...typed, text, only: "plan" });
 }
 
-/** Returns the named theme, or the next one. */
 async function theme(name: string, { prefs, panels }: CommandParts): Promise<void> {
   const next = name === ""
     ? THEMES[(THEMES.indexOf(prefs.get().theme) + 1) % THEMES.length]
@@ -239,7 +233,7 @@ async function theme(name: string, { prefs, panels }: CommandParts): Promise<voi
   panels.act.tell(`Theme: ${next}`);
 }
 
-/** Selects NAME or PROVIDER/NAME; opens the picker if no name is given. */
+/** Selects NAME or PROVIDER/NAME; opens the picker without a name. */
 async function model(name: string, panels: PanelParts): Promise<void> {
   if (name === "") return panels.act.open(new ModelPicker(panels));
   const cut = name.indexOf("/");

@@ -18,7 +18,7 @@ import type { Panel } from "./panels/panel.ts";
 import { amounts, fitted, flat } from "./text/one_line.ts";
 import type { Theme } from "./text/theme.ts";
 
-/** The number of possible walls: realm, permissions, process and kernel. */
+/** The possible walls are realm, permissions, process and kernel. */
 const WALLS = 4;
 /** Terminals with fewer rows show no footer and no status line. */
 const LOW = 9;
@@ -41,7 +41,6 @@ interface FrameParts {
   readonly wheel: (rows: number) => void;
 }
 
-/** All rows of the terminal, from the messages to the footer. */
 export class ScreenFrame implements Component {
   readonly #parts: FrameParts;
   /** The number of rows above the input and its surroundings. */
@@ -94,7 +93,7 @@ export class ScreenFrame implements Component {
   }
 }
 
-/** The tasks that the model keeps a list of: one line, or a line for each around the current one. */
+/** Draws the model's list of tasks: one line, or a line for each task around the current one. */
 function planLines(
   { items, isOpen }: FrameFacts["plan"],
   { width, theme, most }: { readonly width: number; readonly theme: Theme; readonly most: number },
@@ -121,25 +120,23 @@ function waitingLine(
 }
 
 interface StatusFacts {
-  /** The phase to show; "" if nothing happens. */
+  /** The current work of the query, or "". */
   readonly phase: string;
-  /** Time of the running query. */
   readonly ms: number;
   /** Whether an approval waits for the user; Esc refuses it. */
   readonly asks: boolean;
-  /** A message shown until the next key; "" for none. */
+  /** A message shown until the next key, or "". */
   readonly told: string;
   /** Whether the end of the conversation is visible. */
   readonly following: boolean;
   readonly title: string;
-  /** The mode of the input's keys; "" for the usual one. */
+  /** The mode of the input's keys; "" for the usual mode. */
   readonly mode: string;
 }
 
 const LEAST_PHASE = 12;
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/** Returns the line above the input. */
 export function statusLine(
   { following, mode, ...facts }: StatusFacts,
   { width, theme }: { readonly width: number; readonly theme: Theme },
@@ -167,9 +164,9 @@ function leftOf(
 interface FooterFacts {
   readonly session: Pick<Session, "provider" | "model" | "workspace">;
   readonly spent: SessionSpend;
-  /** The counted steps of the running query, and its budget; absent if none is running. */
+  /** The counted steps of the running query, and its budget; absent without a running query. */
   readonly steps?: QueryProgress["spent"] | undefined;
-  /** The branch of the repository, with a star if there are uncommitted changes; "" for none. */
+  /** The branch of the repository, with a star for uncommitted changes; "" outside of a repository. */
   readonly git: string;
   readonly home: string;
 }
@@ -253,11 +250,10 @@ function border(
 /** The time between two frames of streaming content, and the multiple of a frame's cost that is left for other work. */
 const FRAME_MS = 33;
 const SPARE = 4;
-/** The update interval of the time shown beside a running query. */
 const TICK_MS = 250;
 
-/** Schedules redraws: soon after a change, batching changes, and at intervals while a query runs. Without changes, it
- * draws nothing. */
+/** Redraws soon after a change, combines changes, and redraws at intervals while a query runs. Without changes, it does
+ * not draw. */
 export class Painter {
   readonly #draw: () => void;
   readonly #cost: () => number;
@@ -277,7 +273,6 @@ export class Painter {
     }, Math.max(FRAME_MS, SPARE * this.#cost()));
   }
 
-  /** Starts or stops the updates of the time. */
   tick(runs: boolean): void {
     if (runs) this.#ticking ??= setInterval(this.#draw, TICK_MS);
     else if (this.#ticking !== null) {

@@ -18,29 +18,23 @@ const WHEEL_ROWS = 3;
 
 interface KeyboardParts {
   readonly chat: ChatController;
-  /** Ends the user's running command; returns false if there is none. */
+  /** Ends the user's running command. Returns false without one. */
   readonly cancelCommand: () => boolean;
   readonly input: InputBox;
   readonly transcript: Transcript;
   readonly commands: () => readonly PaletteCommand[];
-  /** Returns the open panel; null if there is none. */
   readonly panel: () => Panel | null;
   readonly questions: Pick<Questions, "panel" | "turn" | "takes" | "refuse">;
   /** Returns the keys of the user's own settings. */
   readonly keys: () => Readonly<Record<string, string>>;
   readonly tell: (text: string) => void;
   readonly quit: () => void;
-  /** Redraws everything. */
   readonly redraw: () => void;
-  /** Attaches the image that is in the clipboard. */
   readonly attach: () => void;
-  /** Opens the text of the input in the user's editor. */
   readonly edit: () => void;
-  /** Suspends the program and returns to the shell. */
   readonly suspend: () => void;
 }
 
-/** Actions of keys and the wheel. */
 export class Keyboard {
   readonly #parts: KeyboardParts;
   #interrupted = -Infinity;
@@ -76,7 +70,7 @@ export class Keyboard {
     else this.#act(action);
   }
 
-  /** Handles the wheel; a negative direction scrolls up. */
+  /** A negative direction scrolls up. */
   wheel(direction: number): void {
     const open = this.#parts.panel();
     if (open === null) return this.#parts.transcript.scroll(direction * WHEEL_ROWS);
@@ -102,7 +96,7 @@ export class Keyboard {
     else void commands().find(({ name }) => name === action)?.run("");
   }
 
-  /** Handles Esc, which refuses an approval and sends the text of the input as an instruction. */
+  /** Esc refuses an approval and sends the text of the input as an instruction. */
   #escape(): void {
     const { questions, input, chat, cancelCommand } = this.#parts;
     if (questions.panel === null || input.empty) return void (cancelCommand() || chat.cancel());
@@ -128,13 +122,10 @@ export class Keyboard {
 }
 
 interface Where {
-  /** Whether the input is empty. */
   readonly empty: boolean;
   /** Whether the input offers completions. */
   readonly choosing: boolean;
-  /** Whether a message is queued. */
   readonly waiting: boolean;
-  /** Whether the end of the conversation is visible. */
   readonly following: boolean;
 }
 
@@ -174,7 +165,7 @@ function pressed(data: string, key: string): boolean {
 /** The keys that the screen itself handles; all other keys go to the input. */
 type KeyAction = typeof RULES[number]["action"];
 
-/** Returns the action of a key. `keys` are the user's own keys for actions, which replace the usual ones. */
+/** `keys` are the user's own keys for actions, which replace the usual ones. */
 export function keyAction(data: string, where: Where, keys: Readonly<Record<string, string>> = {}): KeyAction | null {
   const hit = RULES.find(({ key, action, when }) => pressed(data, keys[action] ?? key) && when(where));
   return hit?.action ?? null;

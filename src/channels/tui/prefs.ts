@@ -10,7 +10,7 @@ export interface Prefs {
   readonly thinking: boolean;
   /** Whether to show iterations with their code and results; otherwise only requests and answers. */
   readonly iterations: boolean;
-  /** The theme; "contrast" dims nothing. */
+  /** The theme; "contrast" dims no text. */
   readonly theme: typeof THEMES[number];
   /** Whether Vis handles wheel and clicks; selecting text in the terminal then needs Shift. */
   readonly mouse: boolean;
@@ -18,11 +18,10 @@ export interface Prefs {
   readonly vim: boolean;
   /** Whether to ring the terminal's bell and notify the desktop when a long request ends or asks something. */
   readonly bell: boolean;
-  /** Keys by action of the screen, such as `{"retry": "ctrl+r"}`; they can be changed in the file only. */
+  /** Keys by action of the screen, such as `{"retry": "ctrl+r"}`. They can be changed in the file only. */
   readonly keys: Readonly<Record<string, string>>;
 }
 
-/** Stores the settings. */
 export interface PrefsKeeper {
   get(): Prefs;
   /** Applies a change at once; rejects if it cannot be saved. */

@@ -1,14 +1,14 @@
 /* The screen of a terminal. It is read in this order:
  *
- *   run_screen.ts   `runScreen`: shows the screen until the user quits; this file is the entrance of the folder
- *   screen.ts       the screen itself: it owns the parts below, and does what panels and commands ask for
- *   chat.ts         the conversation on it: one query at a time, and what waits
- *   entries/        what the conversation shows; `transcript.ts` draws the visible rows, `turn.ts` a running query
- *   input/          what the user types: `input_box.ts` with pastes and images, completions, history, prompt files
- *   commands.ts     everything that can be done by name; `keyboard.ts` says which key does it
- *   panels/         views over the messages: `panel.ts` is their base, `widgets.ts` and `reader.ts` their parts
+ * run_screen.ts `runScreen`: shows the screen until the user quits; this file is the entrance of the folder
+ * screen.ts the screen itself: it owns the parts below, and runs the actions of panels and commands
+ * chat.ts the conversation on it: one query at a time, and waiting messages
+ * entries/ the parts of a conversation; `transcript.ts` draws the visible rows, `turn.ts` a running query
+ * input/ the text of the user: `input_box.ts` with pastes and images, completions, history, prompt files
+ * commands.ts all actions with a name; `keyboard.ts` has their keys
+ * panels/ views over the messages: `panel.ts` is their base, `widgets.ts` and `reader.ts` their parts
  *
- * `frame.ts` puts the rows together and decides when they are drawn. `text/` has colours, wrapping and short forms. */
+ * `frame.ts` combines the rows and decides when to draw them. `text/` has colours, wrapping and short forms. */
 
 import { type Conversation as Branch, nothingToContinue } from "../../conversation/conversations.ts";
 import type { Io, ScreenRequest, Session } from "../channel.ts";
@@ -21,7 +21,7 @@ const RESTORE =
   "\x1b[23;0t\x1b[?1006l\x1b[?1004l\x1b[?1003l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?7h\x1b[?1049l\x1b[0m\x1b[?25h";
 
 /** Shows Vis on a terminal until the user quits. Resolves with the exit code. Rejects with `UsageError` if the
- * conversation does not exist, and with internal errors; the terminal is always restored first. */
+ * conversation does not exist, and with internal errors. The terminal is always restored first. */
 export async function runScreen(
   parts: Omit<ScreenParts, "terminal"> & {
     readonly terminal: (gone: () => void) => ScreenParts["terminal"];
@@ -54,7 +54,7 @@ export async function runScreen(
       await screen.ended();
       await screen.session.close();
     } finally {
-      unwatch(); // a second SIGHUP must not end the process before the store is closed
+      unwatch(); // A second SIGHUP must not end the process before the store is closed.
     }
   }
   return code.value;

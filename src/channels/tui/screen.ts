@@ -32,32 +32,29 @@ import { flat } from "./text/one_line.ts";
 import { ScreenTheme, type Theme } from "./text/theme.ts";
 import { type RunCommand, UserCommands } from "./user_commands.ts";
 
-/** The dependencies of the screen. */
 export interface ScreenParts {
   readonly terminal: Terminal;
   readonly providers: () => Promise<ProviderAdmin>;
   readonly config: () => Promise<ConfigAdmin>;
   readonly extensions: () => Promise<Pick<ExtensionAdmin, "run" | "commands" | "requests">>;
   readonly runCommand: RunCommand;
-  /** Returns the image in the clipboard; null if there is none. */
+  /** Returns the image in the clipboard, or null. */
   readonly clipboardImage?: () => Promise<Uint8Array<ArrayBuffer> | null>;
   /** Opens a text in the user's editor, on the terminal. Resolves with null if it is unchanged. Rejects with
    * `UsageError`. */
   readonly edit?: (text: string) => Promise<string | null>;
-  /** Returns the branch of the repository around a workspace, with a star if there are uncommitted changes; "" for
-   * none. */
+  /** Returns the branch of the repository around a workspace, with a star for uncommitted changes; "" outside of a
+   * repository. */
   readonly gitState?: (workspace: string) => Promise<string>;
   readonly prefs: PrefsKeeper;
   /** Vis's own folder; null if the machine has no home folder. */
   readonly home: string | null;
   /** The user's home folder, for shortening paths. */
   readonly userHome: string;
-  /** Whether the terminal shows colours. */
   readonly color: boolean;
   readonly clock?: Clock;
 }
 
-/** The first content of the screen. */
 export interface ScreenStart {
   /** The conversation to continue; null for a new one. */
   readonly branch: Branch | null;
@@ -65,7 +62,7 @@ export interface ScreenStart {
   readonly notes: readonly string[];
 }
 
-/** Whether the session has a model; without one it shows stored conversations and runs nothing. */
+/** Without a model, a session shows stored conversations and runs no request. */
 function hasModel({ model }: Session): boolean {
   return model !== "";
 }
@@ -81,13 +78,13 @@ function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal
   return terminal;
 }
 
-/** The time between two looks for requests of other processes. */
+/** The time between two searches for requests of other processes. */
 const LOOK_MS = 1_000;
 /** Terminals accept no more bytes through their clipboard sequence. */
 const COPIED_BYTES = 1_000_000;
 
-/** The terminal's screen: messages, input and panels, and the actions of panels and commands on it. None of these
- * actions throws. The caller that opened the session closes it, after `ended`. */
+/** The terminal's screen: messages, input and panels, and the actions of panels and commands on it. The actions do not
+ * throw. The caller that opened the session closes it, after `ended`. */
 export class Screen implements PanelActions {
   readonly #parts: ScreenParts;
   readonly #tui: TuiAltScreen;
@@ -173,7 +170,6 @@ export class Screen implements PanelActions {
     return this.#session;
   }
 
-  /** Resolves when the user quits. */
   get done(): Promise<void> {
     return this.#done.promise;
   }
@@ -192,7 +188,7 @@ export class Screen implements PanelActions {
     ]);
     [this.#history, this.#prompts] = [history, files.prompts];
     this.#command();
-    this.#input.remember(await this.#history?.read() ?? []); // the history is ready before the first key
+    this.#input.remember(await this.#history?.read() ?? []); // The history is ready before the first key.
     this.#take();
     void this.#colors.ask(this.#tui).then((known) => known && this.#repaint());
     await this.#show(branch);
@@ -212,7 +208,7 @@ export class Screen implements PanelActions {
     else this.#input.giveBack(outgoing);
   }
 
-  /** Restores the terminal; may be called at any time, and repeatedly. */
+  /** Restores the terminal. May be called at any time, and repeatedly. */
   stop(): void {
     this.#left.abort();
     this.#painter.stop();
@@ -220,7 +216,7 @@ export class Screen implements PanelActions {
     this.#giveUp();
   }
 
-  /** Resolves when none of its work is running. */
+  /** Resolves when all work of the screen has ended. */
   async ended(): Promise<void> {
     this.chat.cancel();
     this.#userCommands.cancel();
@@ -268,7 +264,6 @@ export class Screen implements PanelActions {
     this.redraw();
   }
 
-  /** Runs the last request of the conversation again. */
   async retry(): Promise<void> {
     await this.#idle("ask again", () => {
       if (this.chat.branch === null) this.tell("This conversation has no request yet");
@@ -276,7 +271,6 @@ export class Screen implements PanelActions {
     });
   }
 
-  /** Continues the last request, which stopped at its step limit. */
   async more(): Promise<void> {
     await this.#idle("continue", () => {
       if (this.chat.branch === null) this.tell("This conversation has no request yet");
@@ -339,7 +333,7 @@ export class Screen implements PanelActions {
     });
   }
 
-  /** Undoes file changes, and lists them. Throws `UsageError` if there were none to undo. */
+  /** Undoes file changes, and lists them. Throws `UsageError` without a change to undo. */
   async #undone(options: Parameters<typeof runUndo>[1]): Promise<string> {
     const report = await runUndo(await this.#parts.extensions(), options);
     if (report === null) throw new UsageError("Cannot undo: the extension that records file changes is disabled");
@@ -407,7 +401,7 @@ export class Screen implements PanelActions {
   async #readGit(): Promise<void> {
     const number = ++this.#gitReads;
     const git = await this.#parts.gitState?.(this.#session.workspace).catch(() => "") ?? "";
-    if (number !== this.#gitReads) return; // a later read knows more
+    if (number !== this.#gitReads) return; // A later read is more recent.
     this.#git = git;
     this.redraw();
   }
@@ -417,7 +411,7 @@ export class Screen implements PanelActions {
     this.#title = "";
     this.#parts.terminal.write(TERMINAL_CODES.keepTitle);
     this.#tui.start();
-    this.#tui.requestRender(true); // a render requested before a stop never happened
+    this.#tui.requestRender(true); // The terminal drops a render that was requested before a stop.
     if (!this.#prefs.get().mouse) this.#parts.terminal.write(TERMINAL_CODES.mouseOff);
   }
 
@@ -461,7 +455,6 @@ export class Screen implements PanelActions {
     this.#parts.terminal.write(TERMINAL_CODES.bell + (this.#looked ? "" : notification(flat(why, 200))));
   }
 
-  /** Sets the title of the window: the conversation, and whether a query runs or asks. */
   #entitle(): void {
     const { phase, asks, title } = this.chat.status;
     const mark = asks ? "? " : phase === "" ? "" : "… ";
@@ -500,7 +493,6 @@ export class Screen implements PanelActions {
     return opened;
   }
 
-  /** Looks for requests of other processes until the screen ends. */
   async #follow(): Promise<void> {
     const { signal } = this.#left;
     const { clock = REAL_CLOCK } = this.#parts;
@@ -550,7 +542,7 @@ export class Screen implements PanelActions {
         .map(({ name, doc, text }) => ({ name, detail: flat(doc, 80), text }));
       [this.#added, this.#prompts] = [added, [...this.#prompts, ...offered]];
       this.#command();
-    } catch { /* `vis doctor` reports why extensions cannot be read */ }
+    } catch { /* `vis doctor` reports why extensions cannot be read. */ }
   }
 
   #command(): void {

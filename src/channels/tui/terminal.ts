@@ -21,7 +21,7 @@ export class OwnTerminal extends ProcessTerminal {
     process.stdin.on("error", this.#gone);
     process.stdout.on("error", this.#gone);
     this.#resized = onResize;
-    process.on("SIGWINCH", this.#resized); // the runtime of the executable emits no "resize"
+    process.on("SIGWINCH", this.#resized); // The runtime of the executable emits no "resize".
     super.start(onInput, onResize);
   }
 
@@ -65,7 +65,7 @@ export function watchEnd({ signal, defect, last }: {
   const times = { count: 0 };
   const listeners = SIGNALS.map(([name, code]) => {
     const run = (): void => {
-      if (++times.count > 1 && name !== "SIGHUP") Deno.exit(code); // a closed terminal sends it more than once
+      if (++times.count > 1 && name !== "SIGHUP") Deno.exit(code); // A closed terminal sends SIGHUP more than once.
       signal(code);
     };
     return { name, run };
@@ -108,7 +108,6 @@ export function notification(text: string): string {
 /** Codes by which the terminal reports that its window gets or loses the focus. */
 export const FOCUS = { in: "\x1b[I", out: "\x1b[O" } as const;
 
-/** Codes for the terminal besides its content. */
 export const TERMINAL_CODES = {
   bell: "\x07",
   /** These codes save the title of the shell, and restore it. */

@@ -21,7 +21,7 @@ interface UserCommandsParts {
   readonly screen: { readonly session: Session; redraw(): void; tell(text: string): void };
   readonly transcript: Pick<Transcript, "add" | "toEnd">;
   readonly shown: () => DisplayOptions;
-  /** Called when a command has ended, since it may have changed files. */
+  /** Reacts to the end of a command, which may have changed files. */
   readonly worked: () => void;
 }
 
@@ -36,7 +36,7 @@ export class UserCommands {
     this.#parts = parts;
   }
 
-  /** Numbers the next outputs after those that a conversation has. */
+  /** Numbers the next outputs after the outputs of a conversation. */
   countFrom(number: number): void {
     this.#count = Math.max(this.#count, number);
   }

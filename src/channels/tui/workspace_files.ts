@@ -22,7 +22,7 @@ export class WorkspaceFiles {
     this.#workspace = workspace;
   }
 
-  /** The first paths that contain the letters of `query` in their order, best first. They are relative to the
+  /** Returns the first paths that contain the letters of `query` in their order, best first. They are relative to the
    * workspace, and folders end with a slash. Names with line breaks or control characters are omitted. */
   async like(query: string): Promise<readonly string[]> {
     return fuzzyFilter([...(await this.#list()).filter(isPlain)], query, (path) => path).slice(0, MOST_FOUND);

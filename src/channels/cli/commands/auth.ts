@@ -1,4 +1,3 @@
-/** `vis auth`, `vis providers` and `vis models`: logins and models. */
 import pc from "picocolors";
 import { Cancelled, ConfigError, UsageError } from "../../../domain/errors.ts";
 import { oneLine, visibleText } from "../../../domain/kit/text.ts";
@@ -15,13 +14,12 @@ import type { Io, ProviderAdmin } from "../../channel.ts";
 import { interrupt, jsonText, printReport } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
 
-/** The number of refused keys and unusable answers before giving up. */
+/** The number of refused keys and unusable answers before the command gives up. */
 const TRIES = 3;
 
 type Place = Pick<CommandInput<unknown>, "services" | "io">;
 
-/** Runs `vis auth login`. Keys are never printed, and never taken from the command line, where others could read
- * them. */
+/** Never prints a key, and never takes one from the command line, where other processes could read it. */
 export async function authLogin(
   provider: string | undefined,
   { services, io, flags: { keyStdin, check, domain } }: CommandInput<{
@@ -47,7 +45,6 @@ export async function authLogin(
   return 0;
 }
 
-/** Runs `vis auth status`. */
 export async function authStatus(
   { services, io, flags }: CommandInput<{ readonly output: "text" | "json" }>,
 ): Promise<number> {
@@ -56,7 +53,6 @@ export async function authStatus(
   return printReport(keys, keys.length === 0 ? [none] : keys.map(line), { io, flags });
 }
 
-/** Runs `vis auth logout`. */
 export async function authLogout(provider: string, { services, io }: Place): Promise<number> {
   const admin = await services.providerAdmin({});
   const removed = await admin.logout(provider);
@@ -70,7 +66,7 @@ interface Login extends Place {
   readonly admin: ProviderAdmin;
 }
 
-/** Returns the provider to log in to; null if nothing is left to do. */
+/** Returns the provider to log in to; null if the login is complete. */
 async function nameOf(
   given: string | undefined,
   { admin, services, io, keyStdin }: Login & { readonly keyStdin: boolean },
@@ -90,7 +86,7 @@ async function another({ admin, services, io }: Login): Promise<null> {
   return null;
 }
 
-/** Returns null if nothing is left to do. */
+/** Returns null if the login is complete. */
 async function choose({ admin, services, io }: Login): Promise<string | null> {
   if (!io.stdinIsTerminal || !io.stderrIsTerminal) {
     throw new UsageError(`Cannot log in: specify a provider, one of ${admin.loginNames().join(", ")}`);
@@ -106,10 +102,10 @@ async function choose({ admin, services, io }: Login): Promise<string | null> {
   return null;
 }
 
-/** Asks a service about a key; returns its objection, "" if it has none. */
+/** Asks a service about a key. Resolves with its objection, or "". */
 type AskService = (key: string) => Promise<string>;
 
-/** Reads a key from stdin. Throws `ConfigError` if the service refuses it. */
+/** Throws `ConfigError` if the service refuses the key. */
 async function pipedKey(
   provider: string,
   { io, ask }: Pick<Login, "io"> & { readonly ask: AskService },
@@ -138,7 +134,7 @@ async function askKey(
   }
 }
 
-/** Tries a key. Resolves with the reason of a refusal, and with "" for none; prints a note if that is not known. */
+/** Tries a key. Resolves with the reason of a refusal, or "". Prints a note if the service did not answer. */
 async function refusalOf(provider: string, key: string, { admin, io }: Pick<Login, "admin" | "io">): Promise<string> {
   using interrupted = interrupt(io);
   const trial = await admin.tryKey(provider, key, interrupted.signal);
@@ -156,7 +152,7 @@ async function sayNext(provider: string, { admin, services, io }: Login): Promis
     (await from.providers({ check: false, signal: new AbortController().signal })).providers;
   const providers = await reports(admin);
   const own = providers.find(({ name }) => name === provider);
-  if (providers.length > 0 && !own) return; // it is a token of the settings
+  if (providers.length > 0 && !own) return; // The token is in the settings.
   const first = providers.find(({ root }) => root)?.name ?? provider;
   if (first !== provider) {
     const named = (await reports(await services.providerAdmin({ provider }))).find(({ name }) => name === provider);
@@ -204,11 +200,10 @@ function line({ provider, shown, from, address = "", need, fix }: KeyReport): st
   return `${provider.padEnd(18)} ${state}${address === "" ? "" : `; ${address}`}`;
 }
 
-/** The choice of a server that is not in the list. */
 const ANOTHER: LoginChoice = { name: "other", title: "another OpenAI-compatible server", need: "optional" };
 
-/** Lists the choices and prompts for a number or a name; a unique prefix is enough. Rejects with `Cancelled` like
- * `Io.askLine`, and with `UsageError` after three invalid answers. */
+/** Prompts for a number or a name; a unique prefix is enough. Rejects with `Cancelled` like `Io.askLine`, and with
+ * `UsageError` after three invalid answers. */
 export async function chooseLogin(choices: readonly LoginChoice[], io: Io): Promise<LoginChoice> {
   const width = Math.max(...choices.map(({ name }) => name.length));
   const lines = choices.map(({ name, title, need, start }, at) => {
@@ -238,7 +233,6 @@ function pick(answer: string, choices: readonly LoginChoice[]): LoginChoice | un
   return choices.find(({ name }) => name === answer) ?? (begun.length === 1 ? begun[0] : undefined);
 }
 
-/** The limit for listed models. */
 const LISTED = 12;
 
 /** Prompts for the address, the key and the model of a server with OpenAI's chat format, and saves them. Resolves with
@@ -281,8 +275,7 @@ async function modelOf(models: readonly string[], io: Io): Promise<string> {
   throw new UsageError("Cannot add a server without the name of a model");
 }
 
-/** `vis providers`: lists the configured providers, in the order in which they are used. Resolves with 1 if a checked
- * provider did not answer. */
+/** Resolves with 1 if a checked provider did not answer. */
 export async function providersCommand(
   { services, io, flags }: CommandInput<{ readonly check: boolean; readonly output: "text" | "json" }>,
 ): Promise<number> {
@@ -316,7 +309,6 @@ function keyText({ shown, from, need, fix }: KeyReport): string {
   return fix === "" ? need === "optional" ? "not needed" : "none" : `missing (${fix})`;
 }
 
-/** `vis models`: the names for --model and their prices. */
 export async function modelsCommand(
   { services, io, flags }: CommandInput<{
     readonly provider?: string | undefined;

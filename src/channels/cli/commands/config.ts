@@ -1,4 +1,3 @@
-/** `vis config` and `vis approvals`. */
 import pc from "picocolors";
 import { UsageError } from "../../../domain/errors.ts";
 import { oneLine, visibleText } from "../../../domain/kit/text.ts";
@@ -8,12 +7,11 @@ import type { ConfigAdmin, Io } from "../../channel.ts";
 import { jsonText, printReport } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
 
-/** Secrets arrive already masked. */
+/** The services mask secrets before they return settings. */
 type Input<Flags = unknown> = CommandInput<Flags & { readonly json: boolean; readonly cwd?: string }>;
 
 type FileInput = Input<{ readonly project: boolean }>;
 
-/** Runs `vis config list`. */
 export async function listSettings(input: Input<{ readonly all: boolean }>): Promise<number> {
   const { io, flags } = input;
   const facts = await (await adminOf(input)).list(flags);
@@ -24,13 +22,11 @@ export async function listSettings(input: Input<{ readonly all: boolean }>): Pro
   return 0;
 }
 
-/** Runs `vis config get`. */
 export async function getSetting(key: string, input: Input): Promise<number> {
   const { value } = await (await adminOf(input)).explain(key);
   return show(value, [typeof value === "string" ? value : JSON.stringify(value, null, 2)], input);
 }
 
-/** Runs `vis config explain`. */
 export async function explainSetting(key: string, input: Input): Promise<number> {
   const facts = await (await adminOf(input)).explain(key);
   if (input.flags.json) return show(facts, [], input);
@@ -40,7 +36,6 @@ export async function explainSetting(key: string, input: Input): Promise<number>
 
 const NAMES_OF_EXTENSIONS = ["extensions.allow", "extensions.deny"];
 
-/** Runs `vis config set`. */
 export async function setSetting(key: string, words: readonly string[], input: FileInput): Promise<number> {
   const done = await (await adminOf(input)).set(key, { words, project: input.flags.project });
   const code = changed(done, `${key} = ${JSON.stringify(done.value)} in ${done.path}`, input);
@@ -50,26 +45,23 @@ export async function setSetting(key: string, words: readonly string[], input: F
   return code;
 }
 
-/** Runs `vis config unset`. */
 export async function unsetSetting(key: string, input: FileInput): Promise<number> {
   const done = await (await adminOf(input)).unset(key, input.flags);
   const line = done.changed ? `removed ${key} from ${done.path}` : `${key} is not set in ${done.path}`;
   return changed(done, line, input);
 }
 
-/** Runs `vis config path`. */
 export async function showConfigPath(input: FileInput): Promise<number> {
   const path = (await adminOf(input)).path(input.flags);
   return show({ path }, [path], input);
 }
 
-/** Runs `vis config schema`. */
 export async function showConfigSchema({ services, io }: CommandInput<unknown>): Promise<number> {
   const flags = { json: true };
   return show(await (await adminOf({ services, io, flags })).schema(), [], { io, flags });
 }
 
-/** Runs `vis config trust`. Resolves with 1 if something remains untrusted. */
+/** Resolves with 1 if something remains untrusted. */
 export async function trustConfig(
   input: Input<{ readonly yes: boolean; readonly remove: boolean }>,
 ): Promise<number> {
@@ -144,7 +136,6 @@ interface ApprovalsFlags {
 
 type ApprovalsInput = CommandInput<ApprovalsFlags>;
 
-/** Runs `vis approvals list`. */
 export async function listApprovals({ services, io, flags }: ApprovalsInput): Promise<number> {
   const rules = await (await services.approvalAdmin({ cwd: flags.cwd })).list({ all: flags.all });
   if (rules.length === 0 && !flags.json) {
@@ -153,7 +144,6 @@ export async function listApprovals({ services, io, flags }: ApprovalsInput): Pr
   return printReport(rules, rules.map((rule) => lineOf(rule, flags)), { io, flags });
 }
 
-/** `vis approvals remove`; `ids` may be prefixes. */
 export async function removeApprovals(
   ids: readonly string[],
   { services, io, flags }: ApprovalsInput,

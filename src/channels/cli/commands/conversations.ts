@@ -18,7 +18,6 @@ interface ConversationsFlags {
   readonly db?: string | undefined;
 }
 
-/** `vis conversations list`: one line each, by newest query first. */
 export async function printConversations(
   { services, io, flags }: CommandInput<ConversationsFlags & { readonly limit: number; readonly here?: boolean }>,
 ): Promise<number> {
@@ -57,7 +56,6 @@ export async function printConversations(
   return 0;
 }
 
-/** `vis conversations show`: all of one conversation. */
 export async function showConversation(
   id: string,
   { services, io, flags }: CommandInput<ConversationsFlags & { readonly query?: number | undefined }>,
@@ -93,7 +91,6 @@ function printable(recording: Recording): object {
   return { ...recording, queries: recording.queries.map(printableQuery) };
 }
 
-/** `vis conversations fork`: creates a branch and prints its id to stdout. */
 export async function forkConversation(
   id: string,
   { services, io, flags }: StoredCommand<{ readonly at?: string | undefined; readonly json?: boolean }>,
@@ -107,7 +104,6 @@ export async function forkConversation(
   return printReport({ conversationId, branchId }, [branchId], { io, flags });
 }
 
-/** `vis conversations rename`: the branch of the id, or the newest branch of a conversation. */
 export async function renameConversation(
   id: string,
   words: readonly string[],
@@ -120,7 +116,7 @@ export async function renameConversation(
   return 0;
 }
 
-/** `vis conversations delete`: all branches of a conversation. Does nothing without `yes`. */
+/** Deletes all branches of a conversation, but only with `yes`. */
 export async function deleteConversation(
   id: string,
   { services, io, flags }: StoredCommand<{ readonly yes: boolean }>,
@@ -144,8 +140,8 @@ export async function deleteConversation(
 /** This many characters of an id are enough to find a conversation again. */
 const ID_CHARS = 13;
 
-/** Formats a conversation for a list on a terminal: short id, age, requests and title. The folder follows if
- * conversations of several are listed. */
+/** Formats a conversation for a terminal: short id, age, requests and title. The folder follows if the list has several
+ * folders. */
 function conversationLine(
   { conversationId, activeAt, queries, running, title, workspace }: {
     readonly conversationId: string;
@@ -175,8 +171,7 @@ function conversationLine(
   ].join("  ");
 }
 
-/** Returns the branches of a conversation as a tree, one per line; empty if there is only one branch. `shown` is
- * marked. */
+/** Returns the branches of a conversation as a tree, one per line; empty for a single branch. `shown` is marked. */
 export function branchLines(
   branches: readonly BranchOfConversation[],
   { shown }: { readonly shown?: string } = {},
@@ -217,8 +212,8 @@ function placeOf({ fork }: BranchOfConversation): string {
 
 const SHOWN_CHARS = 4_000;
 
-/** Formats a conversation as readable text: every request with thinking, blocks and answer. `first` numbers the first
- * query, `branches` are lines about the branches. The caller escapes it for a terminal. */
+/** Formats a conversation as text: every request with thinking, blocks and answer. `first` numbers the first query,
+ * `branches` are lines about the branches. The caller escapes the text for a terminal. */
 export function conversationText(
   recording: Recording,
   { first, branches = [] }: { readonly first: number; readonly branches?: readonly string[] },
@@ -297,7 +292,7 @@ function blockLines(block: RecordedBlock, at: number): string[] {
   ];
 }
 
-/** Prefixes every line with a mark, so that stored text cannot imitate our lines. */
+/** Prefixes every line with a mark, so that stored text cannot imitate lines of Vis. */
 function quoted(text: string, mark: string): string[] {
   return text.replace(/\n$/, "").split(/\r\n|[\r\n\u2028\u2029\u0085]/).map((line) => `${mark}${line}`);
 }

@@ -9,21 +9,19 @@ import type { CommandInput, StoredCommand } from "../program/command.ts";
 
 type Input = StoredCommand<{ readonly json: boolean }>;
 
-/** Runs `vis db backup`. */
 export async function dbBackup(path: string, input: Input): Promise<number> {
   const report = await (await maintenance(input)).backup(path);
   const { bytes, path: written, ms } = report;
   return printReport(report, [`Backed up ${size(bytes)} to ${written} in ${durationText(ms)}`], input);
 }
 
-/** Runs `vis db restore`. */
 export async function dbRestore(path: string, input: Input): Promise<number> {
   const report = await (await maintenance(input)).restore(path);
   const kept = report.keptAs === null ? [] : [`The previous database is now ${report.keptAs}`];
   return printReport(report, [`Restored ${size(report.bytes)} to ${report.path}`, ...kept], input);
 }
 
-/** Runs `vis db check`. Resolves with 1 if a problem was found. */
+/** Resolves with 1 if a problem was found. */
 export async function dbCheck(input: Input): Promise<number> {
   const database = await maintenance(input);
   const report = await database.check();
@@ -38,14 +36,12 @@ export async function dbCheck(input: Input): Promise<number> {
   return problems.length === 0 ? 0 : 1;
 }
 
-/** Runs `vis db stats`. */
 export async function dbStats(input: Input): Promise<number> {
   const stats = await (await maintenance(input)).stats();
   const { vis } = input.services.version;
   return printReport({ ...stats, visVersion: vis }, statsLines(stats, vis), input);
 }
 
-/** Runs `vis db prune`. */
 export async function dbPrune(
   input: StoredCommand<{ readonly json: boolean; readonly olderThan: number; readonly yes: boolean }>,
 ): Promise<number> {
@@ -68,7 +64,6 @@ export async function dbPrune(
   ], input);
 }
 
-/** Runs `vis db vacuum`. */
 export async function dbVacuum(input: Input): Promise<number> {
   const report = await (await maintenance(input)).vacuum();
   return printReport(report, [`${size(report.bytesBefore)} before, ${size(report.bytesAfter)} now`], input);
@@ -121,7 +116,7 @@ function counted(n: number, one: string): string {
 
 const CLEAR_LINE = "\r\x1b[K";
 
-/** Runs `vis db copy`. Shows its progress on a terminal. After Ctrl-C, the same command continues. */
+/** After Ctrl-C, the same command continues the copy. */
 export async function copyDatabaseCommand(
   from: string,
   to: string,

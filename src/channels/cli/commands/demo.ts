@@ -9,7 +9,7 @@ import { exitCodeOf, interrupt } from "../output.ts";
 import { withSession } from "../program/command.ts";
 import { Progress } from "../query_command.ts";
 
-/** Requests of the demo: in the first process and, after a restart, in the second. */
+/** The requests of the first process and, after a restart, of the second. */
 const REQUESTS = {
   first: [
     "Which files here mention TODO, and how often?",
@@ -60,7 +60,7 @@ interface DemoContext {
   readonly resume: string | null;
 }
 
-/** `vis demo`: shows Vis at work in a temporary folder, with scripted replies instead of a model. */
+/** Shows Vis at work in a temporary folder, with scripted replies instead of a model. */
 export async function demoCommand(context: DemoContext): Promise<number> {
   return context.resume === null ? await firstPart(context) : await secondPart(context, context.resume);
 }
@@ -123,7 +123,6 @@ async function askAll(
   return 0;
 }
 
-/** Writes the demo's files into `folder`, which must exist. */
 async function makeWorkspace(folder: string): Promise<void> {
   for (const [path, text] of Object.entries(FILES)) {
     const target = join(folder, path);
@@ -132,7 +131,6 @@ async function makeWorkspace(folder: string): Promise<void> {
   }
 }
 
-/** Reads the facts of the demo from its rows in the database. */
 async function demoTable(
   { session, branch, folder }: { readonly session: Session; readonly branch: Conversation; readonly folder: string },
 ): Promise<string> {

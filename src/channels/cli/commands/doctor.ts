@@ -1,4 +1,3 @@
-/** `vis doctor` and `vis update`: the program itself. */
 import pc from "picocolors";
 import { visibleText } from "../../../domain/kit/text.ts";
 import type { FoundRelease } from "../../../domain/reports.ts";
@@ -13,8 +12,7 @@ interface DoctorFlags {
   readonly report: boolean;
 }
 
-/** `vis doctor`: one line per check with its fix. Resolves with 1 if a check failed; a report never fails. Ctrl-C
- * leaves nothing behind. */
+/** Resolves with 1 if a check failed; a report never fails. Ctrl-C leaves no child and no file behind. */
 export async function doctorCommand(
   { services, io, flags }: CommandInput<DoctorFlags>,
 ): Promise<number> {
@@ -45,7 +43,7 @@ interface UpdateFlags {
   readonly force: boolean;
 }
 
-/** `vis update`: reports the new version and replaces the executable. Ctrl-C leaves nothing behind. */
+/** Reports the new version and replaces the executable. Ctrl-C leaves the executable and its folder unchanged. */
 export async function updateCommand({ services, io, flags }: CommandInput<UpdateFlags>): Promise<number> {
   const { vis, compiled } = services.version;
   if (!compiled) {

@@ -10,12 +10,11 @@ import { jsonText } from "../output.ts";
 import { browse, type StoredCommand } from "../program/command.ts";
 import { branchLines } from "./conversations.ts";
 
-/** The limit for listed names of functions or classes. */
 const MAX_NAMES = 20;
 const READ_BYTES = 64 * 1024;
 
-/** `vis conversations export`: JSON contains a whole conversation, other formats the branch of the id. Writes to
- * stdout, or atomically into a file that only its owner can read. */
+/** JSON contains a whole conversation, other formats the branch of the id. A written file is complete, and only its
+ * owner can read it. */
 export async function exportCommand(
   id: string | undefined,
   { services, io, flags }: StoredCommand<{ readonly format: ExportFormat; readonly output?: string | undefined }>,
@@ -37,7 +36,7 @@ async function printPieces(pieces: AsyncIterable<Uint8Array>, { stdout }: Io): P
   for await (const piece of pieces) stdout(decoder.decode(piece, { stream: true }));
 }
 
-/** Writes the complete file under its name, or under the target of a link, or nothing. A pipe gets the pieces. */
+/** Writes either the complete file or no file, under its name or under the target of a link. A pipe gets the pieces. */
 async function writeWhole(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     const goal = await realpath(path).catch(() => path);
@@ -71,13 +70,12 @@ async function writePieces(
 interface ImportFlags {
   readonly output: "text" | "json";
   readonly quiet: boolean;
-  /** Whether to accept the code in the file without asking. */
+  /** Whether to accept the code in the file without a question. */
   readonly trust: boolean;
   readonly cwd?: string | undefined;
 }
 
-/** `vis conversations import`: stores an exported conversation under new ids. Prints its id to stdout and all other
- * output to stderr. */
+/** Stores an exported conversation under new ids. Prints its id to stdout and all other output to stderr. */
 export async function importCommand(
   path: string,
   { services, io, flags }: StoredCommand<ImportFlags>,

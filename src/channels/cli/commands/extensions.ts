@@ -7,20 +7,17 @@ type Input<Flags = unknown> = CommandInput<Flags & { readonly json: boolean; rea
 
 const MIN_HASH = 12;
 
-/** Runs `vis extensions list`. */
 export async function listExtensions(input: Input): Promise<number> {
   const all = await (await adminOf(input)).list();
   return printReport(all, all.map(factLine), input);
 }
 
-/** Runs `vis extensions show`. */
 export async function showExtension(name: string, input: Input): Promise<number> {
   const { text, ...facts } = await (await adminOf(input)).show(name);
   return printReport({ ...facts, text }, [factLine(facts), "", text], input);
 }
 
-/** Runs `vis extensions check`. Resolves with 1 if a check failed; with `watch` it checks again after each change and
- * never resolves. */
+/** Resolves with 1 if a check failed. With `watch`, it checks again after each change and never resolves. */
 export async function extensionsCheck(
   path: string | undefined,
   input: Input<{ readonly watch: boolean }>,
@@ -42,14 +39,13 @@ export async function extensionsCheck(
   return code;
 }
 
-/** Runs `vis extensions test`. Resolves with 1 if a test failed. */
+/** Resolves with 1 if a test failed. */
 export async function extensionsTest(path: string | undefined, input: Input): Promise<number> {
   const tests = await (await adminOf(input)).test(path ?? ".");
   printReport(tests, tests.map(checkLine), input);
   return tests.every(({ ok }) => ok) ? 0 : 1;
 }
 
-/** Runs `vis extensions new`. */
 export async function makeExtension(name: string, input: Input): Promise<number> {
   const folder = await (await adminOf(input)).create(name);
   return printReport({ folder }, [
@@ -60,19 +56,17 @@ export async function makeExtension(name: string, input: Input): Promise<number>
   ], input);
 }
 
-/** Runs `vis extensions add`. */
 export async function addExtension(from: string, input: Input<{ readonly force: boolean }>): Promise<number> {
   const folder = await (await adminOf(input)).add(from, { replace: input.flags.force });
   return printReport({ folder }, [`Added ${folder}`], input);
 }
 
-/** Runs `vis extensions remove`. */
 export async function removeExtension(name: string, input: Input): Promise<number> {
   const folder = await (await adminOf(input)).remove(name);
   return printReport({ folder }, [`Removed ${folder}`], input);
 }
 
-/** Runs `vis extensions trust`. Without consent it only lists; resolves with 1 if any extension remains untrusted. */
+/** Without consent, only lists the extensions. Resolves with 1 if an extension remains untrusted. */
 export async function trustExtensions(
   path: string | undefined,
   input: Input<{ readonly yes: boolean; readonly hash?: string; readonly remove: boolean }>,

@@ -20,7 +20,7 @@ export interface NewMcpServer extends McpServersFlags {
   readonly check: boolean;
 }
 
-/** The reply of a server; for "login" and "secret" the user can still provide the missing part. */
+/** The reply of a server. After "login" and "secret", the user can still provide the missing part. */
 interface Answered {
   readonly name: string;
   readonly state: "ok" | "login" | "secret" | "failed";
@@ -32,11 +32,11 @@ type Server = Readonly<Record<string, unknown>>;
 
 const PROGRAM_ONLY = ["env", "read", "write", "network"] as const;
 const NAME = /^[A-Za-z][\w-]{0,39}$/;
-/** Programs that download what they run. */
+/** Programs that download the code that they run. */
 const DOWNLOADS = /(?:^|\/)(?:npx|bunx|uvx|pipx|pnpx)$/;
 
-/** `vis mcp add`: adds a server to the user's settings. Unless a flag prevents it, the server is started first, and
- * nothing is written if it does not answer. Resolves with the exit code. */
+/** Adds a server to the user's settings. Unless a flag prevents it, Vis starts the server first, and writes no settings
+ * if it does not answer. */
 export async function addMcpServer(
   { name, command, args }: { readonly name: string; readonly command: string; readonly args: readonly string[] },
   { services, io, flags }: Input<NewMcpServer>,
@@ -70,7 +70,6 @@ export async function addMcpServer(
   return 0;
 }
 
-/** `vis mcp list`: lists the servers, each with its state unless a flag prevents the check. */
 export async function listMcpServers(input: Input<McpServersFlags & { readonly check: boolean }>): Promise<number> {
   const { admin, key } = await settings(input);
   const servers = await serversOf(admin, key);
@@ -82,7 +81,6 @@ export async function listMcpServers(input: Input<McpServersFlags & { readonly c
   return printReport(all, names.map((name) => lineOf(name, servers[name] ?? {}, answered(name))), input);
 }
 
-/** Runs `vis mcp remove`. */
 export async function removeMcpServer(name: string, input: Input): Promise<number> {
   const { admin, key } = await settings(input);
   const names = Object.keys(await serversOf(admin, key));
@@ -95,7 +93,7 @@ export async function removeMcpServer(name: string, input: Input): Promise<numbe
   return printReport({ name, path }, [`Removed ${name} from ${path}`], input);
 }
 
-/** `vis mcp login` and `vis mcp logout`: the extension that uses the servers runs them. */
+/** The extension that uses the servers runs both commands. */
 export async function mcpLoginCommand(
   words: readonly string[],
   { services, io }: Omit<Input, "flags">,
@@ -111,7 +109,7 @@ export async function mcpLoginCommand(
   return code;
 }
 
-/** Tests all servers, or a single server that is in no file yet, with the extension that uses them. */
+/** Tests all servers, or a single server that is not in the settings yet, with the extension that uses them. */
 async function answersOf(
   { services, io }: Pick<Input, "services" | "io">,
   one?: { readonly name: string; readonly candidate: { readonly key: string; readonly value: unknown } },

@@ -22,15 +22,15 @@ interface ReplayFlags {
 }
 
 interface QueryReport {
-  /** The number of the query, 1-based. */
+  /** The 1-based number of the query. */
   readonly query: number;
   readonly request: string;
   readonly same: boolean;
   readonly differences: readonly RecordingDifference[];
 }
 
-/** `vis replay`: replays the recorded replies of a conversation in a scratch database and a copy of the workspace, and
- * lists differences. Resolves with 0 without differences, 1 with some, 130 when cancelled. */
+/** Replays the recorded replies of a conversation in a scratch database and a copy of the workspace, and lists
+ * differences. Resolves with 0 without differences, 1 with some, 130 when cancelled. */
 export async function replayCommand(
   id: string,
   { services, io, flags }: CommandInput<ReplayFlags>,
@@ -95,12 +95,12 @@ async function playIn(
   },
 ): Promise<Recording> {
   const playback = new Playback(recording, { paths });
-  // Settings and extensions come from the workspace, but they work on the copy.
+  // The original workspace provides settings and extensions, but they work on the copy.
   const opening = services.open({ db: ":memory:", cwd: flags.cwd, playback, extensionHome: home });
   return await withSession(opening, (session) => play(recording, { session, workspace, playback, count, signal }));
 }
 
-/** Plays the queries up to the requested one, which uses variables of the earlier ones. */
+/** Plays all queries up to the requested one, which uses variables of the earlier ones. */
 async function play(
   recording: Recording,
   { session: { conversations }, workspace, playback, count, signal }: {

@@ -1,4 +1,3 @@
-/** `vis run` and `vis conversations retry`, the reading of their input, and `vis prompt`. */
 import { basename } from "node:path";
 import { type Conversation, nothingToContinue } from "../../../conversation/conversations.ts";
 import { type AskOptions, type AskTarget, readImageFile } from "../../../conversation/send_options.ts";
@@ -24,7 +23,7 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly schema?: string | undefined;
   readonly context?: string | undefined;
   readonly plan?: boolean | undefined;
-  /** If present, the request changes nothing and has this purpose; `plan` is short for one of them. */
+  /** If present, the request changes no file and has this purpose. `plan` is short for one of the purposes. */
   readonly only?: AskOptions["only"];
   /** Continues the last request, without a new one. */
   readonly more?: boolean | undefined;
@@ -34,7 +33,7 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly timeout?: number | undefined;
 }
 
-/** `vis run`: runs one query and writes only the answer to stdout. Resolves with the exit code. */
+/** Runs one query and writes only the answer to stdout. Resolves with the exit code. */
 export async function runCommand(
   prompt: string,
   { services, io, flags }: CommandInput<RunFlags>,
@@ -141,12 +140,11 @@ async function announce(
 }
 
 interface RetryFlags extends OpenRequest, QueryCommandFlags {
-  /** The number of the query, 1-based; the last one if omitted. */
+  /** The 1-based number of the query; the last one by default. */
   readonly query?: number | undefined;
 }
 
-/** `vis conversations retry`: runs a query again from the state before it, in a fork if other queries follow it. Shows
- * it like `vis run`. */
+/** Runs a query again from the state before it, in a fork if other queries follow it. */
 export async function retryCommand(
   id: string,
   { services, io, flags }: CommandInput<RetryFlags>,
@@ -175,8 +173,8 @@ export async function retryCommand(
   });
 }
 
-/** Returns the file of `--context`, opened when it is read. Throws `UsageError` if the file does not exist. The signal
- * ends the wait for a pipe without a writer. */
+/** Opens the file of `--context` only when it is read. Throws `UsageError` if the file does not exist. The signal ends
+ * the wait for a pipe without a writer. */
 export async function readContextArgument(
   path: string,
 ): Promise<(signal: AbortSignal | undefined) => NonNullable<AskOptions["context"]>> {
@@ -200,7 +198,7 @@ async function* untilAborted(path: string, signal: AbortSignal | undefined): Asy
 
 const MAX_BYTES = 4_000_000;
 
-/** Reads the JSON of a schema file; the schema itself is validated when the query begins. Throws `UsageError`. */
+/** Throws `UsageError` for invalid JSON. The schema itself is validated when the query begins. */
 export async function readSchema(path: string): Promise<unknown> {
   const text = await textOf(path);
   try {
@@ -236,8 +234,8 @@ export async function readImageArgument(given: string): Promise<Image> {
 
 const PIECE = 1 << 20;
 
-/** Reads the bytes of a file that the user named, which may be a pipe. Opening a pipe without a writer would block the
- * process beyond any signal, so it is opened for writing too until its first bytes arrive. */
+/** Reads the bytes of a file that the user named, which may be a pipe. To open a pipe without a writer would block the
+ * process beyond any signal. So it is opened for writing too until its first bytes arrive. */
 async function* piecesOfInput(path: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const { isFifo } = await Deno.lstat(path);
   let writer = isFifo ? await Deno.open(path, { read: true, write: true }) : null;
@@ -254,10 +252,10 @@ async function* piecesOfInput(path: string): AsyncGenerator<Uint8Array<ArrayBuff
   }
 }
 
-/** An inherited stdin may never end. After this time, Vis informs the user that it waits for it. */
+/** An inherited stdin may never end. After this time, Vis informs the user that it waits for stdin. */
 const PATIENCE_MS = 1_000;
 
-/** Returns the request: the words of the command line, followed by the text on stdin, which must end within `timeout`
+/** Returns the words of the command line, followed by the text on stdin, which must end within `timeout`
  * milliseconds. */
 export async function readPrompt(
   words: readonly string[],
@@ -306,13 +304,13 @@ async function readPiped(
 
 export interface PromptFlags extends OpenRequest {
   readonly conversation?: string | undefined;
-  /** The number of the iteration, 1-based. */
+  /** The 1-based number of the iteration. */
   readonly iteration?: number | undefined;
   readonly json: boolean;
 }
 
-/** `vis prompt`: shows the messages that a request would send first, or the prompt of a stored iteration. Sends and
- * stores nothing. Resolves with the exit code. */
+/** Shows the messages that a request would send first, or the prompt of a stored iteration. Sends and stores no
+ * request. */
 export async function promptCommand(
   prompt: string,
   { services, io, flags }: CommandInput<PromptFlags>,

@@ -4,7 +4,6 @@ import { visibleText } from "../../../domain/kit/text.ts";
 import type { Io, ScreenRequest, Services } from "../../channel.ts";
 import { FLAGS, refuseEmpty } from "../program/command.ts";
 
-/** Flags of `vis` without a command. */
 const SCREEN_FLAGS = [
   ["-c, --continue", "continue the latest conversation in this workspace"],
   ["--conversation <id>", "continue this conversation; a unique prefix is enough"],
@@ -16,15 +15,14 @@ const SCREEN_FLAGS = [
   FLAGS.cwd,
 ] as const;
 
-/** `vis` without a command: the screen on a terminal, where the words of the command line are the first request. In a
- * pipe, words are a request for `vis run`; without any, it prints an overview. Resolves with the exit code. */
+/** `vis` without a command opens the screen on a terminal; the words of the command line are the first request. In a
+ * pipe, words are a request for `vis run`; without any, Vis prints an overview. */
 export async function screenCommand(
   { services, io, args, help, run }: {
     readonly services: Services;
     readonly io: Io;
     readonly args: readonly string[];
     readonly help: () => void;
-    /** Runs a command of the program. */
     readonly run: (args: readonly string[]) => Promise<number>;
   },
 ): Promise<number> {
@@ -58,8 +56,7 @@ function parsed(args: readonly string[], io: Io): ScreenRequest {
   return request;
 }
 
-/** `vis` without a terminal: prints the first steps if nothing is configured, otherwise an overview. Resolves with the
- * exit code. */
+/** Prints the first steps if no provider is configured, otherwise an overview. */
 async function welcome(
   { services, io, help }: { readonly services: Services; readonly io: Io; readonly help: () => void },
 ): Promise<number> {

@@ -1,4 +1,3 @@
-/** `vis search` and `vis logs`. */
 import pc from "picocolors";
 import { REAL_CLOCK } from "../../../domain/kit/concurrency.ts";
 import { DEFAULT_TENANT } from "../../../domain/kit/ids.ts";
@@ -18,8 +17,7 @@ interface SearchFlags {
   readonly json: boolean;
 }
 
-/** `vis search`: prints two lines per match, best first, and on a terminal by conversation. Resolves with 1 if there
- * are no matches. */
+/** Prints two lines per match, best first, and on a terminal by conversation. Resolves with 1 without matches. */
 export async function searchCommand(
   words: readonly string[],
   { services, io, flags }: CommandInput<SearchFlags>,
@@ -98,8 +96,7 @@ const AT_ONCE = 500;
 const PAUSE_MS = 500;
 const DATA_CHARS = 1_000;
 
-/** `vis logs`: prints one line per entry, oldest first, and continues until Ctrl-C with `--follow`. `pause` waits
- * between polls. */
+/** Prints one line per entry, oldest first, and continues until Ctrl-C with `--follow`. `pause` waits between polls. */
 export async function logsCommand(
   { services, io, flags, pause = (signal) => REAL_CLOCK.sleep(PAUSE_MS, signal).catch(() => {}) }:
     & CommandInput<LogsFlags>

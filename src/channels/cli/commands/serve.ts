@@ -1,4 +1,4 @@
-/** `vis serve`, `vis mcp`, `vis acp` and `vis telegram`: commands that run until they are interrupted. */
+/** Commands that run until the user interrupts them: `vis serve`, `vis mcp`, `vis acp` and `vis telegram`. */
 import { Cancelled, ConfigError } from "../../../domain/errors.ts";
 import { aborted } from "../../../domain/kit/concurrency.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
@@ -6,7 +6,7 @@ import type { ServeRequest, SpeakRequest, TelegramRequest } from "../../channel.
 import { interrupt } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
 
-/** `vis serve`: listens until it is interrupted. The token is only shown on a terminal. Resolves with the exit code. */
+/** Listens until it is interrupted. The token is only shown on a terminal. */
 export async function serveCommand(
   { services, io, flags: { check, ...flags } }: CommandInput<ServeRequest & { readonly check?: boolean }>,
 ): Promise<number> {
@@ -25,7 +25,7 @@ export async function serveCommand(
   return 0;
 }
 
-/** `vis serve --check`, for the health checks of containers. Resolves with the exit code. */
+/** `vis serve --check` is for the health checks of containers. */
 async function checkServer({ services, io, flags }: CommandInput<ServeRequest>): Promise<number> {
   const { url, problem } = await services.checkServer(flags);
   if (problem === "") io.stdout(`${url} responds\n`);
@@ -33,7 +33,7 @@ async function checkServer({ services, io, flags }: CommandInput<ServeRequest>):
   return problem === "" ? 0 : 1;
 }
 
-/** `vis mcp` and `vis acp`: serves one client on stdin and stdout until it leaves. Resolves with the exit code. */
+/** Serves one client on stdin and stdout until it leaves. */
 export async function speakCommand(
   { services, io, flags }: CommandInput<Omit<SpeakRequest, "onNote">>,
 ): Promise<number> {
@@ -51,7 +51,6 @@ const ALLOWED = "telegram.allow";
 
 type Place = Pick<CommandInput<unknown>, "services" | "io">;
 
-/** `vis telegram`: runs the bot until it is interrupted or cannot continue. Resolves with the exit code. */
 export async function telegramCommand({ services, io, flags }: CommandInput<TelegramFlags>): Promise<number> {
   using interrupted = interrupt(io);
   const { signal } = interrupted;
@@ -74,12 +73,10 @@ export async function telegramCommand({ services, io, flags }: CommandInput<Tele
   }
 }
 
-/** Runs `vis telegram allow`. */
 export async function allowUsers(added: readonly number[], place: Place): Promise<number> {
   return await changeAllowed((before) => [...new Set([...before, ...added])], place);
 }
 
-/** Runs `vis telegram disallow`. */
 export async function disallowUsers(removed: readonly number[], place: Place): Promise<number> {
   return await changeAllowed((before) => before.filter((id) => !removed.includes(id)), place);
 }

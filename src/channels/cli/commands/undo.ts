@@ -22,7 +22,7 @@ interface UndoFlags {
 const SHOWN_LINES = 60;
 const SHOWN_PATHS = 4;
 
-/** `vis undo`: lists or undoes the file changes that an extension recorded. */
+/** Lists or undoes the file changes that an extension recorded. */
 export async function undoCommand(
   { services, io, flags }: StoredCommand<UndoFlags>,
 ): Promise<number> {
@@ -71,7 +71,7 @@ async function earlierThanLast(
 ): Promise<string> {
   const id = flags.conversation ?? report.changes?.[0]?.conversationId ?? "";
   return await browse({ services, flags }, async ({ conversations }) => {
-    const branch = await conversations.byId(id).catch(() => null); // it may belong to another database
+    const branch = await conversations.byId(id).catch(() => null); // The id may belong to another database.
     return branch === null ? "" : await earlierRequest(report, { conversations, branch });
   });
 }

@@ -31,8 +31,8 @@ interface Shown {
   readonly at: BranchPoint | undefined;
 }
 
-/** `vis vars`: shows the variables of a conversation, the values of some, the versions of one, or the difference
- * between two. Values are decoded without a sandbox; no code in them runs. */
+/** Shows the variables of a conversation, the values of some, the versions of one, or the difference between two.
+ * Values are decoded without a sandbox, and no code in them runs. */
 export async function varsCommand(
   names: readonly string[],
   { services, io, flags }: CommandInput<VarsFlags>,

@@ -20,7 +20,6 @@ export const ASK: CommandGroup = {
   ],
 };
 
-/** Declares `vis run`, `vis review` and `vis demo`. */
 function addRun(program: Command, { services, io, finish }: Context): void {
   const run = program.command("run")
     .description("run one request: the answer goes to stdout, progress to stderr; reads piped input")

@@ -7,33 +7,31 @@ import type { Io, Services, Session } from "../../channel.ts";
 /** The commands under one heading of the help. */
 export interface CommandGroup {
   readonly heading: string;
-  /** The parts, each of which declares its commands. Only the part with the command of the command line is built. */
+  /** Each part declares its commands. A start builds only the part with the command of the command line. */
   readonly parts: readonly {
     readonly names: readonly string[];
     readonly add: (program: Command, context: Context) => void;
   }[];
 }
 
-/** The dependencies of a command. */
 export interface Context {
   readonly services: Services;
   readonly io: Io;
-  /** Called by the command with its exit code. */
+  /** Receives the exit code of the command. */
   finish(code: number): void;
 }
 
-/** The input of a command; `flags` are the options of its command line. */
+/** `flags` are the options of the command line. */
 export interface CommandInput<Flags> {
   readonly services: Services;
   readonly io: Io;
   readonly flags: Flags;
 }
 
-/** Input of a command about stored data. */
 export type StoredCommand<Flags> = CommandInput<Flags & { readonly db?: string | undefined }>;
 
-/** Makes the action of a command, whose code is loaded when it is used. It receives the arguments and then the rest of
- * its input. */
+/** Makes the action of a command, whose code is loaded when it is used. The code receives the arguments, then the rest
+ * of its input. */
 export function action<A extends readonly unknown[], F>(
   { services, io, finish }: Context,
   load: () => Promise<(...given: [...A, CommandInput<F>]) => Promise<number>>,
@@ -59,14 +57,13 @@ export const FLAGS = {
   json: ["--json", "print JSON", false],
 } as const;
 
-/** Parses a whole number of at least 1. */
 export function positiveInteger(text: string): number {
   const n = Number(text);
   if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError("It must be a whole number of at least 1");
   return n;
 }
 
-/** Parses US dollars, with or without the sign. */
+/** Accepts US dollars with or without the sign. */
 export function parseDollars(text: string): number {
   const n = Number(text.replace(/^\$/, ""));
   if (!/^\$?\d*\.?\d+$/.test(text) || n <= 0) {
@@ -98,8 +95,8 @@ export function collected(value: string, before: readonly string[]): readonly st
   return [...before, value];
 }
 
-/** Ends with a usage error if an option has an empty value, such as `--conversation "$ID"` without that variable. If it
- * were ignored, the command would use another conversation or database. */
+/** Ends with a usage error if an option has an empty value, such as `--conversation "$ID"` without that variable.
+ * Otherwise the command would use another conversation or database. */
 export function refuseEmpty(command: Command): void {
   const given = command.opts();
   const empty = command.options.find((option) => [given[option.attributeName()]].flat().includes(""));
@@ -109,8 +106,8 @@ export function refuseEmpty(command: Command): void {
   });
 }
 
-/** Refuses arguments of a command that has subcommands. An unknown word is reported as an unknown command, as in groups
- * without an action. */
+/** Refuses arguments of a command that has subcommands. An unknown word is then reported as an unknown command, as in
+ * groups without an action. */
 export function refuseWords(command: Command): Command {
   return command.helpCommand(true).allowExcessArguments().hook("preAction", (_, acting) => {
     const [word] = command.args;
@@ -121,7 +118,7 @@ export function refuseWords(command: Command): Command {
   });
 }
 
-/** Runs one piece of work with a session and closes the session. */
+/** Runs work with a session and closes the session. */
 export async function withSession<T>(opening: Promise<Session>, work: (session: Session) => Promise<T>): Promise<T> {
   const session = await opening;
   try {
@@ -131,7 +128,7 @@ export async function withSession<T>(opening: Promise<Session>, work: (session: 
   }
 }
 
-/** Works with stored data, without a provider. */
+/** Opens stored data without a provider. */
 export async function browse<T>(
   { services, flags: { db, cwd } }: {
     readonly services: Services;

@@ -13,7 +13,6 @@ export const HELP: CommandGroup = {
   ],
 };
 
-/** Declares `vis doctor`, `vis completions`, `vis version` and `vis help`. */
 function addHelp(program: Command, context: Context): void {
   const { services, io } = context;
   program.command("doctor")
@@ -80,7 +79,7 @@ function addHelpItself(program: Command, { services, io }: Context): void {
 
 const MOST_SECTIONS = 6;
 
-/** Whether the words name a command, perhaps a misspelled one. */
+/** Whether the words name a command, perhaps with a typing error. */
 function isCommand([first, ...others]: readonly string[], program: Command): boolean {
   if (first === undefined || program.commands.some((one) => one.name() === first)) return true;
   return others.length === 0 && nearCommand(first, program) !== null;
@@ -90,8 +89,8 @@ function nearCommand(word: string, at: Command): string | null {
   return nearestName(word, at.createHelp().visibleCommands(at).map((one) => one.name()));
 }
 
-/** Returns the page or section with this name, or the section that fits the words best, with the names of the next; ""
- * if there is none. */
+/** Returns the page or section with this name. Otherwise returns the section that fits the words best, with the names
+ * of the next. Returns "" if no section fits. */
 async function inHandbook(asked: string): Promise<string> {
   const { foundByWords, Handbook } = await import("../../../domain/handbook.ts");
   const handbook = await Handbook.open();
@@ -104,8 +103,8 @@ async function inHandbook(asked: string): Promise<string> {
   return `${best.place}\n\n${best.doc}\n${more}`;
 }
 
-/** Lists the commands of extensions in the help of all commands. Commands that a command of Vis runs are omitted: `vis
- * mcp login` is `mcp-login`. The help omits all of them if they cannot be read. */
+/** Lists the commands of extensions in the help of all commands. Omits commands that a command of Vis runs: `vis mcp
+ * login` is `mcp-login`. If they cannot be read, the help omits all of them. */
 async function addFromExtensions(program: Command, services: Context["services"]): Promise<void> {
   const found = await services.extensionAdmin({}).then((admin) => admin.commands()).catch(() => []);
   const own = program.commands;
@@ -134,7 +133,7 @@ function unknown(word: string, at: Command): never {
   return at.error(`error: unknown command '${word}'${hint}`, { code: "commander.unknownCommand" });
 }
 
-/** Returns the schema of a command together with its `jsonl` lines, or all schemas if no command is named. */
+/** Returns the schema of a command together with its `jsonl` lines, or all schemas without a name. */
 function schemaOf(name: string, all: Readonly<Record<string, object>>): object {
   const own = all[name] ?? all[`${name} jsonl`];
   if (name !== "" && own === undefined) throw new UsageError(`Cannot show a schema: vis ${name} has no JSON output`);

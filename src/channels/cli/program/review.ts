@@ -15,7 +15,6 @@ export const REVIEW: CommandGroup = {
   ],
 };
 
-/** Declares `vis conversations` and `vis replay`. */
 function addConversations(program: Command, context: Context): void {
   const group = program.command("conversations").description(
     "manage stored conversations: list, show, rename, fork, retry, delete, export, import",
@@ -127,7 +126,6 @@ function addVars(program: Command, context: Context): void {
     .action(action(context, async () => (await import("../commands/vars.ts")).varsCommand));
 }
 
-/** Declares `vis prompt`, which shows the messages for a model. */
 function addPrompt(program: Command, { services, io, finish }: Context): void {
   program.command("prompt")
     .description("show the prompt of a request without sending it, or the prompt of a stored step")
@@ -174,7 +172,6 @@ function levelArgument(text: string): LogsFlags["level"] {
   return level;
 }
 
-/** Declares `vis search` and `vis logs`. */
 function addSearch(program: Command, context: Context): void {
   program.command("search")
     .description("search requests, code and answers of all conversations for all words, best matches first")

@@ -12,7 +12,6 @@ export const SERVE: CommandGroup = {
   ],
 };
 
-/** Declares `vis serve`: the HTTP channel. */
 function addServe(program: Command, context: Context): void {
   const serve = program.command("serve")
     .description(
@@ -53,7 +52,6 @@ function port(text: string): number {
   return n;
 }
 
-/** Declares `vis telegram`: the bot and the list of its users. */
 function addTelegram(program: Command, context: Context): void {
   const load = async () => await import("../commands/serve.ts");
   const group = program.command("telegram")
@@ -95,7 +93,7 @@ function ids(text: string, before: number[] | undefined): number[] {
   return [...before ?? [], id];
 }
 
-/** Declares `vis mcp` and `vis acp`: for programs that start Vis and speak a protocol on its stdin and stdout. */
+/** Declares the commands for programs that start Vis and speak a protocol on its stdin and stdout. */
 function addProtocols(program: Command, context: Context): void {
   const mcp = addProtocol(program, {
     ...context,
@@ -219,7 +217,7 @@ Each session of the editor is a conversation in the folder that the editor
 specifies. Protocol messages go to stdout, everything else to stderr. The agent
 stops when the editor closes the connection.`;
 
-/** Adds the flags of a command that keeps running and serves others: its profile and options of its sessions. */
+/** Adds the flags of a command that keeps running and serves clients: its profile and options of its sessions. */
 function addServiceFlags(command: Command): Command {
   return command
     .addOption(

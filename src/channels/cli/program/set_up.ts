@@ -13,7 +13,6 @@ export const SET_UP: CommandGroup = {
   ],
 };
 
-/** Declares the commands about providers, models and keys. */
 function addProviders(program: Command, context: Context): void {
   program.command("providers")
     .description("list the configured providers in the order in which they are used")
@@ -104,7 +103,6 @@ Flags override the environment, which overrides the workspace's file, which
 overrides the user's file. API keys do not belong in these files: vis auth login
 saves them.`;
 
-/** Declares `vis extensions`: which extensions exist and which may load. */
 function addExtensions(program: Command, context: Context): void {
   const group = program.command("extensions").description(
     "manage extensions: list, show, check, test, new, add, remove, trust",
@@ -147,7 +145,6 @@ function addExtensions(program: Command, context: Context): void {
     .action(action(context, async () => (await load()).trustExtensions));
 }
 
-/** Declares `vis approvals`: lasting answers to requests of extensions. */
 function addApprovals(program: Command, context: Context): void {
   const group = program.command("approvals").description("lasting approvals of this workspace: list, remove");
   const add = (name: string, description: string): Command =>
@@ -164,7 +161,6 @@ function addApprovals(program: Command, context: Context): void {
 
 const DAY_MS = 86_400_000;
 
-/** Declares `vis db`: database maintenance. */
 function addDb(program: Command, context: Context): void {
   const group = program.command("db").description(
     "database maintenance: backup, restore, check, stats, prune, vacuum, copy",
@@ -212,7 +208,6 @@ function age(text: string): number {
   return ms;
 }
 
-/** Declares `vis update`. */
 function addUpdate(program: Command, context: Context): void {
   program.command("update").alias("upgrade")
     .description("replace this executable with a newer release, after verifying its signature")

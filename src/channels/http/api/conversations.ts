@@ -28,8 +28,8 @@ const NONE = "Cannot undo: this server records no file changes";
 const CHANGES = new Semaphore();
 const describe = describeIn("conversations");
 
-/** Sets `conversation`, and throws `Problem` (412) if If-Match does not match its current state. Changes are made one
- * after the other, so that no other change happens between this check and the change. */
+/** Sets `conversation`, and throws `Problem` (412) if If-Match does not match its current state. Changes of
+ * conversations run one at a time, so no other change happens between this check and the change. */
 const ifMatch = createMiddleware<Env>((c, next) =>
   CHANGES.run(() =>
     inConversation(c, async () => {
@@ -45,7 +45,6 @@ const ifMatch = createMiddleware<Env>((c, next) =>
   )
 );
 
-/** Conversations and their branches, and undoing the file changes of one. */
 export const conversations = new Hono<Env>();
 
 conversations.get(
@@ -214,7 +213,7 @@ conversations.get(
     const { error = null, changes = [], files = [], kept = [] } =
       await undo?.(conversation, { dryRun: true, ...cuts }) ?? { error: NONE };
     const { changes: [last] = [] } = await undo?.(conversation, { dryRun: true, redo: true, ...cuts }) ?? {};
-    // An undo is offered no longer once later changes are there.
+    // After a later change, the API no longer offers the undo.
     const undone = last !== undefined && changes.every(({ at }) => at < last.at) ? last.paths : [];
     return c.json(schema.UndoPreviewSchema.parse({ changes, files, kept, fault: error, undone }));
   },
@@ -271,7 +270,7 @@ interface Answered {
   readonly answerType: string;
 }
 
-/** Adds to each query its answer as a tree without markup: null if the answer is not in Markdown or is long. */
+/** Adds the answer of each query as a tree without markup; null if the answer is long or not in Markdown. */
 async function withAnswerTrees<T extends Answered>(
   queries: readonly T[],
 ): Promise<readonly (T & { readonly answerTree: readonly MarkdownBlock[] | null })[]> {
@@ -280,7 +279,7 @@ async function withAnswerTrees<T extends Answered>(
   for (const query of queries) {
     const { answer, answerType } = query;
     const isMarkdown = answer.length <= schema.MAX_TREE_CHARS && (answerType === "markdown" || hasMarkdown(answer));
-    if (isMarkdown) await nextTurn(); // other requests are answered in between
+    if (isMarkdown) await nextTurn(); // Lets the server answer other requests in between.
     found.push({ ...query, answerTree: isMarkdown ? parseMarkdown(answer, { clean: visibleText }) : null });
   }
   return found;

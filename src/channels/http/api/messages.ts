@@ -29,7 +29,6 @@ const describe = describeIn("messages");
 
 type Message = z.infer<typeof schema.MessageBody>;
 
-/** Routes for requests: send a message, run a query again, follow a query, answer its approvals. */
 export const messages = new Hono<Env>();
 
 messages.post(
@@ -93,7 +92,7 @@ messages.post(
   },
 );
 
-/** Throws `Problem` if other queries follow it: more steps continue from the end of a conversation. */
+/** Throws `Problem` if other queries follow this one: more steps continue from the end of a conversation. */
 async function checkLast(c: Context<Env>, queryId: string): Promise<void> {
   const last = (await c.env.parts.conversations.queries(c.var.conversation)).at(-1);
   if (last?.queryId === queryId) return;
@@ -166,7 +165,7 @@ messages.post(
 function onceFor(c: Context<Env>, what: string): Omit<OnceOptions, "work"> {
   const { conversation, bodyText: body } = c.var;
   const stored = (key: string) => c.env.parts.conversations.stored.keyedQuery(conversation.branchId, key);
-  // The name in the address is used, not the branch to which it now refers: a retry may have made a newer one.
+  // The text has the name in the address, not its current branch, because a retry may have made a newer branch.
   return { conversation, what: `${what} ${c.req.param("id")}`, body, stored };
 }
 
@@ -200,7 +199,7 @@ async function begin(
   const { conversations } = c.env.parts;
   const { caller } = c.var;
   const given = optionsOf(body, caller);
-  // An invalid request is refused as such, before the quota of the token counts.
+  // The request is checked before the token's quota, so that an invalid request gets its own error.
   await conversations.check({ request: body.request });
   if (body.whenBusy === "steer" && await steered(c, { body, conversation })) return null;
   await c.env.models.check(body.model, conversations);
@@ -215,8 +214,8 @@ async function begin(
   );
 }
 
-/** Whether a running query received the message. Throws `Problem` if one is running and the message has more than a
- * text, which would be lost. */
+/** Whether a running query received the message. Throws `Problem` if a query is running and the message has more than a
+ * text, because the rest would be lost. */
 async function steered(
   c: Context<Env>,
   { body, conversation }: { readonly body: Message; readonly conversation: Conversation },
@@ -246,7 +245,7 @@ function leavingOf(c: Context<Env>): Leaving | null {
   return c.req.header("idempotency-key") !== undefined || wantsEvents(c) ? null : c.env.leaving;
 }
 
-/** The user is asked only if the client declares that it answers approvals. */
+/** Vis asks the user only if the client declares that it answers approvals. */
 function asking(approvals: Message["approvals"], approve: Approve): Approve | undefined {
   return approvals === "ask" ? approve : undefined;
 }
@@ -286,7 +285,7 @@ async function answer(
   }
   if (cancelOnDisconnect || (query.run === null && query.running)) {
     const result = query.result();
-    result.catch(() => {}); // a client that left does not receive it
+    result.catch(() => {}); // A client that left does not receive the result.
     // Writing white space shows whether a client has disconnected.
     const body = textStream(resultText(result), { heartbeatMs, alive: " ", left });
     return c.body(body, 200, { ...headers, "content-type": "application/json; charset=utf-8" });
@@ -294,7 +293,7 @@ async function answer(
   return c.json(await query.result(), 200, headers);
 }
 
-/** Yields a result as JSON once it is available, after white space that is sent at once with the headers. */
+/** Yields white space at once, so that the headers are sent, and the result as JSON once the query has ended. */
 async function* resultText(ended: Promise<QueryResult>): AsyncGenerator<string> {
   yield " ";
   yield JSON.stringify(await ended);

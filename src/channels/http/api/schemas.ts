@@ -8,7 +8,6 @@ import { ExtensionSchema } from "../../../domain/reports.ts";
 const id = z.string().describe("UUIDv7; for a conversation, its first 8 characters suffice");
 const time = z.number().int().describe("Time in milliseconds since the epoch");
 
-/** Returns the schema of a whole list, in one page. */
 export function listOf<T extends z.ZodType>(item: T): z.ZodObject<{ items: z.ZodArray<T> }> {
   return z.object({ items: z.array(item) });
 }
@@ -56,7 +55,7 @@ export const ConversationDetailSchema = ConversationSchema.extend({
   ),
 });
 
-/** Reading a longer text could hold up other requests. */
+/** The limit for answers as trees. Reading a longer text could hold up other requests. */
 export const MAX_TREE_CHARS = 30_000;
 
 const MarkdownTreeSchema = z.array(z.object({ kind: z.string() }).loose()).readonly().describe(
@@ -105,7 +104,8 @@ export const PromptListSchema = z.object({
 
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),
-  // The cursor is a position, so conversations that are added or move to the front between two pages do not shift it.
+  // The cursor is a position. Conversations that are added or move to the front between two pages therefore do not
+  // shift the pages.
   cursor: z.string().regex(/^\d{1,15}$/, "must be the value of next from a previous page").transform(Number)
     .optional()
     .describe("The value of next from the previous page"),
@@ -161,7 +161,6 @@ export const ForkBody = z.strictObject({
   title: z.string().max(1000).optional(),
 });
 
-/** The choices for one query. */
 export const ChoicesSchema = z.object({
   reasoning: z.enum(["quick", "balanced", "deep"]).optional().describe(
     "Thoroughness of the model's thinking; the level of the settings, or the model's own choice, if omitted",
@@ -267,7 +266,7 @@ export const MessagesSchema = z.object({
   messages: z.array(z.object({ role: z.string(), text: z.string() })),
 });
 
-/** The paths of their folders are private to the operator. */
+/** The list omits the paths of the folders, which are private to the operator. */
 export const ExtensionListSchema = listOf(ExtensionSchema.omit({ path: true }));
 
 const limit = z.number().nullable();

@@ -13,7 +13,6 @@ type PreviewTarget = Parameters<HttpParts["conversations"]["preview"]>[1];
 
 const describe = describeIn("server");
 
-/** Routes for the server itself: its models, extensions and tokens, the prompt of a request, and the search. */
 export const server = new Hono<Env>();
 
 server.get(
@@ -164,7 +163,7 @@ server.get(
   },
 );
 
-/** Serves Prometheus. It requires a token, since the numbers reveal activity. */
+/** Serves Prometheus. The route requires a token, since the numbers reveal activity. */
 export const metricsRoute = new Hono<Env>().get(
   "/metrics",
   describe("metrics", "Get the metrics of the server in the Prometheus text format", { 200: "text/plain" }),
@@ -181,10 +180,9 @@ const ReadySchema = StatusSchema.extend({
 });
 
 const describeOperation = describeIn("operations");
-/** The database must answer within this time. */
+/** The server is ready only if the database answers within this time. */
 const READ_MS = 5_000;
 
-/** Routes for operators: liveness and readiness. */
 export const operations = new Hono<Env>();
 
 operations.get(

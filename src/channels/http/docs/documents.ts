@@ -8,7 +8,7 @@ import type { Env } from "../env.ts";
 import { schemaOf } from "../route.ts";
 import style from "./style.css" with { type: "text" };
 
-/** Returns documents that describe the routes of an app: the OpenAPI document, and the page made from it. */
+/** Returns the documents about the routes of an app: the OpenAPI document, and the page made from it. */
 export function documents(app: Hono<Env>, about: { readonly version: string }): Hono<Env> {
   const made: { document?: Promise<object> } = {};
   const document = (): Promise<object> => made.document ??= openApi(app, about);
@@ -23,7 +23,6 @@ export function documents(app: Hono<Env>, about: { readonly version: string }): 
     });
 }
 
-/** OpenAI's error object. */
 const OPENAI_ERROR = z.object({
   error: z.object({
     message: z.string(),
@@ -46,7 +45,6 @@ const TAGS = {
 /** Routes whose responses have no ETag: a stream and a download. */
 const UNTAGGED: ReadonlySet<string | undefined> = new Set(["followQuery", "exportConversation"]);
 
-/** Returns the OpenAPI 3.1 document for the routes of an app. */
 async function openApi(app: Hono<Env>, { version }: { readonly version: string }): Promise<object> {
   const document = await generateSpecs(app, {
     defaultValidationErrorResponse: false,
@@ -111,8 +109,8 @@ const Document = z.object({
 type Markup = ReturnType<typeof html>;
 type Place = z.infer<typeof Operation> & { readonly path: string; readonly method: string };
 
-/** Returns an HTML page about every call of an OpenAPI document. It has no scripts and loads only the server's own
- * style. */
+/** Returns an HTML page about every call of an OpenAPI document. The page has no scripts and loads only the server's
+ * own style. */
 export function referencePage(document: unknown): string {
   const { info, paths } = Document.parse(document);
   const places = Object.entries(paths).flatMap(([path, methods]) =>

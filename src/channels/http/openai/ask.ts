@@ -14,7 +14,6 @@ import { findConversation, inputSource } from "../route.ts";
 import type { Begun } from "../runs.ts";
 import { callerLabel } from "../tokens.ts";
 
-/** The request headers of calls that run a query. */
 export const OPENAI_HEADERS = {
   "X-Vis-Conversation": "The conversation to continue; a new one by default",
   "Idempotency-Key": "Requests with the same key and body run once, also if the client disconnects; kept for a day",
@@ -61,11 +60,11 @@ export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Re
   const { request, given: input } = openAiInput(asked.given, "channel" in target);
   const priced = c.var.caller.quota.costUsdPerDay !== null;
   const given = { ...input, limits: { costUsd: null, wallMs: null, priced } };
-  await parts.conversations.check({ ...given, request }); // the check comes before the quota of the token
+  await parts.conversations.check({ ...given, request }); // The check comes before the quota of the token.
   const asking = { target, request, given: { ...given, askedAs } };
   const key = c.req.header("idempotency-key");
   if (key === undefined && Number(c.req.header("x-stainless-retry-count") ?? 0) > 0) {
-    await noticeLeft(); // the repeated call may come before the first client is missed
+    await noticeLeft(); // The repeated call may come before the server has noticed that the first client left.
     abandoned.refuse(callOf(c));
   }
   const { queryId } = key === undefined ? await begin(c, asking) : await once(c, { asking, key });
@@ -144,7 +143,6 @@ async function conversationOf(
 /** The model name that is valid for any configured model. */
 const OWN_NAME = "vis";
 
-/** A model in OpenAI's format. */
 export const ServedModelSchema = z.object({
   id: z.string(),
   object: z.literal("model"),
@@ -154,7 +152,7 @@ export const ServedModelSchema = z.object({
 
 type ServedModel = z.infer<typeof ServedModelSchema>;
 
-/** The agent under its own name and under the name of its model. */
+/** The agent has its own name and the name of its model. */
 export function servedModels({ model, provider }: Pick<HttpParts, "model" | "provider">): readonly ServedModel[] {
   return [OWN_NAME, model].map((id) => ({
     id,
@@ -164,7 +162,7 @@ export function servedModels({ model, provider }: Pick<HttpParts, "model" | "pro
   }));
 }
 
-/** Returns the model of this name; the agent if no name is given. Throws `Problem` (404) if it does not exist. */
+/** Returns the model of this name; the agent without a name. Throws `Problem` (404) if it does not exist. */
 export function servedModel(parts: Pick<HttpParts, "model" | "provider">, name: string = OWN_NAME): ServedModel {
   const found = servedModels(parts).find(({ id }) => id === name);
   if (found) return found;
@@ -195,10 +193,8 @@ export const MessageSchema = z.object({
 
 export type OpenAiMessage = z.infer<typeof MessageSchema>;
 
-/** The fields that clients of either API send to the agent. */
 interface OpenAiRequest {
   readonly messages: readonly OpenAiMessage[];
-  /** The path of the messages in the body. */
   readonly field: "messages" | "input";
   /** The format of the answer; text if absent. */
   readonly format: { readonly type: string; readonly schema?: unknown } | null | undefined;
@@ -206,9 +202,9 @@ interface OpenAiRequest {
 
 type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions" | "askedAs">;
 
-/** Turns a client's messages into input for the agent. The last user message is the request; without one, the last
- * message is. In a new conversation, the others become the variable `messages`; in an existing one they are already
- * known. Throws `Problem` if there is no request. */
+/** Turns a client's messages into input for the agent. The last user message, or the last message of any kind, is the
+ * request. The others become the variable `messages` of a new conversation; an existing one already has them. Throws
+ * `Problem` without a request. */
 function openAiInput(
   { messages, field, format }: OpenAiRequest,
   isNew: boolean,
@@ -285,7 +281,6 @@ const ignored = {
   logit_bias: z.record(z.string(), z.number()).nullish(),
 };
 
-/** The fields of both APIs. */
 export const OpenAiBody = z.looseObject({
   ...ignored,
   stream: z.boolean().nullish(),
@@ -296,8 +291,7 @@ export const OpenAiBody = z.looseObject({
   tool_choice: z.unknown().optional(),
 });
 
-/** Returns the header that names parameters without an effect; no header if there are none. `known` are the parameters
- * of its API. */
+/** Returns the header that names parameters without an effect, or no header. `known` are the parameters of its API. */
 function ignoredParameters(
   body: z.infer<typeof OpenAiBody>,
   known: Readonly<Record<string, unknown>>,
@@ -354,9 +348,9 @@ const PASSING: Partial<Record<QueryReason, ProblemKind>> = {
 
 type Ended = Pick<QueryResult, "reason" | "answer" | "notes" | "noAnswer" | "temporary">;
 
-/** Returns the problem for a query whose answer is missing or not stored; null otherwise. After 5xx, clients repeat a
- * request automatically, and with it the whole query, so an end that would be the same again is 400. `closing` means
- * that the server shuts down. */
+/** Returns the problem for a query whose answer is missing or not stored, or null. After 5xx, clients automatically
+ * repeat a request and its whole query. An end that would occur again is therefore 400. `closing` means that the
+ * server shuts down. */
 export function openAiFailure(result: Ended, { closing = false }: { readonly closing?: boolean } = {}): Problem | null {
   const { reason, temporary = false } = result;
   if (hasAnswer(result) && reason !== "unstored") return null;
@@ -364,7 +358,6 @@ export function openAiFailure(result: Ended, { closing = false }: { readonly clo
   return new Problem(shownAnswer(result), passing ? { kind: passing } : { kind: "no-answer", code: reason });
 }
 
-/** Returns the error object in OpenAI's format. */
 export function openAiErrorBody(
   problem: Pick<Problem, "kind" | "message" | "facts">,
 ): { readonly error: Readonly<Record<string, unknown>> } {

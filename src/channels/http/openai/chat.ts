@@ -26,7 +26,6 @@ const ResponseFormat = z.union([
     .transform(({ type, json_schema: { schema } }) => ({ type, schema })),
 ]);
 
-/** Chat completions as clients send them. */
 const ChatCompletionBody = OpenAiBody.extend({
   model: z.string(),
   messages: z.array(MessageSchema).min(1),
@@ -40,7 +39,6 @@ const ChatCompletionBody = OpenAiBody.extend({
 
 const count = z.number().int();
 
-/** A completion, with the fields that have a meaning here. */
 const ChatCompletionSchema = z.object({
   id: z.string().describe("chatcmpl- followed by the query id"),
   object: z.literal("chat.completion"),
@@ -57,7 +55,6 @@ const ChatCompletionSchema = z.object({
   work: QueryResultSchema.shape.work,
 }).loose();
 
-/** Serves the agent as a model for clients that use OpenAI's chat completions. */
 export const chat = new Hono<Env>();
 
 chat.get(
@@ -98,7 +95,6 @@ chat.post(
   },
 );
 
-/** Fields that all parts of one completion share. */
 interface CompletionFacts {
   readonly queryId: string;
   readonly model: string;
@@ -106,7 +102,6 @@ interface CompletionFacts {
   readonly at: number;
 }
 
-/** Returns a whole completion, for a query that has an answer. */
 function completion(result: QueryResult, facts: CompletionFacts): object {
   const message = { role: "assistant", content: result.answer, refusal: null };
   return {

@@ -28,7 +28,6 @@ const describe = describeIn("openai");
 const count = z.number().int();
 const OutputItem = z.object({ id: z.string(), type: z.enum(["reasoning", "message"]) }).loose();
 
-/** A response, with the fields that have a meaning here. */
 export const ResponseSchema = z.object({
   id: z.string().describe("resp_ followed by the query id"),
   object: z.literal("response"),
@@ -44,7 +43,7 @@ export const ResponseSchema = z.object({
   work: QueryResultSchema.shape.work,
 }).loose();
 
-/** Fields of the request that a response repeats; queries of other APIs have none of them. */
+/** Fields of the request that a response repeats. Queries of other APIs have none of them. */
 const AskedSchema = z.object({
   model: z.string().catch("vis"),
   instructions: z.string().nullable().catch(null),
@@ -54,7 +53,7 @@ const AskedSchema = z.object({
   format: z.record(z.string(), z.unknown()).nullable().catch(null),
 });
 
-/** Thinking of earlier responses that clients send back; the answer does not depend on it. */
+/** Thinking of earlier responses that clients send back. The answer does not depend on it. */
 const Reasoning = z.object({ type: z.literal("reasoning") });
 
 /** An item of an earlier response, by its id instead of its text. Some clients omit the type. */
@@ -70,7 +69,6 @@ const Format = z.union([
   z.object({ type: z.literal("json_schema"), schema: z.unknown().optional() }).loose(),
 ]);
 
-/** Responses as OpenAI's clients request them. */
 const ResponseBody = OpenAiBody.extend({
   model: z.string().nullish(),
   input: z.union([z.string(), z.array(Item).min(1)]),
@@ -88,7 +86,6 @@ const ResponseBody = OpenAiBody.extend({
 
 type ResponseRequest = z.infer<typeof ResponseBody>;
 
-/** The agent as a model for clients that use OpenAI's Responses API. */
 export const responses = new Hono<Env>();
 
 responses.post(
@@ -171,7 +168,6 @@ async function findResponse(
   return { branch: await conversations.byId(query.branchId), query };
 }
 
-/** Returns the text of an earlier response's message. */
 async function answerOf({ conversations }: Pick<HttpParts, "conversations">, id: string): Promise<string> {
   const query = await findAs("msg", { conversations, id });
   if (query && !query.running) return query.answer;
@@ -181,7 +177,7 @@ async function answerOf({ conversations }: Pick<HttpParts, "conversations">, id:
   });
 }
 
-/** Returns the query that an id with this prefix names; null if there is none. */
+/** Returns the query that an id with this prefix names, or null. */
 async function findAs(
   prefix: string,
   { conversations, id }: Pick<HttpParts, "conversations"> & { readonly id: string },
@@ -205,7 +201,6 @@ type OpenAiResponse =
   & Readonly<Record<Given, unknown>>
   & Pick<QueryResult, "work">;
 
-/** Fields that all states of one response share. */
 interface ResponseFacts extends z.infer<typeof AskedSchema> {
   readonly queryId: string;
   readonly conversationId: string;
@@ -219,8 +214,8 @@ interface ResponseParts {
   readonly message: Message | null;
 }
 
-/** Returns a response in OpenAI's format, with the status and the message of the answer. `result` is null while it
- * runs, `thinking` is "" if none is shown. */
+/** Returns a response in OpenAI's format, with the status and the message of the answer. `result` is null while the
+ * query runs; `thinking` may be "". */
 function responseObject(
   facts: ResponseFacts,
   { result, thinking = "" }: { readonly result: QueryResult | null; readonly thinking?: string },
@@ -261,7 +256,6 @@ function responseObject(
   return { response, status, message };
 }
 
-/** Returns the thinking of a response. */
 function reasoningItem(
   { queryId }: Pick<ResponseFacts, "queryId">,
   text: string,
@@ -324,7 +318,6 @@ async function* responseEvents(
   }
 }
 
-/** Yields the whole message, and the end. */
 function ended(
   send: Send,
   { facts, ...of }: { readonly facts: ResponseFacts; readonly result: QueryResult; readonly thinking: string },

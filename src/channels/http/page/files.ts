@@ -19,7 +19,7 @@ export const pageFiles = new Hono<Env>()
 function pageFile(name: string): Response {
   const text = Object.hasOwn(PAGE_FILES, name) ? PAGE_FILES[name] : undefined;
   if (text === undefined) throw new Problem("Cannot find this file", { kind: "not-found" });
-  // Clients check each time whether it has changed.
+  // Clients check each time whether the file has changed.
   return new Response(text, { headers: { "content-type": getMimeType(name) ?? "", "cache-control": "no-cache" } });
 }
 
@@ -27,7 +27,6 @@ function pageFile(name: string): Response {
  * to a bundle of the program. */
 const FOLDERS = ["./page/", "../../../../build/page/", "../page/"];
 
-/** Returns the built scripts by name: `app.js`, the part that is loaded later, and their shared part. */
 function builtScripts(): Readonly<Record<string, string>> {
   for (const path of FOLDERS) {
     const folder = new URL(path, import.meta.url);
@@ -35,7 +34,7 @@ function builtScripts(): Readonly<Record<string, string>> {
       const names = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name.endsWith(".js")).sort();
       if (!names.includes("app.js")) continue;
       return Object.fromEntries(names.map((name) => [name, Deno.readTextFileSync(new URL(name, folder))]));
-    } catch { /* it is not there, so the next place is tried */ }
+    } catch { /* The file is not there, so the next place is tried. */ }
   }
   throw new Error("Cannot serve the page: its scripts are missing");
 }
@@ -49,7 +48,6 @@ function withPreloads(html: string, app: string): string {
 
 const scripts = builtScripts();
 
-/** Every file of the page, by name. */
 export const PAGE_FILES: Readonly<Record<string, string>> = {
   ...scripts,
   "base.css": baseStyle,

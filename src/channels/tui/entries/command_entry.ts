@@ -5,7 +5,6 @@ import { type DisplayOptions, DrawnEntry } from "./entry.ts";
 
 const LAST_LINES = 20;
 
-/** A command of the user with its output so far. */
 export class CommandEntry extends DrawnEntry {
   #command: string;
   readonly #shown: () => DisplayOptions;
@@ -46,7 +45,7 @@ export class OlderCommandEntry extends CommandEntry {
   readonly #redraw: () => void;
   #asked = false;
 
-  /** `read` returns the value of the variable with this name. `redraw` is called when the entry has changed. */
+  /** `read` returns the value of the variable with this name. The entry calls `redraw` when it has changed. */
   constructor(
     name: string,
     { shown, read, redraw }: {

@@ -3,21 +3,19 @@ import type { Prefs } from "../prefs.ts";
 import type { Theme } from "../text/theme.ts";
 import { wrapped } from "../text/wrapped.ts";
 
-/** A part of the conversation, in lines. */
 export interface TranscriptEntry {
-  /** Returns lines of at most this many columns; the same array if nothing changed. Without `fresh`, they may be the lines
-   * before the last change, so that a key is painted at once while text arrives. */
+  /** Returns lines of at most this many columns, and the same array if no line changed. Without `fresh`, they may be
+   * the lines before the last change, so that a key is painted at once while text arrives. */
   lines(width: number, fresh?: boolean): readonly string[];
   /** Discards all drawn lines, because colours or settings changed. */
   invalidate(): void;
-  /** Whether more of it is being loaded, so that scrolling must not pass it yet. */
+  /** Whether the entry is loading more lines, so that scrolling must not pass it yet. */
   readonly pending?: boolean;
-  /** Called when it is visible or nearly so, to load content. `above` means that the entries before it are visible
+  /** Loads the content of an entry that is visible or nearly so. `above` means that the entries before it are visible
    * too. */
   seen?(from: "above" | "below"): void;
 }
 
-/** The options that every redraw reads. */
 export interface DisplayOptions {
   readonly theme: Theme;
   readonly prefs: Prefs;
@@ -25,7 +23,7 @@ export interface DisplayOptions {
   readonly whole: boolean;
 }
 
-/** An entry that caches its lines until it changes. If drawing fails, it shows a notice: a text on which a package
+/** An entry that caches its lines until it changes. If drawing fails, it shows a notice. A text on which a package
  * fails must not prevent its conversation from opening. */
 export abstract class DrawnEntry implements TranscriptEntry {
   #width = 0;

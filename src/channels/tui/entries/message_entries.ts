@@ -8,7 +8,6 @@ import type { Theme } from "../text/theme.ts";
 import { wrapped } from "../text/wrapped.ts";
 import { type DisplayOptions, DrawnEntry, LineEntry } from "./entry.ts";
 
-/** A request of the user. */
 export class RequestEntry extends DrawnEntry {
   readonly #text: string;
   readonly #label: string;
@@ -30,7 +29,6 @@ export class RequestEntry extends DrawnEntry {
 const MOST = 40;
 const WHOLE = 4_000;
 
-/** Formats a message of the user, with an empty line below. `label` marks a special one; "" for an ordinary request. */
 export function requestLines(
   text: string,
   { label, width, shown: { theme, whole } }: {
@@ -54,7 +52,7 @@ function padded(line: string, width: number): string {
   return line + " ".repeat(Math.max(0, width - visibleWidth(line)));
 }
 
-/** The model's answer, while it is written and afterwards. A draft is dim: it may still be refused. */
+/** The model's answer, while the model writes it and afterwards. A draft is dim, because Vis may still refuse it. */
 export class AnswerEntry extends DrawnEntry {
   readonly #shown: () => DisplayOptions;
   #markdown: MarkdownText | null = null;
@@ -67,7 +65,6 @@ export class AnswerEntry extends DrawnEntry {
     this.#shown = shown;
   }
 
-  /** Adds to the draft. */
   append(delta: string): void {
     this.#text += delta;
     this.#markdown?.append(delta);
@@ -120,7 +117,6 @@ export function endEntries(
   ];
 }
 
-/** Returns one line about the end of a query. */
 export function endLine({ status, iterations, ms, usage, costUsd, confidence }: Facts): string {
   const seconds = ms / 1_000;
   return [
@@ -137,7 +133,6 @@ const HINTS = [
   "Esc stops a request, Ctrl-D quits; vis -c continues here later.",
 ];
 
-/** The text that a new conversation shows before its first request. */
 export class Greeting extends DrawnEntry {
   readonly #parts: { readonly session: () => Pick<Session, "provider">; readonly shown: () => DisplayOptions };
 

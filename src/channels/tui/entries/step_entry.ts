@@ -136,7 +136,6 @@ function foldedBlock(
   ];
 }
 
-/** Formats the output of its failed calls. */
 function outputLines({ tally }: StepBlock, { width, shown: { theme } }: Place): readonly string[] {
   if (tally.output === "") return [];
   return wrapped(tally.output, width - 2).map((line) => `  ${theme.dim(line)}`);
@@ -189,7 +188,6 @@ function childLine({ task, iteration, done }: StepChild, { width, shown: { theme
   );
 }
 
-/** The number of iterations read at once. */
 const PAGE = 40;
 
 export interface OlderParts {
@@ -198,10 +196,10 @@ export interface OlderParts {
   readonly replace: (entry: TranscriptEntry, entries: readonly TranscriptEntry[]) => void;
 }
 
-/** The unread iterations of a query: they are read when scrolling comes near, from the side of the approach. */
+/** The unread iterations of a query. They are read when scrolling comes near, from the side of the approach. */
 export class OlderEntry extends DrawnEntry {
   readonly #queryId: string;
-  /** The positions (0-based) of the first one and after the last one. */
+  /** The 0-based positions of the first iteration and after the last one. */
   readonly #range: { readonly from: number; readonly to: number };
   readonly #parts: OlderParts;
   #asked = false;
@@ -256,7 +254,7 @@ type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
 const MOST_CHARS = 20_000;
 
-/** Returns an iteration from its row; large texts are limited to the viewable part. */
+/** Returns an iteration from its row. Large texts are cut to the viewable part. */
 export function storedStep(iteration: StoredIteration): Step {
   const { position, steered, thinking, blocks, error, metadata, status } = iteration;
   const outcome = outcomeOf(metadata) ?? (status === "error" ? "failed" : null);
@@ -278,6 +276,6 @@ export function storedStep(iteration: StoredIteration): Step {
     children: storedChildren(metadata),
     asked: storedAsked(metadata),
     outcome,
-    reason: status === "interrupted" ? null : error, // the end of the query says it
+    reason: status === "interrupted" ? null : error, // The line about the end of the query shows the reason.
   };
 }

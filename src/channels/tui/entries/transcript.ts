@@ -9,7 +9,7 @@ interface Place {
 }
 
 /** Draws only the visible rows of the whole conversation. The position is an entry and a line in it, not a number of
- * rows from the beginning, so growth elsewhere does not move it. */
+ * rows from the beginning. Growth elsewhere therefore does not move it. */
 export class Transcript {
   readonly #entries: TranscriptEntry[] = [];
   /** The position of the first visible row; null while following the end. */
@@ -22,7 +22,6 @@ export class Transcript {
     return this.#entries;
   }
 
-  /** Whether additions at the end are visible. */
   get following(): boolean {
     return this.#top === null;
   }
@@ -42,7 +41,6 @@ export class Transcript {
     else this.#top = { index: Math.max(0, index + moved), line: Number.MAX_SAFE_INTEGER };
   }
 
-  /** Removes an entry and everything after it. */
   cutFrom(entry: TranscriptEntry): void {
     const index = this.#entries.indexOf(entry);
     if (index !== -1) this.#entries.length = index;
@@ -58,7 +56,7 @@ export class Transcript {
     for (const entry of this.#entries) entry.invalidate();
   }
 
-  /** Scrolls by rows; a positive number scrolls down. */
+  /** A positive number of rows scrolls down. */
   scroll(rows: number): void {
     const from = this.#top ?? this.#placeAbove({ index: this.#entries.length, line: 0 }, this.#size.rows);
     if (from === null) return;
@@ -78,7 +76,7 @@ export class Transcript {
     this.#top = null;
   }
 
-  /** Returns exactly `rows` rows. Shorter content starts at the top. `fresh`: as in `TranscriptEntry.lines`. */
+  /** Returns exactly `rows` rows. Shorter content starts at the top. */
   view(width: number, rows: number, fresh = true): readonly string[] {
     this.#size = { width, rows };
     this.#fresh = fresh;

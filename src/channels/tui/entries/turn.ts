@@ -28,7 +28,6 @@ export class RunningTurn {
   readonly progress = new QueryProgress();
   /** The changes of files by the turn so far, as unified diffs. */
   readonly changes: string[] = [];
-  /** Whether the user has cancelled it. */
   cancelling = false;
 
   constructor(transcript: Transcript, parts: TurnParts) {
@@ -36,12 +35,11 @@ export class RunningTurn {
     this.#parts = parts;
   }
 
-  /** The phase for the line above the input. */
   get phase(): string {
     return this.cancelling ? "cancelling" : this.progress.doing;
   }
 
-  /** Keeps this many of its iterations; earlier ones can be read again. */
+  /** Keeps this many iterations; earlier ones can be read again. */
   fold(left: number): void {
     const gone = this.#steps.slice(0, Math.max(0, this.#steps.length - left));
     const [first, last] = [gone[0], gone.at(-1)];
@@ -86,7 +84,6 @@ export class RunningTurn {
     return this.#answer;
   }
 
-  /** Removes a draft that was refused. */
   #withdraw(): void {
     if (this.#answer !== null) this.#transcript.replace(this.#answer, []);
     this.#answer = null;

@@ -15,7 +15,7 @@ export class ImageReader {
     this.#userHome = userHome;
   }
 
-  /** Returns the first list whose paths are all files; null if there is none. Opens none of them. */
+  /** Returns the first list whose paths are all files, or null. Opens none of them. */
   async there(lists: readonly (readonly string[])[]): Promise<readonly string[] | null> {
     for (const paths of lists) {
       const found = await Promise.all(paths.map((path) => this.#isFile(path)));
@@ -71,17 +71,15 @@ export class ImageReader {
   }
 }
 
-/** An `@path` of an image in text. */
 export interface AtWord {
   readonly path: string;
-  /** The position of the `@`. */
   readonly start: number;
   readonly end: number;
 }
 
 const AT = /(?<![^\s(])@/g;
 const SENTENCE = /[.,;:!?)\]]+$/;
-/** Each unclosed word is read up to the length limit, so text that is full of them is treated as pasted. */
+/** Each unclosed word is read up to the length limit. Text with more of them is treated as pasted. */
 const MOST_OPEN = 100;
 
 /** Returns images that text names: `@shot.png`, `@"my shot.png"`, `@my\ shot.png`. */
@@ -132,10 +130,10 @@ function words(text: string): readonly string[] {
 }
 
 const BLANK = /[ \t\n]/;
-/** Characters that a backslash escapes; before others the backslash is part of the path. */
+/** A backslash escapes these characters. Before others, the backslash is part of the path. */
 const GUARDED = /[^\p{L}\p{N}_]/u;
 
-/** No path is longer; an unclosed quote is searched no further. */
+/** No path is longer. The search for the end of a quote stops here. */
 const MOST_WORD_CHARS = 4_096;
 
 /** Reads a word in shell syntax, with quotes and escaped blanks, starting at a position: its value and its end. Returns
@@ -157,5 +155,5 @@ function pathWord(text: string, from: number): { readonly word: string; readonly
   return quote === "" && at - from < MOST_WORD_CHARS ? { word, end: at } : null;
 }
 
-/** Extensions of image paths; files with other names are never looked at. */
+/** Matches the extensions of image paths. Files with other names are never read. */
 const IMAGE_NAME = /\.(?:png|jpe?g|gif|webp)$/i;

@@ -20,7 +20,6 @@ const LABELLED = { lines: 10, chars: 1_000 } as const;
 
 const NARROWEST = 12;
 
-/** Keys that delete before the cursor. */
 const BACK: readonly KeyId[] = ["backspace", "ctrl+w", "alt+backspace"];
 
 /** Keys that delete several characters, after which the editor would keep its list of completions open. */
@@ -44,13 +43,9 @@ interface InputParts {
   readonly theme: EditorTheme;
   readonly submit: (outgoing: Outgoing) => void;
   readonly images: ImageReader;
-  /** Whether the vi keys are on. */
   readonly vim: () => boolean;
-  /** Styles the chip of an image. */
   readonly chip: (text: string) => string;
-  /** Returns the dimmed text for an empty input. */
   readonly placeholder: () => string;
-  /** Shows why a file was not attached. */
   readonly tell: (text: string) => void;
 }
 
@@ -75,7 +70,6 @@ export class InputBox {
     this.#editor.onSubmit = (text) => this.#submit(text);
   }
 
-  /** The editor, which has the keyboard focus and draws the cursor. */
   get component(): Editor {
     return this.#editor;
   }
@@ -112,7 +106,7 @@ export class InputBox {
     return this.#editor.getExpandedText();
   }
 
-  /** Numbers the next large pastes after those that a conversation has. */
+  /** Numbers the next large pastes after the pastes of a conversation. */
   countFrom(number: number): void {
     this.#pastes.countFrom(number);
   }
@@ -124,7 +118,7 @@ export class InputBox {
     else this.#paste(text);
   }
 
-  /** Puts an unsent message above the current text. */
+  /** Inserts an unsent message above the current text. */
   giveBack({ text, variables, images }: Outgoing): void {
     const now = this.#editor.getExpandedText();
     this.#pastes.restore(variables);
@@ -132,7 +126,7 @@ export class InputBox {
     const all = now === "" ? text : `${text}\n${now}`;
     if (harmlessText(all) === all) return this.#editor.setText(all);
     this.#editor.setText("");
-    this.#paste(all); // a label hides it, so none of it controls the terminal
+    this.#paste(all); // A label hides the text, so none of it controls the terminal.
   }
 
   /** Whether letters are commands now. */
@@ -140,7 +134,6 @@ export class InputBox {
     return this.#parts.vim() && this.#vim.normal;
   }
 
-  /** Handles a key that has another meaning in the mode of the input. */
   modal(data: string): boolean {
     if (!this.#parts.vim() || this.choosing) return false;
     const keys = this.#vim.keys(data);
@@ -148,7 +141,6 @@ export class InputBox {
     return keys !== null;
   }
 
-  /** Attaches an image that is in no file. */
   attach(read: () => Promise<Uint8Array<ArrayBuffer> | null>): void {
     if (this.#reading !== null) return;
     this.#wait(async (held) => {
@@ -172,7 +164,7 @@ export class InputBox {
     }
   }
 
-  /** The lines are wider than requested if that is very narrow, since the editor cannot break a wide character. */
+  /** The lines are wider than a very narrow width, since the editor cannot break a wide character. */
   lines(width: number): readonly string[] {
     const lines = this.#editor.render(Math.max(width, NARROWEST));
     if (this.empty && this.#editor.focused && lines.length === 3) {
@@ -183,7 +175,6 @@ export class InputBox {
     return lines.map((line) => chips.reduce((text, chip) => text.replaceAll(chip, () => this.#parts.chip(chip)), line));
   }
 
-  /** Begins another message. */
   #begin(): void {
     this.#pastes.forget();
     this.#chips = new ImageChips();
@@ -200,7 +191,7 @@ export class InputBox {
         refused: (why) => {
           for (const { path } of words) this.#left.add(path);
           this.giveBack({ ...this.#pastes.outgoing(text), images: {} });
-          this.#parts.tell(`Enter sends it as text. ${why}`); // the end may be cut
+          this.#parts.tell(`Enter sends it as text. ${why}`); // The end of the note may be cut.
         },
       })
     );
@@ -224,7 +215,6 @@ export class InputBox {
     }, text);
   }
 
-  /** Returns the image named right before the cursor. */
   #wordBefore(): AtWord | null {
     const { line, col } = this.#editor.getCursor();
     const word = atWords((this.#editor.getLines()[line] ?? "").slice(0, col)).at(-1);
@@ -277,7 +267,6 @@ export class InputBox {
     }
   }
 
-  /** Reads images for the message, in which `text` represents them. */
   async #load(paths: readonly string[], { held, text, read, refused }: Loading): Promise<void> {
     const others = Object.values(this.#chips.in(text));
     const outcome = await this.#parts.images.read(paths, { with: others }).catch((error: unknown) => messageOf(error));
@@ -299,7 +288,6 @@ export class InputBox {
     });
   }
 
-  /** Deletes a chip as a whole. */
   #removesChip(data: string): boolean {
     const { line, col } = this.#editor.getCursor();
     const row = this.#editor.getLines()[line] ?? "";
@@ -307,14 +295,14 @@ export class InputBox {
     return matchesKey(data, "delete") && this.#takeBack(this.#chips.after(row.slice(col)), DELETE);
   }
 
-  /** Deletes text before or after the cursor; returns false if there is none. */
+  /** Deletes text before or after the cursor. Returns false without such a text. */
   #takeBack(text: string, key = BACKSPACE): boolean {
     for (const _ of GRAPHEMES.segment(text)) this.#editor.handleInput(key);
     return text !== "";
   }
 
-  /** Keeps all of a paste. Large text becomes a variable, and text that the editor would change is kept unchanged
-   * behind the editor's own label. */
+  /** Keeps all of a paste. Large text becomes a variable. Text that the editor would change is kept unchanged behind
+   * the editor's own label. */
   #paste(pasted: string): void {
     const text = pasted.replace(/\r\n?/g, "\n");
     const label = this.#pastes.keep(text);
@@ -357,7 +345,6 @@ class Pastes {
     return `[${name}: ${sizeOf(text.length)}, ${lines} ${lines === 1 ? "line" : "lines"}]`;
   }
 
-  /** Gives no text a number up to this one. */
   countFrom(number: number): void {
     this.#count = Math.max(this.#count, number);
   }
@@ -367,7 +354,6 @@ class Pastes {
     this.#texts.clear();
   }
 
-  /** Restores the texts of an unsent message. */
   restore(variables: Outgoing["variables"]): void {
     for (const [name, text] of Object.entries(variables)) this.#texts.set(name, text);
   }
@@ -387,7 +373,7 @@ function sizeOf(chars: number): string {
 class ImageChips {
   readonly #images = new Map<string, AttachedImage>();
 
-  /** Adds an image; returns its chip, numbered after the chips of the text that receives it. */
+  /** Returns the chip of an added image, numbered after the chips of the text that receives it. */
   add(one: AttachedImage, { text }: { readonly text: string }): string {
     const taken = Object.keys(this.in(text)).map(numberOf);
     const chip = `[image ${1 + Math.max(0, ...taken)}: ${visibleText(one.path).replace(/\s/g, " ")}]`;
@@ -395,7 +381,6 @@ class ImageChips {
     return chip;
   }
 
-  /** Restores the images of an unsent message. */
   restore(images: Outgoing["images"]): void {
     for (const [chip, one] of Object.entries(images)) this.#images.set(chip, one);
   }
@@ -406,13 +391,13 @@ class ImageChips {
     return Object.fromEntries(found.sort(([one], [other]) => numberOf(one) - numberOf(other)));
   }
 
-  /** Returns the chip at the end of the text, including a blank after it; "" for none. */
+  /** Returns the chip at the end of the text, including a blank after it, or "". */
   before(text: string): string {
     const chips = [...this.#images.keys()].flatMap((chip) => [`${chip} `, chip]);
     return chips.find((chip) => text.endsWith(chip)) ?? "";
   }
 
-  /** Returns the chip at the beginning of the text; "" for none. */
+  /** Returns the chip at the beginning of the text, or "". */
   after(text: string): string {
     return [...this.#images.keys()].find((chip) => text.startsWith(chip)) ?? "";
   }

@@ -6,7 +6,7 @@ const KEPT = 300;
 const MOST_CHARS = 10_000;
 
 /** Stores the inputs of a workspace, one line of JSON per entry, in a file that only its owner can read. Several
- * processes append to it. None of its methods throws: after an error the history is empty. */
+ * processes append to it. Its methods do not throw: after an error the history is empty. */
 export class InputHistory {
   readonly #path: string;
   #writing: Promise<void> = Promise.resolve();
@@ -40,7 +40,7 @@ export class InputHistory {
     });
   }
 
-  /** Resolves when everything is written. */
+  /** Resolves when all entries are written. */
   async settled(): Promise<void> {
     await this.#writing;
   }

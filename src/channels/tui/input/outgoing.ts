@@ -6,7 +6,6 @@ export interface AttachedImage {
   readonly image: Image;
 }
 
-/** A message that the user wants to send. */
 export interface Outgoing {
   /** The text with all pastes, except pastes that became variables. */
   readonly text: string;
@@ -14,13 +13,13 @@ export interface Outgoing {
   readonly variables: Readonly<Record<string, string>>;
   /** The images, by their chips in the text. */
   readonly images: Readonly<Record<string, AttachedImage>>;
-  /** If present, the request changes nothing and has this purpose. */
+  /** If present, the request changes no file and has this purpose. */
   readonly only?: "plan" | "review";
 }
 
 const PLAIN = /^[\p{L}\p{N}_@%+=:,./-]+$/u;
 
-/** Returns a message as it can be typed again: each chip is replaced by the path of its image. */
+/** Returns a message that a user could type: the path of an image replaces its chip. */
 export function typedText({ text, images }: Pick<Outgoing, "text" | "images">): string {
   return Object.entries(images).reduce((typed, [chip, { path }]) => {
     const word = PLAIN.test(path) ? `@${path}` : `@"${path.replace(/["\\]/g, "\\$&")}"`;

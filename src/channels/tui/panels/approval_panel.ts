@@ -13,18 +13,15 @@ import { wrapped } from "../text/wrapped.ts";
 import { BasePanel, type Panel, type PanelParts } from "./panel.ts";
 import { LineInput, type Movement, movement } from "./widgets.ts";
 
-/** A pause that is longer than between two letters of a word, and shorter than the reading of a question. */
+/** The pause is longer than between two letters of a word, and shorter than the reading of a question. */
 const PAUSE_MS = 300;
 
 interface QuestionsParts {
   readonly panels: PanelParts;
   readonly clock: Clock;
   readonly input: () => { readonly empty: boolean; key(data: string): void };
-  /** The panel that has the keyboard. */
   readonly open: () => Panel | null;
-  /** Cancels the running query. */
   readonly cancel: () => void;
-  /** Draws attention to the terminal, for a reason. */
   readonly ring: (why: string) => void;
 }
 
@@ -42,12 +39,11 @@ export class Questions {
     this.#parts = parts;
   }
 
-  /** The pending approval. */
   get panel(): ApprovalPanel | null {
     return this.#panel;
   }
 
-  /** Gives the keyboard to the pending approval, or back to the input; returns false if there is none. */
+  /** Gives the keyboard to the pending approval, or back to the input. Returns false without an approval. */
   turn(): boolean {
     if (this.#panel === null) return false;
     const { panels, open } = this.#parts;
@@ -70,7 +66,6 @@ export class Questions {
     return true;
   }
 
-  /** Refuses the approval. */
   refuse(): void {
     const panel = this.#panel;
     this.#panel = null;
@@ -129,7 +124,6 @@ interface ApprovalPanelParts extends PanelParts {
   /** Whether its letters reach it, because the input is empty. */
   readonly ready: () => boolean;
   readonly answer: (answer: ApprovalAnswer) => void;
-  /** Cancels the query that asks. */
   readonly cancel: () => void;
 }
 
@@ -141,7 +135,6 @@ interface PanelRow {
   readonly at: number;
 }
 
-/** An approval with its choices, as one text that scrolls. */
 export class ApprovalPanel extends BasePanel {
   readonly title = "Vis asks";
   readonly #own: ApprovalPanelParts;
@@ -181,12 +174,10 @@ export class ApprovalPanel extends BasePanel {
     return this.#choices.map(({ key }) => key).join(" ");
   }
 
-  /** Whether this is the letter of a choice. */
   names(key: string): boolean {
     return this.#choices.some((choice) => choice.key === key);
   }
 
-  /** Whether a key selects one of its choices or scrolls it. */
   moves(data: string): boolean {
     const moved = movement(data);
     return moved === "up" || moved === "down" || moved !== null && (this.#more || this.#top > 0);

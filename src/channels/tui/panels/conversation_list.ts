@@ -7,10 +7,9 @@ import { amounts, fitted, flat, paint } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { LineInput, List, movement, row } from "./widgets.ts";
 
-/** More is read this many rows before the end of the list. */
+/** The list reads more this many rows before its end. */
 const AHEAD = 40;
 
-/** A prompt about a conversation: a new title, or whether to delete it. */
 interface Asked {
   readonly item: FoundItem;
   readonly title: LineInput | null;
@@ -77,7 +76,6 @@ export class ConversationList extends BasePanel {
     if (again && this.#list.selected) this.#open(this.#list.selected);
   }
 
-  /** Whether the key acts on the selected one. */
   #act(data: string, item: FoundItem): boolean {
     const browsing = this.#input.value === "";
     if (matchesKey(data, "enter")) this.#open(item);
@@ -115,7 +113,6 @@ export class ConversationList extends BasePanel {
     });
   }
 
-  /** Reads the next page when the end of the list is near. */
   #more(): void {
     const { items, at } = this.#list;
     if (this.#input.value.trim() !== "" || items.length - at > AHEAD || this.#found.complete) return;
@@ -188,14 +185,11 @@ export class ConversationList extends BasePanel {
 
 type ListedConversation = Awaited<ReturnType<Conversations["list"]>>[number];
 
-/** A conversation of the list, one of its branches, or a search match. */
 type FoundItem = ListedConversation | BranchOfConversation | (SearchHit & { readonly workspace: string });
 
-/** The number of conversations, or search matches, read at once. */
 const PAGE = 100;
 const HITS = 50;
 
-/** The matches of a search. */
 interface Hits {
   readonly words: string;
   readonly items: readonly (SearchHit & { readonly workspace: string })[];
@@ -206,23 +200,20 @@ function itemKey(item: FoundItem): string {
   return "place" in item ? item.conversationId : `branch ${item.branchId}`;
 }
 
-/** Keeps the part of a list of conversations that has been read so far. */
 class ConversationSearch {
   readonly #parts: PanelParts;
   #listed: readonly ListedConversation[] = [];
   #complete = false;
   /** The matches of the newest answered search. */
   #hits: Hits | null = null;
-  /** The branches of the unfolded conversations. */
   readonly #branches = new Map<string, readonly BranchOfConversation[]>();
-  /** The workspace of each listed conversation. */
   readonly #workspaces = new Map<string, string>();
 
   constructor(parts: PanelParts) {
     this.#parts = parts;
   }
 
-  /** Whether there are no more conversations to list. */
+  /** Whether all conversations are listed. */
   get complete(): boolean {
     return this.#complete;
   }
@@ -243,7 +234,7 @@ class ConversationSearch {
   }
 
   /** Returns an empty list until the search for these words is answered. Until then, if one search text extends the
-   * other, it returns the matches of the previous search. */
+   * other, returns the matches of the previous search. */
   hits(words: string, everywhere: boolean): readonly FoundItem[] {
     const { words: answered = "", items = [] } = this.#hits ?? {};
     if (answered === "" || !words.startsWith(answered) && !answered.startsWith(words)) return [];
@@ -310,7 +301,6 @@ function itemLines(
   { width, selected, here, everywhere, now }: {
     readonly width: number;
     readonly selected: boolean;
-    /** Whether the conversation is the one on the screen. */
     readonly here: boolean;
     readonly everywhere: boolean;
     readonly now: number;

@@ -13,7 +13,6 @@ export class Inspector extends TurnsPanel {
   protected readonly empty = "  nothing has been sent yet";
   override readonly rows = 200;
   readonly #reader = new Reader();
-  /** The iteration being read, and its texts. */
   #open: { readonly query: Query; readonly position: number; readonly parts: readonly TextPart[] } | null = null;
 
   get title(): string {
@@ -100,7 +99,6 @@ export class Inspector extends TurnsPanel {
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
-/** Returns all parts of one iteration: facts, the exact messages that were sent, the raw reply. */
 function sentParts(iteration: StoredIteration, messages: readonly SentMessage[]): readonly TextPart[] {
   const { response, thinking, error } = iteration;
   const part = (head: string, text: string): readonly TextPart[] => text === "" ? [] : [{ head, text }];
@@ -123,7 +121,6 @@ function size(text: string): string {
 
 type Row = readonly [name: string, text: string];
 
-/** Formats the usage and context of an iteration, one line each. */
 function stepTable(iteration: StoredIteration): string {
   const { metadata, status, createdAt } = iteration;
   const rows: readonly Row[] = [

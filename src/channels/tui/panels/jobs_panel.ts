@@ -17,7 +17,6 @@ export class JobsPanel extends BasePanel {
       row(flat(title), { detail: flat(lastLine(output)), facts: [amounts.time(Date.now() - startedAt)], ...place }),
     ],
   });
-  /** The program whose output is shown. */
   #shown: BackgroundProgram | null = null;
   #output = "";
 
@@ -79,7 +78,7 @@ export class JobsPanel extends BasePanel {
     const output = this.#shown?.output ?? "";
     if (output !== this.#output) {
       this.#reader.text.show([{ text: output }]);
-      this.#reader.handle("\x1b[F"); // it moves to the end
+      this.#reader.handle("\x1b[F"); // The key moves to the end.
     }
     this.#output = output;
     this.parts.act.redraw();

@@ -9,7 +9,6 @@ import { LoginPanel } from "./login_panel.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { LineInput, List, movement, row } from "./widgets.ts";
 
-/** Returns facts for choosing a model, the most important first. */
 function modelFacts({ contextTokens, price, reasoning, images, known }: ModelReport): readonly string[] {
   return [
     price === null
@@ -23,7 +22,6 @@ function modelFacts({ contextTokens, price, reasoning, images, known }: ModelRep
   ];
 }
 
-/** The longest wait for a provider. */
 const DEADLINE_MS = 8_000;
 
 interface Listed {
@@ -118,14 +116,13 @@ export class ModelPicker extends BasePanel {
     return this.#providers.some(({ name }) => name === provider);
   }
 
-  /** Lists the providers that cannot be used yet. */
   #offer(choices: readonly LoginChoice[]): void {
     const isReady = (provider: string): boolean =>
       this.#providers.some(({ name, fix }) => name === provider && fix === "");
     this.#logins = choices.filter(({ name }) => name !== BOT_LOGIN && !isReady(name));
   }
 
-  /** Requests the models of one provider, so that a slow one does not delay the others. */
+  /** Requests the models of one provider, so that a slow provider does not delay the others. */
   #ask(provider: string, admin: ProviderAdmin): void {
     this.load(`models of ${provider}`, {
       work: async (signal) => {
@@ -207,7 +204,7 @@ export class ModelPicker extends BasePanel {
   }
 }
 
-/** Formats the name of a provider and its status, on a second line if one is too short for both. */
+/** Adds a second line if one line is too short for name and status. */
 function headed(name: string, { told, width }: { readonly told: string; readonly width: number }): readonly string[] {
   if (visibleWidth(name) + 2 + visibleWidth(told) <= width) return [`${paint.bold(name)}  ${paint.dim(told)}`];
   return [
@@ -216,7 +213,6 @@ function headed(name: string, { told, width }: { readonly told: string; readonly
   ];
 }
 
-/** Whether it is a server on this machine. */
 function isServer({ need, start }: LoginChoice): boolean {
   return need === "optional" && start === undefined;
 }

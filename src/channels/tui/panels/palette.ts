@@ -4,22 +4,20 @@ import { fitted, flat } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { LineInput, List, movement, row } from "./widgets.ts";
 
-/** A named command: "/name" in the input, an entry of the palette, and keys if it has some. */
+/** A named command: "/name" in the input, an entry of the palette, and optional keys. */
 export interface PaletteCommand {
   readonly name: string;
-  /** Other names of the command. */
   readonly aliases?: readonly string[];
   readonly detail: string;
   readonly keys: string;
-  /** Whether it needs words after its name. */
+  /** Whether the command needs words after its name. */
   readonly needsWords?: boolean;
-  /** Runs the command; `outgoing` is the typed message, if there is one. */
+  /** `outgoing` is the typed message, if there is one. */
   run(words: string, outgoing?: Outgoing): void | Promise<void>;
 }
 
 const MOST_COLUMN = 28;
 
-/** All actions, found by a few letters of their names. */
 export class Palette extends BasePanel {
   readonly title = "Commands";
   readonly hint = "type to find · ↑↓ · Enter runs · Esc";

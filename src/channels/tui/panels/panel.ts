@@ -15,33 +15,30 @@ import type { Theme } from "../text/theme.ts";
 
 /** A view over the messages, until it is closed. It has the keyboard while it is open; Esc closes it. */
 export interface Panel extends Component {
-  /** The title in its top border. */
   readonly title: string;
-  /** The handled keys, shown in its bottom border. */
+  /** The handled keys, shown in the bottom border. */
   readonly hint: string;
-  /** The limit for its rows, without its borders. */
+  /** The limit for rows, without borders. */
   readonly rows: number;
-  /** Sets the number of rows, without borders. Called before every `render`, which then returns no more lines. */
+  /** Sets the number of rows, without borders. The screen calls it before every `render`, which then returns no more
+   * lines. */
   fit(rows: number): void;
-  /** Called when the panel was closed; pending results are dropped. */
+  /** Drops pending results after the panel was closed. */
   left(): void;
   handleInput(data: string): void;
-  /** Handles a press or click of the mouse on the row this far above its last one. Returns false if that row is text
+  /** Handles a press or click of the mouse on the row this far above the last one. Returns false if that row is text
    * for the mouse to select. */
   press?(fromLast: number, clicked: boolean): boolean;
 }
 
-/** The actions of a panel on its screen. None of them throws; errors are reported with `tell`. */
+/** The actions of a panel on its screen. They do not throw, and report errors with `tell`. */
 export interface PanelActions {
-  /** Redraws, because a pending result has arrived. */
   redraw(): void;
-  /** Closes the open panel. */
   close(): void;
-  /** Replaces the open panel. */
   open(panel: Panel): void;
   /** Shows a line above the input until the next key. */
   tell(text: string): void;
-  /** Shows another conversation; with null a new one. */
+  /** Shows another conversation; null shows a new one. */
   show(branch: Branch | null): Promise<void>;
   /** Makes and shows a branch that continues after this point of the current one. */
   fork(at: BranchPoint): Promise<void>;
@@ -54,21 +51,19 @@ export interface PanelActions {
   undo(options?: { readonly redo: boolean }): Promise<void>;
   /** Writes the conversation to a file; "" chooses a name. */
   export(name: string): Promise<void>;
-  /** Puts a text into the input, before the present text. */
+  /** Inserts a text into the input, before the present text. */
   compose(text: string): void;
   quit(): void;
 }
 
 export interface Rewinding {
-  /** Ids of the file changes to undo. */
   readonly changes: readonly string[];
   /** The target; null leaves the conversation unchanged. */
   readonly to: { readonly point: BranchPoint; readonly text: string } | null;
 }
 
-/** The dependencies of every panel. */
 export interface PanelParts {
-  /** Returns the open session; it is replaced after `useModel`. */
+  /** Returns the open session, which `useModel` replaces. */
   session(): Session;
   /** Returns the branch on the screen; null for a new conversation without a request. */
   branch(): Branch | null;
@@ -76,7 +71,7 @@ export interface PanelParts {
   config(): Promise<ConfigAdmin>;
   extensions(): Promise<Pick<ExtensionAdmin, "run">>;
   readonly act: PanelActions;
-  /** Returns the colours; without it, only weights are used. */
+  /** Returns the colours; without it, panels use only weights. */
   readonly theme?: () => PanelTheme;
 }
 
@@ -112,10 +107,9 @@ export abstract class BasePanel implements Panel {
     return true;
   }
 
-  /** Handles a click on one of its lines, 0-based. */
+  /** Handles a click on a 0-based line. */
   protected click(_line: number): void {}
 
-  /** Handles Esc. */
   protected back(): void {
     this.close();
   }
@@ -164,17 +158,15 @@ export abstract class BasePanel implements Panel {
     }
   }
 
-  /** The last error; "" for none. */
   protected get problem(): string {
     return this.#problem === "" ? "" : (this.parts.theme?.().bad ?? paint.bold)(`! ${this.#problem}`);
   }
 
-  /** Returns the last error, a loading notice, or `otherwise`; "" for nothing. */
+  /** Returns the last error, a loading notice, or `otherwise`; "" for an empty line. */
   protected status(otherwise = ""): string {
     return this.problem || paint.dim(this.#running > 0 ? "loading …" : otherwise);
   }
 
-  /** Returns the line below a list, which is shown only if it has content. */
   protected below(otherwise: string, { empty }: { readonly empty: boolean }): readonly string[] {
     const line = empty ? this.status(otherwise) : this.problem || paint.dim(otherwise);
     return line === "" ? [] : [line];
@@ -190,15 +182,14 @@ export abstract class BasePanel implements Panel {
     this.parts.act.close();
   }
 
-  /** Closes the panel for an action of the screen. */
   protected leaveFor(work: () => void | Promise<void>): void {
     const { tell } = this.parts.act;
     this.close();
     void Promise.resolve().then(work).catch((error: unknown) => tell(flat(messageOf(error))));
   }
 
-  /** Runs work in the background. The result is dropped if the panel was closed or newer work of its kind has begun; an
-   * error is shown. */
+  /** Runs work in the background. The result is dropped if the panel was closed or newer work of its kind has begun.
+   * The panel shows an error. */
   protected load<T>(
     kind: string,
     { work, then }: { readonly work: (signal: AbortSignal) => Promise<T>; readonly then: (found: T) => void },

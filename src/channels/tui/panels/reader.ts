@@ -19,7 +19,7 @@ export class Reader {
     this.text = new TextView(theme);
   }
 
-  /** Whether it handled the key. */
+  /** Returns whether the reader used the key. */
   handle(data: string): boolean {
     if (this.#asking !== null) {
       if (matchesKey(data, "enter")) this.#search(this.#asking.value);
@@ -37,7 +37,7 @@ export class Reader {
     return true;
   }
 
-  /** Whether it handled Esc. */
+  /** Returns whether the reader used Esc. */
   back(): boolean {
     if (this.#asking === null && this.#needle === "") return false;
     this.#asking = null;
@@ -82,7 +82,6 @@ export class Reader {
   }
 }
 
-/** A part of a long text, with an optional heading. */
 export interface TextPart {
   readonly head?: string;
   readonly text: string;
@@ -91,7 +90,6 @@ export interface TextPart {
   readonly look?: Look;
 }
 
-/** Formats a unified diff of one file for people. */
 export function diffPart(diff: string): TextPart {
   const paint = terminalPaint({ color: false, weights: false });
   const [head = "", ...lines] = diffLines(diff, { width: Infinity, paint, most: Infinity });
@@ -140,7 +138,6 @@ export class TextView {
     this.#top = { line: 0, row: 0 };
   }
 
-  /** The part of the top row. */
   get part(): number {
     return this.#lines[this.#top.line]?.part ?? 0;
   }
@@ -166,7 +163,6 @@ export class TextView {
     else this.#scroll({ up: -1, down: 1, pageUp: -page, pageDown: page }[movement]);
   }
 
-  /** Moves to the beginning of a part. */
   go(part: number): void {
     const line = this.#lines.findIndex((one) => one.part === part);
     if (line < 0) return;
@@ -174,7 +170,7 @@ export class TextView {
     this.#pinned = true;
   }
 
-  /** Shows the next or previous line that contains this text, ignoring case; false if there is none. */
+  /** Shows the next or previous line that contains this text, ignoring case. Returns false without a match. */
   find(needle: string, { by, again }: { readonly by: 1 | -1; readonly again: boolean }): boolean {
     this.#needle = needle.toLowerCase();
     const count = this.#lines.length;
@@ -190,7 +186,6 @@ export class TextView {
     return false;
   }
 
-  /** The number of lines that contain the search text. */
   get matches(): number {
     if (this.#needle === "") return 0;
     return this.#lines.filter(({ text }) => safe(text).toLowerCase().includes(this.#needle)).length;
@@ -234,7 +229,7 @@ export class TextView {
     this.#top = by > 0 && isBehind({ line, row }, last) ? last : { line, row };
   }
 
-  /** Returns the top row that puts the end on the last row. */
+  /** Returns the top row for which the end is on the last row. */
   #last(): { line: number; row: number } {
     let left = this.#height;
     for (let line = this.#lines.length - 1; line >= 0; line--) {

@@ -8,7 +8,6 @@ import { type Query, type TurnItem, TurnsPanel } from "./turns.ts";
 interface Moment {
   readonly query: Query;
   readonly position: number;
-  /** The requests after this one. */
   readonly later: readonly Query[];
 }
 

@@ -8,7 +8,6 @@ interface Setting {
   readonly label: string;
   readonly doc: string;
   shown(prefs: Prefs): string;
-  /** Returns the next value, or the previous one. */
   step(prefs: Prefs, by: 1 | -1): Partial<Prefs>;
 }
 

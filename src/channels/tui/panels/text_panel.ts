@@ -13,7 +13,6 @@ import { BasePanel, type PanelParts } from "./panel.ts";
 import { Reader, type TextPart } from "./reader.ts";
 import { LineInput } from "./widgets.ts";
 
-/** A text to read and search, such as the help. */
 export class TextPanel extends BasePanel {
   readonly title: string;
   override readonly rows = 200;
@@ -30,7 +29,6 @@ export class TextPanel extends BasePanel {
     return "↑↓ PgUp PgDn · / find · Esc";
   }
 
-  /** `at`: where the view then is. */
   protected show(texts: readonly TextPart[], at: "beginning" | "end" = "beginning"): void {
     this.#reader.text.show(texts);
     if (at === "end") this.#reader.text.move("end");
@@ -55,7 +53,8 @@ export class TextPanel extends BasePanel {
   }
 }
 
-/** Shows the output of an extension's command as it arrives, and takes answers to its questions. Esc ends the command. */
+/** Shows the output of an extension's command as it arrives, and takes answers to its questions. Esc ends the
+ * command. */
 export class CommandPanel extends TextPanel {
   #output = "";
   #asked: { readonly input: LineInput; answer(text: string): void } | null = null;
@@ -121,7 +120,7 @@ export class CommandPanel extends TextPanel {
   }
 }
 
-/** A question asked next to the conversation: it changes nothing, and neither the question nor the answer is kept. */
+/** A question next to the conversation. It changes no file, and Vis keeps neither the question nor the answer. */
 export class SideQuestion extends TextPanel {
   readonly #question: string;
   #answer: readonly MarkdownBlock[] = [];

@@ -9,7 +9,6 @@ import { amounts, flat } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { LineInput, List, type Movement, movement, row } from "./widgets.ts";
 
-/** A panel for choosing an iteration of the branch on the screen. */
 export abstract class TurnsPanel extends BasePanel {
   protected readonly turns: TurnList;
   readonly #input = new LineInput({ prompt: "> ", placeholder: "words of a request" });
@@ -77,14 +76,12 @@ export type TurnItem =
   /** A placeholder for earlier iterations, which are read when it is selected. */
   | { readonly kind: "earlier"; readonly query: Query; readonly before: number };
 
-/** The number of iterations read at once. */
 const PAGE = 60;
 
-/** Reads iterations of a query. */
 type Read = (query: Query, range: { readonly after: number; readonly limit: number }) => void;
 
-/** The queries of a branch, with the iterations of unfolded ones: the newest are read first, earlier ones when they are
- * selected. */
+/** The queries of a branch, with the iterations of unfolded ones. The newest iterations are read first, earlier ones
+ * when they are selected. */
 class TurnList {
   readonly list: List<TurnItem>;
   readonly #read: Read;
@@ -133,7 +130,6 @@ class TurnList {
     return this.#open.has(query.queryId);
   }
 
-  /** Adds the iterations that `read` returned. */
   add(query: Query, found: readonly IterationSummary[]): void {
     const known = this.#steps.get(query.queryId) ?? [];
     const fresh = found.filter(({ position }) => !known.some((one) => one.position === position));
@@ -203,7 +199,6 @@ function keyOf(item: TurnItem): string {
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
-/** An iteration in a list. */
 interface IterationSummary {
   readonly iterationId: string;
   readonly position: number;
@@ -211,7 +206,6 @@ interface IterationSummary {
   readonly facts: readonly string[];
 }
 
-/** Reads iterations for the list. */
 async function readSteps(
   conversations: Conversations,
   { queryId, after, limit }: { readonly queryId: string; readonly after: number; readonly limit: number },
@@ -257,8 +251,8 @@ function step(iteration: StoredIteration): IterationSummary {
   };
 }
 
-/** Lists queries and iterations of the branch on the screen. Enter makes a branch that continues after the chosen one,
- * or after the end of a query. */
+/** Lists queries and iterations of the branch on the screen. Enter makes a branch that continues after the chosen
+ * iteration, or after the end of a query. */
 export class ForkPicker extends TurnsPanel {
   readonly title = "Fork";
   readonly hint = "Enter forks here · → expands · ^R reloads · Esc";

@@ -128,7 +128,6 @@ function drawn(
   return noted ? [line, `    ${paint.dim(`// ${flat(doc)}`)}`] : [line];
 }
 
-/** The limit for the shown part of a value or a difference. */
 const SHOWN_CHARS = 200_000;
 const PAGES = ["value", "code", "versions", "diff"] as const;
 /** Limits for listed versions, in general and for large values. */
@@ -241,7 +240,7 @@ class VariablePages {
     const { name, versions } = this.#head;
     if (page === "versions") return { shown: this.#shown, ...await this.#versions() };
     if (page === "diff") return { shown: this.#shown, ...await this.#diff(version) };
-    // The store returns the newest ones, so the requested one comes first.
+    // The store returns the newest versions, so the requested one comes first.
     const [shown = null] = await records().versions(branch, { name, newest: versions - version + 1 });
     if (shown === null) return { shown, copied: () => "", parts: bounded("", "plain") };
     if (page === "value") {

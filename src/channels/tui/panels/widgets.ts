@@ -2,7 +2,6 @@ import { Input, type KeyId, matchesKey, visibleWidth } from "@earendil-works/pi-
 import { harmlessText } from "../../../domain/kit/text.ts";
 import { fitted, paint } from "../text/one_line.ts";
 
-/** The look and the identity of a list's items. */
 interface ListLook<T> {
   key(item: T): string;
   /** Draws at most four lines, none wider than `width`. */
@@ -35,7 +34,7 @@ export class List<T> {
     return item === undefined || this.#heading(item) ? undefined : item;
   }
 
-  /** The position of the selected item, 0-based. */
+  /** The 0-based position of the selected item. */
   get at(): number {
     return this.#at;
   }
@@ -70,7 +69,7 @@ export class List<T> {
     this.#settle(step);
   }
 
-  /** Selects the item on this row; true if it was selected before, so that a second click acts as Enter. */
+  /** Selects the item on this row. Returns true if it was selected before, so that a second click acts as Enter. */
   press(row: number): boolean {
     const at = this.#shown[row];
     const item = at === undefined ? undefined : this.#items[at];
@@ -174,7 +173,7 @@ export class LineInput {
   readonly #prompt: string;
   readonly #hidden: boolean;
 
-  /** With `hidden`, only the length of a secret is shown. */
+  /** With `hidden`, the input shows only the length of a secret. */
   constructor({ prompt, placeholder = "", value = "", hidden = false }: {
     readonly prompt: string;
     readonly placeholder?: string;
@@ -193,7 +192,7 @@ export class LineInput {
     return this.#input.getValue();
   }
 
-  /** Whether it changed the text. */
+  /** Returns whether the key changed the text. */
   handle(data: string): boolean {
     const before = this.value;
     this.#input.handleInput(data);

@@ -5,19 +5,19 @@ import { markdownLines } from "../../../markdown/terminal/markdown_lines.ts";
 import type { Theme } from "./theme.ts";
 import { cutWide } from "./wrapped.ts";
 
-/** Draws some paragraphs. Returns the same array if nothing changed. */
+/** Returns the same array if no line changed. */
 type Part = (width: number) => readonly string[];
 
 /** An open list of this many characters is split between its items. */
 const LONG_LIST = 2_000;
 
-/** Markdown that grows. Everything before its last paragraph, or before the last item of a long list, is drawn only
- * once, so that appending costs the same for a long answer. A whole text should be drawn by one that has `whole`: it
- * does not split lists, whose items may depend on each other. */
+/** Markdown that grows. All text before its last paragraph, or before the last item of a long list, is drawn only once.
+ * Appending therefore costs the same for a long answer. `whole` is for a complete text: it does not split lists, whose
+ * items may depend on each other. */
 export class MarkdownText {
   readonly #theme: Theme;
   readonly #options: { readonly whole: boolean; readonly look: (line: string) => string };
-  /** `joins`: it continues the list before it. */
+  /** `joins` means that the part continues the list before it. */
   readonly #done: { readonly part: Part; readonly joins: boolean }[] = [];
   #tail = "";
   #joins = false;
@@ -67,9 +67,9 @@ export class MarkdownText {
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const ITEM = /^(?:[-*+]|\d+[.)])(?:\s|$)/;
 
-/** Returns places that can split the text: the first one after an empty line outside of fences, with no list or indented
- * text continuing, which does not change the meaning; and the last item of a list without empty lines. 0 means that
- * there is no such place. */
+/** Returns two places that can split the text, or 0. `paragraph` follows the first empty line that is outside of fences
+ * and inside no list or indented text, so the split does not change the meaning. `item` is the last item of a list
+ * without empty lines. */
 function boundaries(text: string): { readonly paragraph: number; readonly item: number } {
   let fence = "";
   let at = 0;
@@ -77,7 +77,7 @@ function boundaries(text: string): { readonly paragraph: number; readonly item: 
   let empty = false;
   while (true) {
     const end = text.indexOf("\n", at);
-    if (end === -1) return { paragraph: 0, item }; // the last line may still grow
+    if (end === -1) return { paragraph: 0, item }; // The last line may still grow.
     const line = text.slice(at, end);
     const mark = FENCE.exec(line)?.[1] ?? "";
     if (fence === "" && empty && at > 0 && /^\S/.test(line) && !ITEM.test(line)) return { paragraph: at, item };

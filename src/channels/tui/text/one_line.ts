@@ -4,7 +4,6 @@ import { aboutText, type Spend } from "../../../domain/query/model_call.ts";
 
 const UNITS = ["bytes", "KB", "MB", "GB"] as const;
 
-/** Formats numbers in few characters. */
 export const amounts = {
   bytes(count: number): string {
     let [size, unit] = [count, 0];
@@ -23,7 +22,7 @@ export const amounts = {
   dollars(usd: number): string {
     return `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
   },
-  /** Formats tokens and cost; returns nothing if no token was counted. */
+  /** Returns an empty list if no token was counted. */
   spent({ usage, costUsd }: Spend): readonly string[] {
     const { input, output } = usage;
     const isCounted = input + output > 0;

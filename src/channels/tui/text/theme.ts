@@ -20,7 +20,6 @@ export interface Theme {
   readonly warn: Paint;
   /** The background of the user's requests. */
   readonly said: Paint;
-  /** Returns the highlighted lines of TypeScript. */
   code(code: string): readonly string[];
   readonly markdown: TerminalPaint;
   readonly editor: EditorTheme;
@@ -30,12 +29,12 @@ export interface Theme {
 const COLOURED_CHARS = 20_000;
 const same: Paint = (text) => text;
 
-/** The options of a theme, read on every painting, so that it follows every change. */
+/** The options of a theme. Every painting reads them, so that it follows every change. */
 interface ThemeLook {
   readonly color: boolean;
   /** Whether the terminal's background is dark; null if unknown. */
   readonly dark: boolean | null;
-  /** Whether to dim nothing, since some terminals show dim text too faintly to be read. */
+  /** Whether to avoid dim text, since some terminals show it too faintly to be read. */
   readonly contrast?: boolean;
 }
 
@@ -77,7 +76,6 @@ export function makeTheme(look: ThemeLook): Theme {
   };
 }
 
-/** The user's chosen theme, for the background of the terminal. */
 export class ScreenTheme {
   /** Whether the background is dark, if the terminal reports it. */
   #dark: boolean | null = null;

@@ -37,7 +37,7 @@ export function brokenLine(text: string, width: number): readonly string[] {
   return cutWide(wrapTextWithAnsi(text, width), width);
 }
 
-/** From this limit on, all that can be viewed is already shown. */
+/** With this limit or a higher one, all viewable lines are already shown. */
 const WHOLE = 1_000;
 
 /** Returns the note below shortened content; `count` is null if the lines were not counted. */
