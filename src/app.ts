@@ -27,7 +27,6 @@ type Extensions = Omit<SessionParts, "env">;
 /** The only place that reads the environment. */
 const environment = (): Record<string, string> => Deno.env.toObject();
 
-/** Runs the program and ends the process with its exit code. */
 export async function main(args: readonly string[], extensions: Extensions): Promise<void> {
   if (args[0] === "__sandbox_child") return await sandboxChild();
   const env = environment();
@@ -107,7 +106,6 @@ type Care = Pick<
   | "configAdmin"
 >;
 
-/** The services for settings, keys, extensions, the machine and the database. */
 function careServices(extensions: Extensions): Care {
   const settingsOf = async (request: OpenRequest): Promise<Settings> => {
     const { readSettings } = await import("./app/settings/settings.ts");
@@ -219,7 +217,7 @@ async function sandboxChild(): Promise<void> {
   }
 }
 
-/** One sentence for the user; the stack only if logging was requested. */
+/** Returns one sentence for the user, and the stack only if logging was requested. */
 function defect(
   error: unknown,
   { io, env }: { readonly io: DenoIo; readonly env: Readonly<Record<string, string>> },
@@ -231,7 +229,7 @@ function defect(
 }
 
 /** Returns the values for the variables of proxies with which the runtime's `fetch` reads them as other programs do.
- * Returns {} without a proxy, or if nothing must change. Call it before the first request.
+ * Returns {} without a proxy, or if no value must change. Call it before the first request.
  *
  * The runtime compares hosts with NO_PROXY only in lower case. It ignores ports, `*.` and brackets there, and lets `*`
  * match names but no addresses. So missing entries are added, and none is removed. The runtime also uses `http_proxy`

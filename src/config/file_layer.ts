@@ -9,8 +9,8 @@ import { type Config, ConfigSchema } from "./schema.ts";
 /** Settings of earlier versions. A file with one of them still loads. */
 const RETIRED = ["title", "autoForget"];
 
-/** Reads the settings of a file. Throws `SettingError` that names the file and the key, for an invalid value and for a
- * key that a project must not set. */
+/** Throws `SettingError` that names the file and the key, for an invalid value and for a key that a project must not
+ * set. */
 export async function fileLayer(
   layer: "user" | "project",
   file: ConfigFile | ProjectFile,
@@ -80,7 +80,7 @@ interface Node {
   readonly items?: Node;
 }
 
-/** Returns the error for an unknown key: it suggests the closest one, otherwise lists the existing keys. */
+/** Returns an error that suggests the closest key, otherwise lists the existing keys. */
 function unknownKey(key: string, path: readonly PropertyKey[], schema: z.ZodType): string {
   let node: Node | undefined = z.toJSONSchema(schema, { io: "input" }) as Node;
   for (const step of path) node = typeof step === "number" ? node?.items : node?.properties?.[String(step)];
@@ -89,7 +89,7 @@ function unknownKey(key: string, path: readonly PropertyKey[], schema: z.ZodType
   return near === null ? `unknown setting; there are ${names.join(", ")}` : `unknown setting; did you mean ${near}?`;
 }
 
-/** Fills in defaults; throws `SettingError` that names `source` and the key. */
+/** Fills in defaults. Throws `SettingError` that names `source` and the key. */
 export function checkConfig(
   values: unknown,
   source: string,
@@ -100,7 +100,7 @@ export function checkConfig(
   if (parsed.success) {
     const config = parsed.data as Config;
     const names = config.providers.map(({ name }) => name);
-    const twice = names.find((name, at) => names.indexOf(name) !== at); // they could not be distinguished
+    const twice = names.find((name, at) => names.indexOf(name) !== at); // A name must be unique.
     if (twice !== undefined) throw refused("providers", `two of them are named ${twice}`);
     return config;
   }

@@ -1,7 +1,7 @@
 import { ConfigError, messageOf } from "../domain/errors.ts";
 import { oneLine } from "../domain/kit/text.ts";
 
-/** Parses a file of JSON with comments and trailing commas; throws `ConfigError` that names the file. */
+/** Parses a file of JSON with comments and trailing commas. Throws `ConfigError` that names the file. */
 export function parseJsonc(file: { readonly path: string; readonly text: string }): unknown {
   try {
     return JSON.parse(stripComments(file.text.replace(/^\ufeff/, "")));
@@ -45,8 +45,7 @@ export function setInJsonc(
   return insert(place, { key, value: nested(below, value) });
 }
 
-/** Removes the value at a path; returns the same text if there is none. A comment on the same line is removed with
- * it. */
+/** Removes the value at a path with a comment on the same line. Returns the same text without such a value. */
 export function removeFromJsonc(text: string, path: readonly string[]): string {
   if (text.trim() === "" || path.length === 0) return text;
   const { place, rest } = deepest(text, path.slice(0, -1));
@@ -128,7 +127,7 @@ function nested(path: readonly string[], value: unknown): unknown {
   return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
 }
 
-/** Formats JSON as people write it: short lists on one line, all other values on separate lines. */
+/** Formats short lists on one line, all other values on separate lines. */
 function written(value: unknown, indent: string): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const deeper = `${indent}  `;
@@ -146,7 +145,6 @@ function splice(text: string, { start, end, with: put }: { start: number; end: n
   return `${text.slice(0, start)}${put}${text.slice(end)}`;
 }
 
-/** A value in JSON with comments, with its position. */
 interface JsoncNode {
   readonly start: number;
   /** The position after its last character. */
@@ -161,7 +159,7 @@ interface JsoncMember {
   /** The position of its name; in an array, of its value. */
   readonly start: number;
   readonly value: JsoncNode;
-  /** The position of the comma after it; null if there is none. */
+  /** The position of the comma after it, or null. */
   readonly comma: number | null;
 }
 

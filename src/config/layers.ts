@@ -4,7 +4,7 @@ import { inputFault } from "../domain/input_fault.ts";
 import type { SettingsSection } from "../domain/settings.ts";
 import { PROJECT_KEYS } from "./defaults.ts";
 
-/** A file of settings; `text` is JSON with comments. */
+/** `text` is JSON with comments. */
 export interface ConfigFile {
   readonly path: string;
   readonly text: string;
@@ -12,7 +12,7 @@ export interface ConfigFile {
 
 /** The settings file of a workspace, to which blocks can write. */
 export interface ProjectFile extends ConfigFile {
-  /** Whether the user allowed this exact text to set any key; called only if it sets a key that needs it. */
+  /** Whether the user allowed this exact text to set any key. Called only if the text sets a key that needs it. */
   readonly trusted: () => Promise<boolean>;
   /** The user's own file, in which the key belongs; null if the machine has no home folder. */
   readonly userPath: string | null;
@@ -21,7 +21,6 @@ export interface ProjectFile extends ConfigFile {
 /** The layers in ascending order: each overrides the ones before it. */
 type LayerName = "default" | "user" | "project" | "environment" | "flags";
 
-/** The settings of one layer. */
 export interface ConfigLayer {
   readonly layer: LayerName;
   /** The values in the shape of `Config`, with only the keys that are set. */
@@ -63,7 +62,7 @@ function joined(
   return Object.fromEntries(merged);
 }
 
-/** Returns the value at a path; undefined if there is none. */
+/** Returns the value at a path, or undefined. */
 export function valueAt(values: unknown, path: readonly string[]): unknown {
   let value = values;
   for (const step of path) value = new Map(entriesOf(value)).get(step);
@@ -144,10 +143,9 @@ export class SettingsSections {
     return Object.fromEntries(await Promise.all(this.#named.map(async ({ name, schema }) => [name, await schema()])));
   }
 
-  /** Returns the defaults of every section. */
   async defaults(): Promise<ConfigLayer> {
     const found = this.all.map(async ({ namespace, schema }) => {
-      const { data } = (await schema()).safeParse({}); // there are none if a setting is required
+      const { data } = (await schema()).safeParse({}); // A section with a required setting has no defaults.
       return data === undefined ? [] : [[namespace, data]];
     });
     const config = Object.fromEntries((await Promise.all(found)).flat());

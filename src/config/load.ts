@@ -12,7 +12,6 @@ export interface ConfigSources {
   readonly project?: ProjectFile | null;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly flags: ConfigFlags;
-  /** The sections that extensions own. */
   readonly sections?: SettingsSections | undefined;
 }
 
@@ -22,7 +21,6 @@ export interface ConfigFlags {
   readonly maxIterations?: number | undefined;
   /** The cost limit of a query in US dollars. */
   readonly maxCostUsd?: number | undefined;
-  /** The time limit of a query. */
   readonly timeoutMs?: number | undefined;
   /** Extensions to exclude, in addition to the extensions that the settings deny. */
   readonly noExtension?: readonly string[] | undefined;
@@ -40,7 +38,7 @@ export interface LoadedConfig {
   readonly variable: (name: string) => string | null;
 }
 
-/** Merges the layers and checks the result; throws `ConfigError` that names the key and the layer. */
+/** Merges the layers and checks the result. Throws `ConfigError` that names the key and the layer. */
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
   const { env, flags, sections = new SettingsSections() } = sources;
   const variable = (name: string): string | null => nonEmpty(env[name]) ?? null;

@@ -3,21 +3,18 @@ import { SETTING_MARKS } from "../domain/settings.ts";
 import type { SettingsSections } from "./layers.ts";
 import { ConfigSchema } from "./schema.ts";
 
-/** A key of the settings, as its schema describes it. */
 export interface ConfigSetting {
   /** The dotted key; `[]` replaces the index in a list if the key occurs in each entry. */
   readonly key: string;
   /** The type as in a sentence: "integer or null", "list of string". */
   readonly type: string;
   readonly doc: string;
-  /** The default; undefined if there is none. */
   readonly default: unknown;
   /** The allowed words; [] if other values are allowed as well. */
   readonly choices: readonly unknown[];
   readonly isList: boolean;
 }
 
-/** The used parts of a setting's JSON Schema. */
 interface Node {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];

@@ -20,7 +20,7 @@ export function createLog(name: string): Log {
       if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(sink.level)) continue;
       try {
         sink.write({ level, category, event, data });
-      } catch { /* work must not end because its record cannot be written */ }
+      } catch { /* Work must not end because its record cannot be written. */ }
     }
   };
   return {
@@ -32,7 +32,7 @@ export function createLog(name: string): Log {
   };
 }
 
-/** Sends records at or above `level` to `write`, one JSON line each. Called once, by `app.ts`. */
+/** Sends records at or above `level` to `write`, one JSON line each. Only `app.ts` calls it, and only once. */
 export function startLogging(
   { level, write }: { readonly level: LogEntry["level"]; readonly write: (line: string) => void },
 ): void {
@@ -47,7 +47,6 @@ interface LogRecord extends Pick<LogEntry, "level" | "event"> {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Receives the records at or above its level. */
 interface LogSink {
   readonly level: LogEntry["level"];
   /** Receives a record; errors that it throws are ignored. */
@@ -57,7 +56,6 @@ interface LogSink {
 
 const SINKS = new Set<LogSink>();
 
-/** A successful call of an extension's function. */
 interface FinishedCall extends Pick<LogEntry, "conversationId" | "iterationId"> {
   readonly ext: string;
   readonly sym: string;
@@ -103,7 +101,7 @@ interface LogQueueOptions {
   readonly write: (entries: readonly LogEntry[]) => Promise<void>;
   /** The limit for waiting entries; further ones are dropped and counted. */
   readonly limit?: number;
-  /** The time for which the first entry of a batch waits for more. */
+  /** The milliseconds that the first entry of a batch waits for more. */
   readonly delayMs?: number;
   readonly now?: () => number;
 }
@@ -116,8 +114,8 @@ interface Calls {
 
 const BATCH = 256;
 
-/** The queue of entries for the log table: `add` returns immediately and never throws, and a batch is stored later.
- * Successful calls of one function in one iteration are merged into one entry with their count and time. */
+/** The queue of entries for the log table. `add` returns immediately and never throws; a batch is stored later.
+ * Successful calls of one function in one iteration form one entry with their count and time. */
 export class LogQueue {
   readonly #options: Required<LogQueueOptions>;
   readonly #waiting: LogEntry[] = [];
@@ -141,7 +139,6 @@ export class LogQueue {
     this.#schedule();
   }
 
-  /** Adds a successful call of an extension's function. */
   addCall({ ext, sym, ms, ...scope }: FinishedCall): void {
     const key = `${scope.iterationId} ${scope.conversationId} ${ext} ${sym}`;
     const known = this.#calls.get(key);
@@ -163,7 +160,6 @@ export class LogQueue {
     while (this.#writing !== null || this.#waiting.length > 0) await (this.#writing ??= this.#drain());
   }
 
-  /** Stores the waiting entries and accepts no more. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.flush();

@@ -47,7 +47,7 @@ const TAGS = pattern({
   keyword: String.raw`<[/!?]?[A-Za-z][\w:.-]*|/?>`,
 });
 
-/** The patterns of languages; others have no spans. */
+/** The patterns of languages; code in other languages has no spans. */
 const LANGUAGES: ReadonlyMap<string, RegExp> = new Map([
   ...named(BRACES, "c cpp cs csharp dart go java javascript js json json5 jsonc jsx kotlin kt mjs php scala swift"),
   ...named(BRACES, "ts tsx typescript"),
@@ -83,7 +83,7 @@ function named(language: RegExp, names: string): readonly (readonly [string, Reg
   return names.split(" ").map((name) => [name, language]);
 }
 
-/** Splits code into spans for highlighting; joined, they are the same text. The language comes from a fence. */
+/** Splits code into spans for highlighting, which together are the same text. `language` is the name after a fence. */
 export function codeSpans(code: string, language: string): readonly CodeSpan[] {
   const name = language.toLowerCase();
   if (name === "diff" || name === "patch") return diffSpans(code);

@@ -72,7 +72,6 @@ function blockOf(token: Token, reading: Reading): MarkdownBlock | null {
   }
 }
 
-/** Returns the content of a paragraph, heading or cell that has begun. */
 function inlines(reading: Reading): readonly MarkdownInline[] {
   const token = reading.tokens[reading.at];
   reading.at += 2;
@@ -138,7 +137,6 @@ const MAX_DEPTH = 20;
 const LINK = /^(?:https?:\/\/|mailto:)/i;
 const STYLES = { em: "emphasis", strong: "strong", s: "strikethrough", link: "link" } as const;
 
-/** An element that is still open. */
 interface Open {
   readonly token: Token | null;
   readonly inlines: MarkdownInline[];
@@ -276,7 +274,6 @@ function markdownTokens(text: string): readonly Token[] {
   return parser.parse(text, {});
 }
 
-/** Returns the language from the word after a fence. */
 function fenceLanguage(info: string): string {
   return parser.utils.unescapeAll(info).trim().split(/\s+/, 1)[0] ?? "";
 }

@@ -1,6 +1,5 @@
 import { leftOut } from "../domain/query/work.ts";
 
-/** The change of one file, as people read it. */
 export interface DiffFile {
   /** The path; "" if the diff names no file. */
   readonly path: string;
@@ -59,7 +58,6 @@ class FileReader {
   #at = { before: 0, after: 0 };
   #left = { before: 0, after: 0 };
 
-  /** Whether the line belongs to the file. */
   takesLine(line: string): boolean {
     if (line.startsWith("\\ ") && this.#lines.length > 0) {
       this.#lines.push({ kind: "note", text: line.slice(2) });
@@ -89,7 +87,6 @@ class FileReader {
     return line.startsWith("--- ") ? isNamed && !(this.#git && this.#before === "") : isNamed || this.#git;
   }
 
-  /** Handles a line outside of the file. */
   head(line: string): void {
     const place = PLACE.exec(line);
     if (place) {

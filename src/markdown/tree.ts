@@ -25,7 +25,6 @@ export interface MarkdownItem {
 
 export interface MarkdownTable {
   readonly kind: "table";
-  /** The alignment of each column. */
   readonly sides: readonly ("left" | "center" | "right" | null)[];
   readonly head: readonly (readonly MarkdownInline[])[];
   /** The rows, each with as many cells as the head. */
@@ -68,7 +67,7 @@ export function inlineText(inlines: readonly MarkdownInline[]): string {
 
 const MARKED = /^(#{1,6} |```|[-*] |\d+\. |\|)/m;
 
-/** Whether lines of a text begin as Markdown has them: a heading, code, a list or a table. */
+/** Whether lines of a text begin with a heading, code, a list or a table of Markdown. */
 export function hasMarkdown(text: string): boolean {
   return MARKED.test(text);
 }

@@ -49,7 +49,7 @@ export async function doctor(
     diagnoseCommands(settings, { parts, signal }),
     diagnoseDatabase(settings),
     abortable(diagnoseProviders(settings), signal).catch((error: unknown) => {
-      if (signal?.aborted) return []; // after the signal, no service is awaited
+      if (signal?.aborted) return []; // After the signal, the check waits for no service.
       throw error;
     }),
     diagnoseExtensions(settings, parts),
@@ -68,7 +68,6 @@ function checkRuntime(): CheckResult {
   return { name: "runtime", state: "warn", found, fix };
 }
 
-/** Returns why the settings cannot be used, with a fix. */
 export function settingsFault(error: ConfigError): CheckResult {
   return { name: "settings", state: "fail", found: error.message, fix: settingsFix(error) };
 }
@@ -85,7 +84,6 @@ function settingsFix(error: ConfigError): string {
   return "vis help run lists the variables of the environment";
 }
 
-/** Checks the sources of the settings, and whether other users can read the user's secrets. */
 async function diagnoseSettings({ home, layers }: Settings): Promise<readonly CheckResult[]> {
   const files = layers.filter(({ layer }) => layer === "user" || layer === "project").map(({ where }) => where(""));
   const found = files.length === 0 ? "no settings file; all defaults apply" : files.join(", ");
@@ -141,7 +139,7 @@ const HOME_FIXES: Readonly<Record<string, string>> = {
   EROFS: "Mount it for writing, or set VIS_HOME to another",
 };
 
-/** Describes the fault; "" for none. */
+/** Returns the fault, or "". */
 async function openToOthers(path: string): Promise<string> {
   const mode = await Deno.stat(path).then((info) => info.mode, () => null);
   if (Deno.build.os === "windows" || mode === null || (mode & 0o077) === 0) return "";
@@ -197,10 +195,9 @@ const OLD_DAYS = 180;
 const NO_PROVIDER =
   "vis auth login, or VIS_BASE_URL and VIS_MODEL for any OpenAI-compatible server; vis demo needs none";
 
-/** Checks whether a query could be served: requests the models of the current provider, and of the others that are
- * configured or have a key. */
+/** Requests the models of the current provider, and of other providers that are configured or have a key. */
 async function diagnoseProviders(settings: Settings): Promise<readonly CheckResult[]> {
-  // An unusable key file affects all of them and is reported once.
+  // An unusable key file affects all providers and is reported once.
   const others = othersOf(settings).catch((error: unknown) => {
     if (error instanceof ConfigError) return [];
     throw error;
@@ -212,7 +209,7 @@ async function diagnoseProviders(settings: Settings): Promise<readonly CheckResu
 async function pricesOf(settings: Settings): Promise<readonly CheckResult[]> {
   const name = "prices";
   const router = await buildRouter(settings).catch((error: unknown) => {
-    if (error instanceof ConfigError) return null; // the provider's check reports it
+    if (error instanceof ConfigError) return null; // The provider's check reports it.
     throw error;
   });
   if (router === null) return [];
@@ -314,7 +311,7 @@ async function diagnoseExtensions(settings: Settings, parts: SessionParts): Prom
   }
 }
 
-/** Checks whether the Telegram bot could be started and used; nothing is sent. */
+/** Checks whether the Telegram bot could be started and used, without sending a message. */
 export async function diagnoseTelegram(settings: Settings): Promise<readonly CheckResult[]> {
   const name = "telegram";
   const { allow } = settings.config.telegram;

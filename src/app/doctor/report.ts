@@ -9,7 +9,7 @@ import { ownVersion } from "../update/version.ts";
 import { settingsFault } from "./doctor.ts";
 import { diagnoseCommands, diagnoseSandbox } from "./walls.ts";
 
-/** Folders of the system, whose paths reveal nothing about a user. */
+/** Folders of the system, whose paths reveal no fact about a user. */
 const SYSTEM = ["bin", "dev", "etc", "lib", "lib64", "nix", "opt", "proc", "run", "sbin", "sys", "usr", "System"];
 const SECRET_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$/i;
 /** Shorter values occur in ordinary words. */
@@ -17,7 +17,7 @@ const LEAST_SECRET = 6, LEAST_NAME = 3;
 /** Account names that many machines have. */
 const COMMON_NAMES = ["root", "vis", "user", "admin"];
 
-/** Matches the rest of a path below a replaced folder. A space belongs to it if a separator follows. */
+/** Matches the rest of a path below a replaced folder. A space belongs to the path if a separator follows. */
 const BELOW = /<path>[\\/](?:[^\s"'`,;:()<>]|[^\S\n](?=[^\n"'`,;:()<>]*[\\/]))*/g;
 
 interface ReportFacts {
@@ -26,8 +26,8 @@ interface ReportFacts {
   readonly seatbelt: Pick<SeatbeltWalls, "reason" | "probe"> | null;
 }
 
-/** Describes this machine and its walls, to send with a fault report. It names no user, host or key, and none of the
- * user's paths. Rejects with `UsageError` for an invalid workspace, and with `Cancelled` when the signal aborts. */
+/** Describes this machine and its walls, for a fault report. The text contains no user, host or key, and no path of the
+ * user. Rejects with `UsageError` for an invalid workspace, and with `Cancelled` when the signal aborts. */
 export async function doctorReport(
   { signal, ...request }: OpenRequest & { readonly signal?: AbortSignal | undefined },
   parts: SessionParts,
@@ -65,7 +65,6 @@ async function seatbeltOf(settings: Settings, parts: SessionParts): Promise<Repo
   return await wall.walls().catch((error: unknown) => ({ reason: messageOf(error), probe: [] }));
 }
 
-/** Returns the report for a machine with these facts. */
 export function reportText({ checks, seatbelt }: ReportFacts): string {
   const { vis, deno, v8, target, compiled } = ownVersion();
   const width = Math.max(...checks.map(({ name }) => name.length));
@@ -82,8 +81,8 @@ export function reportText({ checks, seatbelt }: ReportFacts): string {
   return [...lines, "", `Seatbelt: ${seatbelt.reason || "every denial was seen"}`, ...tried, ""].join("\n");
 }
 
-/** Removes everything that names a person or a machine: keys and names of the environment, host names and paths outside
- * the system's folders. */
+/** Removes everything that identifies a person or a machine: keys and names of the environment, host names and paths
+ * outside the system's folders. */
 export function anonymous(
   text: string,
   { env, host }: { readonly env: EnvironmentVariables; readonly host: string },

@@ -61,7 +61,7 @@ function shown(launcher: readonly string[]): string {
   return oneLine(launcher.join(" "), 60);
 }
 
-/** Describes the state of the walls: a wall that this system lacks is not a fault, unless the settings require it. */
+/** A wall that this system lacks is not a fault, unless the settings require it. */
 export function wallChecks(
   probes: readonly WallProbe[],
   { require, os }: { readonly require: readonly WallName[]; readonly os: typeof Deno.build.os },
@@ -84,8 +84,7 @@ interface Options {
   readonly state?: () => Promise<WallState>;
 }
 
-/** Checks whether programs run behind their wall, and runs the extensions' own checks. `signal` ends all of it without
- * remains. */
+/** Checks whether programs run behind their wall, and runs the extensions' own checks. `signal` ends all children. */
 export async function diagnoseCommands(
   settings: Settings,
   { parts, signal, state }: Options,
@@ -102,7 +101,7 @@ export async function diagnoseCommands(
   const unwalled = programSettings(settings).unwalled;
   const programs = new AskedPrograms({
     wall,
-    mode: "run", // the user runs the checks
+    mode: "run", // The user runs the checks.
     env,
     visHome: settings.home,
     vouches: () => false,
@@ -159,7 +158,7 @@ function socketsOf({ loopback, unix, hides }: ProgramWalls): string {
   return `${unix ? "their own network and unix sockets" : "their own network, without unix sockets"}; ${secrets}`;
 }
 
-/** Returns why no command runs; null if one does. */
+/** Returns why no command runs, or null. */
 async function faultOf(spawn: NonNullable<DoctorContext["spawn"]>): Promise<string | null> {
   try {
     const { code, signal } = await spawn(["/bin/sh", "-c", "exit 0"], { loopback: "doctor" });
@@ -212,7 +211,6 @@ const SYSCTL = "/proc/sys";
 /** The smallest limit that desktop systems use. */
 const NAMESPACES = 15_000;
 
-/** Returns facts of this machine. */
 function machineFacts(): MachineFacts {
   return {
     os: Deno.build.os,
@@ -240,7 +238,7 @@ function machineFacts(): MachineFacts {
 export function wholeWallFix(
   facts: MachineFacts,
   { landlock, mode }: {
-    /** Why the kernel lacks Landlock; null if it has it. */
+    /** The reason why the kernel lacks Landlock; null if it has Landlock. */
     readonly landlock: string | null;
     readonly mode: UnwalledMode;
   },
@@ -278,7 +276,7 @@ export function wholeWallFix(
   return "vis logs says what the kernel refused (namespaces_given_up)";
 }
 
-/** Lets only this executable create user namespaces. */
+/** The profile lets only this executable create user namespaces. */
 export function apparmorProfile(executable: string): string {
   return `abi <abi/4.0>,
 include <tunables/global>

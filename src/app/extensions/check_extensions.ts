@@ -142,7 +142,7 @@ const KNOWN_TYPES = new Set([
   ..."ArrayBufferLike ArrayBufferView BufferSource RequestInit ResponseInit HeadersInit BodyInit".split(" "),
 ]);
 
-/** Returns type names in a type that neither it nor the platform declares. */
+/** Returns type names in a type that neither the type nor the platform declares. */
 function undefinedTypes(text: string): readonly string[] {
   const tokens = text.match(TOKEN) ?? [];
   const found = new Set<string>();
@@ -229,7 +229,7 @@ async function calls(
   return done;
 }
 
-/** Runs the tests of a folder, one after the other. Rejects with `UsageError` if it has none. */
+/** Runs the tests of a folder, one after the other. Rejects with `UsageError` without tests. */
 export async function testExtensions(
   { path, place }: FoundFolder,
   settings: Settings,
@@ -284,7 +284,7 @@ const TYPE_FILES = {
   "zod": { file: ZOD, text: null, source: ZOD },
 } as const;
 
-/** Writes a working extension with its checks, and types for editors; resolves with the folder. */
+/** Writes a working extension with its checks, and types for editors. Resolves with the folder. */
 export async function newExtension(folder: string): Promise<string> {
   const name = basename(folder);
   if (!/^[a-z][a-z0-9]{0,40}$/.test(name)) {

@@ -42,7 +42,6 @@ import { buildRegistry, folderOptionsOf, unknownExtensions } from "./extension_s
 const REQUEST_NAME = /^[a-z][a-z0-9-]*$/;
 const ANY = z.record(z.string(), z.unknown());
 
-/** Manages the extensions of one workspace. */
 export class AppExtensionAdmin implements ExtensionAdmin {
   readonly #settings: Settings;
   readonly #parts: ShippedParts & { readonly env: EnvironmentVariables };
@@ -284,7 +283,6 @@ function factsOf(extension: Extension, folder: FoundFolder | undefined): Extensi
   };
 }
 
-/** Lists the extension's settings. */
 function settingLines({ namespace, config }: Extension): readonly string[] {
   if (!config) return [];
   const all = settingList(z.toJSONSchema(config, { io: "input", unrepresentable: "any" }));
@@ -364,7 +362,7 @@ const TIMEOUT_MS = 60_000;
 const Version = z.object({ dist: z.object({ tarball: z.url(), integrity: z.string() }) });
 
 /** Fetches the files of a package from npm's registry (`npm:name@version`, the newest without a version) and verifies
- * them with the registry's hash. Dependencies are not fetched, and none of its code is run. */
+ * them with the registry's hash. It neither fetches dependencies nor runs code of the package. */
 export async function fetchPackage(ref: string, env: EnvironmentVariables): Promise<ReadonlyMap<string, Uint8Array>> {
   const [, name, version = "latest"] = /^npm:((?:@[\w.-]+\/)?[\w.-]+)(?:@([\w.+-]+))?$/.exec(ref) ?? [];
   if (!name) throw new UsageError(`Cannot add ${ref}: name a package such as npm:vis-search@1.0.0`);
@@ -430,7 +428,7 @@ interface Options {
   readonly parts: Pick<ShippedParts, "shipped"> & { readonly env: EnvironmentVariables };
 }
 
-/** Runs `args` as a command of the first extension that has one of this name; null if none has. */
+/** Runs `args` as a command of the first extension that has one of this name, or returns null. */
 async function runExtensionCommand(
   [name, ...words]: readonly string[],
   options: Options,
@@ -511,7 +509,6 @@ function usageOf(command: CliCommand): string {
   return ["vis", command.name, ...required.map((key) => `<${key}>`), ...flags].join(" ");
 }
 
-/** Returns commands that extensions add, for completion. */
 export async function extensionCommands(
   settings: Settings,
   parts: ShippedParts,
@@ -526,7 +523,6 @@ export async function extensionCommands(
   );
 }
 
-/** The arguments of an extension's command. */
 interface CommandShape {
   /** Keys of the positional arguments, in order. */
   readonly required: readonly string[];

@@ -108,7 +108,6 @@ async function loadOne(
   throw new Error(found.skipped[0]?.reason ?? `Cannot load ${ref}: its folder has ${found.loaded.length} extensions`);
 }
 
-/** Locations of the copied folders and of the list of trusted ones. */
 export async function folderOptionsOf({ home }: Pick<Settings, "home">): Promise<LoadFolderOptions> {
   if (home === null) throw new ConfigError("Cannot load extensions: set VIS_HOME to a folder that Vis may write");
   const [{ moduleReader, realmModuleReader }, { TrustList }] = await Promise.all([

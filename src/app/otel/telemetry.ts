@@ -5,10 +5,8 @@ import { REAL_CLOCK, unrefTimer } from "../../domain/kit/concurrency.ts";
 import { createLog, type Log } from "../../logging/log.ts";
 import type { EnvironmentVariables } from "../settings/settings.ts";
 
-/** Routes that are not worth a trace. */
 const UNTRACED = /^\/(healthz|readyz|metrics|openapi\.json|favicon\.ico|assets\/.*)?$/;
 
-/** Answers a request and reports its route. */
 type Work = (routed: (route: string) => void) => Promise<Response>;
 
 /** Traces of this process, sent as OTLP. The caller that opened it closes it, last. */
@@ -132,7 +130,6 @@ export class Tracer {
     this.#parts = parts;
   }
 
-  /** The span of the running work. */
   get current(): SpanContext | null {
     return this.#places.getStore()?.span() ?? null;
   }
@@ -191,7 +188,6 @@ export interface FinishedSpan extends SpanContext {
   readonly begun: number;
   readonly ended: number;
   readonly attributes: Readonly<Record<string, Attribute>>;
-  /** An error message if it failed, otherwise null. */
   readonly error: string | null;
 }
 
@@ -222,7 +218,6 @@ export class Span {
     return { traceId, spanId, sampled };
   }
 
-  /** Sets a better name that became known later. */
   rename(name: string): this {
     this.#name = name;
     return this;
@@ -236,7 +231,7 @@ export class Span {
     return this;
   }
 
-  /** Marks it as failed; `type` is a word for grouping. */
+  /** `type` is a word for grouping. */
   fail(type: string, message: string): this {
     this.#error = message.slice(0, 1000);
     return this.set({ "error.type": type });
@@ -259,7 +254,6 @@ interface OtelSettings {
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly resource: Readonly<Record<string, string>>;
-  /** The share of recorded traces, 0 to 1. */
   readonly ratio: number;
   /** Whether a caller's own decision overrides the ratio. */
   readonly followsParent: boolean;
@@ -295,7 +289,7 @@ export class SpanExporter {
     this.#parts = parts;
   }
 
-  /** Number of spans that were not sent. */
+  /** The number of spans that were not sent. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -340,7 +334,7 @@ export class SpanExporter {
     }
   }
 
-  /** Returns why a batch was rejected; null if it was accepted. */
+  /** Returns why a batch was rejected, or null. */
   async #sendBatch(spans: readonly FinishedSpan[]): Promise<string | null> {
     const { settings: { resource }, version, pauseMs = 1_000 } = this.#parts;
     const body = otlpBody(spans, { resource, version });

@@ -5,13 +5,12 @@ import type { QueryEvent, QueryResult, Usage } from "../../domain/query/query_sc
 import type { ModelEvent, ModelRequest, Provider } from "../../providers/provider.ts";
 import type { Attribute, Span, SpanContext, SpanParent, Tracer } from "./telemetry.ts";
 
-/** Limit of the spans for blocks and calls of a query; the query's span counts the rest. */
+/** The limit for the spans of blocks and calls in a query. The query's span counts the rest. */
 const MAX_TOOL_SPANS = 1_000;
 
 type Around = NonNullable<ConversationParts["around"]>;
 type Of<T extends QueryEvent["type"]> = Extract<QueryEvent, { readonly type: T }>;
 
-/** Wraps conversations with spans for every query. */
 export function tracedConversations(parts: ConversationParts, tracer: Tracer): Conversations {
   const inner: Around = parts.around ?? ((emit, run) => run(emit));
   const around: Around = async (emit, run) => {
@@ -102,7 +101,7 @@ class QuerySpans implements SpanParent {
       "gen_ai.tool.type": name === "typescript" ? "extension" : "function",
       "vis.iteration": iteration,
     });
-    this.#tools.get(key)?.end(); // calls of one name may overlap, so an end belongs to the newest
+    this.#tools.get(key)?.end(); // Calls of one name may overlap, so an end belongs to the newest.
     this.#tools.set(key, span);
   }
 
@@ -220,12 +219,10 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   xai: "x_ai",
 };
 
-/** Returns the provider's name in the conventions; its own name if they have none. */
 function providerName(name: string): string {
   return PROVIDERS[name] ?? name;
 }
 
-/** Returns the usage of a call or a query as attributes. */
 function usageAttributes(
   { input, output, cached, cacheWrite = 0, reasoning, estimated = 0 }: Usage,
 ): Record<string, Attribute> {

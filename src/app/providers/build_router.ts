@@ -18,10 +18,9 @@ const LOCAL_FIRST_TOKEN_MS = 1_800_000;
 /** Three weeks, about the longest time that a timer can wait. */
 const UNLIMITED_MS = 1_800_000_000;
 
-/** Wraps every provider without changing it for its callers. */
 type Wrap = (provider: ModelRoute["provider"]) => ModelRoute["provider"];
 
-/** Builds the router over the configured providers; throws `ConfigError` that names the setting. */
+/** Builds the router over the configured providers. Throws `ConfigError` that names the setting. */
 export async function buildRouter(
   settings: Settings,
   options: { readonly addresses?: readonly LocalAddress[]; readonly wrap?: Wrap | undefined } = {},
@@ -49,7 +48,6 @@ export async function buildRouter(
   return await routerOf(choice, { wrap, patienceMs: config.retry.patienceMs });
 }
 
-/** Returns the keys that `vis auth login` saved. */
 export function credentialsOf({ home }: Pick<Settings, "home">): Credentials {
   return new Credentials(home === null ? null : join(home, "auth.json"));
 }
@@ -124,8 +122,9 @@ function noModel({ name, plain }: ResolvedProvider, first: string | null): strin
   } lists them)`;
 }
 
-/** Returns why every request would be refused, with advice: the settings limit its cost, and the price of the root
- * model is unknown. Otherwise returns null. With `serves`, the quota of tokens and users counts too. */
+/** Returns null if the root model's price is known or no setting limits the cost. Otherwise every request would be
+ * refused, and the returned text gives the reason and advice. With `serves`, the quota of tokens and users counts
+ * too. */
 export function unpricedRoot(
   { routes: [root] }: Pick<Router, "routes">,
   { config: { budget, server } }: Pick<Settings, "config">,
@@ -152,7 +151,7 @@ function unknownModel(model: string, { name }: ResolvedProvider): string {
 
 interface MadeProvider {
   readonly provider: Provider;
-  /** True if the data package or the settings describe the model. */
+  /** Returns true if the data package or the settings describe the model. */
   knows(model: string): boolean;
 }
 
@@ -169,7 +168,7 @@ export async function makeProvider(resolved: ResolvedProvider, defaultModel: str
   return { provider: await create(resolved, { defaultModel, capabilities, data }), knows };
 }
 
-/** Returns the capabilities of a model: the settings override the data, which overrides the defaults for any model. */
+/** The settings override the data, which overrides the defaults for any model. */
 export function capabilitiesOf(
   model: string,
   { resolved, data }: { readonly resolved: ResolvedProvider; readonly data: ModelData | null },
@@ -202,7 +201,7 @@ async function create(
   },
 ): Promise<Provider> {
   const { name, baseUrl, key, headers } = resolved;
-  const isBearer = resolved.preset !== null && PRESETS[resolved.preset]?.bearerName === key.from; // it is in the headers then
+  const isBearer = resolved.preset !== null && PRESETS[resolved.preset]?.bearerName === key.from; // The headers have it.
   const { createProvider } = await import("../../providers/wire/wire_provider.ts");
   if (resolved.need === "device-login") {
     const { CopilotProvider, copilotEndpoints } = await import("../../providers/copilot.ts");

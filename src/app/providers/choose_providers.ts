@@ -27,12 +27,11 @@ interface ChooseParts extends ResolveParts {
   readonly settings: ResolveParts["settings"] & Pick<Settings, "apiKey"> & Partial<Pick<Settings, "layers">>;
   /** Addresses to search for model servers on this machine; by default their usual ones. */
   readonly addresses?: readonly LocalAddress[] | undefined;
-  /** The time limit for their answers. */
   readonly probeMs?: number | undefined;
 }
 
 /** Chooses like `choose`, but treats the model in the workspace's settings as a preference. If no provider here serves
- * it, the user's own model is used, with a note. */
+ * it, Vis uses the user's own model, with a note. */
 export async function chooseProviders(parts: ChooseParts): Promise<ChosenProviders> {
   const preferred = preferredModel(parts.settings);
   if (preferred === null) return await choose(parts);
@@ -55,7 +54,7 @@ export async function chooseProviders(parts: ChooseParts): Promise<ChosenProvide
   };
 }
 
-/** Returns the model that only the workspace's file names, and the user's own one. */
+/** Returns the model that only the workspace's file names, and the user's own model. */
 function preferredModel(
   { config: { model }, layers = [] }: ChooseParts["settings"],
 ): { readonly model: string; readonly instead: string | null } | null {
@@ -107,8 +106,8 @@ function hostOf(baseUrl: string | null): string | null {
   return baseUrl === null ? null : serverName(baseUrl);
 }
 
-/** Returns the provider of VIS_BASE_URL and VIS_API_KEY: any server that speaks OpenAI's chat completions; without an
- * address, OpenAI. */
+/** Returns the provider of VIS_BASE_URL and VIS_API_KEY, which may be any server that speaks OpenAI's chat completions.
+ * Without an address, the provider is OpenAI. */
 function plainProvider({ settings: { config, apiKey, variable, home = null } }: ChooseParts): ResolvedProvider {
   const openai = PRESETS["openai"];
   if (openai === undefined) throw new RangeError("Cannot find the preset of OpenAI");
@@ -202,7 +201,6 @@ async function byWholeName(model: string, parts: ChooseParts): Promise<ChosenPro
   return server === undefined ? null : await onServer(server, { parts, model });
 }
 
-/** Puts the provider that has the model first. */
 async function rootFirst(
   names: readonly string[],
   { settings: { config, home = null } }: ChooseParts,
@@ -306,12 +304,12 @@ function withKey(provider: ResolvedProvider): ResolvedProvider {
   });
 }
 
-/** Returns the model's own name, if it was prefixed with the provider's. */
+/** Removes the provider's name from the model's name. */
 function ownName(model: string | null, { name, slashes }: ResolvedProvider): string | null {
   return model !== null && !slashes && model.startsWith(`${name}/`) ? model.slice(name.length + 1) : model;
 }
 
-/** Providers without a service; they are used only if the settings name them. */
+/** Providers without a service. Vis uses them only if the settings name them. */
 const WITHOUT_SERVICE: readonly string[] = ["demo", "files"];
 
 type ProviderEntry = Settings["config"]["providers"][number];
@@ -325,7 +323,7 @@ export interface ResolvedProvider {
   readonly baseUrl: string;
   /** The variable with the address; "" if the settings or the preset have it. */
   readonly addressFrom: string;
-  /** A note about the address for the user; "" if none is needed. */
+  /** A note about the address for the user, or "". */
   readonly addressNote: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly need: Preset["key"];
@@ -333,7 +331,7 @@ export interface ResolvedProvider {
   readonly keyNames: readonly string[];
   readonly key: {
     readonly value: string | null;
-    /** The source of the key: a variable, "auth.json", or "" if there is no key. */
+    /** The source of the key: a variable, "auth.json", or "" without a key. */
     readonly from: string;
     /** The GitHub domain of a Copilot login. */
     readonly domain: string | null;
@@ -349,9 +347,9 @@ export interface ResolvedProvider {
   readonly firstTokenMs: number | null;
   /** The limit after the first text; null for the default. */
   readonly silenceMs: number | null;
-  /** Whether it runs on this machine: its models cost nothing. */
+  /** Whether the provider runs on this machine: its models cost nothing. */
   readonly local: boolean;
-  /** Whether VIS_BASE_URL and related variables define it, for an unknown service. */
+  /** Whether VIS_BASE_URL and related variables define the provider, for an unknown service. */
   readonly plain: boolean;
 }
 
@@ -423,7 +421,6 @@ export function isProvider(name: string, { providers }: Settings["config"]): boo
   return Object.hasOwn(PRESETS, name) || providers.some((one) => one.name === name);
 }
 
-/** Advises the user how to provide a missing key. */
 export function keyAdvice({ name, keyNames, need }: ResolvedProvider): string {
   const [first] = keyNames;
   const login = `vis auth login ${name}`;
@@ -500,7 +497,7 @@ function optional(need: Preset["key"]): Preset["key"] {
   return need === "required" ? "optional" : need;
 }
 
-/** Returns the name of a server, from its host: letters, digits, dots and dashes. Throws `UsageError` for an invalid
+/** Returns the host as the name of a server: letters, digits, dots and dashes. Throws `UsageError` for an invalid
  * address. */
 export function serverName(baseUrl: string): string {
   const url = URL.parse(baseUrl);

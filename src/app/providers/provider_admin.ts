@@ -42,7 +42,6 @@ interface WithoutService {
   readonly model: string | null;
 }
 
-/** Implements `vis providers`, `vis models` and `vis auth`. */
 export class AppProviderAdmin implements ProviderAdmin {
   readonly #settings: Settings;
   readonly #credentials: Credentials;
@@ -162,7 +161,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     return need === "device-login" ? "device-login" : "key";
   }
 
-  /** Whether it names a secret of the settings, such as a token for an MCP server, instead of a provider. */
+  /** Whether the name belongs to a secret of the settings, such as a token for an MCP server, instead of a provider. */
   #isToken(name: string): boolean {
     const { config } = this.#settings;
     return name === BOT_LOGIN || (!isProvider(name, config) && authReferences(config.extensions).has(name));
@@ -280,7 +279,7 @@ function masked(key: string): string {
   return `••••${key.length >= SHOWN_FROM ? key.slice(-4) : ""}`;
 }
 
-/** Returns the URL without any credentials. */
+/** Removes credentials from the URL. */
 function bare(baseUrl: string): string {
   const url = URL.parse(baseUrl);
   return url === null ? "" : `${url.origin}${url.pathname}`.replace(/\/+$/, "");
@@ -323,7 +322,7 @@ function describeModel(
   return { name, contextTokens, price, reasoning, images, known, root: name === root };
 }
 
-/** Throws `ProviderError` if a service that lists its models to anybody refuses the key. */
+/** Throws `ProviderError` if a service that lists its models without a key refuses the key. */
 async function checkedAlone(
   { name, baseUrl, preset }: ResolvedProvider,
   { key, signal }: { readonly key: string; readonly signal: AbortSignal },
@@ -346,7 +345,6 @@ function isRefused(error: unknown): boolean {
 
 const REACH_MS = 5_000;
 
-/** Whether a service responds, and the models that it offers. */
 async function serviceReach(resolved: ResolvedProvider, signal: AbortSignal): Promise<ProviderReport["reach"]> {
   try {
     const models = await served(resolved, { signal });
@@ -357,7 +355,7 @@ async function serviceReach(resolved: ResolvedProvider, signal: AbortSignal): Pr
   }
 }
 
-/** Returns the models that a service offers. Rejects if it does not answer in time. */
+/** Rejects if the service does not answer in time. */
 async function served(
   resolved: ResolvedProvider,
   { signal, withinMs = REACH_MS }: { readonly signal: AbortSignal; readonly withinMs?: number },
@@ -402,8 +400,8 @@ export async function loginChoices(
   return [...found, ...others, ...stopped];
 }
 
-/** Adds a server to `providers` of the user's settings, or replaces the one of its name. Comments and order of the file
- * stay. Resolves with its name. */
+/** Adds a server to `providers` of the user's settings, or replaces the server of its name. Comments and order of the
+ * file stay. Resolves with its name. */
 export async function addServer(
   { baseUrl, model }: { readonly baseUrl: string; readonly model: string },
   { home }: Pick<Settings, "home">,

@@ -2,10 +2,10 @@ import type { ServeRequest } from "../../channels/channel.ts";
 import type { SessionParts } from "../session/open_session.ts";
 import { readSettings } from "../settings/settings.ts";
 
-/** Below the time limit of the image's health check. */
+/** The time is below the time limit of the image's health check. */
 const WITHIN_MS = 5_000;
 
-/** Checks whether the server at this address of the machine is healthy; `problem` gives the reason if it is not. */
+/** Checks whether the server at this address of the machine is healthy. `problem` gives the reason if it is not. */
 export async function checkServer(
   request: ServeRequest,
   { env, ...parts }: SessionParts,

@@ -5,7 +5,6 @@ import { buildRegistry, unknownExtensions } from "../extensions/extension_source
 import { tryWalls } from "../session/open_session.ts";
 import { type EnvironmentVariables, readSettings, type Settings, type ShippedParts } from "../settings/settings.ts";
 
-/** Describes the effect of the locked profile for the operator. */
 async function lockedNote(
   { writable }: NonNullable<OpenRequest["locked"]>,
   { settings, parts }: { readonly settings: Settings; readonly parts: ServiceParts },
@@ -39,18 +38,16 @@ function lockedBy(
   return undefined;
 }
 
-/** The parts with which a channel that serves others starts. */
 interface Service<R extends OpenRequest> {
   /** The request, including the requirements of the profile. */
   readonly request: R;
   readonly settings: Settings;
-  /** Notes for the operator about the profile. */
   readonly notes: readonly string[];
 }
 
 type ServiceParts = Pick<ShippedParts, "shipped"> & { readonly env: EnvironmentVariables };
 
-/** Reads profile and settings. Leaves nothing open; for the locked profile it tests every wall. Throws `ConfigError`
+/** Reads profile and settings; for the locked profile, tests every wall. Leaves no resource open. Throws `ConfigError`
  * and `UsageError`. */
 export async function readService<R extends ServiceRequest>(given: R, parts: ServiceParts): Promise<Service<R>> {
   const locked = lockedBy(given, parts.env);

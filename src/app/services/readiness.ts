@@ -14,7 +14,7 @@ interface ReadinessParts {
   /** Starts a sandbox with the required walls, and ends it. Rejects if that fails. */
   readonly trySandbox: () => Promise<void>;
   readonly now: () => number;
-  /** Returns the fault of the open database's files, or why its server stores nothing; "" if there is none. */
+  /** Returns the fault of the open database's files, or why its server does not store data, or "". */
   readonly fileFault: () => string | Promise<string>;
   /** Returns the free bytes on the disk of a file; tests replace it. */
   readonly freeBytes?: (path: string) => Promise<number>;
@@ -22,11 +22,11 @@ interface ReadinessParts {
   readonly tryWrite?: (path: string) => Promise<void>;
 }
 
-/** Returns the fault of each requirement of a query, by name; "" if there is none. */
+/** Returns the fault of each requirement of a query by name, or "". */
 type Readiness = () => Promise<Readonly<Record<"sandbox" | "disk" | "file", string>>>;
 
 /** Checks whether this machine can run queries now. A working sandbox is tested at most once in five minutes, a failing
- * one once in five seconds; concurrent callers share one test. */
+ * one once in five seconds. Concurrent callers share one test. */
 export function readiness(
   { database, trySandbox, now, fileFault, freeBytes = freeAt, tryWrite = tryWriting }: ReadinessParts,
 ): Readiness {
@@ -79,7 +79,7 @@ async function freeAt(path: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** Returns why nothing can be written to a folder, which may still have to be created; "" if it can. */
+/** Returns why no file can be written to a folder, which may still have to be created, or "". */
 export function folderFault(path: string): string {
   try {
     const folder = nearest(path);

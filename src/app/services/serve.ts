@@ -36,8 +36,8 @@ const LIMITS = {
   wrongTokens: { perMinute: 60, burst: 30 },
 } as const;
 
-/** Opens a session behind the HTTP channel. Throws `ConfigError`, `UsageError` and `StoreError`; nothing is left open
- * then. */
+/** Opens a session behind the HTTP channel. Throws `ConfigError`, `UsageError` and `StoreError`, and then leaves no
+ * session open. */
 export async function serve(
   given: ServeRequest,
   { version, ...parts }: SessionParts & { readonly version: VersionFacts },
@@ -99,12 +99,12 @@ export async function serve(
 }
 
 /** Throws `ConfigError` for a file of tokens in a served folder: any client that may send requests could read the other
- * tokens. Vis's own folder is out of their reach. */
+ * tokens. Clients cannot reach Vis's own folder. */
 async function refuseExposed(
   path: string,
   { folders, home }: { readonly folders: readonly string[]; readonly home: string | null },
 ): Promise<void> {
-  if (!isAbsolute(path)) return; // it is the name of a flag or of a variable
+  if (!isAbsolute(path)) return; // The text is the name of a flag or of a variable.
   const real = await Deno.realPath(path).catch(() => path);
   if (home !== null && isBelow(real, await Deno.realPath(home).catch(() => home))) return;
   const folder = folders.find((one) => isBelow(real, one));
@@ -126,7 +126,7 @@ async function extensionsOf(
   return locked ? all.filter(({ place }) => place !== "project") : all;
 }
 
-/** This many recent looks at workspaces are kept. */
+/** The limit for workspaces whose files are kept for completion. */
 const KEPT_WORKSPACES = 16;
 
 function suggestionsIn(home: string | null): HttpParts["suggestions"] {
@@ -151,7 +151,7 @@ function readyOf(settings: Settings, { stored }: Session["conversations"]): Retu
   });
 }
 
-/** Returns undefined if nothing may be written into the workspace. */
+/** Returns undefined if no file may be written in the workspace. */
 function undoOf(
   { locked }: ServeRequest,
   { settings, parts }: { readonly settings: Settings; readonly parts: SessionParts },
@@ -163,7 +163,7 @@ function undoOf(
   };
 }
 
-/** Returns real paths. Throws `ConfigError` for a folder that does not exist. */
+/** Throws `ConfigError` for a folder that does not exist. */
 async function realFolders(paths: readonly string[]): Promise<readonly string[]> {
   return await Promise.all(paths.map((path) =>
     Deno.realPath(path).catch((error: unknown) => {
@@ -174,7 +174,7 @@ async function realFolders(paths: readonly string[]): Promise<readonly string[]>
 
 function limitsOf({ requestsPerMinute: perMinute, burst, bodyMiB, shutdownMs }: Config["server"]) {
   const rate = { perMinute, burst };
-  const chunked = runtimeSince("2.8.0"); // earlier ones hide a Content-Length after Transfer-Encoding
+  const chunked = runtimeSince("2.8.0"); // Earlier versions hide a Content-Length after Transfer-Encoding.
   return { ...LIMITS, chunked, perToken: rate, perAddress: rate, bodyBytes: bodyMiB * 1024 * 1024, shutdownMs };
 }
 
@@ -210,7 +210,6 @@ function wholeOf(path: string, files: { readWhole(path: string): string }): stri
   }
 }
 
-/** Returns notes for the operator about the host that a server listens on. */
 export function openNotes(host: string): readonly string[] {
   if (isLoopback(host)) return [];
   return [`other machines can reach ${host}, and tokens and texts are sent unencrypted: put a proxy with TLS in front`];

@@ -10,16 +10,14 @@ import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
 
 interface ServerTokens {
   readonly source: TokenSource;
-  /** The single token; null if there is a list of tokens. */
+  /** The single token; null if the server has a list of tokens. */
   readonly token: string | null;
-  /** The source of the tokens. */
   readonly from: string;
   readonly notes: readonly string[];
 }
 
-/** Returns the list of `--tokens` or `server.tokensFile`, otherwise the single token of `serverToken`. The tokens of
- * the issuer in `server.jwt` are added, if there is one. Throws `ConfigError` for unusable tokens, and `UsageError` if
- * both are set. */
+/** Returns the list of `--tokens` or `server.tokensFile`, otherwise the single token of `serverToken`. Adds the tokens
+ * of the issuer in `server.jwt`. Throws `ConfigError` for unusable tokens, and `UsageError` if both are set. */
 export async function serverTokens(
   request: Pick<ServeRequest, "token" | "tokenFile" | "tokens">,
   { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },
@@ -116,7 +114,7 @@ async function make(path: string): Promise<ServerToken> {
     await Deno.link(draft, path);
     return { token, from: path, notes: [] };
   } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) return await read(path); // another start was faster
+    if (error instanceof Deno.errors.AlreadyExists) return await read(path); // Another start was faster.
     throw unusable(path, error);
   } finally {
     await Deno.remove(draft).catch(() => {});

@@ -7,8 +7,8 @@ import { readSettings } from "../settings/settings.ts";
 
 type Parts = SessionParts & { readonly version: VersionFacts };
 
-/** Runs Vis behind a protocol on stdin and stdout. Throws `ConfigError`, `UsageError` and `StoreError`; nothing is left
- * open then. */
+/** Runs Vis behind a protocol on stdin and stdout. Throws `ConfigError`, `UsageError` and `StoreError`, and then leaves
+ * no session open. */
 export async function speak(
   { protocol, onNote, ...request }: SpeakRequest,
   { version, ...parts }: Parts,
@@ -18,7 +18,7 @@ export async function speak(
     openTraced({ ...request, ...asked }, { ...parts, version: version.vis });
   if (protocol === "acp") {
     const { serveAcp } = await import("../../channels/acp/serve_acp.ts");
-    await readSettings(request, parts.env, parts); // a fault of the settings is reported before the first session
+    await readSettings(request, parts.env, parts); // A fault of the settings is reported before the first session.
     return serveAcp({ open, version: version.vis }, streams);
   }
   const { serveMcp } = await import("../../channels/mcp/serve_mcp.ts");
@@ -26,7 +26,7 @@ export async function speak(
   let opening: Promise<Session> | null = null;
   const session = (): Promise<Session> => {
     const current = opening ??= open({});
-    current.catch(() => opening = null); // the next call that needs it reports the error and tries again
+    current.catch(() => opening = null); // The next call that needs the session reports the error and tries again.
     return current;
   };
   session().catch((error: unknown) => onNote(messageOf(error)));

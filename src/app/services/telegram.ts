@@ -15,8 +15,8 @@ const NO_TOKEN =
   "Cannot start the bot: there is no token; create one with @BotFather of Telegram and save it with vis auth " +
   "login telegram (or VIS_TELEGRAM_TOKEN)";
 
-/** Runs the Telegram bot with its own sessions. Throws `ConfigError`, `UsageError` and `StoreError`; nothing is left
- * open then. */
+/** Runs the Telegram bot with its own sessions. Throws `ConfigError`, `UsageError` and `StoreError`, and then leaves no
+ * session open. */
 export async function telegram(given: TelegramRequest, parts: SessionParts): Promise<RunningBot> {
   const { tokenFile, deleteWebhook = false, onNote, signal, ...rest } = given;
   const { request, settings, notes: ofProfile } = await readService(rest, parts);
@@ -64,7 +64,7 @@ export interface TelegramHook {
   close(): Promise<void>;
 }
 
-/** Starts the bot if `telegram.webhookUrl` is set; null if it is not. The hook owns its sessions with other models, but
+/** Starts the bot if `telegram.webhookUrl` is set, else returns null. The hook owns its sessions with other models, but
  * not `session`. Throws `ConfigError` if the token is missing or refused. */
 export async function telegramHook(
   request: OpenRequest,
@@ -120,8 +120,8 @@ interface TelegramToken {
   readonly from: string;
 }
 
-/** Returns the bot's token from the named file, from VIS_TELEGRAM_TOKEN, or as saved by `vis auth login telegram`.
- * Returns null if there is none. Throws `ConfigError` for an invalid token, without showing it. */
+/** Returns the bot's token from the named file, from VIS_TELEGRAM_TOKEN, or as saved by `vis auth login telegram`, else
+ * null. Throws `ConfigError` for an invalid token, without showing it. */
 export async function telegramToken(
   { tokenFile }: Pick<TelegramRequest, "tokenFile">,
   settings: Pick<Settings, "home" | "variable">,

@@ -56,7 +56,6 @@ export class TokenList implements TokenSource {
   #looking: Promise<void> | null = null;
   #fault: TokenFault | null = null;
 
-  /** Takes a file that `open` has read. */
   constructor(path: string, { options, loaded }: { readonly options: TokenListOptions; readonly loaded: Loaded }) {
     this.#path = path;
     this.#options = options;
@@ -113,7 +112,6 @@ export class TokenList implements TokenSource {
 interface TokenFault {
   /** Whether the current file could not be read. */
   readonly isUnread: boolean;
-  /** The reason for the log. */
   readonly why: string;
   /** The reason for other readers, without the path. */
   readonly shown: string;
@@ -177,7 +175,7 @@ function parse(path: string, text: string): unknown {
   try {
     return parseJsonc({ path, text });
   } catch {
-    throw unusable(path, "it is not JSON"); // the parser's message would show part of the text
+    throw unusable(path, "it is not JSON"); // The parser's message would show part of the text.
   }
 }
 

@@ -7,7 +7,6 @@ import { DEFAULT_TENANT } from "../../domain/kit/ids.ts";
 import type { ApprovalAdmin, ApprovalRules } from "../../domain/query/approval.ts";
 import { type ApprovalRule, type KeptRule, KeptRuleSchema } from "../../domain/query/query_schemas.ts";
 
-/** Implements `vis approvals`. */
 export class AppApprovalAdmin implements ApprovalAdmin {
   readonly #folder: ApprovalFolder | null;
   readonly #workspace: string;
@@ -29,7 +28,7 @@ export class AppApprovalAdmin implements ApprovalAdmin {
 
 const Shape = KeptRuleSchema.omit({ id: true }).extend({ tenant: z.string().default(DEFAULT_TENANT) });
 
-/** The user's lasting answers as files of one folder, one each, so that simultaneous processes cannot lose one. */
+/** The user's lasting answers, each as a file of one folder, so that simultaneous processes cannot lose one. */
 export class ApprovalFolder implements ApprovalRules {
   readonly #folder: string;
 
@@ -37,13 +36,13 @@ export class ApprovalFolder implements ApprovalRules {
     this.#folder = join(home, "approvals");
   }
 
-  /** Whether the answer is stored; a file that cannot be read allows nothing. */
+  /** A file that cannot be read allows no call. */
   async has(rule: ApprovalRule): Promise<boolean> {
     const kept = await this.#read(idOf(rule)).catch(() => null);
     return kept !== null && keyOf(kept) === keyOf(rule);
   }
 
-  /** Rejects with `ConfigError` if it cannot be stored. */
+  /** Rejects with `ConfigError` if the answer cannot be stored. */
   async add({ tenant, workspace, conversationId, extension, scope }: ApprovalRule): Promise<void> {
     const rule = { tenant, workspace, conversationId, extension, scope };
     const text = JSON.stringify({ ...rule, at: new Date().toISOString() }, null, 2);
@@ -85,7 +84,7 @@ export class ApprovalFolder implements ApprovalRules {
   }
 }
 
-/** Rules of the default tenant keep the key from before there were tenants. */
+/** Rules of the default tenant keep the key from before tenants existed. */
 function keyOf({ tenant, workspace, conversationId, extension, scope }: ApprovalRule): string {
   const key = [workspace, conversationId, extension, scope];
   return JSON.stringify(tenant === DEFAULT_TENANT ? key : [...key, tenant]);

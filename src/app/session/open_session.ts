@@ -38,7 +38,7 @@ import { isAlive, ownSession } from "./process_owner.ts";
 
 export interface SessionParts extends ShippedParts {
   readonly env: EnvironmentVariables;
-  /** The traces of the whole session; the caller that opened them closes them after the session. */
+  /** The traces of the whole session. The caller that opened them closes them after the session. */
   readonly telemetry?: Telemetry | null;
 }
 
@@ -142,7 +142,7 @@ export async function wantedTelemetry(env: EnvironmentVariables, version: string
   return openTelemetry(env, { version });
 }
 
-/** Opens the store. From then on, log entries go into its log table; closing it stores pending ones. */
+/** Opens the store and directs log entries into its log table. Closing it stores pending entries. */
 export async function openLoggedStore(options: OpenStoreOptions): Promise<Store> {
   const store = await openStore(options);
   const table = startLogTable({ write: (entries) => store.log(...entries) });
@@ -190,7 +190,7 @@ async function extensionsOf(
   return await extensionSource({ ...settings, extensionHome, offered }, parts, { paths });
 }
 
-/** The code of nodes is loaded only if there can be several. */
+/** The code of nodes is loaded only if several can exist. */
 async function nodeOf(
   { node = false }: OpenRequest,
   { store, ...parts }: Pick<ConversationParts, "owner" | "store"> & { readonly router: Router },
@@ -201,7 +201,7 @@ async function nodeOf(
   return await openNode(store, { ...parts, log: createLog("node") });
 }
 
-/** Returns the user's own commands around queries; their code is loaded only if there are any. */
+/** Returns the user's own commands around queries. Their code is loaded only if the settings have any. */
 async function hooksOf(
   { config: { hooks }, workspace }: Settings,
   { spawn }: Pick<ConversationParts, "spawn">,
@@ -211,7 +211,7 @@ async function hooksOf(
   return { around: userHooks({ hooks, workspace, spawn }) };
 }
 
-/** Returns the user's lasting answers; their code is loaded with the first request for approval. */
+/** Returns the user's lasting answers. Their code is loaded with the first request for approval. */
 function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRules?: ApprovalRules } {
   if (home === null) return {};
   const load = async () => new (await import("./approvals.ts")).ApprovalFolder(home);
@@ -225,7 +225,7 @@ function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRul
   };
 }
 
-/** Implements `env.obeyedPaths`; its code is loaded with the first change of a file. */
+/** Implements `env.obeyedPaths`. Its code is loaded with the first change of a file. */
 function obeyedPaths(
   env: EnvironmentVariables,
   { home: visHome }: Pick<Settings, "home">,

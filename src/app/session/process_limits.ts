@@ -11,9 +11,9 @@ const LEAST = [
 class ProcessLimits {
   #held: { readonly ignoresHangup: boolean } | null = null;
 
-  /** Called once, before listening to any signal and before any work that needs many files or writes large ones. Throws
-   * `ConfigError` if a limit is too low. If the file size is limited, a write beyond it fails instead of ending the
-   * process. An ignored SIGHUP stays ignored, which the runtime would undo. */
+  /** Must precede any listener for a signal, and work that needs many files or writes large ones. Throws `ConfigError`
+   * if a limit is too low. If the file size is limited, a write beyond it fails instead of ending the process. An
+   * ignored SIGHUP stays ignored, which the runtime would undo. */
   hold(): { readonly ignoresHangup: boolean } {
     if (this.#held) return this.#held;
     const limits = ofSelf("limits");
@@ -32,12 +32,12 @@ class ProcessLimits {
 /** Whether the process was started to outlive its terminal, as with nohup. */
 function ignoresHangup(): boolean {
   const ignored = /^SigIgn:\s*([0-9a-f]+)/m.exec(ofSelf("status"))?.[1];
-  if (ignored !== undefined) return (BigInt(`0x${ignored}`) & 1n) !== 0n; // bit 0 is SIGHUP
+  if (ignored !== undefined) return (BigInt(`0x${ignored}`) & 1n) !== 0n; // Bit 0 is SIGHUP.
   // The system does not report it, but nohup leaves no terminal to write to.
   return Deno.build.os !== "windows" && !Deno.stdout.isTerminal() && !Deno.stderr.isTerminal();
 }
 
-/** Returns "" if the system does not provide it. */
+/** Returns "" if the system does not provide the file. */
 function ofSelf(file: "limits" | "status"): string {
   try {
     return PROC.read(`/proc/self/${file}`);

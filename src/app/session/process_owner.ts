@@ -6,7 +6,7 @@ import { MacProcesses } from "../../processes/seatbelt/process_tree.ts";
 
 /** Facts about processes that each system provides. */
 interface ProcessFacts {
-  /** Names the boot of the machine and the namespace of its process ids. Elsewhere, an id means another process,
+  /** Identifies the boot of the machine and the namespace of its process ids. Elsewhere, an id means another process,
    * whatever the host names are. */
   space(): string;
   /** Returns state and start time of a process; "" if the system does not provide them. */
@@ -48,7 +48,6 @@ function factsOf(os: typeof Deno.build.os): ProcessFacts {
   return os === "darwin" ? macFacts() : WINDOWS;
 }
 
-/** Identifies this process and checks whether others run. */
 export class OwnProcess {
   readonly #facts: ProcessFacts;
   #known: ProcessOwner | null = null;
@@ -107,13 +106,13 @@ export class OwnProcess {
 
 const SELF = new OwnProcess(factsOf(Deno.build.os));
 
-/** Returns this process; always the same value. */
+/** Always returns the same value. */
 export function thisProcess(): ProcessOwner {
   return SELF.owner;
 }
 
-/** Makes a part of this process that works on its own conversations. Once closed it counts as gone: other processes may
- * continue its unfinished work. */
+/** Makes a part of this process that works on its own conversations. After its end it counts as gone: other processes
+ * may continue its unfinished work. */
 export function ownSession(): { readonly owner: ProcessOwner; close(): void } {
   return SELF.begin();
 }

@@ -15,7 +15,6 @@ interface CopyLimits {
 }
 
 export interface ReplayPlaceParts {
-  /** Vis's own folder; null if there is none. */
   readonly home: string | null;
   /** The parent folder of the copy. */
   readonly temporary?: string;
@@ -29,7 +28,7 @@ const FREE_BYTES = 64 * 2 ** 20;
 const UNUSED = ["extensions", "checkpoints", join("cache", "extensions")];
 
 /** Returns the workspace itself, or a copy of it and of the extensions' data in Vis's own folder. Rejects with
- * `UsageError` if it cannot be copied, and with `Cancelled`; then nothing is left behind. */
+ * `UsageError` if it cannot be copied, and with `Cancelled`; then it leaves no copy behind. */
 export async function replayPlace(request: ReplayRequest, parts: ReplayPlaceParts): Promise<ReplayPlace> {
   const { cwd, recorded, inPlace, signal } = request;
   const workspace = await realFolder(cwd ?? Deno.cwd());
@@ -77,7 +76,7 @@ async function fill(
     workspace,
     (entry) => join(workspace, entry.path) !== root && take(entry),
   );
-  const realHome = home && await Deno.realPath(home).catch(() => null); // it may not exist yet
+  const realHome = home && await Deno.realPath(home).catch(() => null); // The folder may not exist yet.
   const own = realHome ? await listTree(realHome, (entry) => isOfExtensions(entry) && take(entry)) : null;
   await checkRoom(dirname(root), { workspace, bytes: size.bytes });
   const unread = await copyTree(entries, { from: workspace, to: copy, signal });
@@ -142,7 +141,7 @@ async function removeAbandoned(parent: string): Promise<void> {
   }
 }
 
-/** Whether a copy is abandoned. Copies from another machine, boot or namespace count as abandoned after a day. */
+/** Copies from another machine, boot or namespace count as abandoned after a day. */
 async function isAbandoned(path: string): Promise<boolean> {
   if ((await Deno.lstat(path)).uid !== Deno.uid()) return false;
   const file = join(path, OWNER);
@@ -178,7 +177,7 @@ async function listTree(
       else leftOut++;
     } catch (error) {
       if (isUnreadable(error)) leftOut++;
-      else if (!(error instanceof Deno.errors.NotFound)) throw error; // it was removed meanwhile
+      else if (!(error instanceof Deno.errors.NotFound)) throw error; // The entry was removed meanwhile.
     }
   }
   return { entries, leftOut };

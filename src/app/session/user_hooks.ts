@@ -115,7 +115,7 @@ class QueryHooks {
     this.#say(`failure ${command} ${said.output}`, said);
   }
 
-  /** Adds a note, which replaces an earlier one with the same key. */
+  /** A note replaces an earlier one with the same key. */
   #say(key: string, { note, output }: { readonly note: string; readonly output: string }): void {
     const text = (limit: number) =>
       output === "" ? note : `${note}: ${tail(visibleText(stripVTControlCharacters(output)), limit)}`;

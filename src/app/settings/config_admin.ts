@@ -32,7 +32,6 @@ interface Places {
 
 type ConfigParts = Pick<ShippedParts, "shipped"> & {
   readonly env: EnvironmentVariables;
-  /** Returns the sections of added extensions. */
   readonly added?: () => Promise<readonly SettingsSection[]>;
 };
 
@@ -48,7 +47,6 @@ interface Place {
   readonly quoted: boolean;
 }
 
-/** Implements `vis config`. */
 export class AppConfigAdmin implements ConfigAdmin {
   readonly #request: OpenRequest;
   readonly #parts: ConfigParts;
@@ -176,7 +174,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     return [await this.#sections.defaults(), ...layers];
   }
 
-  /** Resolves a key. Reads the added extensions only if the key may belong to one of them. */
+  /** Reads the added extensions only if the key may belong to one of them. */
   async #place(key: string, action: string): Promise<Place> {
     if (/["'[\]]/.test(key)) return { path: quotedPath(key, action), quoted: true };
     const namespace = (): string | undefined => this.#sections.path(key)[2];
@@ -212,7 +210,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     ]);
   }
 
-  /** Returns the setting of a key; throws `UsageError` that suggests the closest one. */
+  /** Throws `UsageError` that suggests the closest key. */
   async #known(
     key: string,
     action: string,

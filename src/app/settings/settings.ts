@@ -19,7 +19,6 @@ import { Credentials } from "../../providers/credentials.ts";
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/** Locations and settings, from flags, environment and files. */
 export interface Settings extends LoadedConfig, ChosenDatabase {
   /** Vis's own folder; null if the machine has no home folder, and then the database must be named. */
   readonly home: string | null;
@@ -58,8 +57,8 @@ export async function readSettings(
   return request.locked ? await lockSettings(settings, parts) : settings;
 }
 
-/** Returns patterns of files of a workspace that may hold keys. They include Vis's own keys, tokens and databases where its folder
- * is the workspace or in it, such as in a home folder. */
+/** Returns patterns of files of a workspace that may hold keys. They include Vis's own keys, tokens and databases where
+ * its folder is the workspace or in it, such as in a home folder. */
 export function secretsIn({ config, home }: Pick<Settings, "config" | "home">, workspace: string): readonly string[] {
   const real = home === null ? "" : realPathOf(home);
   if (!isWithin(real, workspace)) return config.secrets;
@@ -72,7 +71,7 @@ function realPathOf(path: string): string {
   try {
     return Deno.realPathSync(path);
   } catch {
-    return path; // not there yet
+    return path; // The path does not exist yet.
   }
 }
 
@@ -91,7 +90,7 @@ export function visHome(
   return home ? join(home, ".vis") : null;
 }
 
-/** Returns the top of the repository around the workspace; null if there is none. */
+/** Returns the top of the repository around the workspace, or null. */
 export function rootOf(
   { workspace, home }: Pick<Settings, "workspace" | "home">,
   env: EnvironmentVariables,
@@ -145,7 +144,7 @@ async function passwordIn(path: string | undefined): Promise<string> {
 const QUOTA = { queriesPerDay: 1_000, costUsdPerDay: 20, concurrent: 4 } as const;
 
 /** Returns the settings of the locked profile: every wall is required, and only listed extensions are loaded.
- * Extensions that must be switched on are excluded. No user is asked for approval, and no setting can undo this. */
+ * Extensions that must be switched on are excluded. Vis asks no user for approval, and no setting can undo this. */
 export async function lockSettings<S extends Pick<Settings, "config">>(
   settings: S,
   parts: Pick<ShippedParts, "shipped">,
@@ -192,7 +191,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile | null> {
   }
 }
 
-/** Returns null if there is none, and if the workspace is the folder that contains the home. */
+/** Returns null without a file, and if the workspace is the folder that contains the home. */
 export async function findProjectConfig(
   { home, workspace }: { readonly home: string | null; readonly workspace: string },
 ): Promise<ProjectFile | null> {
@@ -223,8 +222,8 @@ export async function writeConfigFile(
   }
 }
 
-/** Files of project settings in which the user allowed any key. Each is listed with the hash of its text, so a changed
- * file is no longer trusted. */
+/** Files of project settings in which the user allowed any key. Each is listed with the hash of its text, which a
+ * change of the file makes invalid. */
 export class ConfigTrust {
   readonly #path: string | null;
   #opened: Promise<TrustList> | null = null;
@@ -286,7 +285,6 @@ export async function shippedExtensions(
   return new Map(found.flat());
 }
 
-/** Returns the sections of the settings that shipped extensions own. */
 export async function settingsSectionsOf(parts: Pick<ShippedParts, "shipped">): Promise<SettingsSections> {
   const { settingMarks } = await import("../../extension/read_config.ts");
   const sections: SettingsSection[] = [];
@@ -363,8 +361,8 @@ export function programsOf(
 /** Matches `${GITHUB_TOKEN}` from the environment, and `${auth:github}` from the file that `vis auth login` writes. */
 const REFERENCE = /\$\{(auth:)?([\w.-]+)\}/g;
 
-/** Replaces references to secrets in texts of settings; unknown references stay unchanged. Undefined if `values`
- * contains no reference. Rejects with `ConfigError` if the key file cannot be used. */
+/** Replaces references to secrets in texts of settings; unknown references stay unchanged. Resolves with undefined if
+ * `values` contains no reference. Rejects with `ConfigError` if the key file cannot be used. */
 export async function settingSecrets(
   values: unknown,
   { home, variable = () => null }: Pick<Settings, "home"> & Partial<Pick<Settings, "variable">>,

@@ -22,7 +22,7 @@ export function dumbTerminal({ TERM = "" }: Readonly<Record<string, string | und
 }
 
 /** The process's own terminal or pipes. Once the reader of stdout has left (`vis run … | head`), running work is
- * interrupted as by Ctrl-C and nothing more is written. Without a reader of stderr, the work continues. Text for a
+ * interrupted as by Ctrl-C and no more output is written. Without a reader of stderr, the work continues. Text for a
  * terminal is written at once, all other text in the background: `drained` must resolve before the process ends. */
 export class DenoIo implements Io {
   readonly args: readonly string[];
@@ -39,11 +39,11 @@ export class DenoIo implements Io {
   #fault: OutputError | null = null;
   #listening = false;
   #draining = false;
-  /** Whether a signal arrived when there was nothing to interrupt. */
+  /** Whether a signal arrived while no work could be interrupted. */
   #unheard = false;
   #signals = 0;
 
-  /** `dumb` means that the terminal cannot erase a line, so nothing temporary may be shown on it. */
+  /** `dumb` means that the terminal cannot erase a line, so temporary lines are not shown on it. */
   constructor(args: readonly string[], options: { readonly noColor: boolean; readonly dumb?: boolean }) {
     this.args = args;
     this.stderrIsTerminal = Deno.stderr.isTerminal() && options.dumb !== true;
@@ -109,8 +109,8 @@ export class DenoIo implements Io {
     return () => void this.#handlers.delete(run);
   }
 
-  /** Resolves when everything is written or its reader has left. After a signal that had nothing to interrupt, it waits
-   * for a stalled reader no longer than `LAST_WORDS_MS`. Rejects with `OutputError` if text could not be written to
+  /** Resolves when everything is written or its reader has left. After a signal that interrupted no work, it waits for
+   * a stalled reader no longer than `LAST_WORDS_MS`. Rejects with `OutputError` if text could not be written to
    * stdout. */
   async drained(): Promise<void> {
     const { stdout, stderr } = this.#queues;
@@ -227,7 +227,7 @@ export class OutputQueue<T> {
     this.#writing ??= this.#writeAll();
   }
 
-  /** Null if nothing is queued; otherwise settles when the queue is empty. */
+  /** Null if the queue is empty; otherwise settles when it is empty. */
   get busy(): Promise<void> | null {
     return this.#writing;
   }

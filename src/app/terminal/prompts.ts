@@ -8,7 +8,7 @@ interface LineTerminal {
   readonly onInterrupt: (run: () => void) => () => void;
 }
 
-/** Prompts for a line. Rejects with `Cancelled` on Ctrl-C, and on Ctrl-D before anything was typed. */
+/** Rejects with `Cancelled` on Ctrl-C, and on Ctrl-D before the user has typed a character. */
 export async function readLine(question: string, { stdin, write, onInterrupt }: LineTerminal): Promise<string> {
   const { promise: interrupted, reject } = Promise.withResolvers<never>();
   const stop = onInterrupt(() => reject(new Cancelled("Cancelled")));
@@ -52,7 +52,6 @@ const BACKSPACE = [8, 127];
 const CTRL_U = 21;
 const ENTER = [10, 13];
 
-/** The parts of a terminal needed to type a secret. */
 interface SecretTerminal {
   readonly stdin: {
     setRaw(on: boolean): void;
@@ -101,7 +100,6 @@ interface Options {
   readonly os?: typeof Deno.build.os;
   /** The terminal of this process; a test uses another file. */
   readonly device?: string;
-  /** Returns the functions of Windows for its console. */
   readonly console?: () => Console;
 }
 
@@ -111,8 +109,8 @@ interface Console {
 }
 
 /** Drops lines that were typed on the terminal but not read yet. An unfinished line stays in the editor of the
- * terminal, where the user sees it. Returns false if nothing can be dropped here: the next line may have been typed
- * before. */
+ * terminal, where the user sees it. Returns false if this terminal cannot drop lines: the next line may have been
+ * typed before. */
 export function dropTyped(
   { os = Deno.build.os, device = "/dev/tty", console = windowsConsole }: Options = {},
 ): boolean {
@@ -131,7 +129,7 @@ function readAll(device: string): boolean {
     const buffer = new Uint8Array(4096);
     while (readSync(terminal, buffer) > 0);
   } catch (error) {
-    // There is nothing more to read.
+    // No typed text is left to read.
     if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) throw error;
   } finally {
     closeSync(terminal);

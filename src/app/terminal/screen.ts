@@ -105,8 +105,8 @@ async function editText(text: string, editor: string): Promise<string | null> {
   }
 }
 
-/** Returns the branch of a repository, with a star if there are uncommitted changes; "" if there is none. Git runs
- * behind the whole wall, may change nothing, and runs no program that the repository names. */
+/** Returns the branch of a repository, with a star for uncommitted changes; "" outside of a repository. Git runs behind
+ * the whole wall, may change no file, and runs no program that the repository names. */
 async function gitState(
   { root, spawn }: { readonly root: string | null } & Pick<ReturnType<typeof programsOf>, "spawn">,
 ): Promise<string> {
@@ -134,7 +134,7 @@ export async function runUserCommand(
   const end = (): void => {
     try {
       child.kill("SIGTERM");
-    } catch { /* it has ended */ }
+    } catch { /* The process has ended. */ }
   };
   signal.addEventListener("abort", end);
   try {

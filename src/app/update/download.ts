@@ -10,8 +10,8 @@ interface DownloadOptions {
   readonly timeoutMs?: number;
 }
 
-/** Downloads a file over https, or from this machine. Rejects with the reason if it does not arrive, is larger than
- * `maxBytes`, or is at an address that others on the network could answer for. */
+/** Downloads a file over https, or from this machine. Rejects with the reason if the file does not arrive or is larger
+ * than `maxBytes`. Also rejects for an address that others on the network could answer for. */
 export async function download(
   url: string,
   { maxBytes, signal, timeoutMs = TIMEOUT_MS }: DownloadOptions,

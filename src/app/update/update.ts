@@ -33,14 +33,13 @@ interface UpdateParts {
   readonly config: Pick<Config, "update">;
   /** The path of the executable to replace. */
   readonly program: string;
-  /** Whether it runs in a container. */
   readonly container: boolean;
   /** The address and the key of the build, which count after the settings. */
   readonly release?: ReleaseSource;
 }
 
-/** Replaces the executable with the one of a release, after verifying its signatures and checksum; null if there is
- * nothing to do. Throws `ConfigError`, `UsageError` and `Cancelled`, and has then changed nothing. */
+/** Replaces the executable with the executable of a release, after verifying its signatures and checksum. Resolves with
+ * null if it is current. Throws `ConfigError`, `UsageError` and `Cancelled`, and has then changed no file. */
 export async function update(request: UpdateRequest, parts: UpdateParts): Promise<InstalledRelease | null> {
   const { version, program } = parts;
   const { place, key } = sourceOf(request, parts);
@@ -270,7 +269,7 @@ class VerifyingKey {
     this.#key = createPublicKey({ key: Buffer.concat([SPKI, bytes.subarray(10)]), format: "der", type: "spki" });
   }
 
-  /** Returns the reason why a `.minisig` text is not a signature of these bytes; null if it is one. */
+  /** Returns the reason why a `.minisig` text is not a signature of these bytes, or null. */
   fault(bytes: Uint8Array, minisig: string): string | null {
     const [, own = "", comment = "", both = ""] = minisig.split(/\r?\n/);
     const signed = Buffer.from(own, "base64"), global = Buffer.from(both, "base64");

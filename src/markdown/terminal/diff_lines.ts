@@ -3,7 +3,6 @@ import { type DiffFile, type DiffLine, diffTitle, readDiff } from "../read_diff.
 import type { TerminalPaint } from "./paint.ts";
 import { cutRuns, type Run, textColumns, wrapRuns } from "./wrap.ts";
 
-/** The number of lines of a file shown at once. */
 export const SHOWN_DIFF_LINES = 40;
 /** Longer lines, which occur in bundles, are cut. */
 const MAX_LINE = 1_000;
@@ -15,7 +14,6 @@ interface DiffPlace {
   readonly width: number;
   readonly paint: TerminalPaint;
   readonly columns?: (text: string) => number;
-  /** The limit for lines of each file. */
   readonly most?: number;
   /** Returns the note below a file whose other lines are not shown. */
   readonly more?: (count: number) => string;

@@ -154,7 +154,6 @@ interface Drawing extends Wrapping {
   readonly runsOf: (cell: readonly MarkdownInline[]) => readonly Run[];
 }
 
-/** The gap between two columns. */
 const GAP = 3;
 /** Columns of a table are never narrower. */
 const LEAST_COLUMN = 4;
@@ -187,7 +186,7 @@ function widthOf(cell: readonly Run[], columns: (text: string) => number): numbe
   return Math.max(...lines.map(columns));
 }
 
-/** Returns widths that fit into the room: the widest columns give way. Returns null if there is no room for all. */
+/** Returns widths that fit into the room: the widest columns give way. Returns null without room for all columns. */
 function fitted(natural: readonly number[], room: number): readonly number[] | null {
   const sum = (most: number): number => natural.reduce((all, one) => all + Math.min(one, most), 0);
   if (sum(Infinity) <= room) return natural;

@@ -24,8 +24,8 @@ export function faded(line: string): string {
   return line === "" ? "" : `\x1b[2m${line.replaceAll("\x1b[22m", "\x1b[22;2m")}\x1b[22m`;
 }
 
-/** Foregrounds are the terminal's own sixteen colours, so that they fit its background; without colours only weights
- * are left, and without weights nothing. */
+/** Foregrounds are the terminal's own sixteen colours, so that they fit its background. Without colours, only weights
+ * are left. */
 export function terminalPaint(
   { color, weights = true, dims = true, links = false }: {
     readonly color: boolean;

@@ -1,6 +1,5 @@
 import { eastAsianWidth } from "get-east-asian-width";
 
-/** A piece of text in one style. */
 export interface Run {
   readonly text: string;
   readonly paint: (text: string) => string;
@@ -8,7 +7,6 @@ export interface Run {
 
 export interface Wrapping {
   readonly width: number;
-  /** Returns the columns of a text. */
   readonly columns: (text: string) => number;
 }
 
@@ -27,7 +25,7 @@ export function wrapRuns(runs: readonly Run[], { width, columns }: Wrapping): re
     const wide = word.reduce((sum, { text }) => sum + columns(text), 0);
     if (top().columns + wide <= width) top().add(word, wide);
     else if (isBlank(word)) {
-      if (top().columns > 0) lines.push(new Line()); // a blank at the end of a line is dropped
+      if (top().columns > 0) lines.push(new Line()); // A blank at the end of a line is dropped.
     } else {
       if (top().columns > 0 && !top().isIndent) lines.push(new Line());
       for (const piece of wide <= width - top().columns ? word : word.flatMap(broken)) {
@@ -63,7 +61,6 @@ class Line {
   readonly #runs: Run[] = [];
   columns = 0;
 
-  /** Whether the line has only blanks. */
   get isIndent(): boolean {
     return isBlank(this.#runs);
   }
