@@ -163,7 +163,6 @@ function careServices(extensions: Extensions): Care {
   };
 }
 
-/** Copies between the two databases that the command line names, with the password of the environment. */
 async function copyDatabases(
   request: DatabaseCopyRequest,
   env: Readonly<Record<string, string | undefined>>,
@@ -181,7 +180,6 @@ async function copyDatabases(
   return await copyStore({ ...request, from: from.database, to: to.database, password });
 }
 
-/** Runs this program again in the same terminal; resolves with its exit code. */
 async function respawn(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
   const program = Deno.build.standalone ? Deno.execPath() : fileURLToPath(new URL("../bin/vis", import.meta.url));
   const command = new Deno.Command(program, {

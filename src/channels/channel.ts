@@ -50,7 +50,6 @@ export interface OpenRequest extends ConfigFlags {
   readonly node?: boolean;
   /** Whether the session never calls a model, so that it needs no provider. */
   readonly browse?: boolean;
-  /** Recorded replies to use instead of a model. */
   readonly playback?: Playback;
   /** The folder that extensions see as Vis's own, if it differs from the real one. */
   readonly extensionHome?: string | null | undefined;
@@ -59,14 +58,12 @@ export interface OpenRequest extends ConfigFlags {
 /** Vis opened on one database and one workspace. The caller that opened it closes it, last. */
 export interface Session {
   readonly conversations: Conversations;
-  /** The real path of the workspace. */
   readonly workspace: string;
   readonly provider: string;
   readonly model: string;
   readonly database: string;
   /** The number of queries that dead processes left. This session marked them as interrupted when it opened. */
   readonly swept: number;
-  /** Notes for the user on the choice of the provider. */
   readonly notes?: readonly string[];
   /** Uses another model from the next call on, even within a running query. Rejects with `ConfigError`. */
   useModel?(model: Pick<Session, "provider" | "model">): Promise<Pick<Session, "provider" | "model">>;
@@ -102,7 +99,6 @@ export interface RunningServer {
   readonly tokenFrom: string;
   readonly provider: string;
   readonly model: string;
-  /** Notes that the operator should read at the start. */
   readonly notes: readonly string[];
   /** Waits for running queries, cancels them after a time limit, and closes everything. */
   close(): Promise<void>;
@@ -115,7 +111,6 @@ export interface TelegramRequest extends ServiceRequest {
   /** Deletes the bot's webhook: Telegram allows no polling while one is set. */
   readonly deleteWebhook?: boolean | undefined;
   readonly onNote: (text: string) => void;
-  /** Aborts the attempts to reach Telegram at startup. */
   readonly signal: AbortSignal;
 }
 
@@ -142,7 +137,6 @@ export interface SpeakRequest extends OpenRequest {
 export interface ScreenRequest extends OpenRequest {
   /** Opens the newest conversation of this workspace. */
   readonly continue?: boolean | undefined;
-  /** The conversation's id or a prefix of it. */
   readonly conversation?: string | undefined;
   /** A request that is sent at once. */
   readonly request?: string | undefined;
@@ -173,7 +167,6 @@ export interface ProviderAdmin {
   /** Renews prices and context sizes of models from the catalogue of the settings. */
   refreshModels(signal: AbortSignal): Promise<RefreshReport>;
   keys(): Promise<readonly KeyReport[]>;
-  /** Returns the providers for which a key can be saved. */
   loginNames(): readonly string[];
   /** Returns these providers as choices, preceded by servers that were detected on this machine. */
   loginChoices(): Promise<readonly LoginChoice[]>;
@@ -207,7 +200,6 @@ export interface ConfigAdmin {
   /** Lists the keys that have been set, or all keys. */
   list(options: { readonly all: boolean }): Promise<readonly SettingFacts[]>;
   explain(key: string): Promise<SettingFacts>;
-  /** Returns the JSON Schema of the settings files. */
   schema(): Promise<object>;
   keys(): Promise<readonly { readonly key: string; readonly doc: string; readonly choices: readonly unknown[] }[]>;
   /** Returns the key under which sessions accept offers of clients, such as `mcpServers`, or null if no extension

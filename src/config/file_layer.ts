@@ -74,7 +74,6 @@ async function checkProject(
   });
 }
 
-/** The parts of a setting's JSON Schema that concern names of keys. */
 interface Node {
   readonly properties?: Readonly<Record<string, Node>>;
   readonly items?: Node;

@@ -22,7 +22,6 @@ function stripComments(text: string): string {
 interface Place {
   readonly text: string;
   readonly node: JsoncNode;
-  /** The indentation of the line in which the node begins. */
   readonly indent: string;
 }
 
@@ -54,7 +53,6 @@ export function removeFromJsonc(text: string, path: readonly string[]): string {
   return member === undefined ? text : cutOut(place, { member, before: place.node.members[at - 1] });
 }
 
-/** Follows the path as far as it exists. */
 function deepest(text: string, path: readonly string[]): { readonly place: Place; readonly rest: readonly string[] } {
   let node = jsoncTree(text);
   let indent = indentAt(text, node.start);

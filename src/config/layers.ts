@@ -77,7 +77,6 @@ function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The key of all extensions' sections. */
 const PLACE = "extensions.config";
 
 /** The settings that shipped extensions own. All are in `extensions.config` by namespace; some also have a name at the
@@ -138,7 +137,6 @@ export class SettingsSections {
     return mergeLayers(layers.flatMap((layer) => this.#placed(layer)), united);
   }
 
-  /** Returns the sections at the top level, by their names there. */
   async atTop(): Promise<Readonly<Record<string, z.ZodType>>> {
     return Object.fromEntries(await Promise.all(this.#named.map(async ({ name, schema }) => [name, await schema()])));
   }

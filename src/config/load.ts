@@ -19,7 +19,6 @@ export interface ConfigFlags {
   readonly model?: string | undefined;
   readonly provider?: string | undefined;
   readonly maxIterations?: number | undefined;
-  /** The cost limit of a query in US dollars. */
   readonly maxCostUsd?: number | undefined;
   readonly timeoutMs?: number | undefined;
   /** Extensions to exclude, in addition to the extensions that the settings deny. */

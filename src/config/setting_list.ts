@@ -52,7 +52,6 @@ function childOf(node: Node | undefined, step: string): Node | undefined {
   return node.additionalProperties === true || Object.keys(node).length === 0 ? {} : undefined;
 }
 
-/** Returns the JSON Schema of settings files, including the extensions' sections. */
 export async function configJsonSchema({ all }: SettingsSections): Promise<object> {
   const root = jsonOf(ConfigSchema);
   const config = root.properties?.["extensions"]?.properties?.["config"];

@@ -39,13 +39,11 @@ import {
   requestSettings,
 } from "./send_options.ts";
 
-/** A branch of a conversation, as channels refer to it. */
 export type Conversation = Branch;
 
 export type BranchOfConversation = BranchNode;
 
 export interface ConversationParts extends RunnerParts {
-  /** Makes this process one of several nodes, which runs queries with `runner`. */
   readonly shared?: (runner: QueryRunner) => SharedQueries;
 }
 
@@ -111,7 +109,6 @@ export class Conversations {
     return this.#parts.store;
   }
 
-  /** Returns the conversations as another caller sees them. */
   of({ tenant, all }: ConversationView): Conversations {
     const own = this.#runner.storeOf({ tenant });
     const common = { runner: this.#runner, shared: this.shared, own, exports: this.exports };
@@ -353,7 +350,6 @@ export interface SharedRun {
   events(after: number): AsyncGenerator<{ readonly number: number; readonly event: QueryEvent }>;
 }
 
-/** The parts of a request that another node needs to run it. */
 interface SharedRequest extends Pick<RunnerOptions, "retryOf"> {
   readonly read: readonly InputVariable[];
 }
@@ -361,9 +357,7 @@ interface SharedRequest extends Pick<RunnerOptions, "retryOf"> {
 /** The queries of a database that several nodes share. Every node accepts requests, runs some, and follows any. */
 export interface SharedQueries {
   ask(branch: Branch, request: string, options: AskOptions & SharedRequest): Promise<QueryResult>;
-  /** Sends a message like `Conversations.steer`. */
   steer(branchId: string, text: string, signal?: AbortSignal): Promise<boolean>;
-  /** Cancels the running and waiting queries of a conversation, and returns their number. */
   cancel(conversationId: string): Promise<number>;
   questions(conversationId: string): Promise<readonly ApprovalQuestion[]>;
   /** Returns false if this approval no longer waits. */

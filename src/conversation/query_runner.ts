@@ -184,7 +184,6 @@ const EVERY_MS = 30_000;
 export class LeaseKeeper {
   readonly #renew: () => Promise<readonly string[]>;
   readonly #everyMs: number;
-  /** The functions to call when the lease of a branch is lost. */
   readonly #running = new Map<string, () => void>();
   #timer: ReturnType<typeof setInterval> | null = null;
 
@@ -197,7 +196,6 @@ export class LeaseKeeper {
     this.#everyMs = everyMs;
   }
 
-  /** Registers a query on a branch that this process holds. */
   begin(branchId: string, lost: () => void): void {
     this.#running.set(branchId, lost);
     this.#timer ??= setInterval(() => void this.#beat().catch(() => {}), this.#everyMs);
@@ -220,7 +218,6 @@ export class LeaseKeeper {
 
 interface LiveEnvironment {
   readonly alive: boolean;
-  /** Whether it matches the stored state exactly. */
   readonly sound: boolean;
   readonly programs: { readonly running: boolean };
   close(): Promise<void>;
@@ -291,7 +288,6 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     }
   }
 
-  /** Another process continued the last run of this environment, so the next run opens it again. */
   outdate(branchId: string): void {
     const entry = this.#entries.get(branchId);
     if (entry) entry.run = null;
@@ -330,7 +326,6 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
 
 export interface PooledChild {
   readonly alive: boolean;
-  /** Whether the child is running and has run a block. */
   readonly used: boolean;
   /** Stops the child, even while it starts, unless a query runs. */
   rest(): Promise<void>;
@@ -366,7 +361,6 @@ export class ChildPool {
     this.#options = options;
   }
 
-  /** The number of children that are starting, running or ending, and of starts that wait for room. */
   get count(): number {
     return this.#children + this.#waiting;
   }
@@ -410,7 +404,6 @@ export class ChildPool {
     void this.#shrink(this.#options.live);
   }
 
-  /** Reports that a query begins, or that its owner closed the child. */
   forget(id: string): void {
     this.#resting.get(id)?.cancel();
     this.#resting.delete(id);

@@ -120,7 +120,6 @@ function besideReply(thinking: string, response: string): string {
   return parsed.ok && parsed.reply.thinking === thinking ? "" : thinking;
 }
 
-/** Returns separate thinking of a partial reply. */
 function besidePart(thinking: string, response: string): string {
   return new ReplyStream().push(response).thinking === thinking ? "" : thinking;
 }

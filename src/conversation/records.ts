@@ -46,7 +46,6 @@ export class Records {
     return this.#own.states;
   }
 
-  /** Returns a moment of a conversation, parsed like in `findPoint`. */
   async point(id: string, at: string | null = null): Promise<FoundPoint> {
     return await findPoint(this.#store, id, at);
   }
@@ -107,7 +106,6 @@ export class Records {
     });
   }
 
-  /** Returns the difference of two versions, like `varDiff` in a block. */
   async diff(
     branch: Branch,
     { name, from, to }: { readonly name: string; readonly from: number; readonly to: number },

@@ -35,7 +35,6 @@ export type AskTarget = Branch | NewFork | Pick<NewConversation, "channel" | "wo
 export interface AskOptions extends KeyedRequest {
   readonly signal: AbortSignal;
   readonly emit: Emit;
-  /** Whether the query sends `call_output` events. */
   readonly showsOutput?: boolean;
   /** Receives the branch of the query before the query begins. */
   readonly onBranch?: (branch: Branch) => Promise<void> | void;
@@ -65,7 +64,6 @@ export interface AskOptions extends KeyedRequest {
   /** The effort of the model's thinking in every step. By default the configured level or the model's own choice
    * applies. */
   readonly reasoning?: ReasoningLevel | undefined;
-  /** The number up to which `maxIterations` extends itself. */
   readonly extendsTo?: number | undefined;
   /** The model that serves the request, such as "anthropic/claude-sonnet-5". */
   readonly model?: string | undefined;

@@ -286,7 +286,6 @@ function claims(
     readonly codeAsked: boolean;
     readonly asksFor: boolean;
     readonly hasFence: boolean;
-    /** Whether the answer begins with this clause. */
     readonly isFirst: boolean;
   },
 ): boolean {

@@ -41,7 +41,6 @@ export interface IterationInput {
   /** The 0-based position in the query. */
   readonly position: number;
   readonly context: ContextParts;
-  /** Messages that the user sent while the query ran and that the context shows. */
   readonly steered: readonly string[];
   readonly reasoning: ReasoningLevel;
   /** The preference for a configured model that the last reply expressed. */
@@ -50,18 +49,15 @@ export interface IterationInput {
   readonly last: boolean;
   /** The reason why the last final was refused, or null. */
   readonly refusedBefore: string | null;
-  /** Whether an earlier block of the query has succeeded. */
   readonly supported: boolean;
   /** The doubts for which an earlier answer of the query was refused, although it could have been accepted. */
   readonly doubted: readonly Doubt[];
   /** Returns a claim in the model's words that the query's work does not support, or null. */
   readonly unsupportedClaim: (text: string) => string | null;
-  /** Returns the answer that `answer(value)` in a block of this iteration offered. */
   readonly offered: () => OfferedAnswer | null;
   readonly diffs: readonly BlockDiff[];
   readonly children: readonly StepChild[];
   readonly asked: readonly string[];
-  /** Returns the spend so far of the query and its sub-queries, and the number of its iterations with this one. */
   readonly totals: () => {
     readonly iterations: number;
     readonly usage: Usage;
@@ -70,7 +66,6 @@ export interface IterationInput {
   /** Resolves once the previous iteration is stored and reported. The model is called meanwhile, but no output is shown
    * and no block runs until then. If the promise rejects, the frame's signal ends the call. */
   readonly stored: Promise<void>;
-  /** The system variables to store with this iteration besides `$reasoning` and `$answer`. */
   readonly system: readonly { readonly name: string; readonly text: string }[];
 }
 
@@ -172,7 +167,6 @@ export interface ModelCallOutcome {
   readonly thinking: string;
   /** Whether the reply was cut off at the model's maximum length. */
   readonly cut: boolean;
-  /** The usage of all attempts. */
   readonly usage: Usage;
   readonly costUsd: number | null;
   readonly provider: string;

@@ -224,7 +224,6 @@ async function executeBlocks(
   return { entries, blocks: ran, notes };
 }
 
-/** Returns the model's estimate, limited to the operator's bounds. */
 export function deadline(timeMs: number | null, bounds: IterationFrame["deadlines"]): number {
   if (timeMs === null || !Number.isFinite(timeMs)) return bounds.defaultMs;
   return Math.min(bounds.maxMs, Math.max(bounds.minMs, timeMs));
@@ -452,7 +451,6 @@ interface Candidate {
   readonly from: "variable" | "template" | "literal" | "value";
   readonly answerType: AcceptedFinal["answerType"];
   readonly confidence: AcceptedFinal["confidence"];
-  /** The blocks whose failure counts against the answer. */
   readonly counted: Executed["entries"];
   readonly problem: string | null;
   /** The result of the check against the caller's schema; null without a schema. */
@@ -469,7 +467,6 @@ export async function settleFinal(
     readonly executed: Executed;
     readonly refusedBefore: string | null;
     readonly supported: boolean;
-    /** The claims that Vis doubted earlier in the query. */
     readonly doubted: readonly Doubt[];
     /** Returns a claim in a text of the model that the conversation's work does not support, or null. */
     readonly unsupportedClaim: (text: string) => string | null;

@@ -47,7 +47,6 @@ const TAGS = pattern({
   keyword: String.raw`<[/!?]?[A-Za-z][\w:.-]*|/?>`,
 });
 
-/** The patterns of languages; code in other languages has no spans. */
 const LANGUAGES: ReadonlyMap<string, RegExp> = new Map([
   ...named(BRACES, "c cpp cs csharp dart go java javascript js json json5 jsonc jsx kotlin kt mjs php scala swift"),
   ...named(BRACES, "ts tsx typescript"),

@@ -33,7 +33,6 @@ export function parseMarkdown(
   return [...parsed, { kind: "paragraph", inlines: [{ kind: "text", text: clean(whole.slice(MAX_CHARS)) }] }];
 }
 
-/** Returns the blocks up to the end of the surrounding element. */
 function blocks(reading: Reading): readonly MarkdownBlock[] {
   const found: MarkdownBlock[] = [];
   for (let token = reading.tokens[reading.at]; token !== undefined && token.nesting !== -1;) {
@@ -162,7 +161,6 @@ function inlinesOf(tokens: readonly Token[], clean: Clean): readonly MarkdownInl
   return top().inlines;
 }
 
-/** Neighbouring texts become one. */
 function add(to: MarkdownInline[], one: MarkdownInline): void {
   const last = to[to.length - 1];
   if (one.kind === "text" && one.text === "") return;

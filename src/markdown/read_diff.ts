@@ -54,7 +54,6 @@ class FileReader {
   readonly #notes: string[] = [];
   #added = 0;
   #removed = 0;
-  /** The next numbers, and the remaining lines of the current place. */
   #at = { before: 0, after: 0 };
   #left = { before: 0, after: 0 };
 
@@ -137,7 +136,6 @@ function pathOf(line: string): string | null {
 
 type ChangedLine = Extract<DiffLine, { readonly number: number }>;
 
-/** Marks the changed words of lines that replace each other. */
 function marked(lines: readonly DiffLine[]): readonly DiffLine[] {
   const out = [...lines];
   for (let at = 0; at < lines.length;) {
@@ -188,7 +186,6 @@ function wordChanges(
   return { before: spansOf(a, kept.before), after: spansOf(b, kept.after) };
 }
 
-/** Returns the places of the words that both have in the same order. */
 function commonWords(a: readonly string[], b: readonly string[]) {
   const width = b.length + 1;
   const longest = new Uint16Array((a.length + 1) * width);

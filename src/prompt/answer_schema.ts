@@ -123,10 +123,8 @@ function isStructure(parsed: Parsed): boolean {
 
 type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 
-/** A document in which every keyword has a form that the validator supports. */
 interface CheckedSchema {
   readonly root: JsonSchema;
-  /** Returns the schema to which a `$ref` of the document refers. */
   readonly resolve: (ref: string) => JsonSchema;
   /** Tests a `pattern` of the document with an engine that takes linear time. */
   readonly matches: (pattern: string, text: string) => boolean;
@@ -346,7 +344,6 @@ interface Place {
   readonly depth: number;
 }
 
-/** The limit for the steps for any value; each part of it adds `STEPS_FOR_A_PART`. */
 const MAX_STEPS = 2_000_000;
 const STEPS_FOR_A_PART = 50;
 const NEAREST_FAULTS = 5;

@@ -42,7 +42,6 @@ export interface ContextParts {
   readonly journal: readonly JournalEntry[];
   /** The 1-based iteration that the journal shows, or null. */
   readonly journalIteration: number | null;
-  /** The body of `<earlier>`, from `renderEarlier`. */
   readonly earlier: string;
   /** The files that the query has changed, on one line; "" for no change. */
   readonly changed: string;
@@ -268,7 +267,6 @@ export function renderEarlier(
 /** A shorter result may be equal by chance. */
 const TELLING = 200;
 
-/** The shown rows, to which older rows with equal results refer. */
 class ShownRows {
   readonly #codes = new Map<string, string>();
   readonly #results = new Map<string, string>();
@@ -464,7 +462,6 @@ function failedCalls({ ok, calls, stdout, preview }: BlockResult): string[] {
   return failed.length > MOST_FAILED ? [...told, `${failed.length - MOST_FAILED} more failed`] : told;
 }
 
-/** Names the pieces whose text is shown with escapes. */
 function escapedFacts(pieces: Readonly<Record<string, Pick<Piece, "lines" | "escapes">>>): string[] {
   return Object.entries(pieces).flatMap(([name, { lines, escapes }]) => [
     ...(lines ? [`lines of ${name} end in \\r\\n`] : []),

@@ -68,7 +68,6 @@ export interface PromptEnvironment {
   readonly date: string;
 }
 
-/** Builds the system message for the loop, the inspectors and `vis prompt`. */
 export function assembleSystemPrompt(
   { environment, instructions, extensions }: {
     readonly environment: PromptEnvironment;

@@ -91,7 +91,6 @@ export class Ledger {
     }
   }
 
-  /** Counts sub-calls and sub-queries that another process made for the same query. */
   countEarlier(subcalls: number): void {
     this.#tree.subcalls += subcalls;
   }
@@ -132,7 +131,6 @@ class Tree {
   readonly #waiting = new Set<() => void>();
   subcalls = 0;
   usage: Usage = NO_USAGE;
-  /** The cost of the calls whose price is known. */
   costUsd = 0;
 
   constructor(limits: QueryLimits, elapsed: () => number) {
@@ -167,7 +165,6 @@ class Tree {
     this.#waiting.clear();
   }
 
-  /** Resolves when a call under way has ended. */
   async released(signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const wake = (): void => resolve();
@@ -295,7 +292,6 @@ export class QueryDeadline {
   readonly #wallMs: number | null;
   readonly #passing = new AbortController();
   #timer: ReturnType<typeof setTimeout> | null = null;
-  /** The number of holders, the start of their hold, and the total time of earlier holds. */
   #holds = 0;
   #heldSince = 0;
   #heldBefore = 0;

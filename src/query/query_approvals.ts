@@ -30,7 +30,6 @@ interface QueryApprovalsParts {
   readonly rules: ApprovalRules | null;
   readonly log: Log;
   readonly deadline: QueryDeadline;
-  /** Receives each question with its answer, as the user sees them. */
   readonly keep: (asked: string) => void;
 }
 

@@ -45,7 +45,6 @@ import type { QueryApprovals } from "./query_approvals.ts";
 import type { QueryParts, QuerySettings } from "./query_parts.ts";
 import type { Subcalls } from "./subcalls.ts";
 
-/** A query that is stored as running, with everything that exists as long as the query. */
 export interface BegunQuery {
   readonly queryId: string;
   readonly request: string;
@@ -56,7 +55,6 @@ export interface BegunQuery {
   /** Aborts when the caller cancels the query or its time is over. */
   readonly signal: AbortSignal;
   readonly deadline: QueryDeadline;
-  /** The parts of the query. Their router counts each call in the ledger. */
   readonly parts: QueryParts;
   readonly state: QueryState;
   readonly ledger: Ledger;
@@ -66,7 +64,6 @@ export interface BegunQuery {
   readonly subcalls: Subcalls;
   readonly emitter: Emitter;
   readonly showsOutput: boolean;
-  /** Receives the unified diff of each file that the query or a sub-query changes. */
   readonly onChange: (diff: string) => void;
 }
 
@@ -78,7 +75,6 @@ export interface Prepared extends BegunQuery {
 
 const MAX_CONSECUTIVE_ERRORS = 5;
 const MAX_RESTARTS = 3;
-/** The limit for sandbox notes in one call; Vis omits the others. */
 const MAX_SANDBOX_NOTES = 20;
 
 const PROSE = "The model wrote this as plain text, not in the form that it was asked for";
@@ -92,7 +88,6 @@ export class QueryLoop {
   readonly #repetition = new Repetition();
   /** Ends the call under way if the previous iteration could not be stored. */
   readonly #unstored = new AbortController();
-  /** Settles when the previous iteration is stored and reported. */
   #stored: Promise<void> = Promise.resolve();
   #last: Iterated["store"] | null = null;
   /** Whether the end of an iteration is stored, and the request with it. */
@@ -377,7 +372,6 @@ export function reasoningLevel(
   return LEVELS[Math.min(LEVELS.length - 1, 1 + consecutiveErrors)] ?? "balanced";
 }
 
-/** The limit for diffs that are stored with an iteration; diffs of one call are bounded. */
 const MAX_DIFF_CHARS = 64 * 1024;
 /** Limits for the sub-queries that are stored with an iteration, and for the characters of each answer. */
 const MAX_CHILDREN = 20, CHILD_CHARS = 1_000;
@@ -394,7 +388,6 @@ export class QueryState {
   #offered: OfferedAnswer | null = null;
   /** The 0-based position of the next iteration. */
   position = 0;
-  /** The number of iterations counted against the budget. */
   used = 0;
   hasFailed = false;
   failures = 0;
@@ -409,7 +402,6 @@ export class QueryState {
   readonly faults = new Faults();
   refused: string | null = null;
   temporary = false;
-  /** Whether the last step was cut off while its blocks ran. */
   isCutOff = false;
   thinking = "";
   thoughts = 0;
@@ -478,7 +470,6 @@ export class QueryState {
     this.asked.length = 0;
   }
 
-  /** Keeps the diffs of a call while `MAX_DIFF_CHARS` allows it. */
   keepDiffs({ block, diffs = [] }: Pick<HostCallEvent, "block" | "diffs">): void {
     const kept = this.diffs.reduce((sum, { diff }) => sum + diff.length, 0);
     if (kept < MAX_DIFF_CHARS) this.diffs.push(...diffs.map((diff) => ({ block, diff })));
@@ -494,13 +485,11 @@ export class QueryState {
     this.children.push({ ...child, done: done && { ...done, text: done.text.slice(0, CHILD_CHARS) } });
   }
 
-  /** `text` is kept for the hint of a restart. */
   failed(text: string): void {
     this.consecutiveErrors++;
     if (this.errors.length < 3) this.errors.push(text);
   }
 
-  /** Moves the results that the journal showed to the earlier iterations. */
   show(journal: EarlierIteration): void {
     this.#displace();
     this.journal = journal;

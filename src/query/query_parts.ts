@@ -140,7 +140,6 @@ export function unpricedRoute(routes: readonly ModelRoute[], name: string | null
   return unpriced(name === null || prefer !== null ? routes : namedRoutes([root, ...others], name), { prefer });
 }
 
-/** Messages that the user sends while a query runs, queued for its next call. */
 export class Steering {
   #waiting: { readonly text: string; readonly settle: (shown: boolean) => void }[] = [];
   #ended = false;

@@ -73,13 +73,11 @@ interface RunQueryOptions extends KeyedRequest {
   /** When this signal aborts, another process takes the query before its next iteration, and the run rejects with
    * `HandedOver`. */
   readonly leaving?: AbortSignal | undefined;
-  /** Whether the query sends `call_output` events. */
   readonly showsOutput?: boolean | undefined;
   /** Asks the user about requests of extensions. If absent, Vis refuses every request. */
   readonly approve?: Approve | undefined;
   /** A sub-query gets the approvals of its tree. */
   readonly approvals?: QueryApprovals;
-  /** Receives the unified diff of each file that the query or a sub-query changes. */
   readonly onChange?: (diff: string) => void;
   readonly model?: string | null | undefined;
 }
@@ -455,7 +453,6 @@ export function fallbackAnswer(query: Unanswered): string {
   return lines.join("\n");
 }
 
-/** Words for the reply that a model returned instead of a usable one. */
 const INSTEAD: Readonly<Record<Exclude<IterationFault, "broken" | "call">, string>> = {
   empty: "with an empty text",
   thinking: "with reasoning only",

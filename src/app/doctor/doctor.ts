@@ -195,7 +195,6 @@ const OLD_DAYS = 180;
 const NO_PROVIDER =
   "vis auth login, or VIS_BASE_URL and VIS_MODEL for any OpenAI-compatible server; vis demo needs none";
 
-/** Requests the models of the current provider, and of other providers that are configured or have a key. */
 async function diagnoseProviders(settings: Settings): Promise<readonly CheckResult[]> {
   // An unusable key file affects all providers and is reported once.
   const others = othersOf(settings).catch((error: unknown) => {
@@ -264,7 +263,6 @@ function fixOf(name: string, { config }: Settings): string {
   return `Start the server, or check ${address} and its key (${ownKey}); then run vis providers --check again`;
 }
 
-/** Checks fallback providers, and other providers that a request could name. */
 async function othersOf(settings: Settings): Promise<readonly CheckResult[]> {
   const admin = new AppProviderAdmin(settings);
   const { providers } = await admin.providers({ check: true, signal: AbortSignal.timeout(2 * REACH_MS) });

@@ -195,10 +195,8 @@ async function askExtensions(
   return (await Promise.all(asked)).flat();
 }
 
-/** Facts that decide whether programs get a whole wall on this machine. */
 export interface MachineFacts {
   readonly os: typeof Deno.build.os;
-  /** The executable of Vis, to whose programs the wall applies. */
   readonly executable: string;
   readonly isRoot: boolean;
   /** Returns the text of a file without surrounding blanks; "" if it cannot be read. */

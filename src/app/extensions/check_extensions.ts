@@ -284,7 +284,6 @@ const TYPE_FILES = {
   "zod": { file: ZOD, text: null, source: ZOD },
 } as const;
 
-/** Writes a working extension with its checks, and types for editors. Resolves with the folder. */
 export async function newExtension(folder: string): Promise<string> {
   const name = basename(folder);
   if (!/^[a-z][a-z0-9]{0,40}$/.test(name)) {

@@ -378,7 +378,6 @@ export async function fetchPackage(ref: string, env: EnvironmentVariables): Prom
   return await readTar(bytes);
 }
 
-/** Returns the registry that the user's npm is configured with. */
 async function askNpm(): Promise<string> {
   const address = await registryOfNpm().catch(() => "");
   if (URL.canParse(address)) return address;
@@ -524,7 +523,6 @@ export async function extensionCommands(
 }
 
 interface CommandShape {
-  /** Keys of the positional arguments, in order. */
   readonly required: readonly string[];
   /** The other keys: passed as `--key value`, or as a flag if boolean. */
   readonly optional: readonly { readonly key: string; readonly kind: string }[];

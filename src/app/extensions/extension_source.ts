@@ -122,7 +122,6 @@ export async function folderOptionsOf({ home }: Pick<Settings, "home">): Promise
   };
 }
 
-/** Returns the source, extended with the shipped extensions that the settings switch off or exclude. */
 export function withOffParts(
   source: ExtensionSource,
   { config, extensions }: Pick<Settings, "config"> & { readonly extensions: ReadonlyMap<string, Extension> },

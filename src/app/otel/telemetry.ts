@@ -121,7 +121,6 @@ export interface SpanParent {
   readonly span: () => SpanContext | null;
 }
 
-/** Begins spans, and tracks across calls to which span the work belongs. */
 export class Tracer {
   readonly #parts: TracerParts;
   readonly #places = new AsyncLocalStorage<SpanParent>();
@@ -172,7 +171,6 @@ export function parentOf(traceparent: string | null): SpanContext | null {
 export type Attribute = string | number | boolean | readonly string[];
 type SpanKind = "internal" | "server" | "client";
 
-/** The part of a span that its children and other processes receive. */
 export interface SpanContext {
   /** The trace id and the span id, with 32 and 16 hexadecimal digits. */
   readonly traceId: string;
@@ -247,7 +245,6 @@ export class Span {
   }
 }
 
-/** Settings from the standard variables (`OTEL_*`). */
 interface OtelSettings {
   /** Endpoint for spans, as OTLP in JSON. */
   readonly url: string;
@@ -289,7 +286,6 @@ export class SpanExporter {
     this.#parts = parts;
   }
 
-  /** The number of spans that were not sent. */
   get dropped(): number {
     return this.#dropped;
   }

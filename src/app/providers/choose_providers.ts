@@ -63,7 +63,6 @@ function preferredModel(
   return { model, instead: String(named.at(-2)?.values["model"] ?? "") || null };
 }
 
-/** Whether a service lacks a model that another one has. */
 async function isOfAnother(model: string, { name, data, models, home }: ResolvedProvider): Promise<boolean> {
   if (data === null || models.some((one) => one.name === model)) return false;
   const known = await loadModelData(data, home);
@@ -304,7 +303,6 @@ function withKey(provider: ResolvedProvider): ResolvedProvider {
   });
 }
 
-/** Removes the provider's name from the model's name. */
 function ownName(model: string | null, { name, slashes }: ResolvedProvider): string | null {
   return model !== null && !slashes && model.startsWith(`${name}/`) ? model.slice(name.length + 1) : model;
 }
@@ -314,7 +312,6 @@ const WITHOUT_SERVICE: readonly string[] = ["demo", "files"];
 
 type ProviderEntry = Settings["config"]["providers"][number];
 
-/** A provider from the settings, with the key that was found for it. */
 export interface ResolvedProvider {
   readonly name: string;
   readonly title: string;
@@ -333,7 +330,6 @@ export interface ResolvedProvider {
     readonly value: string | null;
     /** The source of the key: a variable, "auth.json", or "" without a key. */
     readonly from: string;
-    /** The GitHub domain of a Copilot login. */
     readonly domain: string | null;
   };
   readonly models: ProviderEntry["models"];
@@ -416,7 +412,6 @@ export async function resolveProvider(
   };
 }
 
-/** Whether `resolveProvider` knows the name. */
 export function isProvider(name: string, { providers }: Settings["config"]): boolean {
   return Object.hasOwn(PRESETS, name) || providers.some((one) => one.name === name);
 }

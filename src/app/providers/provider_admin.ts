@@ -235,7 +235,6 @@ export class AppProviderAdmin implements ProviderAdmin {
     }
   }
 
-  /** Returns every provider that is configured or has a key, in order. */
   async #names(): Promise<readonly string[]> {
     const { config } = this.#settings;
     const named = config.provider !== null && isProvider(config.provider, config) ? [config.provider] : [];
@@ -279,7 +278,6 @@ function masked(key: string): string {
   return `••••${key.length >= SHOWN_FROM ? key.slice(-4) : ""}`;
 }
 
-/** Removes credentials from the URL. */
 function bare(baseUrl: string): string {
   const url = URL.parse(baseUrl);
   return url === null ? "" : `${url.origin}${url.pathname}`.replace(/\/+$/, "");

@@ -39,7 +39,6 @@ function lockedBy(
 }
 
 interface Service<R extends OpenRequest> {
-  /** The request, including the requirements of the profile. */
   readonly request: R;
   readonly settings: Settings;
   readonly notes: readonly string[];

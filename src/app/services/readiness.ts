@@ -93,7 +93,6 @@ export function folderFault(path: string): string {
   }
 }
 
-/** Returns the folder itself, or its nearest existing parent. */
 function nearest(path: string): string {
   try {
     Deno.statSync(path);

@@ -56,9 +56,7 @@ function inTheClear(apiUrl: string): readonly string[] {
 /** The longest wait at startup, since Telegram may be unreachable then. */
 const FIRST_MS = 3_000;
 
-/** The bot behind a route of the HTTP channel. */
 export interface TelegramHook {
-  /** The handler of each route, by its path. */
   readonly hooks: Readonly<Record<string, (request: Request) => Promise<Response>>>;
   readonly notes: readonly string[];
   close(): Promise<void>;
@@ -156,7 +154,6 @@ interface BotParts {
   readonly parts: Pick<SessionParts, "env" | "shipped">;
 }
 
-/** Returns the bot's part of the settings, for polling or a webhook. */
 function botSettings(
   request: OpenRequest,
   { settings, parts }: BotParts,

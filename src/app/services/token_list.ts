@@ -98,7 +98,6 @@ export class TokenList implements TokenSource {
     }
   }
 
-  /** Logs a fault when it begins. */
   #note(fault: TokenFault | null): void {
     const before = this.#fault;
     this.#fault = fault;
@@ -110,7 +109,6 @@ export class TokenList implements TokenSource {
 }
 
 interface TokenFault {
-  /** Whether the current file could not be read. */
   readonly isUnread: boolean;
   readonly why: string;
   /** The reason for other readers, without the path. */

@@ -4,7 +4,6 @@ import type { ProcessOwner } from "../../persistence/store.ts";
 import { PROC } from "../../processes/proc_files.ts";
 import { MacProcesses } from "../../processes/seatbelt/process_tree.ts";
 
-/** Facts about processes that each system provides. */
 interface ProcessFacts {
   /** Identifies the boot of the machine and the namespace of its process ids. Elsewhere, an id means another process,
    * whatever the host names are. */

@@ -16,7 +16,6 @@ interface CopyLimits {
 
 export interface ReplayPlaceParts {
   readonly home: string | null;
-  /** The parent folder of the copy. */
   readonly temporary?: string;
   readonly limits?: CopyLimits;
 }

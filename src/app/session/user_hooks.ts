@@ -42,7 +42,6 @@ class QueryHooks {
   readonly #forModel = new Map<string, string>();
   readonly #changed = new Set<string>();
   #running: Promise<void> = Promise.resolve();
-  /** The number of queued and running commands for changed files. */
   #edits = 0;
   #facts: Readonly<Record<string, unknown>> = {};
 
@@ -115,7 +114,6 @@ class QueryHooks {
     this.#say(`failure ${command} ${said.output}`, said);
   }
 
-  /** A note replaces an earlier one with the same key. */
   #say(key: string, { note, output }: { readonly note: string; readonly output: string }): void {
     const text = (limit: number) =>
       output === "" ? note : `${note}: ${tail(visibleText(stripVTControlCharacters(output)), limit)}`;

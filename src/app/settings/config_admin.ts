@@ -40,10 +40,8 @@ const SECTIONS = "extensions.config";
 /** Matches the next segment of a key, plain or, if it contains a dot, in quotes: a."b.c".d and a["b.c"].d. */
 const SEGMENT = /(?:^|\.|(?=\[))(?:\["([^"]+)"\]|\['([^']+)'\]|"([^"]+)"|'([^']+)'|([^.[\]"']+))/y;
 
-/** The parts of a key as the user typed it. */
 interface Place {
   readonly path: readonly string[];
-  /** Whether quotes mark the end of each segment. */
   readonly quoted: boolean;
 }
 
@@ -184,7 +182,6 @@ export class AppConfigAdmin implements ConfigAdmin {
     return { path: this.#sections.path(key), quoted: false };
   }
 
-  /** Reads the sections of added extensions, and the sections that a settings file has for others. */
   async #learn(): Promise<void> {
     this.#isWhole = true;
     const all = [...this.#sections.all, ...await this.#parts.added?.() ?? []];
@@ -342,7 +339,6 @@ export class AppConfigAdmin implements ConfigAdmin {
   }
 }
 
-/** Returns the segments of a key with quotes or brackets. */
 function quotedPath(key: string, action: string): readonly string[] {
   const path: string[] = [];
   SEGMENT.lastIndex = 0;

@@ -22,7 +22,6 @@ export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 export interface Settings extends LoadedConfig, ChosenDatabase {
   /** Vis's own folder; null if the machine has no home folder, and then the database must be named. */
   readonly home: string | null;
-  /** The real path of the workspace. */
   readonly workspace: string;
   /** The tenant whose state extensions see; the default tenant if omitted. */
   readonly tenant?: string;
@@ -265,7 +264,6 @@ function hashOf({ text }: ConfigFile): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** The shipped extensions, as main.ts passes them. */
 export interface ShippedParts {
   readonly shipped: ShippedIndex;
   readonly realm?: RealmIndex;

@@ -174,7 +174,6 @@ export class DenoIo implements Io {
     }
   }
 
-  /** Handles a reader that has left, or a target that accepts no more output. */
   #leave(target: Target, error: unknown): void {
     if (this.#gone.has(target)) return;
     this.#gone.add(target);

@@ -93,7 +93,6 @@ function textOf(bytes: readonly number[]): string {
   return new TextDecoder().decode(Uint8Array.from(bytes)).replace(/^\[200~|\[201~$/g, "").trim();
 }
 
-/** The handle number of the standard input. */
 const STD_INPUT_HANDLE = -10;
 
 interface Options {

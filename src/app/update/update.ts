@@ -31,7 +31,6 @@ function filled(text: string): string | null {
 interface UpdateParts {
   readonly version: VersionFacts;
   readonly config: Pick<Config, "update">;
-  /** The path of the executable to replace. */
   readonly program: string;
   readonly container: boolean;
   /** The address and the key of the build, which count after the settings. */
@@ -85,7 +84,6 @@ function sourceOf(request: UpdateRequest, { config, program, container, release 
   return { place: new ReleasePlace(from, request.signal), key: new VerifyingKey(key) };
 }
 
-/** Returns a file whose signature is valid. */
 async function verified(
   name: string,
   { place, key, maxBytes }: Source & { readonly maxBytes: number },
@@ -105,7 +103,6 @@ function indexFrom(bytes: Uint8Array): ReturnType<typeof ReleaseIndex.parse> {
   }
 }
 
-/** Returns the executable for this platform, from its archive. */
 async function programFrom(
   { version, archives }: ReturnType<typeof ReleaseIndex.parse>,
   { target, ...source }: Source & { readonly target: string },
@@ -214,7 +211,6 @@ export const ReleaseIndex = z.object({
     bytes: z.number().int().positive(),
     sha256: z.string().regex(/^[0-9a-f]{64}$/),
   })),
-  /** The whole CHANGELOG of the release. */
   changelog: z.string(),
 });
 

@@ -42,7 +42,6 @@ import { messageChunk, SessionUpdates } from "./session_updates.ts";
 import { EditorSessions, type OpenSession, UNTITLED } from "./sessions.ts";
 
 const LISTED = 100;
-/** The command of editors, written as a prompt with a slash. */
 const MORE = "more";
 
 /** Ends that the editor receives as a stop. All others are errors with the answer as their message. */
@@ -182,7 +181,6 @@ async function tellTitle(entry: OpenSession, send: Send): Promise<void> {
   await send({ sessionUpdate: "session_info_update", title });
 }
 
-/** Lists the command while the last request has reached its step limit. */
 async function tellMore(
   entry: OpenSession,
   { isOffered, send }: { readonly isOffered: boolean; readonly send: Send },
@@ -193,7 +191,6 @@ async function tellMore(
   await send({ sessionUpdate: "available_commands_update", availableCommands: isOffered ? [command] : [] });
 }
 
-/** Sends the stored part of all requests of a session. */
 async function replay(entry: OpenSession, send: Send): Promise<void> {
   const { session: { conversations, model }, branch } = entry;
   const updates = new SessionUpdates(branch.workspace);
@@ -245,7 +242,6 @@ type Source = NonNullable<AskOptions["context"]>;
 interface Prompt {
   readonly request: string;
   readonly images: readonly Image[];
-  /** Texts that the editor sent along, by variable name. */
   readonly variables: Readonly<Record<string, Source>>;
 }
 

@@ -17,7 +17,6 @@ interface Call {
 /** Shows the events of a query in an editor. Blocks appear as calls of a tool that runs code, with their changes of
  * files. */
 export class SessionUpdates {
-  /** The folder that is the base of the paths of changed files. */
   readonly #workspace: string;
   readonly #calls = new Map<string, Call>();
 
@@ -129,7 +128,6 @@ function text(content: string) {
   return { type: "content" as const, content: { type: "text" as const, text: content } };
 }
 
-/** Uses a fence that is longer than any inside. */
 function fenced(content: string, language = ""): string {
   const longest = Math.max(2, ...(content.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);
@@ -146,7 +144,6 @@ interface EditedText {
   readonly after: string;
 }
 
-/** Returns the passages that a unified diff of one file changes. */
 function editedTexts(diff: string): readonly EditedText[] {
   const [head = "", ...hunks] = diff.split(/^(?=@@ )/m);
   const [, before = "", after = ""] = /^--- (.*)\n\+\+\+ (.*)$/m.exec(head) ?? [];

@@ -14,9 +14,7 @@ export interface OpenSession {
   readonly session: Session;
   readonly branch: Conversation;
   running: AbortController | null;
-  /** The title that the editor last received. */
   title: string;
-  /** Whether the editor lists the command that gives the last request more steps. */
   offersMore: boolean;
 }
 

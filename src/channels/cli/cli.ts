@@ -114,7 +114,6 @@ function jsonFormat(args: readonly string[]): "json" | "jsonl" | null {
   return output === "json" || told.includes("--json") ? "json" : null;
 }
 
-/** Commands for other words that users type. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   login: ["auth", "login"],
   logout: ["auth", "logout"],
@@ -210,7 +209,6 @@ export function buildProgram(context: Context, { only }: { readonly only?: strin
   return program;
 }
 
-/** Adds a hint at the help to usage errors. */
 function hintAt(command: Command, path: string): void {
   command.showHelpAfterError(`(vis help ${path} explains its usage)`);
   for (const below of command.commands) hintAt(below, `${path} ${below.name()}`);

@@ -12,19 +12,16 @@ interface Completion {
 
 interface Completions {
   readonly items: readonly Completion[];
-  /** The paths that the shell itself completes. */
   readonly paths: "files" | "folders" | "none";
 }
 
 interface Spot {
   readonly command: Command;
-  /** The preceding words of the command that are not flags. */
   readonly operands: readonly string[];
   /** The flag whose value is the word; null for a word that is not a value. */
   readonly option: Option | null;
   /** Whether the word follows "--", after which no word is a flag. */
   readonly plain: boolean;
-  /** Flags that select the database and the folder. */
   readonly flags: { readonly db?: string; readonly cwd?: string };
 }
 
@@ -145,12 +142,10 @@ function fitting(items: readonly Completion[], start: string): readonly Completi
 
 type Item = Completions["items"][number];
 
-/** The value to complete: the command by its words, and the name of its argument or flag. */
 interface Wanted {
   readonly command: string;
   readonly name: string;
   readonly operands: readonly string[];
-  /** The letters of the word that the user has typed. */
   readonly start: string;
   readonly flags: { readonly db?: string; readonly cwd?: string };
 }

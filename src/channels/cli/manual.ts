@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { EXIT_CODES } from "./output.ts";
 
-/** Returns the program's manual page in roff (man macros), generated from its help. */
 export function manPage(program: Command, version: string): string {
   const commands = describedCommands(program);
   const groups = [...new Set(commands.map(({ group }) => group))];
@@ -80,7 +79,6 @@ export interface DescribedRow {
   readonly about: string;
 }
 
-/** A command as its help describes it, for the manual and the docs. */
 export interface DescribedCommand {
   /** The full name, such as "vis conversations list". */
   readonly name: string;
@@ -139,7 +137,6 @@ function notesOf(command: Command): string {
   return text.slice(command.helpInformation().length).trim();
 }
 
-/** Sections of the manual and of the command line's page besides the commands. */
 export const MANUAL_FACTS: Readonly<Record<"variables" | "files", readonly DescribedRow[]>> = {
   variables: [
     { term: "VIS_HOME", about: "folder of settings, keys, database and extensions (default: ~/.vis)" },

@@ -37,7 +37,6 @@ interface QueryCommand {
     options: Pick<AskOptions, "signal" | "emit" | "approve" | "showsOutput">,
     progress: Progress,
   ) => Promise<QueryResult>;
-  /** Returns a record of the whole query, for `--trace` in JSON. */
   readonly traceOf?: (result: QueryResult) => Promise<object | null>;
 }
 
@@ -248,7 +247,6 @@ type DrawAnswer = (text: string) => Promise<readonly string[]>;
 type DrawDiff = (diff: string, place: { readonly width: number; readonly most?: number }) => readonly string[];
 
 export interface ProgressOptions {
-  /** Whether to show whole blocks and results. */
   readonly verbose: boolean;
   /** Whether to show thinking; true if absent. */
   readonly thinking?: boolean;
@@ -342,7 +340,6 @@ export class Progress {
     }
   }
 
-  /** Shows a sub-query: a live line while it runs, one line when it ends. */
   #child(event: QueryEvent): void {
     const { child, children } = this.#progress;
     const task = oneLine(child?.task ?? "", 60);
@@ -405,7 +402,6 @@ export class Progress {
     return lines.map((line) => `    ${this.#color.dim(line.slice(0, width))}`);
   }
 
-  /** Draws the draft as it grows, with pauses between frames. */
   async #drawDraft(): Promise<void> {
     if (this.#draw === null || this.#drawing) return;
     this.#drawing = true;
@@ -439,7 +435,6 @@ export class Progress {
     this.painted(`${this.#margin(iteration)}${this.#color.dim(oneLine(visibleText(text), this.#width() - 8))}`);
   }
 
-  /** Prints one line for a block: the results of its calls, or its code with its result. */
   #told({ iteration, block, result }: Extract<QueryEvent, { type: "block_finished" }>): void {
     const shown = this.#progress.step?.blocks[block] ?? newBlock();
     const time = ` ${durationText(result.ms)}`;

@@ -84,7 +84,6 @@ function whyNot(error: unknown): string {
 
 /** The kernel's numbers of two states. In `CLOSE_WAIT`, the client has closed its end. */
 const ESTABLISHED = "01", CLOSE_WAIT = "08";
-/** The intervals of the searches for clients that left, and for idle connections. */
 const LEFT_MS = 500, IDLE_MS = 10_000;
 
 /** Calls `gone` when a client disconnects before its answer; the returned function stops watching. */
@@ -95,7 +94,6 @@ export interface OwnConnections {
   readonly read: () => Promise<string>;
   /** Ends connections by the inodes of their sockets, after the table was read. */
   readonly end: (inodes: ReadonlySet<string>) => void;
-  /** Whether the runtime does not report every client that leaves. */
   readonly missesLeaving: boolean;
 }
 

@@ -92,7 +92,6 @@ function failed(c: Context<Env>, error: unknown): Response {
   });
 }
 
-/** Completes, counts and logs every response. */
 const observed: MiddlewareHandler<Env> = async (c, next) => {
   const { parts, metrics } = c.env;
   const begun = parts.now();

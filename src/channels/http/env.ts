@@ -17,7 +17,6 @@ export interface HttpParts {
   readonly conversations: Conversations;
   /** The real path of the workspace. New conversations belong to it unless they name another one. */
   readonly workspace: string;
-  /** The real paths of further folders for new conversations. */
   readonly workspaces?: readonly string[];
   /** The limits of each request; null for none. */
   readonly budget?: { readonly iterations: number; readonly costUsd: number | null; readonly wallMs: number | null };
@@ -72,11 +71,8 @@ export interface HttpParts {
 
 export interface HttpLimits {
   readonly bodyBytes: number;
-  /** The time for the head of a request to arrive. */
   readonly idle: IdleLimits;
-  /** The time for a whole body to arrive. */
   readonly bodyMs: number;
-  /** The limit for names and values of all headers. */
   readonly headerBytes: number;
   /** Whether chunked bodies are read; false if the runtime hides a Content-Length after the coding. */
   readonly chunked: boolean;
@@ -84,9 +80,7 @@ export interface HttpLimits {
   /** The time for running queries when the server shuts down. */
   readonly shutdownMs: number;
   readonly heartbeatMs: number;
-  /** The time between checks of a query that another process runs. */
   readonly lookMs: number;
-  /** The time between reads of the use of tokens on other nodes. */
   readonly useMs: number;
   readonly perToken: Rate;
   readonly perAddress: Rate;
@@ -119,13 +113,11 @@ export interface Env {
   };
   Variables: {
     requestId: string;
-    /** The client's address, as known proxies report it. */
     address: string;
     /** The token of the request; set by `authenticated`. */
     caller: TokenGrant;
     /** Replaces the path in metrics and traces if the path itself must not appear there. */
     route?: string;
-    /** The text from which the JSON body was parsed. */
     bodyText: string;
     /** The conversation; set by `inConversation` and `inQuery`. */
     conversation: Conversation;

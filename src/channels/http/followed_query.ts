@@ -17,7 +17,6 @@ export interface FollowedEvent {
   readonly id: string;
   /** An event of the query or of one of its sub-queries. */
   readonly event: QueryEvent;
-  /** The number of earlier events that are no longer kept. */
   readonly omitted: number;
 }
 
@@ -30,7 +29,6 @@ interface Found {
   readonly shared: SharedRun | null;
   readonly stored: StoredQuery | null;
   readonly parts: Parts;
-  /** Aborts when the client leaves. */
   readonly leaving: AbortController;
 }
 
@@ -73,7 +71,6 @@ export class FollowedQuery {
     return (stored ?? shared ?? await run?.begun)?.branchId ?? "";
   }
 
-  /** Reports that the client has left; the query continues. */
   leave(): void {
     this.#found.leaving.abort();
   }
@@ -109,7 +106,6 @@ export class FollowedQuery {
     }
   }
 
-  /** Yields the query now, and each time it has another iteration; finally with its end. */
   async *#states(): AsyncGenerator<StoredQuery> {
     const { queryId, parts: { conversations, limits }, leaving: { signal } } = this.#found;
     let iterations = -1;
@@ -137,7 +133,6 @@ async function* numbered(run: Pick<SharedRun, "events">, after: number): AsyncGe
   }
 }
 
-/** Yields the run's events for iterations that no row covered. */
 async function* restOf(
   run: Pick<SharedRun, "events">,
   { after, stored }: { readonly after: number; readonly stored: number },

@@ -8,7 +8,6 @@ import type { TokenGrant } from "./tokens.ts";
 
 const KEPT_TENANTS = 1000;
 
-/** The metrics of the server, and the share of each tenant's tokens. */
 export class TenantMetrics {
   readonly #options: MetricsOptions;
   readonly #all: Metrics;
@@ -110,7 +109,6 @@ class Metrics {
     return () => this.#streams.dec();
   }
 
-  /** Receives every event of every query, including sub-queries. */
   event(event: QueryEvent): void {
     if (event.type === "iteration_finished") this.#iterations.inc({ outcome: event.outcome });
     if (event.type === "host_call" && event.phase === "end") this.#calls.inc({ ok: String(event.ok ?? false) });

@@ -39,7 +39,6 @@ export class Problem extends Error {
       /** Overrides the code of the kind for clients of OpenAI's API. */
       readonly code?: string;
       readonly headers?: Readonly<Record<string, string>>;
-      /** The paths of invalid values in the body or the query string. */
       readonly errors?: readonly { readonly path: string; readonly message: string }[];
     },
   ) {

@@ -18,14 +18,10 @@ interface Known {
 }
 
 export interface OnceOptions {
-  /** The conversation that the request names. */
   readonly conversation: Pick<Conversation, "branchId" | "conversationId">;
-  /** A text that identifies the request. */
   readonly what: string;
   readonly body: string;
-  /** Finds the query that a key began, in any process. */
   readonly stored: (key: string) => Promise<{ readonly queryId: string; readonly fingerprint: string } | null>;
-  /** Begins the query, and stores it together with its key. */
   readonly work: (key: RequestKey | undefined) => Promise<StartedQuery>;
   /** Continues the query that the key began earlier. Resolves with the query to which the key refers after that. Absent
    * if the query cannot be continued. */
@@ -36,7 +32,6 @@ export interface OnceOptions {
  * ones and simultaneous requests, regardless of changes of the system clock. */
 export class Idempotency {
   readonly #kept = new BoundedMap<string, Known & { readonly at: number }>(KEPT_KEYS);
-  /** Requests that are about to begin. */
   readonly #pending = new Map<string, Promise<Known>>();
   readonly #now: () => number;
 

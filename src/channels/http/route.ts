@@ -18,15 +18,12 @@ import type { TokenScope } from "./tokens.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Media types, or a schema of JSON. */
 type Content = string | z.ZodType;
 
 interface Described {
   /** The scope that the token needs, by default `read`; null for routes that need no token. */
   readonly scope?: TokenScope | null;
-  /** Names of request headers and their effects. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Statuses of errors that a client of this route should expect, besides the common ones. */
   readonly errors?: readonly (keyof typeof ERRORS)[];
   /** The content of a successful answer, by its status; several if the client chooses. */
   readonly [status: number]: Content | readonly Content[];
@@ -148,13 +145,11 @@ export async function findQuery(c: Context<Env>, queryId = ""): Promise<StoredQu
   });
 }
 
-/** Sets `conversation` from the path. */
 export const inConversation = createMiddleware<Env>(async (c, next) => {
   c.set("conversation", await findConversation(c.env.parts.conversations, c.req.param("id")));
   await next();
 });
 
-/** Sets `conversation` and `query` from the path. */
 export const inQuery = createMiddleware<Env>(async (c, next) => {
   c.set("conversation", await findConversation(c.env.parts.conversations, c.req.param("id")));
   c.set("query", await findQuery(c, c.req.param("queryId")));

@@ -40,7 +40,6 @@ export class Runs {
     return [...this.#running.values()].filter((by) => all || by.tenant === tenant).length;
   }
 
-  /** Returns the amounts that a token has used today. */
   used(caller: Pick<TokenGrant, "name">): TokenUse {
     return this.#quotas.used(caller);
   }
@@ -80,7 +79,6 @@ export class Runs {
     return this.#byQuery.get(queryId) ?? null;
   }
 
-  /** Cancels the running and waiting queries of a conversation, and returns their number. */
   async cancel(conversationId: string): Promise<number> {
     if (this.#shared) return await this.#shared.cancel(conversationId);
     const found = this.#of(conversationId);
@@ -110,7 +108,6 @@ export class Runs {
     }
   }
 
-  /** Returns the runs of a conversation that have not ended, including waiting ones. */
   #of(conversationId: string): readonly LiveRun[] {
     return [...this.#running.keys()].filter((run) => run.conversationId === conversationId);
   }
@@ -123,7 +120,6 @@ export class Runs {
   }
 }
 
-/** The limit for events of a running query that are kept for clients. */
 const KEPT_EVENTS = 1000;
 /** The limit for the characters in their texts. A client that needs more reads rows. */
 const KEPT_CHARS = 500_000;

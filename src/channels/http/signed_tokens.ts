@@ -90,7 +90,6 @@ function faultOf(error: errors.JOSEError): string {
 const FRESH_MS = 600_000;
 /** The last keys are used for this long if they cannot be read again. */
 const HELD_MS = 24 * 3_600_000;
-/** The time between two attempts to read the keys. */
 const PAUSE_MS = 10_000;
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1 << 18;

@@ -40,7 +40,6 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
   const runs = new Runs(quotas, { shared, onEvent: ({ tenant }, event) => metrics.event(tenant, event) });
   const learning = shared ? setInterval(() => void learnUse(quotas, parts).catch(() => {}), parts.limits.useMs) : 0;
   const hosts = new Set<string>();
-  /** Requests whose response is incomplete. */
   const open = new Set<Promise<void>>();
   const { within = (_request, work) => work(() => {}) } = parts;
   const app = createApp(parts, hosts);

@@ -16,7 +16,6 @@ export type Quota = Readonly<Config["server"]["quota"]>;
 export interface TokenGrant {
   /** The name, which appears in the log and in the list of tokens. */
   readonly name: string;
-  /** The SHA-256 of the token. */
   readonly digest: Uint8Array;
   readonly scope: TokenScope;
   /** The tenant whose conversations the token reaches and creates. */

@@ -127,7 +127,6 @@ function facts(
   };
 }
 
-/** Reports the progress of the query to a client that requested it: each block, each wait, each step. */
 function progress({ mcpReq }: ServerContext): (event: QueryEvent) => void {
   const token = mcpReq._meta?.progressToken;
   if (token === undefined) return () => {};

@@ -11,7 +11,6 @@ import { renderMarkdown, type RichMessage, RichText, splitRichText } from "./ric
 /** Telegram's limit of a message in UTF-16 units. */
 const MAX_CHARS = 4096;
 const MAX_PARTS = 20;
-/** The space in a notification. */
 const TEASER_CHARS = 160;
 const EMPTY: RichMessage = { text: "…", entities: [] };
 const BELOW: RichMessage = { text: "✅ Answered below", entities: [] };
@@ -20,7 +19,6 @@ interface ReplyOptions {
   readonly place: ChatPlace;
   readonly replyTo: number | null;
   readonly messenger: Messenger;
-  /** The messages of the answer that already exist. */
   readonly ids: readonly number[];
   readonly progress: PendingMessage["progress"];
   /** Stores the messages, before anything is written into a new one. */
@@ -203,7 +201,6 @@ function firstLine(code: string): string {
   return oneLine(harmlessText(code.split("\n").find((line) => line.trim() !== "") ?? ""), 120);
 }
 
-/** Returns the end of the text that the model is writing. */
 function tail(text: string): string {
   if (text.length <= SHOWN_CHARS) return text.toWellFormed();
   return `…${text.slice(-SHOWN_CHARS).replace(/^[\udc00-\udfff]/, "")}`.toWellFormed();

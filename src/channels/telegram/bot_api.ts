@@ -190,7 +190,6 @@ export async function untilReached<T>(call: () => Promise<T>, { clock, log, note
 }
 
 export interface BotClock extends Clock {
-  /** Returns a number from 0 to 1. */
   random(): number;
 }
 

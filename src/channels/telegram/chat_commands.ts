@@ -7,7 +7,6 @@ import type { BotParts } from "./bot_parts.ts";
 import { chatKey, type ChatPlace, type Incoming } from "./read_update.ts";
 import { RichText } from "./rich_text.ts";
 
-/** The command of a message that continues the last request. */
 export const MORE = "more";
 
 /** The commands that Telegram offers after "/". */

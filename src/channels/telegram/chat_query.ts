@@ -34,7 +34,6 @@ export class ChatQuery {
   readonly #cancel = new AbortController();
   readonly #signal: AbortSignal;
   readonly #ended = new AbortController();
-  /** Resolves when the query runs or is over. */
   readonly #begun = Promise.withResolvers<void>();
   #entry: PendingMessage;
   #saving: Promise<void> = Promise.resolve();
@@ -308,7 +307,6 @@ function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1).replace(/\.0$/, "");
 }
 
-/** Returns the label of a user's queries in the database. */
 export function userLabel(userId: number): string {
   return `telegram:${userId}`;
 }

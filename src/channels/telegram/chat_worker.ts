@@ -22,11 +22,9 @@ export class ChatWorker {
   #current: ChatQuery | null = null;
   #loop: Promise<void> | null = null;
   #steers: Promise<void>[] = [];
-  /** Messages that became part of the running query. */
   #steered: PendingMessage[] = [];
   #closing = false;
 
-  /** `onFailed` receives errors that end the whole bot. */
   constructor(parts: BotParts, { onFailed }: { readonly onFailed: (error: unknown) => void }) {
     this.#parts = parts;
     this.#onFailed = onFailed;

@@ -13,7 +13,6 @@ export interface PendingMessage {
   /** The number of attempts at the query, including one about to begin. */
   readonly attempts?: number;
   readonly queryId?: string;
-  /** The running query that this message became part of. */
   readonly steered?: string;
   /** Whether the end of the program interrupted the query, not the user. */
   readonly suspended?: boolean;
@@ -118,7 +117,6 @@ export class Inbox {
     await this.#put(`chat/${key}`, settings);
   }
 
-  /** Moves a group's conversations to its new id. */
   async moveChats(from: number, to: number): Promise<void> {
     const listed = await this.#states.list(this.#place, { prefix: `chat/${from}`, limit: MAX_ENTRIES });
     for (const { key } of listed) {

@@ -111,7 +111,6 @@ export class Messenger {
     await this.#api.call((wire, own) => wire.sendChatAction(payload, own), { signal }).catch(() => {});
   }
 
-  /** Adds a reaction that shows that a message was seen. */
   async react({ id }: ChatPlace, { messageId, emoji, signal }: {
     readonly messageId: number;
     readonly emoji: ReactionEmoji;

@@ -39,7 +39,6 @@ const LATE_MS = 10_000;
 
 export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "quota" | "models"> {
   readonly token: string;
-  /** The root of the Bot API server. */
   readonly apiUrl: string;
   readonly deleteWebhook: boolean;
   /** The URL to which Telegram sends updates; with null the bot polls for them. */
@@ -119,7 +118,6 @@ async function introduce(api: BotApi, options: OpenTelegramOptions): Promise<Me>
   });
 }
 
-/** The time for the final messages of cancelled queries. */
 export const LAST_WORDS_MS = 5_000;
 
 interface TelegramBotOptions {
@@ -128,7 +126,6 @@ interface TelegramBotOptions {
   /** The webhook to which Telegram sends updates; with null the bot polls for them. */
   readonly webhook: Webhook | null;
   readonly note: (text: string) => void;
-  /** The time for running queries at shutdown. */
   readonly shutdownMs: number;
   /** Aborts `parts.closing` and the waiting of the outbox. */
   readonly abort: { readonly closing: AbortController; readonly outbox: AbortController };
@@ -273,7 +270,6 @@ class TelegramBot {
     return { message: { ...press, chat: place, from, text: "", command: MORE, files: [], album: null } };
   }
 
-  /** Adds a photo to the earlier message that it belongs to. */
   async #withAlbum(message: Incoming, taken: Map<number, PendingMessage>): Promise<PendingMessage | null> {
     const { album, updateId, files, text } = message;
     if (album === null) return { message };

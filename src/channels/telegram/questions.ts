@@ -24,7 +24,6 @@ interface Waiting {
   readonly place: ChatPlace;
   readonly question: ApprovalQuestion;
   readonly answer: (given: ApprovalAnswer & { readonly by: string }) => void;
-  /** The messages that show the approval. */
   readonly messages: number[];
 }
 
@@ -69,7 +68,6 @@ export class ChatQuestions {
     }
   }
 
-  /** Returns a text for the user who pressed the button. */
   press(data: string, { chat, by }: { readonly chat: number; readonly by: string }): string {
     const [token = "", pressed] = data.split(" ");
     const waiting = this.#waiting.get(token);
@@ -92,7 +90,6 @@ export class ChatQuestions {
     return false;
   }
 
-  /** Resolves with the message that has the buttons. */
   async #send(
     { place, question, messages }: Waiting,
     { token, replyTo }: { readonly token: string; readonly replyTo: number | null },

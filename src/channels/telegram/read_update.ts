@@ -1,7 +1,6 @@
 import { clip } from "../../domain/kit/text.ts";
 import type { Me, Message, Update } from "./bot_api.ts";
 
-/** A chat, or one topic of a forum. */
 export interface ChatPlace {
   readonly id: number;
   readonly thread: number | null;
@@ -64,7 +63,6 @@ export interface Sender {
   readonly userId: number;
 }
 
-/** The largest photo size that is passed to a model. */
 const PHOTO_BYTES = 5_000_000;
 const NOTHING: ReadUpdate = { kind: "nothing" };
 

@@ -91,7 +91,6 @@ export function renderMarkdown(markdown: string): RichText {
   return into;
 }
 
-/** The place at which blocks are added; `gap` separates paragraphs. */
 interface Place {
   readonly into: RichText;
   readonly spans: Spans;
@@ -160,7 +159,6 @@ function markOf({ done }: MarkdownItem, number: number | null): string {
   return box === "" ? `${number}.` : `${number}. ${box}`;
 }
 
-/** Adds a text with a beginning for each of its lines; code stays unchanged. */
 function addLines(
   inner: RichText,
   { into, spans, first, others }: {
@@ -229,7 +227,6 @@ function padded(
 
 interface Cut {
   readonly mark: string;
-  /** The minimum fill of a part. */
   readonly least: number;
   /** The places for a cut. `apart` is outside of code; `before` is also in front of a block that fits into the next
    * part. */

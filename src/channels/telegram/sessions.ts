@@ -8,7 +8,6 @@ const KEPT = 4;
 
 interface Slot {
   readonly opened: Promise<Session>;
-  /** The number of users of the session, which stays open while there are any. */
   users: number;
 }
 

@@ -57,7 +57,6 @@ export interface SessionSpend {
   readonly costUsd: number | null;
   readonly steps: number;
   readonly walls: readonly string[] | null;
-  /** The size of the last context that the model received. */
   readonly sentBytes: number | null;
 }
 
@@ -75,7 +74,6 @@ export class ChatController {
   #ended: Promise<void> = Promise.resolve();
   #last: RunningTurn | null = null;
   #asked: TranscriptEntry | null = null;
-  /** Whether each request on the screen was running elsewhere when it was read, by id. */
   #known: ReadonlyMap<string, boolean> = new Map();
   /** The limits for the next requests; null for the configured ones. */
   budget: RequestBudget = { steps: null, costUsd: null, reasoning: null };
@@ -120,7 +118,6 @@ export class ChatController {
     return this.#last?.changes ?? [];
   }
 
-  /** Resolves when no query of this screen is running. */
   get ended(): Promise<void> {
     return this.#ended;
   }
@@ -342,7 +339,6 @@ export class ChatController {
     this.#spent = { ...this.#spent, steps, costUsd: addSpend(this.#spent, { usage, costUsd }).costUsd };
   }
 
-  /** Reads facts that events do not contain from the row of the iteration. */
   async #readFacts(queryId: string, iteration: number): Promise<void> {
     const range = { after: iteration - 2, limit: 1 };
     const [row] = await this.#parts.session().conversations.iterations(queryId, range).catch(() => []);
@@ -383,7 +379,6 @@ function given(variables: Outgoing["variables"]): NonNullable<AskOptions["variab
 
 interface OpenedBranch {
   readonly turns: readonly { readonly query: StoredQuery; readonly entries: readonly TranscriptEntry[] }[];
-  /** The highest numbers of variables that the screen named: outputs of commands, and large pastes. */
   readonly counts: { readonly ran: number; readonly pasted: number };
   readonly spent: SessionSpend;
   readonly lastAnswer: string;

@@ -33,7 +33,6 @@ interface CommandParts {
   readonly prompts: readonly PromptFile[];
 }
 
-/** Returns all named actions. The palette and the help show the same list. */
 export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
   const { panels, prompts } = parts;
   const ofUser = (name: string): boolean => name === "review" && prompts.some((prompt) => prompt.name === name);
@@ -132,7 +131,6 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
   ];
 }
 
-/** The command that starts every MCP server and reports its state. */
 const MCP_CHECK = "mcp-check";
 
 function added(name: string, words: string, { panels }: CommandParts): void {
@@ -160,7 +158,6 @@ async function turn(key: "thinking" | "iterations", { prefs, panels }: CommandPa
   await prefs.set({ [key]: !prefs.get()[key] }).catch((error: unknown) => panels.act.tell(messageOf(error)));
 }
 
-/** Shows or hides steps, or sets the number of steps for the next requests. */
 async function steps(words: string, parts: CommandParts): Promise<void> {
   const { chat, panels: { act } } = parts;
   if (words === "") return await turn("iterations", parts);

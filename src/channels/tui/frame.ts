@@ -43,7 +43,6 @@ interface FrameParts {
 
 export class ScreenFrame implements Component {
   readonly #parts: FrameParts;
-  /** The number of rows above the input and its surroundings. */
   #above = 0;
   /** The duration of the last drawing in milliseconds. */
   cost = 0;
@@ -93,7 +92,6 @@ export class ScreenFrame implements Component {
   }
 }
 
-/** Draws the model's list of tasks: one line, or a line for each task around the current one. */
 function planLines(
   { items, isOpen }: FrameFacts["plan"],
   { width, theme, most }: { readonly width: number; readonly theme: Theme; readonly most: number },
@@ -127,7 +125,6 @@ interface StatusFacts {
   readonly asks: boolean;
   /** A message shown until the next key, or "". */
   readonly told: string;
-  /** Whether the end of the conversation is visible. */
   readonly following: boolean;
   readonly title: string;
   /** The mode of the input's keys; "" for the usual mode. */
@@ -208,7 +205,6 @@ function folder(path: string, home: string): string {
 
 const MOST_COLUMNS = 120;
 
-/** Draws a panel with its border over the last rows of `under`. */
 export function panelBox(
   panel: Panel,
   { under, width, theme }: { readonly under: readonly string[]; readonly width: number; readonly theme: Theme },

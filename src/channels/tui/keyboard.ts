@@ -123,7 +123,6 @@ export class Keyboard {
 
 interface Where {
   readonly empty: boolean;
-  /** Whether the input offers completions. */
   readonly choosing: boolean;
   readonly waiting: boolean;
   readonly following: boolean;

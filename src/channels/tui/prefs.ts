@@ -6,7 +6,6 @@ export const THEMES = ["auto", "dark", "light", "contrast"] as const;
 
 /** Display settings of the terminal, which no query depends on. */
 export interface Prefs {
-  /** Whether to show the model's thinking in every iteration. */
   readonly thinking: boolean;
   /** Whether to show iterations with their code and results; otherwise only requests and answers. */
   readonly iterations: boolean;

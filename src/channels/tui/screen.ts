@@ -78,7 +78,6 @@ function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal
   return terminal;
 }
 
-/** The time between two searches for requests of other processes. */
 const LOOK_MS = 1_000;
 /** Terminals accept no more bytes through their clipboard sequence. */
 const COPIED_BYTES = 1_000_000;
@@ -111,7 +110,6 @@ export class Screen implements PanelActions {
   #git = "";
   #gitReads = 0;
   #title = "";
-  /** Whether the terminal has the focus, as far as it is known. */
   #looked = true;
   #on = false;
   readonly #left = new AbortController();
@@ -216,7 +214,6 @@ export class Screen implements PanelActions {
     this.#giveUp();
   }
 
-  /** Resolves when all work of the screen has ended. */
   async ended(): Promise<void> {
     this.chat.cancel();
     this.#userCommands.cancel();

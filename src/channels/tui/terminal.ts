@@ -52,7 +52,6 @@ export class OwnTerminal extends ProcessTerminal {
   }
 }
 
-/** Signals that end the program, with their conventional exit codes. */
 const SIGNALS: readonly (readonly [Deno.Signal, number])[] = [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]];
 
 /** Reports how the program ends, other than by the user's own keys. `last` is called when the process exits while this
@@ -105,7 +104,6 @@ export function notification(text: string): string {
   return `\x1b]9;Vis: ${plain}\x07\x1b]777;notify;Vis;${plain}\x07`;
 }
 
-/** Codes by which the terminal reports that its window gets or loses the focus. */
 export const FOCUS = { in: "\x1b[I", out: "\x1b[O" } as const;
 
 export const TERMINAL_CODES = {

@@ -8,7 +8,6 @@ import type { PagedRecording } from "../../domain/records/recording.ts";
 import type { ArchivePart } from "../../persistence/archive_schema.ts";
 import type { Branch } from "../../persistence/store.ts";
 
-/** Shorter exports are kept in memory. */
 const IN_MEMORY_BYTES = 1 << 20;
 
 const READ_BYTES = 64 * 1024;
@@ -129,7 +128,6 @@ class Spool {
     yield* this.#kept;
   }
 
-  /** Returns whether the spool was open. */
   close(): boolean {
     const wasOpen = this.#isOpen;
     this.#isOpen = false;

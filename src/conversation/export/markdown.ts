@@ -137,7 +137,6 @@ function quotedOrFenced(text: string): string[] {
   return /<|!\[/.test(text) ? fenced(text, "markdown") : quoted(text);
 }
 
-/** The fence is longer than any fence in the text. */
 function fenced(text: string, language: string): string[] {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);

@@ -102,7 +102,6 @@ function withTables(given: unknown, strings: LongStrings): unknown {
   return { ...given, tables: strings.whole(given.tables) };
 }
 
-/** The contents of an archive, each with its recorded hash. */
 class Contents implements ContentSource {
   readonly #entries: ReadonlyMap<string, ConversationArchive["contents"][number]>;
   readonly #strings: LongStrings | null;
@@ -147,7 +146,6 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.from(base64, "base64"));
 }
 
-/** Checks that rows of blocks and variables match their kind, and that their values can be decoded. */
 function checkStates(tables: Tables, contents: Contents): void {
   const souls = new Map(tables.expressionSoul.map((soul) => [soul.id, soul]));
   const decoded = new Set<string>();
@@ -188,7 +186,6 @@ function checkValue(
   }
 }
 
-/** Checks that the texts which readers parse as JSON are valid JSON. */
 function checkTexts({ iteration, querySoul, extensionState }: Tables, contents: Contents): void {
   const textOf = (cell: string | { readonly content: string }): string =>
     typeof cell === "string" ? cell : new TextDecoder().decode(wanted(contents, cell.content));

@@ -87,7 +87,6 @@ export class Node implements SharedQueries {
     }
   }
 
-  /** Sends an approval to the client of this node. */
   #ask(
     event: QueryEvent,
     { queryId, open, options: { approve } }: {
@@ -159,7 +158,6 @@ export class Node implements SharedQueries {
     return { branchId, oldest, newest, running: true, events: (after) => this.#follow(queryId, after, signal) };
   }
 
-  /** Returns the events of a query that has ended, while all of them up to its end are kept. */
   async #ended(
     queryId: string,
     { oldest, newest }: { readonly oldest: number; readonly newest: number },
@@ -180,7 +178,6 @@ export class Node implements SharedQueries {
     return followQuery(queryId, parts, { after, signal });
   }
 
-  /** Resolves with the outcome of the command. */
   async #command(command: Omit<NodeCommand, "id">, signal: AbortSignal = NEVER): Promise<boolean> {
     const { nodes } = this.#parts;
     const id = newId();

@@ -42,7 +42,6 @@ interface NumberedQueryEvent {
   readonly event: QueryEvent;
 }
 
-/** The number of events that a node keeps for followers of its run. */
 const KEPT = 256;
 
 export class LocalEvents {

@@ -16,7 +16,6 @@ import { type Bell, LocalEvents, type Publisher } from "./node_events.ts";
 /** Ends that are not stored, because another node continues the query. */
 const UNSTORED: ReadonlySet<QueryReason> = new Set(["process_lost", "unstored"]);
 
-/** The wait of a request while another process runs a query in its branch. */
 const BUSY_MS = 500;
 
 /** A process needs `ENDING_MS` to end while its database does not answer; it detects that after `ANSWER_MS`. */
@@ -37,7 +36,6 @@ export interface NodeRunsParts {
 interface LocalRun {
   readonly job: ClaimedJob;
   readonly events: LocalEvents;
-  /** Aborts when another node has the job. */
   readonly lost: AbortController;
   readonly cancelled: AbortController;
   /** Commands that are or were carried out, and whether in time; null until that is known. A command may be read again
@@ -250,7 +248,6 @@ type LocalOption =
 
 interface JobRequest extends Omit<RunnerOptions, LocalOption> {
   readonly text: string;
-  /** Whether clients answer approvals. */
   readonly asks: boolean;
 }
 

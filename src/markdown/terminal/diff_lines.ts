@@ -15,7 +15,6 @@ interface DiffPlace {
   readonly paint: TerminalPaint;
   readonly columns?: (text: string) => number;
   readonly most?: number;
-  /** Returns the note below a file whose other lines are not shown. */
   readonly more?: (count: number) => string;
 }
 

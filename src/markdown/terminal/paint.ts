@@ -2,7 +2,6 @@ import type { CodeSpan } from "../code_spans.ts";
 
 type Paint = (text: string) => string;
 
-/** The styles for the parts of Markdown on a terminal. */
 export interface TerminalPaint {
   readonly heading: Paint;
   readonly strong: Paint;
@@ -10,10 +9,8 @@ export interface TerminalPaint {
   readonly strikethrough: Paint;
   readonly code: Paint;
   readonly link: Paint;
-  /** Paints marks, borders and addresses. */
   readonly mark: Paint;
   readonly spans: Readonly<Record<CodeSpan["kind"], Paint>>;
-  /** Paints changed words within a line of a diff. */
   readonly changed: Readonly<Record<"added" | "removed", Paint>>;
   /** Makes a text open an address; null for terminals that cannot, where the address is shown. */
   readonly open: ((text: string, href: string) => string) | null;

@@ -137,7 +137,6 @@ function acts({ code, final }: Reply): boolean {
   return code.length > 0 || final !== null;
 }
 
-/** Returns the reply in a JSON value; of a list of replies, the decisive one. */
 function replyOf(value: unknown): Reply | Refused | null {
   const reply = normaliseReply(value);
   if (reply === null || !Array.isArray(value)) return reply;
@@ -350,7 +349,6 @@ function readJson(
   return readToLastBracket(text, start) ?? (library ? repair(repaired, end) : null);
 }
 
-/** Reads a value whose end is missing, or hidden by a bare quote. */
 function readOpen(
   text: string,
   { start, library }: { readonly start: number; readonly library: boolean },

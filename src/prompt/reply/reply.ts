@@ -22,7 +22,6 @@ export interface Reply {
     readonly reasoning: ReasoningLevel | null;
   };
   readonly final: ReplyFinal | null;
-  /** The repairs that were needed to read it; empty for a clean reply. */
   readonly repairs: readonly string[];
 }
 

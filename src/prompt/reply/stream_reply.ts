@@ -72,7 +72,6 @@ type StreamPiece =
   | { readonly kind: "thinking"; readonly text: string }
   | { readonly kind: "code"; readonly block: number; readonly text: string }
   | { readonly kind: "answer"; readonly text: string }
-  /** The reply object has begun; `text` is its text so far. */
   | { readonly kind: "object"; readonly text: string };
 
 const NO_PIECE: StreamPiece = { kind: "none" };
@@ -219,7 +218,6 @@ const MAX_DEPTH = 64;
  * lenient: it skips unknown syntax. */
 class JsonTextScanner {
   readonly #frames: Frame[] = [];
-  /** The depth of containers below the deepest container that a reply can have. */
   #deeper = 0;
   #quote = "";
   #sink: Sink = { kind: "ignored" };

@@ -72,11 +72,9 @@ const REPLY = /^[{[]\s*\{?\s*["'“]?(?:thinking|code|next|final|answer|expr)["'
 const MAX_WORK = 2_500_000;
 
 export interface OpenThinking {
-  /** Matches its end at the end of a text. */
   readonly close: RegExp;
   /** Matches the first character of a possible end. */
   readonly starts: RegExp;
-  /** Whether the last character of the beginning belongs to the thinking. */
   readonly keepsLast: boolean;
 }
 
@@ -272,7 +270,6 @@ class Parts {
     }
   }
 
-  /** Whether the text mentions this mark, or has it in a value that is not valid JSON. */
   #isText({ kind, index, end }: Found): boolean {
     const before = this.#text.slice(Math.max(0, index - 1), index);
     const after = this.#text.slice(end, end + 1);

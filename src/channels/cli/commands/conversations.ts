@@ -86,7 +86,6 @@ function only(recording: Recording, number: number): Recording {
   throw new UsageError(`Cannot show request ${number}: the conversation has ${recording.queries.length}`);
 }
 
-/** Replaces image data in the recording with byte counts. */
 function printable(recording: Recording): object {
   return { ...recording, queries: recording.queries.map(printableQuery) };
 }
@@ -297,7 +296,6 @@ function quoted(text: string, mark: string): string[] {
   return text.replace(/\n$/, "").split(/\r\n|[\r\n\u2028\u2029\u0085]/).map((line) => `${mark}${line}`);
 }
 
-/** Returns a recorded query as JSON, with byte counts instead of image data. */
 export function printableQuery(query: RecordedQuery): object {
   return {
     ...query,

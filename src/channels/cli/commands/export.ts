@@ -75,7 +75,6 @@ interface ImportFlags {
   readonly cwd?: string | undefined;
 }
 
-/** Stores an exported conversation under new ids. Prints its id to stdout and all other output to stderr. */
 export async function importCommand(
   path: string,
   { services, io, flags }: StoredCommand<ImportFlags>,

@@ -109,7 +109,6 @@ export async function mcpLoginCommand(
   return code;
 }
 
-/** Tests all servers, or a single server that is not in the settings yet, with the extension that uses them. */
 async function answersOf(
   { services, io }: Pick<Input, "services" | "io">,
   one?: { readonly name: string; readonly candidate: { readonly key: string; readonly value: unknown } },

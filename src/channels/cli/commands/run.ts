@@ -17,7 +17,6 @@ import { type Progress, type QueryCommandFlags, runQueryCommand } from "../query
 export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly continue?: boolean | undefined;
   readonly conversation?: string | undefined;
-  /** The value of the flag: ID or ID@ITERATION. */
   readonly fork?: string | undefined;
   readonly image?: readonly string[] | undefined;
   readonly schema?: string | undefined;
@@ -27,7 +26,6 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly only?: AskOptions["only"];
   /** Continues the last request, without a new one. */
   readonly more?: boolean | undefined;
-  /** The cost limit in US dollars. */
   readonly maxCost?: number | undefined;
   /** The time limit in milliseconds. */
   readonly timeout?: number | undefined;

@@ -22,7 +22,6 @@ interface UndoFlags {
 const SHOWN_LINES = 60;
 const SHOWN_PATHS = 4;
 
-/** Lists or undoes the file changes that an extension recorded. */
 export async function undoCommand(
   { services, io, flags }: StoredCommand<UndoFlags>,
 ): Promise<number> {

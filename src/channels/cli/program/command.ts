@@ -4,7 +4,6 @@ import { nearestName } from "../../../domain/kit/names.ts";
 import type { BranchPoint } from "../../../domain/records/conversations.ts";
 import type { Io, Services, Session } from "../../channel.ts";
 
-/** The commands under one heading of the help. */
 export interface CommandGroup {
   readonly heading: string;
   /** Each part declares its commands. A start builds only the part with the command of the command line. */
@@ -17,11 +16,9 @@ export interface CommandGroup {
 export interface Context {
   readonly services: Services;
   readonly io: Io;
-  /** Receives the exit code of the command. */
   finish(code: number): void;
 }
 
-/** `flags` are the options of the command line. */
 export interface CommandInput<Flags> {
   readonly services: Services;
   readonly io: Io;
@@ -43,7 +40,6 @@ export function action<A extends readonly unknown[], F>(
   };
 }
 
-/** Flags that several commands share, each with its help text. */
 export const FLAGS = {
   model: ["--model <name>", "model to use, or provider/model (VIS_MODEL)"],
   provider: ["--provider <name>", "use only this provider, such as anthropic, ollama or demo (VIS_PROVIDER)"],
@@ -84,13 +80,11 @@ export function duration(text: string): number {
   return ms;
 }
 
-/** Parses the behaviour for commands with an incomplete wall. */
 function unwalledMode(text: string): "ask" | "run" | "off" {
   if (text === "ask" || text === "run" || text === "off") return text;
   throw new InvalidArgumentError("It must be ask, run or off");
 }
 
-/** Collects the values of a repeatable flag. */
 export function collected(value: string, before: readonly string[]): readonly string[] {
   return [...before, value];
 }

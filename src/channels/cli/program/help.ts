@@ -79,7 +79,6 @@ function addHelpItself(program: Command, { services, io }: Context): void {
 
 const MOST_SECTIONS = 6;
 
-/** Whether the words name a command, perhaps with a typing error. */
 function isCommand([first, ...others]: readonly string[], program: Command): boolean {
   if (first === undefined || program.commands.some((one) => one.name() === first)) return true;
   return others.length === 0 && nearCommand(first, program) !== null;

@@ -93,7 +93,6 @@ function ids(text: string, before: number[] | undefined): number[] {
   return [...before ?? [], id];
 }
 
-/** Declares the commands for programs that start Vis and speak a protocol on its stdin and stdout. */
 function addProtocols(program: Command, context: Context): void {
   const mcp = addProtocol(program, {
     ...context,
@@ -134,7 +133,6 @@ function addProtocol(
     });
 }
 
-/** Declares the commands for servers that Vis uses. */
 function addMcpServers(mcp: Command, context: Context): void {
   const { services, io, finish } = context;
   const load = async () => await import("../commands/mcp_servers.ts");
@@ -217,7 +215,6 @@ Each session of the editor is a conversation in the folder that the editor
 specifies. Protocol messages go to stdout, everything else to stderr. The agent
 stops when the editor closes the connection.`;
 
-/** Adds the flags of a command that keeps running and serves clients: its profile and options of its sessions. */
 function addServiceFlags(command: Command): Command {
   return command
     .addOption(

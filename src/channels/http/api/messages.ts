@@ -169,7 +169,6 @@ function onceFor(c: Context<Env>, what: string): Omit<OnceOptions, "work"> {
   return { conversation, what: `${what} ${c.req.param("id")}`, body, stored };
 }
 
-/** Continues an interrupted query: the same request, with the results it has stored. */
 async function resume(
   c: Context<Env>,
   { body, sent, key }: { readonly body: Message; readonly sent: StartedQuery; readonly key: RequestKey },

@@ -11,7 +11,6 @@ const VALUE_CHARS = 20_000;
 const describe = describeIn("queries");
 const describeVariable = describeIn("variables");
 
-/** Routes for the details of queries: iterations, their prompts, variables and their versions. */
 export const queries = new Hono<Env>();
 
 queries.get(

@@ -78,7 +78,6 @@ server.post(
   },
 );
 
-/** Returns the workspace of a conversation, or one of the server's. */
 async function workspaceOf(
   { env: { parts } }: Context<Env>,
   { conversation, workspace = parts.workspace }: z.infer<typeof schema.PlaceQuery>,

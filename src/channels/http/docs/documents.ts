@@ -8,7 +8,6 @@ import type { Env } from "../env.ts";
 import { schemaOf } from "../route.ts";
 import style from "./style.css" with { type: "text" };
 
-/** Returns the documents about the routes of an app: the OpenAPI document, and the page made from it. */
 export function documents(app: Hono<Env>, about: { readonly version: string }): Hono<Env> {
   const made: { document?: Promise<object> } = {};
   const document = (): Promise<object> => made.document ??= openApi(app, about);
@@ -42,7 +41,6 @@ const TAGS = {
   operations: "Health checks",
 };
 
-/** Routes whose responses have no ETag: a stream and a download. */
 const UNTAGGED: ReadonlySet<string | undefined> = new Set(["followQuery", "exportConversation"]);
 
 async function openApi(app: Hono<Env>, { version }: { readonly version: string }): Promise<object> {
@@ -100,7 +98,6 @@ const Operation = z.object({
   "x-vis-scope": z.string().optional(),
 });
 
-/** The parts of an OpenAPI document that the page uses. */
 const Document = z.object({
   info: z.object({ title: z.string(), version: z.string(), description: z.string() }),
   paths: z.record(z.string(), z.record(z.string(), Operation)),

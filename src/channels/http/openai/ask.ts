@@ -21,13 +21,10 @@ export const OPENAI_HEADERS = {
 
 interface OpenAiAsked {
   readonly body: z.infer<typeof OpenAiBody>;
-  /** The parameters of the API. */
   readonly known: Readonly<Record<string, unknown>>;
   readonly target: AskTarget;
   readonly given: OpenAiRequest;
-  /** The fields of the request that the response repeats. */
   readonly askedAs?: AskOptions["askedAs"];
-  /** Returns server-sent events, for a client that streams. */
   readonly events: (events: AsyncIterable<FollowedEvent>, begun: Begun) => AsyncGenerator<string>;
   /** Returns the body, once the query has an answer. */
   readonly whole: (result: QueryResult, begun: Begun) => object | Promise<object>;
@@ -38,7 +35,6 @@ interface Asking extends Pick<OpenAiAsked, "target"> {
   readonly given: OpenAiInput & Pick<AskOptions, "limits">;
 }
 
-/** Returns the conversation that a client wants to continue, or a new one. */
 export async function openAiTarget(
   c: Context<Env>,
   { metadata, conversation }: {
@@ -100,7 +96,6 @@ async function begin(
   );
 }
 
-/** Identifies the caller and the request. */
 function callOf(c: Context<Env>): string {
   const { caller, bodyText } = c.var;
   return digestOf([caller.name, c.req.path, bodyText]);
@@ -110,7 +105,6 @@ function digestOf(values: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(values)).digest("hex");
 }
 
-/** Returns the query that a key began, in any process, or begins one now. */
 async function once(
   c: Context<Env>,
   { asking, key }: { readonly asking: Asking; readonly key: string },
@@ -303,7 +297,6 @@ function ignoredParameters(
   return shown.length === 0 ? {} : { [IGNORED_HEADER]: shown.join(", ") };
 }
 
-/** Whether the parameter has an effect on other servers. */
 function hasEffectElsewhere(name: string, value: unknown): boolean {
   if (value === null || value === undefined || value === false) return name === "store" && value === false;
   return !(name === "store" || (Array.isArray(value) && value.length === 0));

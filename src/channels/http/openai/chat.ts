@@ -112,7 +112,6 @@ function completion(result: QueryResult, facts: CompletionFacts): object {
   };
 }
 
-/** Returns the field that a completion has besides OpenAI's fields. */
 function workOf({ work }: QueryResult): Pick<QueryResult, "work"> {
   return work ? { work } : {};
 }

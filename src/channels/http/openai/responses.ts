@@ -138,7 +138,6 @@ function askedOf(
   return { instructions: instructions ?? null, previousId: previousId ?? null, metadata: metadata ?? {}, format };
 }
 
-/** Replaces references to items of earlier responses with their texts. */
 async function messagesOf(parts: HttpParts, { input, instructions }: ResponseRequest) {
   const messages: OpenAiMessage[] = instructions ? [{ role: "developer", content: instructions }] : [];
   for (const item of typeof input === "string" ? [{ role: "user" as const, content: input }] : input) {
@@ -195,7 +194,6 @@ async function thinkingOf({ conversations }: Pick<HttpParts, "conversations">, q
 type Message = OpenAI.Responses.ResponseOutputMessage & { readonly content: [OpenAI.Responses.ResponseOutputText] };
 
 type Given = "text" | "usage" | "metadata" | "store";
-/** `work` is a field of Vis. */
 type OpenAiResponse =
   & Omit<OpenAI.Responses.Response, "output_text" | Given>
   & Readonly<Record<Given, unknown>>

@@ -60,7 +60,6 @@ export abstract class DrawnEntry implements TranscriptEntry {
   }
 }
 
-/** A remark of the program, such as the end of a query. */
 export class LineEntry extends DrawnEntry {
   readonly #text: string;
   readonly #paint: (text: string) => string;

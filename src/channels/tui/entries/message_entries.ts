@@ -100,7 +100,6 @@ export class AnswerEntry extends DrawnEntry {
 
 type Facts = Pick<QueryResult, "status" | "iterations" | "ms" | "usage" | "costUsd" | "confidence">;
 
-/** Returns the remarks below the answer of a query, or in its place. */
 export function endEntries(
   result: Facts & Pick<QueryResult, "reason" | "notes" | "noAnswer" | "work">,
   theme: Theme,

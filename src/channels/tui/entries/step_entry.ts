@@ -27,7 +27,6 @@ const MOST = { thinking: 8, chars: 500, code: 16, failure: 4 } as const;
 const WHOLE = 2_000;
 const CODE_CHARS = 200_000;
 
-/** An iteration: messages that the user sent meanwhile, thinking, blocks with their results and durations. */
 export class StepEntry extends DrawnEntry {
   readonly step: Step;
   readonly #shown: () => DisplayOptions;
@@ -114,7 +113,6 @@ export class StepEntry extends DrawnEntry {
   }
 }
 
-/** Formats a finished block: one line, its changes and its error. */
 function foldedBlock(
   block: StepBlock,
   { result, width, shown }: Place & { readonly result: BlockResult },

@@ -30,7 +30,6 @@ export class Transcript {
     this.#entries.push(...entries);
   }
 
-  /** Replaces one entry; the visible rows stay in place. */
   replace(entry: TranscriptEntry, entries: readonly TranscriptEntry[]): void {
     const index = this.#entries.indexOf(entry);
     if (index === -1) return;

@@ -16,17 +16,14 @@ interface TurnParts {
   readonly conversations: () => Conversations;
 }
 
-/** A running query: its events become entries of the transcript. */
 export class RunningTurn {
   readonly #transcript: Transcript;
   readonly #parts: TurnParts;
   #step: StepEntry | null = null;
-  /** The iterations shown in full, and the entry for the earlier ones. */
   #steps: StepEntry[] = [];
   #older: OlderEntry | null = null;
   #answer: AnswerEntry | null = null;
   readonly progress = new QueryProgress();
-  /** The changes of files by the turn so far, as unified diffs. */
   readonly changes: string[] = [];
   cancelling = false;
 

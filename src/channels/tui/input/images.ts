@@ -82,7 +82,6 @@ const SENTENCE = /[.,;:!?)\]]+$/;
 /** Each unclosed word is read up to the length limit. Text with more of them is treated as pasted. */
 const MOST_OPEN = 100;
 
-/** Returns images that text names: `@shot.png`, `@"my shot.png"`, `@my\ shot.png`. */
 export function atWords(text: string): readonly AtWord[] {
   const words: AtWord[] = [];
   let done = 0;

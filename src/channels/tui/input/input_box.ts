@@ -111,14 +111,12 @@ export class InputBox {
     this.#pastes.countFrom(number);
   }
 
-  /** Replaces the text; images whose labels are still in it stay. */
   replace(text: string): void {
     this.#editor.setText("");
     if (harmlessText(text) === text) this.#editor.setText(text);
     else this.#paste(text);
   }
 
-  /** Inserts an unsent message above the current text. */
   giveBack({ text, variables, images }: Outgoing): void {
     const now = this.#editor.getExpandedText();
     this.#pastes.restore(variables);
@@ -129,7 +127,6 @@ export class InputBox {
     this.#paste(all); // A label hides the text, so none of it controls the terminal.
   }
 
-  /** Whether letters are commands now. */
   get normal(): boolean {
     return this.#parts.vim() && this.#vim.normal;
   }
@@ -331,7 +328,6 @@ function withPlaceholder([above = "", line = "", below = ""]: readonly string[],
 /** Longer text becomes a variable for the model instead of a part of the request. */
 const REQUEST_CHARS = 20_000;
 
-/** Large pasted texts, each with a label in the input. */
 class Pastes {
   readonly #texts = new Map<string, string>();
   #count = 0;
@@ -358,7 +354,6 @@ class Pastes {
     for (const [name, text] of Object.entries(variables)) this.#texts.set(name, text);
   }
 
-  /** Returns the message with the texts whose labels are still in it. */
   outgoing(text: string): Pick<Outgoing, "text" | "variables"> {
     const named = [...this.#texts].filter(([name]) => text.includes(`[${name}:`));
     return { text, variables: Object.fromEntries(named) };
@@ -385,7 +380,6 @@ class ImageChips {
     for (const [chip, one] of Object.entries(images)) this.#images.set(chip, one);
   }
 
-  /** Returns the images whose chips are in the text, by their numbers. */
   in(text: string): Outgoing["images"] {
     const found = [...this.#images].filter(([chip]) => text.includes(chip));
     return Object.fromEntries(found.sort(([one], [other]) => numberOf(one) - numberOf(other)));

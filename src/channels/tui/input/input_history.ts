@@ -40,7 +40,6 @@ export class InputHistory {
     });
   }
 
-  /** Resolves when all entries are written. */
   async settled(): Promise<void> {
     await this.#writing;
   }

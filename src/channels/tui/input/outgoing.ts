@@ -1,7 +1,6 @@
 import type { Image } from "../../../domain/images.ts";
 
 export interface AttachedImage {
-  /** The path as shown to the user and the model. */
   readonly path: string;
   readonly image: Image;
 }
@@ -11,7 +10,6 @@ export interface Outgoing {
   readonly text: string;
   /** Pasted texts that are too large for the request, by variable name. */
   readonly variables: Readonly<Record<string, string>>;
-  /** The images, by their chips in the text. */
   readonly images: Readonly<Record<string, AttachedImage>>;
   /** If present, the request changes no file and has this purpose. */
   readonly only?: "plan" | "review";
@@ -19,7 +17,6 @@ export interface Outgoing {
 
 const PLAIN = /^[\p{L}\p{N}_@%+=:,./-]+$/u;
 
-/** Returns a message that a user could type: the path of an image replaces its chip. */
 export function typedText({ text, images }: Pick<Outgoing, "text" | "images">): string {
   return Object.entries(images).reduce((typed, [chip, { path }]) => {
     const word = PLAIN.test(path) ? `@${path}` : `@"${path.replace(/["\\]/g, "\\$&")}"`;

@@ -119,7 +119,6 @@ const WHY_NOT = { key: "w", text: "no, and say why" } as const;
 
 interface ApprovalPanelParts extends PanelParts {
   readonly question: ApprovalQuestion;
-  /** Whether every key reaches the panel. */
   readonly active: () => boolean;
   /** Whether its letters reach it, because the input is empty. */
   readonly ready: () => boolean;
@@ -143,7 +142,6 @@ export class ApprovalPanel extends BasePanel {
   #top = 0;
   #page = 1;
   #more = false;
-  /** Whether to move the window to the selected choice on the next drawing. */
   #follow = false;
   /** `#seen` is the number of rows of the question that have been on the screen, `#asked` the number of all its rows. */
   #seen = 0;

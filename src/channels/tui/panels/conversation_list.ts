@@ -204,7 +204,6 @@ class ConversationSearch {
   readonly #parts: PanelParts;
   #listed: readonly ListedConversation[] = [];
   #complete = false;
-  /** The matches of the newest answered search. */
   #hits: Hits | null = null;
   readonly #branches = new Map<string, readonly BranchOfConversation[]>();
   readonly #workspaces = new Map<string, string>();
@@ -213,12 +212,10 @@ class ConversationSearch {
     this.#parts = parts;
   }
 
-  /** Whether all conversations are listed. */
   get complete(): boolean {
     return this.#complete;
   }
 
-  /** Returns the conversations, with the branches of the unfolded ones. */
   listed(everywhere: boolean): readonly FoundItem[] {
     const listed = everywhere ? this.#listed : this.#listed.filter((one) => this.#isHere(one));
     if (this.#branches.size === 0) return listed;
@@ -295,7 +292,6 @@ class ConversationSearch {
   }
 }
 
-/** Formats a conversation in one line; for a match also the excerpt, with the words highlighted. */
 function itemLines(
   item: FoundItem,
   { width, selected, here, everywhere, now }: {

@@ -7,7 +7,6 @@ import { LineInput } from "./widgets.ts";
 
 const GITHUB = "github.com";
 
-/** Asks for the key of a provider, or waits for a login in the browser, and then opens the next panel. */
 export class LoginPanel extends BasePanel {
   readonly title: string;
   override readonly rows = 8;

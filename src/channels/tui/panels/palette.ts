@@ -23,7 +23,6 @@ export class Palette extends BasePanel {
   readonly hint = "type to find · ↑↓ · Enter runs · Esc";
   override readonly rows: number;
   readonly #entries: readonly PaletteCommand[];
-  /** The width of the longest name. */
   readonly #column: number;
   readonly #input = new LineInput({ prompt: "> ", placeholder: "what to do" });
   readonly #list = new List<PaletteCommand>({

@@ -16,7 +16,6 @@ import type { Theme } from "../text/theme.ts";
 /** A view over the messages, until it is closed. It has the keyboard while it is open; Esc closes it. */
 export interface Panel extends Component {
   readonly title: string;
-  /** The handled keys, shown in the bottom border. */
   readonly hint: string;
   /** The limit for rows, without borders. */
   readonly rows: number;
@@ -99,10 +98,8 @@ export abstract class BasePanel implements Panel {
 
   /** Draws lines for this place; excess lines and columns are cut. */
   protected abstract draw(place: { readonly width: number; readonly height: number }): readonly string[];
-  /** Handles a key that does not close the panel. */
   protected abstract key(data: string): void;
 
-  /** Whether its lines can be clicked instead of selected as text. */
   protected get clickable(): boolean {
     return true;
   }

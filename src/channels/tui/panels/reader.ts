@@ -114,7 +114,6 @@ const NAMED = /^[\x20-\x7e]{12}/;
 export class TextView {
   readonly #theme: PanelParts["theme"];
   #lines: readonly Line[] = [];
-  /** The row at the top: a line, and one of its rows. */
   #top = { line: 0, row: 0 };
   #height = 1;
   #width = 0;
@@ -142,7 +141,6 @@ export class TextView {
     return this.#lines[this.#top.line]?.part ?? 0;
   }
 
-  /** Whether the last drawing showed all of it. */
   get fits(): boolean {
     const { line, row } = this.#last();
     return line === 0 && row === 0 && !this.#pinned;
@@ -229,7 +227,6 @@ export class TextView {
     this.#top = by > 0 && isBehind({ line, row }, last) ? last : { line, row };
   }
 
-  /** Returns the top row for which the end is on the last row. */
   #last(): { line: number; row: number } {
     let left = this.#height;
     for (let line = this.#lines.length - 1; line >= 0; line--) {

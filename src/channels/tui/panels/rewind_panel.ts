@@ -11,7 +11,6 @@ interface Moment {
   readonly later: readonly Query[];
 }
 
-/** Lists requests and steps of the branch. Enter chooses the moment to return to. */
 export class RewindPicker extends TurnsPanel {
   readonly title = "Rewind";
   readonly hint = "Enter goes back to before a request, or after a step · → expands · Esc";

@@ -73,7 +73,6 @@ export type Query = Awaited<ReturnType<Conversations["queries"]>>[number];
 export type TurnItem =
   | { readonly kind: "query"; readonly query: Query; readonly number: number }
   | { readonly kind: "step"; readonly query: Query; readonly step: IterationSummary }
-  /** A placeholder for earlier iterations, which are read when it is selected. */
   | { readonly kind: "earlier"; readonly query: Query; readonly before: number };
 
 const PAGE = 60;

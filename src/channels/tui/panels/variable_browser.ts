@@ -130,7 +130,6 @@ function drawn(
 
 const SHOWN_CHARS = 200_000;
 const PAGES = ["value", "code", "versions", "diff"] as const;
-/** Limits for listed versions, in general and for large values. */
 const LISTED = 40;
 const LISTED_LARGE = 4;
 const LARGE = 100_000;
@@ -145,13 +144,10 @@ interface Given {
 }
 
 interface Page {
-  /** Returns the text that the key c copies. */
   readonly copied: () => string;
   readonly parts: readonly TextPart[];
 }
 
-/** The pages of a variable: the value of a version, the code that made it, all its versions, and the difference from
- * another version. */
 class VariablePages {
   readonly reader: Reader;
   readonly #head: Head;

@@ -18,7 +18,6 @@ export class List<T> {
   /** The first item in the window, and the number of items drawn last. */
   #top = 0;
   #page = 1;
-  /** The items on the rows of the last drawing. */
   #shown: readonly number[] = [];
 
   constructor(look: ListLook<T>) {

@@ -18,7 +18,6 @@ export interface Theme {
   readonly ok: Paint;
   readonly bad: Paint;
   readonly warn: Paint;
-  /** The background of the user's requests. */
   readonly said: Paint;
   code(code: string): readonly string[];
   readonly markdown: TerminalPaint;
