@@ -88,7 +88,7 @@ function services(extensions: Extensions, io: DenoIo): Services {
       return await update(request, { version: ownVersion(), config, program: Deno.execPath(), container });
     },
     respawn: async (args, env) => {
-      await io.drained(); // earlier output must come first
+      await io.drained(); // Earlier output must come first.
       return await respawn(args, env);
     },
   };
@@ -192,7 +192,6 @@ async function respawn(args: readonly string[], env: Readonly<Record<string, str
   return (await command.spawn().status).code;
 }
 
-/** Resolves with the exit code once all output is written. */
 async function written(code: number, io: DenoIo): Promise<number> {
   try {
     await io.drained();

@@ -30,11 +30,9 @@ import type { UnwalledMode } from "../extension/spawned.ts";
 export interface OpenRequest extends ConfigFlags {
   readonly db?: string | undefined;
   readonly cwd?: string | undefined;
-  /** Overrides the setting for commands whose wall is incomplete. */
   readonly shell?: UnwalledMode | undefined;
   /** Whether Vis may change all of the repository around the workspace without approval. */
   readonly root?: boolean | undefined;
-  /** Overrides the effort that the model chooses for each iteration. */
   readonly reasoning?: "quick" | "balanced" | "deep" | undefined;
   /** Folders of additional extensions. Opening fails if one of them cannot be loaded. */
   readonly extension?: readonly string[] | undefined;
@@ -91,11 +89,9 @@ export interface ServeRequest extends ServiceRequest {
 
 /** The running HTTP channel with its own session. The caller that started it closes it. */
 export interface RunningServer {
-  /** The URL with the actual port; it ends with "/". */
   readonly url: string;
   /** The token; null if the server uses a list of tokens. */
   readonly token: string | null;
-  /** The source of the token: a flag, a variable or a path. */
   readonly tokenFrom: string;
   readonly provider: string;
   readonly model: string;
@@ -104,7 +100,6 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Options of the Telegram bot. The settings provide all others. */
 export interface TelegramRequest extends ServiceRequest {
   /** A file that overrides VIS_TELEGRAM_TOKEN and the saved token. */
   readonly tokenFile?: string | undefined;
@@ -126,7 +121,6 @@ export interface RunningBot {
   close(): Promise<void>;
 }
 
-/** Options for a client that speaks a protocol on stdin and stdout, where no other output may appear. */
 export interface SpeakRequest extends OpenRequest {
   readonly protocol: "mcp" | "acp";
   /** Receives the reason why Vis cannot start. The first call over the protocol reports it too. */
@@ -135,17 +129,14 @@ export interface SpeakRequest extends OpenRequest {
 
 /** Options of the screen on the terminal. Without `continue` and `conversation`, it starts a new conversation. */
 export interface ScreenRequest extends OpenRequest {
-  /** Opens the newest conversation of this workspace. */
   readonly continue?: boolean | undefined;
   readonly conversation?: string | undefined;
-  /** A request that is sent at once. */
   readonly request?: string | undefined;
 }
 
 export interface Peer {
   /** Resolves when the client has closed its end. */
   readonly ended: Promise<void>;
-  /** Cancels the client's running work and closes everything. */
   close(): Promise<void>;
 }
 
@@ -153,7 +144,6 @@ export interface CheckResult {
   readonly name: string;
   readonly state: "ok" | "warn" | "fail" | "off";
   readonly found: string;
-  /** The suggested fix; "" if the check passed. */
   readonly fix: string;
 }
 
@@ -174,7 +164,6 @@ export interface ProviderAdmin {
    * Rejects with `UsageError` for an invalid key. */
   tryKey(provider: string, key: string, signal: AbortSignal): Promise<KeyTrial | null>;
   loginKind(provider: string): Promise<"key" | "device-login">;
-  /** Returns the page on which the service issues keys, or "". */
   keyPage(provider: string): string;
   /** Lists the models of a server and saves nothing; `addServer` saves it and resolves with its name. */
   tryServer(server: Pick<NewServer, "baseUrl" | "key">, signal: AbortSignal): Promise<ServerTrial>;
@@ -229,7 +218,6 @@ export interface Services {
   replayPlace(request: ReplayRequest): Promise<ReplayPlace>;
   /** Starts the HTTP channel. Rejects like `open`, and with `ConfigError` if the address or the token cannot be used. */
   serve(request: ServeRequest): Promise<RunningServer>;
-  /** Requests the health of a server that `serve` started on this machine; `problem` is "" if it responds. */
   checkServer(request: ServeRequest): Promise<{ readonly url: string; readonly problem: string }>;
   /** Serves a client on stdin and stdout. Rejects like `open`. */
   speak(request: SpeakRequest): Promise<Peer>;
@@ -239,7 +227,6 @@ export interface Services {
   /** Starts the Telegram bot. Rejects like `open`, with `ConfigError` if the token is missing or refused, and with
    * `Cancelled` when the signal aborts. */
   telegram(request: TelegramRequest): Promise<RunningBot>;
-  /** Checks this machine. Rejects with `Cancelled` when the signal aborts. */
   doctor(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<readonly CheckResult[]>;
   /** Returns a text about this machine and its walls for a fault report, without names, keys and paths of the user.
    * Rejects like `doctor`. */

@@ -79,7 +79,6 @@ interface Node {
   readonly items?: Node;
 }
 
-/** Returns an error that suggests the closest key, otherwise lists the existing keys. */
 function unknownKey(key: string, path: readonly PropertyKey[], schema: z.ZodType): string {
   let node: Node | undefined = z.toJSONSchema(schema, { io: "input" }) as Node;
   for (const step of path) node = typeof step === "number" ? node?.items : node?.properties?.[String(step)];
@@ -119,7 +118,6 @@ function withoutSchema(values: unknown): unknown {
   return rest;
 }
 
-/** Returns the full keys in a project's file that it must not set, with their values. */
 export function refusedKeys(values: unknown, allowed: readonly string[]): readonly Refused[] {
   return refusedBelow(values, { path: "", allowed });
 }

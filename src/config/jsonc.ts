@@ -108,7 +108,6 @@ function cutOut(
   return splice(cut, { start: before.comma, end: before.comma + 1, with: "" });
 }
 
-/** Returns the position after blanks and comments that end on the same line. */
 function lineRest(text: string, from: number): number {
   const rest = /[^\S\n]*(?:\/\*[^\n]*?\*\/[^\S\n]*)*(?:\/\/[^\n]*)?/y;
   rest.lastIndex = from;
@@ -145,19 +144,15 @@ function splice(text: string, { start, end, with: put }: { start: number; end: n
 
 interface JsoncNode {
   readonly start: number;
-  /** The position after its last character. */
   readonly end: number;
   readonly kind: "object" | "array" | "scalar";
   readonly members: readonly JsoncMember[];
 }
 
 interface JsoncMember {
-  /** The name in an object, or the index in an array. */
   readonly key: string;
-  /** The position of its name; in an array, of its value. */
   readonly start: number;
   readonly value: JsoncNode;
-  /** The position of the comma after it, or null. */
   readonly comma: number | null;
 }
 
@@ -171,7 +166,6 @@ function jsoncTree(text: string): JsoncNode {
   return reader.value();
 }
 
-/** Returns the position after blanks and comments. */
 function afterBlanks(text: string, from: number): number {
   BLANK.lastIndex = from;
   BLANK.exec(text);

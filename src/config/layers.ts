@@ -4,7 +4,6 @@ import { inputFault } from "../domain/input_fault.ts";
 import type { SettingsSection } from "../domain/settings.ts";
 import { PROJECT_KEYS } from "./defaults.ts";
 
-/** `text` is JSON with comments. */
 export interface ConfigFile {
   readonly path: string;
   readonly text: string;
@@ -25,7 +24,6 @@ export interface ConfigLayer {
   readonly layer: LayerName;
   /** The values in the shape of `Config`, with only the keys that are set. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** Returns the source of a key: a path, a variable or a flag. */
   readonly where: (key: string) => string;
   /** A sentence for each key of a file that was a setting of an earlier version and has no effect. */
   readonly ignored?: readonly string[];
@@ -62,7 +60,6 @@ function joined(
   return Object.fromEntries(merged);
 }
 
-/** Returns the value at a path, or undefined. */
 export function valueAt(values: unknown, path: readonly string[]): unknown {
   let value = values;
   for (const step of path) value = new Map(entriesOf(value)).get(step);
@@ -88,7 +85,6 @@ export class SettingsSections {
     this.all = all;
   }
 
-  /** Keys that a workspace's file may set. */
   get projectKeys(): readonly string[] {
     return [...PROJECT_KEYS, ...this.#named.flatMap(({ name, project }) => project.map((key) => `${name}.${key}`))];
   }

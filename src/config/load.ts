@@ -28,7 +28,6 @@ export interface ConfigFlags {
 /** The settings and the API key, which is not a setting: it is never printed, stored or logged. */
 export interface LoadedConfig {
   readonly config: Config;
-  /** The layers in ascending order of precedence. */
   readonly layers: readonly ConfigLayer[];
   /** The sections of shipped extensions; none without a file. */
   readonly sections: SettingsSections;

@@ -10,7 +10,6 @@ export interface ConfigSetting {
   readonly type: string;
   readonly doc: string;
   readonly default: unknown;
-  /** The allowed words; [] if other values are allowed as well. */
   readonly choices: readonly unknown[];
   readonly isList: boolean;
 }
@@ -64,7 +63,6 @@ export async function configJsonSchema({ all }: SettingsSections): Promise<objec
   return { ...root, properties: top };
 }
 
-/** Removes the marks that only Vis uses. */
 function jsonOf(schema: z.ZodType): Node {
   const override = ({ jsonSchema }: { readonly jsonSchema: Record<string, unknown> }): void => {
     for (const mark of [...SETTING_MARKS, "env"]) delete jsonSchema[mark];

@@ -60,7 +60,6 @@ export type StoredView = Pick<
   | "exportConversation"
 >;
 
-/** A view of the conversations of its tenant, or of every tenant. */
 interface ConversationView {
   readonly tenant: string;
   readonly all: boolean;
@@ -95,7 +94,6 @@ export class Conversations {
     this.shared = common ? common.shared : parts.shared?.(this.#runner) ?? null;
   }
 
-  /** All configured models, the root first. */
   get routes(): readonly ModelRoute[] {
     return this.#parts.router.routes;
   }
@@ -145,7 +143,6 @@ export class Conversations {
     return await readRecording(this.#store, branch);
   }
 
-  /** Returns the recording of a branch, which reads its parts only when they are needed. */
   async paged(branch: Branch): Promise<PagedRecording> {
     const { pagedRecording } = await import("./read_recording.ts");
     return await pagedRecording(this.#store, branch);
@@ -192,7 +189,6 @@ export class Conversations {
     return await this.#store.fork(at);
   }
 
-  /** Returns all branches of a conversation, oldest first. */
   async branches(conversationId: string): Promise<readonly BranchNode[]> {
     return await this.#store.branches(conversationId);
   }
@@ -360,7 +356,6 @@ export interface SharedQueries {
   steer(branchId: string, text: string, signal?: AbortSignal): Promise<boolean>;
   cancel(conversationId: string): Promise<number>;
   questions(conversationId: string): Promise<readonly ApprovalQuestion[]>;
-  /** Returns false if this approval no longer waits. */
   answer(conversationId: string, questionId: string, answer: ApprovalAnswer): Promise<boolean>;
   isBusy(conversationId: string): Promise<boolean>;
   /** Returns null for a query that has ended and whose events are no longer kept. The signal ends the events. */

@@ -34,7 +34,6 @@ export interface RunnerOptions extends AskOptions {
   readonly extras: RequestExtras;
   readonly read?: readonly InputVariable[] | undefined;
   readonly retryOf?: string | undefined;
-  /** The id under which the request was accepted; a new one if omitted. */
   readonly queryId?: string;
   /** The state from which the query continues if another process began it; `queryId` is its id. */
   readonly left?: QueryLeft;
@@ -234,7 +233,6 @@ interface LiveEnvironmentsOptions<E extends LiveEnvironment, B> {
 export interface WantedFor {
   readonly run: string;
   readonly after: string | null;
-  /** Whether the run starts from the state before an older run, which it replaces. */
   readonly reopen: boolean;
 }
 
@@ -339,7 +337,6 @@ interface ChildPoolOptions {
   readonly idleMs: number;
   /** Calls `f` once after `ms`, unless the caller first calls the returned function. */
   readonly after?: (ms: number, f: () => void) => () => void;
-  /** Called if a child could not be stopped. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -436,7 +433,6 @@ export class ChildPool {
   }
 }
 
-/** The timer does not keep the process alive. */
 function afterRealTime(ms: number, f: () => void): () => void {
   const timer = setTimeout(f, ms);
   unrefTimer(timer);

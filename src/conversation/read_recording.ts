@@ -17,7 +17,6 @@ import { ReplyStream } from "../prompt/reply/stream_reply.ts";
 
 const ITERATIONS_AT_ONCE = 8;
 
-/** Returns a conversation with all its queries. Each sub-query is below the iteration that ran it. */
 export async function readRecording(store: Store, branch: Branch): Promise<Recording> {
   const { conversationId, title, workspace, createdAt, queries } = await pagedRecording(store, branch);
   const whole: RecordedQuery[] = [];
@@ -113,7 +112,6 @@ async function readIteration(store: Store, iteration: StoredIteration): Promise<
   };
 }
 
-/** Returns thinking that the provider sent separately and that is not part of the reply. */
 function besideReply(thinking: string, response: string): string {
   if (thinking === "" || response === "") return thinking;
   const parsed = parseReply(response);

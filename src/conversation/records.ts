@@ -22,9 +22,7 @@ export interface ShownVersion {
   readonly version: number;
   readonly kind: VariableImage["kind"];
   readonly shape: string;
-  /** The reason why the value is missing; "" if the value is present. */
   readonly reason: string;
-  /** The block that made the version; "" for none. */
   readonly code: string;
   readonly createdAt: number;
   /** The value as data; null if it is too large to show. */
@@ -50,7 +48,6 @@ export class Records {
     return await findPoint(this.#store, id, at);
   }
 
-  /** Returns the user's query that runs in a conversation, in any process; null if none does. */
   async running(conversationId: string): Promise<string | null> {
     const read = () => this.#store.runningQuery(conversationId);
     return await readSettled(this.#store, read, (found) => found !== null);
@@ -62,7 +59,6 @@ export class Records {
     return await readSettled(this.#store, read, (found) => found?.running ?? false);
   }
 
-  /** Returns the id of a query, from itself or from a unique prefix. Throws `UsageError`. */
   async queryId(id: string): Promise<string> {
     const found = await this.#store.findQuery(id);
     if (found === null) throw new UsageError(`Cannot find request ${id}: no id or several ids start with it`);
@@ -74,7 +70,6 @@ export class Records {
     return (await this.#store.queryExtras(queryId)).askedAs;
   }
 
-  /** Returns the conversation of a chat. Creates it if it is missing. */
   async ensure(facts: NewConversation & ExternalChat): Promise<Branch> {
     return await this.#own.ensureConversation({ ...facts, title: oneLine(facts.title, 100) });
   }
@@ -209,7 +204,6 @@ export async function readSettled<T>(
   return await store.sweepLost().catch(() => 0) > 0 ? await read() : found;
 }
 
-/** Returns the value of a version as text with a limited length, or the reason why it has no value. */
 export function versionText({ shown, shape, kind, reason }: ShownVersion, limit: number): string {
   if (kind === "lost" || kind === "pending") return `${kind}${reason === "" ? "" : `: ${reason}`}`;
   return shown === null ? `${shape} (too large to be shown)` : readableHead(shown.value, limit);

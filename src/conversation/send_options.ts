@@ -36,11 +36,9 @@ export interface AskOptions extends KeyedRequest {
   readonly signal: AbortSignal;
   readonly emit: Emit;
   readonly showsOutput?: boolean;
-  /** Receives the branch of the query before the query begins. */
   readonly onBranch?: (branch: Branch) => Promise<void> | void;
   /** Asks the user about requests of extensions. Without it, Vis refuses every request. */
   readonly approve?: Approve | undefined;
-  /** Whether to reject with `BusyError` instead of waiting when a query runs in this conversation. */
   readonly refuseWhenBusy?: boolean;
   readonly label?: string | undefined;
   /** At most 20 images of 5 MB each. */
@@ -48,7 +46,6 @@ export interface AskOptions extends KeyedRequest {
   /** The value of the variable `context`. The model sees its type, its size and its beginning. */
   readonly context?: VariableSource | undefined;
   readonly variables?: Readonly<Record<string, VariableSource>> | undefined;
-  /** The variables of an earlier run of the same query. */
   readonly given?: readonly VariableImage[];
   /** The instructions for every answer of this query; by default the configured ones. */
   readonly instructions?: string | undefined;
@@ -140,8 +137,6 @@ function lower(configured: number | null, wanted: number | null = null): number 
   return configured === null || wanted === null ? configured ?? wanted : Math.min(configured, wanted);
 }
 
-/** Returns the variables with which a query begins, those of an earlier run first. Throws `UsageError` for values that
- * cannot be read. */
 export async function allInputVariables(
   { given = [], context, variables }: Pick<AskOptions, "given" | "context" | "variables">,
   store: Store,
@@ -192,7 +187,6 @@ export class WaitingQuestions {
     return Array.from(this.#waiting.values(), ({ question }) => question);
   }
 
-  /** Returns false if this approval no longer waits. */
   answer(id: string, given: ApprovalAnswer): boolean {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);

@@ -24,12 +24,9 @@ function words(pattern: string): RegExp {
 }
 
 interface Language {
-  /** Matches text up to a verb of change in the first person: "I have fixed". */
   readonly changed: RegExp;
-  /** Matches a verb for a new thing, such as a function, which a block may have made for its own use. */
   readonly made?: RegExp;
   readonly ran: RegExp;
-  /** Matches the beginning of an answer with the same claim but no person: "Fixed". */
   readonly bare?: RegExp;
 }
 
@@ -193,7 +190,6 @@ const RUNS = new RegExp(
   "iu",
 );
 
-/** Matches an object that only the request names. */
 const PRONOUN = words("it|this|that|them|everything|es|das|alles|lo|la|los|le|ça|o|isso|het|dit|to|его|её|это|все");
 
 const NEGATED = new RegExp(
@@ -259,7 +255,6 @@ export function claimOf(
   return null;
 }
 
-/** Whether a request asks for work, or its answer claims some. Users should then see the work that was done. */
 export function isAboutWork(answer: string, request: string): boolean {
   return claimOf(answer, { request }) !== null || CODE.test(request) && asksForWork(request);
 }
@@ -269,7 +264,6 @@ function asksForWork(request: string): boolean {
     !bringsText(request) && !ASKS_FOR_TEXT.test(request) && !COMPOSED.test(request);
 }
 
-/** Whether a request and its answer leave a text that later requests may be about. */
 export function leavesText(answer: string, request: string): boolean {
   return bringsText(request) || COMPOSED.test(request) || TEXTUAL.test(request) || answer.search(FENCE) >= 0;
 }

@@ -33,21 +33,16 @@ export interface IterationFrame extends CallPrefix {
   readonly deadlines: { readonly defaultMs: number; readonly minMs: number; readonly maxMs: number };
   readonly signal: AbortSignal;
   readonly now: () => number;
-  /** Returns the milliseconds of the query in which a question to the user was open. No duration includes them. */
   readonly askedMs: () => number;
 }
 
 export interface IterationInput {
-  /** The 0-based position in the query. */
   readonly position: number;
   readonly context: ContextParts;
   readonly steered: readonly string[];
   readonly reasoning: ReasoningLevel;
-  /** The preference for a configured model that the last reply expressed. */
   readonly prefer?: ModelPreference | null;
-  /** Whether this is the one call after the budget, which accepts only an answer and runs no block. */
   readonly last: boolean;
-  /** The reason why the last final was refused, or null. */
   readonly refusedBefore: string | null;
   readonly supported: boolean;
   /** The doubts for which an earlier answer of the query was refused, although it could have been accepted. */
@@ -73,7 +68,6 @@ export interface OfferedAnswer {
   readonly text: string;
   readonly type: AnswerType;
   readonly confidence: Confidence;
-  /** The 0-based index of the block that offered the answer. */
   readonly block: number;
   readonly value: unknown;
 }
@@ -95,7 +89,6 @@ export type Doubt = typeof DOUBTS[number];
 export interface Executed {
   readonly entries: readonly JournalEntry[];
   readonly blocks: readonly StoredBlock[];
-  /** Errors and rejections that no block caught, for the next context. */
   readonly notes: readonly string[];
 }
 
@@ -109,9 +102,7 @@ interface Common {
   readonly entries: readonly JournalEntry[];
   readonly repairs: readonly string[];
   readonly next: Reply["next"];
-  /** Messages of the sandbox besides results: uncaught errors, and names that were restored. */
   readonly sandboxNotes: readonly string[];
-  /** The doubt about a final that could otherwise be accepted, or null. */
   readonly doubt: Doubt | null;
 }
 
@@ -121,24 +112,17 @@ export type IterationResult =
   | (Common & {
     readonly kind: "empty";
     readonly fault: IterationFault;
-    /** The reason why the code did not run; null for a reply without code. */
     readonly reason: string | null;
   })
   | (Common & { readonly kind: "refused"; readonly reason: string; readonly unsupported: string | null })
   | (Common & {
     readonly kind: "failed";
     readonly reason: string;
-    /** Whether a retry cannot help. */
     readonly fatal: boolean;
-    /** Whether a retry may succeed, because the cause is temporary. */
     readonly temporary: boolean;
-    /** The fault; null if every block failed. */
     readonly fault: IterationFault | null;
-    /** The reason why the final next to failed blocks was refused; null without a final. */
     readonly refused: string | null;
-    /** The answer, if it was refused twice and has no support. */
     readonly unsupported: string | null;
-    /** The reply, if it was plain text. */
     readonly prose: string | null;
   })
   | {
@@ -165,7 +149,6 @@ export interface ModelCallOutcome {
     readonly fault: IterationFault;
   };
   readonly thinking: string;
-  /** Whether the reply was cut off at the model's maximum length. */
   readonly cut: boolean;
   readonly usage: Usage;
   readonly costUsd: number | null;
@@ -173,7 +156,6 @@ export interface ModelCallOutcome {
   readonly model: string;
   readonly traces: readonly ModelTrace[];
   readonly ms: number;
-  /** Whether the call failed in a way that a retry cannot fix. */
   readonly fatal: boolean;
   readonly temporary: boolean;
 }

@@ -273,7 +273,6 @@ const AFTER_REQUEST_MS = 40;
 /** Codes that are temporary even if the router does not retry them. */
 const PASSING: readonly ProviderErrorCode[] = ["rate", "network", "stall"];
 
-/** Faults of replies that may be tool calls. */
 const HABITUAL: ReadonlySet<string> = new Set(["tools", "text", "json"]);
 
 /** Calls the model once (the router retries). Streams thinking, code and the draft of an answer to the channels once
@@ -446,14 +445,12 @@ type Settled =
 
 interface Candidate {
   readonly text: string;
-  /** The part of the answer that the model wrote as text; null for a value. */
   readonly words: string | null;
   readonly from: "variable" | "template" | "literal" | "value";
   readonly answerType: AcceptedFinal["answerType"];
   readonly confidence: AcceptedFinal["confidence"];
   readonly counted: Executed["entries"];
   readonly problem: string | null;
-  /** The result of the check against the caller's schema; null without a schema. */
   readonly judged: Judged | null;
 }
 
@@ -468,7 +465,6 @@ export async function settleFinal(
     readonly refusedBefore: string | null;
     readonly supported: boolean;
     readonly doubted: readonly Doubt[];
-    /** Returns a claim in a text of the model that the conversation's work does not support, or null. */
     readonly unsupportedClaim: (text: string) => string | null;
   },
 ): Promise<Settled | null> {
@@ -626,7 +622,6 @@ export function refuseFinal(
   return null;
 }
 
-/** Returns why the failure of a block prevents the answer, or null. */
 function refuseForBlocks(entries: readonly JournalEntry[]): string | null {
   const failed = entries.flatMap(({ result }, at) =>
     result.ok ? [] : [`Block ${at + 1} failed: ${oneLine(whyOf(result), FAILURE_CHARS)}`]
@@ -649,7 +644,6 @@ function whyOf({ error, outcome }: JournalEntry["result"]): string {
   return error ? `${error.name}: ${error.message}` : outcome;
 }
 
-/** Normalises an answer: case, quotes, emphasis and final punctuation do not matter. */
 function bare(answer: string): string {
   return answer.slice(0, 200).trim().toLowerCase().replace(/^[\s"'`*_([]+|[\s"'`*_)\].!…:]+$/g, "");
 }

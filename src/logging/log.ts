@@ -12,7 +12,6 @@ export interface Log {
   call?(call: FinishedCall): void;
 }
 
-/** Creates a log under a category below "vis". */
 export function createLog(name: string): Log {
   const category = `vis.${name}`;
   const emit = (level: LogEntry["level"]) => (event: string, data: Record<string, unknown> = {}): void => {
@@ -99,7 +98,6 @@ function store(queue: LogQueue, { level, category, event, data: all }: LogRecord
 interface LogQueueOptions {
   /** Stores a batch; a rejection is ignored. */
   readonly write: (entries: readonly LogEntry[]) => Promise<void>;
-  /** The limit for waiting entries; further ones are dropped and counted. */
   readonly limit?: number;
   /** The milliseconds that the first entry of a batch waits for more. */
   readonly delayMs?: number;

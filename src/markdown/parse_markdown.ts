@@ -44,7 +44,6 @@ function blocks(reading: Reading): readonly MarkdownBlock[] {
   return found;
 }
 
-/** Reads a block and moves after it. */
 function blockOf(token: Token, reading: Reading): MarkdownBlock | null {
   reading.at++;
   switch (token.type) {
@@ -93,7 +92,6 @@ function list(token: Token, reading: Reading): MarkdownList {
   return { kind: "list", start, loose, items };
 }
 
-/** A task begins with a box: [ ] or [x]. */
 function itemOf(content: readonly MarkdownBlock[]): MarkdownItem {
   const [first, ...others] = content;
   if (first?.kind !== "paragraph") return { done: null, blocks: content };
@@ -267,7 +265,6 @@ parser.block.tokenize = function (state, start, end): void {
   state.push("paragraph_close", "p", -1);
 };
 
-/** Returns the tokens of a text by CommonMark and the tables, strikethrough and bare addresses of GitHub. */
 function markdownTokens(text: string): readonly Token[] {
   return parser.parse(text, {});
 }

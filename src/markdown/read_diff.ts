@@ -1,9 +1,7 @@
 import { leftOut } from "../domain/query/work.ts";
 
 export interface DiffFile {
-  /** The path; "" if the diff names no file. */
   readonly path: string;
-  /** The previous path, if the file was moved; else null. */
   readonly movedFrom: string | null;
   readonly state: "changed" | "new" | "deleted";
   /** The count, including lines that the diff omits. */
@@ -18,7 +16,6 @@ export type DiffLine =
   | { readonly kind: "gap" }
   | { readonly kind: "note"; readonly text: string };
 
-/** A part of a line; `changed` if it differs from the line that it replaces. */
 export interface DiffSpan {
   readonly text: string;
   readonly changed: boolean;
@@ -219,7 +216,6 @@ function spansOf(words: readonly string[], kept: ReadonlySet<number>): readonly 
   return spans;
 }
 
-/** Formats the counts of a change: "+2 −1". */
 export function diffCounts({ added, removed }: Pick<DiffFile, "added" | "removed">): string {
   return [added > 0 ? `+${added}` : "", removed > 0 ? `−${removed}` : ""].filter((part) => part !== "").join(" ");
 }

@@ -10,7 +10,6 @@ export type MarkdownBlock =
 
 export interface MarkdownList {
   readonly kind: "list";
-  /** The first number; null for bullets. */
   readonly start: number | null;
   /** Whether empty lines separate the items, so that each is shown as paragraphs. */
   readonly loose: boolean;
@@ -18,7 +17,6 @@ export interface MarkdownList {
 }
 
 export interface MarkdownItem {
-  /** Whether the task is done; null for an item that is not a task. */
   readonly done: boolean | null;
   readonly blocks: readonly MarkdownBlock[];
 }
@@ -27,7 +25,6 @@ export interface MarkdownTable {
   readonly kind: "table";
   readonly sides: readonly ("left" | "center" | "right" | null)[];
   readonly head: readonly (readonly MarkdownInline[])[];
-  /** The rows, each with as many cells as the head. */
   readonly rows: readonly (readonly (readonly MarkdownInline[])[])[];
 }
 
@@ -48,7 +45,6 @@ export interface MarkdownLink {
   readonly inlines: readonly MarkdownInline[];
 }
 
-/** Returns the text of inlines without their styles. */
 export function inlineText(inlines: readonly MarkdownInline[]): string {
   return inlines.map((one) => {
     switch (one.kind) {

@@ -37,7 +37,6 @@ export class AnswerSchema {
     }
   }
 
-  /** The reason why the newest answer was refused, or null. */
   get refused(): string | null {
     return this.#refused;
   }
@@ -47,7 +46,6 @@ export class AnswerSchema {
     return this.text.length > SHOWN_CHARS ? this.text : null;
   }
 
-  /** The instructions for the model, byte-identical throughout a query. */
   get instructions(): string {
     const { text } = this;
     const shown = text.length <= SHOWN_CHARS
@@ -601,7 +599,6 @@ function same(one: unknown, other: JsonValue): boolean {
   return canonical(one) === canonical(other);
 }
 
-/** Returns the same text for equal values, whatever the order of their properties. */
 function canonical(value: unknown): string {
   if (isList(value)) return `[${value.map(canonical).join()}]`;
   if (!isJsonObject(value)) return JSON.stringify(value) ?? "";

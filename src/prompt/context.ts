@@ -10,7 +10,6 @@ export interface JournalEntry {
   readonly result: BlockResult;
   /** The value as codec bytes if it is kept, for nudges of extensions. */
   readonly value?: Uint8Array<ArrayBuffer> | null;
-  /** The number of the newer row that this row repeats. */
   readonly as?: string | undefined;
 }
 
@@ -21,7 +20,6 @@ export interface ContextParts {
   readonly iteration: number;
   readonly budget: number;
   readonly last: boolean;
-  /** The number of the query's replies without a result, if the last one had none. */
   readonly failures: number;
   readonly notes: readonly string[];
   readonly handover:
@@ -36,19 +34,15 @@ export interface ContextParts {
       readonly unfinished?: boolean;
     }
     | null;
-  /** The thinking of the newest iteration that had any; "" if none. */
   readonly thinking: string;
   readonly thoughts: number;
   readonly journal: readonly JournalEntry[];
-  /** The 1-based iteration that the journal shows, or null. */
   readonly journalIteration: number | null;
   readonly earlier: string;
-  /** The files that the query has changed, on one line; "" for no change. */
   readonly changed: string;
   readonly attempts: readonly string[];
   /** The rendered body of `<var_index>`, which the caller caches by revision. */
   readonly index: string;
-  /** The nudge lines, each starting with `[system_nudge]`. */
   readonly nudges: readonly string[];
   readonly caps: ContextCaps;
 }
@@ -199,7 +193,6 @@ function nudges(lines: readonly string[]): string[] {
 const CODE_CHARS = 2_000;
 const MAX_ROWS = 100;
 const SLOW_MS = 5_000;
-/** The characters of the arrows, labels, times and line feeds of one row. */
 const ROW_OVERHEAD = 90;
 
 type JournalCaps = Pick<ContextCaps, "journalChars" | "previewChars" | "stdoutChars" | "stderrChars" | "errorChars">;
@@ -216,7 +209,6 @@ interface Piece extends RawCut {
 
 interface Row {
   readonly number: string;
-  /** The number of the row that shows the same result; null if this row shows it. */
   readonly as: string | null;
   readonly result: BlockResult;
   readonly facts: readonly string[];
@@ -350,7 +342,6 @@ function rowOf(
   };
 }
 
-/** Matches the sandbox's marks for cuts in the text of a value. */
 const CUT_IN_VALUE = /\.\.\. \d+ (?:more|characters|lines left out)\b/;
 
 function piece(text: string, { cap, all }: Pick<Piece, "cap" | "all">): Piece {
@@ -516,7 +507,6 @@ function cameOf({ entries, outcome, reason }: Attempt): string {
   }
 }
 
-/** Returns the defined names, and the last printed line with a word, else the last value in short. */
 function valuesOf(entries: readonly JournalEntry[]): string {
   const defined = entries.flatMap(({ result }) => result.defined).slice(0, 8);
   const names = defined.length > 0 ? `defined ${defined.join(", ")}` : "";
@@ -683,7 +673,6 @@ function declarationOf({ summary }: IndexedVariable): string {
   return DECLARATIONS.has(summary.declaration) ? summary.declaration : "const";
 }
 
-/** Variables that share one row of the index; `numbered` is null for a single variable. */
 interface NameGroup {
   readonly newest: IndexedVariable;
   readonly members: readonly IndexedVariable[];
@@ -845,9 +834,7 @@ function headAndTail(
 }
 
 interface AllOfIt {
-  /** The name, such as `results[0]`; "" for the row of an earlier iteration. */
   readonly name: string;
-  /** The number of lines before the first line of the text; null for a value that is not text. */
   readonly before: number | null;
 }
 
@@ -861,7 +848,6 @@ interface RawCut {
   readonly all: AllOfIt | null;
   /** Whether all lines end in `\r\n`, which is not shown. */
   readonly lines: boolean;
-  /** The number of escaped characters. */
   readonly escapes: number;
 }
 

@@ -15,11 +15,8 @@ interface NudgeFacts {
   /** Whether the budget grows with progress, only if the model requests it, or not at all at its ceiling. */
   readonly growth: "new" | "request" | "none";
   readonly userVariables: number;
-  /** The action that the model keeps repeating, or null. */
   readonly offender: string | null;
-  /** Whether the last blocks only showed earlier results again. */
   readonly stale: boolean;
-  /** The repairs that were needed to read the last reply; "" if it followed the format. */
   readonly repaired: string;
   /** Whether no more blocks run; the note of this call then names the remaining options. */
   readonly last: boolean;
@@ -103,7 +100,6 @@ const MAX_KEYS = 2_000, MAX_LINES = 20_000;
 const MAX_SEEN = 60_000, LINE_CHARS = 200;
 /** A text of at least this many lines may be a piece of a longer one. */
 const EDGED = 5;
-/** Matches the number of a line before its text, and its file. */
 const PLACE = /^(?:[^\s:]{1,200}:)?\s*\d{1,7}(?:\s*[:|)\t]|\s-|-|\s)\s*/;
 /** The limit for compared characters of code, result and error. Their lengths are compared in full. */
 const MAX_COMPARED = 4_000;
@@ -125,7 +121,6 @@ export class Repetition {
     return this.#news;
   }
 
-  /** Whether all blocks of the last recorded iteration succeeded, changed nothing and showed no new line. */
   get isStale(): boolean {
     return this.#stale;
   }

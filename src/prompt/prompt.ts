@@ -59,12 +59,10 @@ export function callMessages(
  * byte-identical. */
 export interface PromptEnvironment {
   readonly cwd: string;
-  /** The user's home folder; "" for a system without one. */
   readonly home: string;
   readonly user: string;
   readonly platform: string;
   readonly shell: string;
-  /** The date as YYYY-MM-DD. */
   readonly date: string;
 }
 
@@ -134,7 +132,6 @@ requestMoreIterations(n), rarely needed: new results extend the budget · answer
 # Voice
 Short, factual, in the user's language. No filler, praise or emoji.`;
 
-/** The example if no extension provides one. */
 const NO_EXTENSION: ReplyExample = {
   thinking: "Count them in code.",
   code: "const words = $query.match(/\\w+/g) ?? []\nwords.length",

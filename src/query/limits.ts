@@ -32,7 +32,6 @@ export class Ledger {
     this.#parent = parent;
   }
 
-  /** Opens the ledger of a tree's root; `elapsed` returns milliseconds since it began. */
   static open(limits: QueryLimits, elapsed: () => number): Ledger {
     return new Ledger(new Tree(limits, elapsed), null);
   }
@@ -46,17 +45,14 @@ export class Ledger {
     return this.#spent;
   }
 
-  /** Whether the limits of the tree require a known price of every call. */
   get priced(): boolean {
     return needsPrice(this.#tree.limits);
   }
 
-  /** Returns the limit of the tree that was reached, or null. */
   reached(): LimitReason | null {
     return this.#tree.reached();
   }
 
-  /** Throws `ProviderError` when the tree has reached a limit. */
   check(): void {
     const limit = this.reached();
     if (limit === null) return;
@@ -66,7 +62,6 @@ export class Ledger {
     });
   }
 
-  /** Counts a sub-call or a sub-query. Throws `HostCallError` when the tree has reached its limit. */
   countSubcall(symbol: string): void {
     const limit = this.#tree.limits.subcalls ?? null;
     if (limit !== null && this.#tree.subcalls >= limit) {
@@ -274,7 +269,6 @@ export class LedgerCalls implements ModelCalls {
   }
 }
 
-/** A model named in the request takes precedence. */
 function choiceOf(model: string | null, request: RouterRequest): Partial<RouterRequest> {
   const name = request.model ?? model;
   if (name === null || name === undefined) return {};
@@ -303,7 +297,6 @@ export class QueryDeadline {
     { wallMs, now = Date.now, elapsedMs = 0 }: {
       readonly wallMs: number | null;
       readonly now?: () => number;
-      /** The milliseconds that earlier runs of the query took. */
       readonly elapsedMs?: number;
     },
   ) {
@@ -315,17 +308,14 @@ export class QueryDeadline {
     this.#arm();
   }
 
-  /** The milliseconds in which the query was held. */
   get heldMs(): number {
     return this.#heldBefore + (this.#holds > 0 ? this.#now() - this.#heldSince : 0);
   }
 
-  /** The milliseconds since the query began, excluding those in which it was held. */
   get elapsedMs(): number {
     return this.#now() - this.#begun - this.heldMs;
   }
 
-  /** Whether the time ran out before the caller ended the query. */
   get passed(): boolean {
     return this.signal.aborted && !this.#caller.aborted;
   }

@@ -23,7 +23,6 @@ const MOST_SCOPES = 20;
 const REFUSALS = 3;
 
 interface QueryApprovalsParts {
-  /** Null if no user can be asked. */
   readonly approve: Approve | null;
   /** The reason why no user can be asked. It has a meaning only if `approve` is null. */
   readonly nobody: string;
@@ -58,7 +57,6 @@ export class QueryApprovals {
     this.#parts = parts;
   }
 
-  /** The milliseconds in which a question to the user was open. */
   get askedMs(): number {
     return this.#parts.deadline.heldMs;
   }
@@ -113,7 +111,6 @@ export class QueryApprovals {
     return reason === undefined ? rest : { allowed: false, reason, byUser: true };
   }
 
-  /** Returns the scopes without a rule, or null if a rule cannot allow the request. */
   async #left(
     { scopes, lasting }: CheckedRequest,
     { tenant, extension, workspace, conversationId }: Asking,

@@ -49,10 +49,8 @@ export interface BegunQuery {
   readonly queryId: string;
   readonly request: string;
   readonly started: number;
-  /** Null for the first query of a conversation, and for a sub-query. */
   readonly before: PreviousTurn | null;
   readonly extras: RequestExtras;
-  /** Aborts when the caller cancels the query or its time is over. */
   readonly signal: AbortSignal;
   readonly deadline: QueryDeadline;
   readonly parts: QueryParts;
@@ -195,7 +193,7 @@ export class QueryLoop {
       last: last !== null,
       refusedBefore: state.refused,
       supported: state.supported,
-      doubted: last === null ? state.doubted : DOUBTS, // no call could follow a refusal
+      doubted: last === null ? state.doubted : DOUBTS, // No call could follow a refusal.
       unsupportedClaim: (text) => this.#unsupportedClaim(text),
       offered: () => state.offered,
       diffs: state.diffs,
@@ -229,7 +227,6 @@ export class QueryLoop {
     return await parts.steering?.take((texts) => parts.store.addSteered(frame.queryId, { iteration, texts })) ?? [];
   }
 
-  /** Returns the reason if the query ends. */
   #take(result: IterationResult): QueryReason | null {
     const { state } = this.#prepared;
     if (result.kind === "cancelled") return "cancelled";
@@ -386,7 +383,6 @@ export class QueryState {
   readonly #extending: boolean;
   #budget: number;
   #offered: OfferedAnswer | null = null;
-  /** The 0-based position of the next iteration. */
   position = 0;
   used = 0;
   hasFailed = false;
@@ -395,9 +391,7 @@ export class QueryState {
   restarts = 0;
   supported = false;
   readonly work: QueryWork = new QueryWork();
-  /** The first error texts since the last restart, which the hint of a restart shows. */
   readonly errors: string[] = [];
-  /** The doubts for which Vis refused answers that it could have accepted. */
   readonly doubted: Doubt[] = [];
   readonly faults = new Faults();
   refused: string | null = null;
@@ -405,9 +399,7 @@ export class QueryState {
   isCutOff = false;
   thinking = "";
   thoughts = 0;
-  /** The last reply, if it was plain text. */
   prose: string | null = null;
-  /** An answer without support, and the reason why it was refused. */
   unsupported: { readonly answer: string; readonly reason: string } | null = null;
   readonly changed: ChangedFiles = new ChangedFiles();
   readonly diffs: BlockDiff[] = [];
@@ -437,7 +429,6 @@ export class QueryState {
     if (this.#budget >= this.#ceiling) return "none";
     return this.#extending ? "new" : "request";
   }
-  /** Whether the query or a sub-query may have changed something or run a command. */
   get acted(): boolean {
     return this.work.acted || this.changed.total !== "";
   }
@@ -538,7 +529,6 @@ const UNUSABLE = 5;
 export interface Unusable {
   readonly model: string;
   readonly count: number;
-  /** The common fault; null if the faults differ. */
   readonly fault: IterationFault | null;
 }
 
@@ -548,7 +538,6 @@ export class Faults {
   #replies = 0;
   #unusable: Unusable | null = null;
 
-  /** The replies that ended the query with `unusable_replies`. */
   get unusable(): Unusable | null {
     return this.#unusable;
   }
@@ -587,7 +576,6 @@ interface ContextSource {
   readonly handover: ContextParts["handover"];
   readonly steered: readonly string[];
   readonly log: Log;
-  /** The reason why blocks no longer run; null while they run. */
   readonly last: string | null;
 }
 

@@ -14,9 +14,7 @@ import type { Router } from "../providers/router/router.ts";
 import { type ModelPreference, type ModelRoute, namedRoutes, unpriced } from "../providers/router/routes.ts";
 
 export interface QuerySettings {
-  /** The number of iterations before the query must ask for more. */
   readonly budget: number;
-  /** The limit for the iterations of a query; null for no limit. */
   readonly ceiling: number | null;
   /** Whether the budget extends itself up to the ceiling while iterations make progress. */
   readonly extending?: boolean;
@@ -31,7 +29,6 @@ export interface QuerySettings {
   readonly caps: ContextCaps;
   /** With "never", Vis does not ask the user, and calls have only the permissions of their extension. */
   readonly approvals?: "ask" | "never";
-  /** The caller's own instructions; may be "". */
   readonly instructions: string;
   readonly machine: Omit<PromptEnvironment, "date">;
 }
@@ -56,13 +53,11 @@ export interface QueryParts extends
   > {
   readonly environment: Environment;
   readonly store: Store;
-  /** Throws `ConfigError` if no sandbox can be started. */
   readonly trySandbox?: () => void;
   readonly router: ModelCalls;
   readonly log: Log;
   readonly owner: ProcessOwner;
   readonly settings: QuerySettings;
-  /** The user's lasting answers; absent if Vis keeps none. */
   readonly approvalRules?: ApprovalRules;
   readonly now: () => number;
   readonly steering?: Steering;
@@ -132,7 +127,6 @@ export function isPreference(name: string): name is ModelPreference {
   return PREFERENCES.some((one) => one === name);
 }
 
-/** Returns the model that would serve a query of this name, if its price is unknown. */
 export function unpricedRoute(routes: readonly ModelRoute[], name: string | null): ModelRoute | null {
   const [root, ...others] = routes;
   if (root === undefined) return null;

@@ -66,9 +66,7 @@ interface RunQueryOptions extends KeyedRequest {
   readonly parentQueryId?: string;
   /** The id of a query that is already stored as running, before its environment is opened. */
   readonly begun?: string;
-  /** Null for the first query of a conversation, and for a sub-query. */
   readonly before?: PreviousTurn | null;
-  /** The state from which the query continues; `begun` is its id. */
   readonly left?: QueryLeft | undefined;
   /** When this signal aborts, another process takes the query before its next iteration, and the run rejects with
    * `HandedOver`. */
@@ -284,7 +282,6 @@ class QueryEnding {
     return this.#announce(await this.#stored(compose(reason, this.#query), loop));
   }
 
-  /** Notifies followers of the query that the database failed before there was an answer. */
   async fail(error: StoreError): Promise<void> {
     await this.#query.subcalls.close();
     this.#announce(await this.#unstored(compose("unstored", this.#query), error));
@@ -403,7 +400,6 @@ function failedPrograms({ programs: { failed } }: QueryParts["environment"]): re
 
 const MOST_FAULTS = 5;
 
-/** Returns notes about parts of extensions that threw an error. The query continued without them. */
 function failedExtensions({ extensionFaults }: QueryParts["environment"]): readonly string[] {
   const said = extensionFaults.map(({ namespace, phase, error }) =>
     phase === "warn"
@@ -428,10 +424,8 @@ interface Unanswered {
   readonly ms: number;
   readonly thinking: string;
   readonly errors: readonly string[];
-  /** The reason why the newest answer did not satisfy the required schema, or null. */
   readonly refused?: string | null;
   readonly unusable?: Unusable | null;
-  /** The last reply, if it was plain text. */
   readonly prose?: string | null;
   readonly unsupported?: { readonly answer: string; readonly reason: string } | null;
 }

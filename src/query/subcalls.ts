@@ -217,7 +217,6 @@ function messagesOf(
 
 interface SubAnswer {
   readonly text: string;
-  /** The reason why the reply is not an answer; null for an answer. */
   readonly fault: string | null;
   readonly hint?: string;
 }

@@ -139,7 +139,6 @@ const HOME_FIXES: Readonly<Record<string, string>> = {
   EROFS: "Mount it for writing, or set VIS_HOME to another",
 };
 
-/** Returns the fault, or "". */
 async function openToOthers(path: string): Promise<string> {
   const mode = await Deno.stat(path).then((info) => info.mode, () => null);
   if (Deno.build.os === "windows" || mode === null || (mode & 0o077) === 0) return "";
@@ -204,7 +203,6 @@ async function diagnoseProviders(settings: Settings): Promise<readonly CheckResu
   return [await rootOf(settings), ...await pricesOf(settings), ...await others];
 }
 
-/** Checks the age of the bundled prices, and whether a cost limit refuses the model that would serve. */
 async function pricesOf(settings: Settings): Promise<readonly CheckResult[]> {
   const name = "prices";
   const router = await buildRouter(settings).catch((error: unknown) => {
@@ -251,7 +249,6 @@ async function rootOf(settings: Settings): Promise<CheckResult> {
   }
 }
 
-/** Returns the address that receives a provider's key, if a variable of the environment concerns it. */
 async function addressOf(name: string, settings: Settings): Promise<string | undefined> {
   const keys = await new AppProviderAdmin(settings).keys();
   return keys.find(({ provider }) => provider === name)?.address;

@@ -22,7 +22,6 @@ const BELOW = /<path>[\\/](?:[^\s"'`,;:()<>]|[^\S\n](?=[^\n"'`,;:()<>]*[\\/]))*/
 
 interface ReportFacts {
   readonly checks: readonly CheckResult[];
-  /** The result of Seatbelt's probe; null on other systems. */
   readonly seatbelt: Pick<SeatbeltWalls, "reason" | "probe"> | null;
 }
 

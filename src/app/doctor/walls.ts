@@ -80,7 +80,6 @@ const TIMEOUT_MS = 10_000, EXTENSION_MS = 120_000;
 interface Options {
   readonly parts: ShippedParts & { readonly env: EnvironmentVariables };
   readonly signal?: AbortSignal | undefined;
-  /** The state of the machine, which a test may replace. */
   readonly state?: () => Promise<WallState>;
 }
 
@@ -141,7 +140,6 @@ const UNWALLED: Readonly<Record<UnwalledMode, string>> = {
   off: "none runs (shell.unwalled is off, or sandbox.require has kernel)",
 };
 
-/** Whether the wall is whole; if not, why, the effect on commands, and the way to make it whole. */
 async function foundOf(programs: AskedPrograms, mode: UnwalledMode): Promise<Omit<CheckResult, "name">> {
   const state = await programs.state();
   if (state.whole) {
@@ -158,7 +156,6 @@ function socketsOf({ loopback, unix, hides }: ProgramWalls): string {
   return `${unix ? "their own network and unix sockets" : "their own network, without unix sockets"}; ${secrets}`;
 }
 
-/** Returns why no command runs, or null. */
 async function faultOf(spawn: NonNullable<DoctorContext["spawn"]>): Promise<string | null> {
   try {
     const { code, signal } = await spawn(["/bin/sh", "-c", "exit 0"], { loopback: "doctor" });
@@ -199,7 +196,6 @@ export interface MachineFacts {
   readonly os: typeof Deno.build.os;
   readonly executable: string;
   readonly isRoot: boolean;
-  /** Returns the text of a file without surrounding blanks; "" if it cannot be read. */
   readonly read: (path: string) => string;
   readonly exists: (path: string) => boolean;
 }
@@ -236,7 +232,6 @@ function machineFacts(): MachineFacts {
 export function wholeWallFix(
   facts: MachineFacts,
   { landlock, mode }: {
-    /** The reason why the kernel lacks Landlock; null if it has Landlock. */
     readonly landlock: string | null;
     readonly mode: UnwalledMode;
   },

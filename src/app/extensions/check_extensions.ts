@@ -61,7 +61,6 @@ export async function checkExtensions(
   ];
 }
 
-/** Runs `activate`, `extend`, `prompt` and `nudge`, and collects the errors that they throw. */
 async function run(
   own: readonly Extension[],
   { active, view }: { readonly active: ActiveExtensions; readonly view: EnvironmentView },
@@ -80,7 +79,6 @@ async function run(
   ));
 }
 
-/** Finds undefined names, `returns` that are not types, and type errors if this program can check types. */
 async function sources(
   path: string,
   { own, active, settings }: {

@@ -332,7 +332,6 @@ function nobody(): Promise<never> {
 /** Editors write a file in several steps, so this pause settles changes. */
 const QUIET_MS = 100;
 
-/** Yields once changes below a folder have settled. */
 async function* folderChanges(folder: string): AsyncGenerator<void> {
   using watcher = Deno.watchFs(folder);
   let wake = Promise.withResolvers<void>();
@@ -524,7 +523,6 @@ export async function extensionCommands(
 
 interface CommandShape {
   readonly required: readonly string[];
-  /** The other keys: passed as `--key value`, or as a flag if boolean. */
   readonly optional: readonly { readonly key: string; readonly kind: string }[];
 }
 
@@ -551,7 +549,6 @@ function schemaKind(type: unknown): string {
 
 type Opening = Pick<Settings, "database" | "databasePassword" | "workspace" | "tenant">;
 
-/** The database for a command of an extension, opened on first use. */
 class CommandStore implements AsyncDisposable {
   readonly #settings: Opening;
   #opened: Promise<Store> | null = null;

@@ -157,7 +157,6 @@ function offPart(
   return { namespace, alias, functions, how };
 }
 
-/** Throws `UsageError` if an extension to exclude does not exist. */
 export async function checkLeftOut(
   names: readonly string[],
   place: { readonly settings: Settings; readonly parts: Pick<ShippedParts, "shipped"> },

@@ -12,9 +12,7 @@ type Work = (routed: (route: string) => void) => Promise<Response>;
 /** Traces of this process, sent as OTLP. The caller that opened it closes it, last. */
 export interface Telemetry {
   readonly tracer: Tracer;
-  /** Makes a span for a request to the server, below the span of its caller. */
   within(request: Request, work: Work): Promise<Response>;
-  /** Sends queued spans, for three seconds at most. */
   close(): Promise<void>;
 }
 
@@ -54,7 +52,6 @@ async function traceRequest(
   }
 }
 
-/** Returns null if no endpoint is set, or tracing is switched off. */
 export function otelSettings(
   env: EnvironmentVariables,
   { version }: { readonly version: string },
@@ -88,7 +85,6 @@ function urlOf(env: EnvironmentVariables): string | null {
   return /^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : "") ? url : null;
 }
 
-/** Parses `key=value` pairs separated by commas, with percent-encoded values. */
 function pairs(text = ""): Record<string, string> {
   const found = text.split(",").map((part) => /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(part));
   return Object.fromEntries(found.flatMap((match) => match ? [[match[1] ?? "", percentDecoded(match[2] ?? "")]] : []));
@@ -111,7 +107,6 @@ function sampler(env: EnvironmentVariables): { readonly ratio: number; readonly 
 interface TracerParts {
   readonly finish: (span: FinishedSpan) => void;
   readonly now: () => number;
-  /** The share of recorded traces, 0 to 1. */
   readonly ratio: number;
   readonly followsParent: boolean;
 }
@@ -172,7 +167,6 @@ export type Attribute = string | number | boolean | readonly string[];
 type SpanKind = "internal" | "server" | "client";
 
 export interface SpanContext {
-  /** The trace id and the span id, with 32 and 16 hexadecimal digits. */
   readonly traceId: string;
   readonly spanId: string;
   readonly sampled: boolean;
@@ -229,7 +223,6 @@ export class Span {
     return this;
   }
 
-  /** `type` is a word for grouping. */
   fail(type: string, message: string): this {
     this.#error = message.slice(0, 1000);
     return this.set({ "error.type": type });
@@ -246,7 +239,6 @@ export class Span {
 }
 
 interface OtelSettings {
-  /** Endpoint for spans, as OTLP in JSON. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
@@ -303,7 +295,6 @@ export class SpanExporter {
     unrefTimer(this.#timer);
   }
 
-  /** Sends queued spans, for at most `withinMs`. */
   async close(withinMs = 3_000): Promise<void> {
     const late = setTimeout(() => this.#closing.abort(), withinMs);
     try {
@@ -330,7 +321,6 @@ export class SpanExporter {
     }
   }
 
-  /** Returns why a batch was rejected, or null. */
   async #sendBatch(spans: readonly FinishedSpan[]): Promise<string | null> {
     const { settings: { resource }, version, pauseMs = 1_000 } = this.#parts;
     const body = otlpBody(spans, { resource, version });

@@ -77,7 +77,6 @@ async function routerOf(
   return new Router({ routes, limits, notes: said, patienceMs, log: createLog("provider") });
 }
 
-/** Returns a note about the address of requests, if the environment moves it or tries to. */
 function addressNotes({ name, baseUrl, addressFrom, addressNote }: ResolvedProvider): readonly string[] {
   if (addressNote !== "") return [addressNote];
   return addressFrom === "" ? [] : [`${name} is at ${URL.parse(baseUrl)?.host} (${addressFrom})`];
@@ -151,7 +150,6 @@ function unknownModel(model: string, { name }: ResolvedProvider): string {
 
 interface MadeProvider {
   readonly provider: Provider;
-  /** Returns true if the data package or the settings describe the model. */
   knows(model: string): boolean;
 }
 
@@ -201,7 +199,7 @@ async function create(
   },
 ): Promise<Provider> {
   const { name, baseUrl, key, headers } = resolved;
-  const isBearer = resolved.preset !== null && PRESETS[resolved.preset]?.bearerName === key.from; // The headers have it.
+  const isBearer = resolved.preset !== null && PRESETS[resolved.preset]?.bearerName === key.from; // A header carries the token.
   const { createProvider } = await import("../../providers/wire/wire_provider.ts");
   if (resolved.need === "device-login") {
     const { CopilotProvider, copilotEndpoints } = await import("../../providers/copilot.ts");

@@ -15,7 +15,6 @@ import {
 import type { WireProtocol } from "../../providers/wire/wire.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** The chosen providers, the root first, and notes about the choice. */
 export interface ChosenProviders {
   readonly providers: readonly [ResolvedProvider, ...ResolvedProvider[]];
   /** The root's model; null if none was requested. */
@@ -54,7 +53,6 @@ export async function chooseProviders(parts: ChooseParts): Promise<ChosenProvide
   };
 }
 
-/** Returns the model that only the workspace's file names, and the user's own model. */
 function preferredModel(
   { config: { model }, layers = [] }: ChooseParts["settings"],
 ): { readonly model: string; readonly instead: string | null } | null {
@@ -212,7 +210,6 @@ async function rootFirst(
   return owner === null ? names : [owner, ...names];
 }
 
-/** Returns the first provider whose data contains the model. */
 async function ownerOf(
   model: string,
   { providers, home }: {
@@ -227,7 +224,6 @@ async function ownerOf(
   return null;
 }
 
-/** Returns presets whose key is in the environment, then providers whose key is in auth.json. */
 export async function keyedNames(
   { settings: { config, variable }, credentials }: ResolveParts,
 ): Promise<readonly string[]> {
@@ -248,7 +244,6 @@ async function byKey(parts: ChooseParts): Promise<ChosenProviders | null> {
   return only(await resolveProvider(owner ?? first, { ...parts, sole: true }), model);
 }
 
-/** Returns the first server on this machine that has a model, or the requested model. */
 async function local(parts: ChooseParts): Promise<ChosenProviders> {
   const { config } = parts.settings;
   const servers = config.localServers
@@ -318,17 +313,13 @@ export interface ResolvedProvider {
   readonly preset: string | null;
   readonly protocol: WireProtocol;
   readonly baseUrl: string;
-  /** The variable with the address; "" if the settings or the preset have it. */
   readonly addressFrom: string;
-  /** A note about the address for the user, or "". */
   readonly addressNote: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly need: Preset["key"];
-  /** Variables that may hold the key. */
   readonly keyNames: readonly string[];
   readonly key: {
     readonly value: string | null;
-    /** The source of the key: a variable, "auth.json", or "" without a key. */
     readonly from: string;
     readonly domain: string | null;
   };

@@ -34,11 +34,9 @@ const TRY_MS = 8_000;
 /** Shorter keys are masked completely. */
 const SHOWN_FROM = 16;
 
-/** A provider without an address and a key. */
 interface WithoutService {
   readonly name: string;
   readonly title: string;
-  /** The model; null if the user has to choose one. */
   readonly model: string | null;
 }
 
@@ -48,7 +46,6 @@ export class AppProviderAdmin implements ProviderAdmin {
 
   readonly #endpointsOf: ((domain: string) => CopilotEndpoints) | null;
 
-  /** `endpointsOf` overrides the GitHub endpoints of a domain. */
   constructor(
     settings: Settings,
     { endpointsOf }: { readonly endpointsOf?: (domain: string) => CopilotEndpoints } = {},
@@ -353,7 +350,6 @@ async function serviceReach(resolved: ResolvedProvider, signal: AbortSignal): Pr
   }
 }
 
-/** Rejects if the service does not answer in time. */
 async function served(
   resolved: ResolvedProvider,
   { signal, withinMs = REACH_MS }: { readonly signal: AbortSignal; readonly withinMs?: number },

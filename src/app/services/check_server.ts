@@ -5,7 +5,6 @@ import { readSettings } from "../settings/settings.ts";
 /** The time is below the time limit of the image's health check. */
 const WITHIN_MS = 5_000;
 
-/** Checks whether the server at this address of the machine is healthy. `problem` gives the reason if it is not. */
 export async function checkServer(
   request: ServeRequest,
   { env, ...parts }: SessionParts,

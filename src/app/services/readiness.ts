@@ -9,12 +9,10 @@ const GOOD_MS = 300_000;
 const BAD_MS = 5_000;
 
 interface ReadinessParts {
-  /** The database: a path, ":memory:", or the URL of a server. */
   readonly database: string;
   /** Starts a sandbox with the required walls, and ends it. Rejects if that fails. */
   readonly trySandbox: () => Promise<void>;
   readonly now: () => number;
-  /** Returns the fault of the open database's files, or why its server does not store data, or "". */
   readonly fileFault: () => string | Promise<string>;
   /** Returns the free bytes on the disk of a file; tests replace it. */
   readonly freeBytes?: (path: string) => Promise<number>;

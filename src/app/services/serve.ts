@@ -163,7 +163,6 @@ function undoOf(
   };
 }
 
-/** Throws `ConfigError` for a folder that does not exist. */
 async function realFolders(paths: readonly string[]): Promise<readonly string[]> {
   return await Promise.all(paths.map((path) =>
     Deno.realPath(path).catch((error: unknown) => {

@@ -10,7 +10,6 @@ import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
 
 interface ServerTokens {
   readonly source: TokenSource;
-  /** The single token; null if the server has a list of tokens. */
   readonly token: string | null;
   readonly from: string;
   readonly notes: readonly string[];
@@ -27,7 +26,6 @@ export async function serverTokens(
   return { ...rest, source: await withSigned(source, server) };
 }
 
-/** Returns the tokens without the issuer's. */
 async function ownTokens(
   request: Parameters<typeof serverTokens>[0],
   { env, settings }: Parameters<typeof serverTokens>[1],
@@ -64,7 +62,6 @@ async function withSigned(source: TokenSource, { jwt, quota }: Config["server"])
 
 interface ServerToken {
   readonly token: string;
-  /** The source of the token: a flag, a variable or a path. */
   readonly from: string;
   readonly notes: readonly string[];
 }

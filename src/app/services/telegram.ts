@@ -114,7 +114,6 @@ const VARIABLE = "VIS_TELEGRAM_TOKEN";
 
 interface TelegramToken {
   readonly token: string;
-  /** The source of the token: a path or a variable. */
   readonly from: string;
 }
 
@@ -190,7 +189,6 @@ function allowedOf(
   };
 }
 
-/** Returns names as accepted by `--model`, beginning with the default provider. */
 async function modelNames(settings: Settings): Promise<readonly string[]> {
   const reports = await new AppProviderAdmin(settings).models({ provider: null, signal: AbortSignal.timeout(10_000) });
   return reports.flatMap(({ provider, models }, at) =>

@@ -13,7 +13,6 @@ import type { Log } from "../../logging/log.ts";
 const LOOK_AGAIN_MS = 1_000;
 const MAX_TOKENS = 1_000;
 
-/** This tenant means all tenants. */
 const ALL = "*";
 
 const limit = z.number().positive().nullable();
@@ -40,7 +39,6 @@ interface Loaded {
 }
 
 interface TokenListOptions {
-  /** The quota of tokens without their own. */
   readonly quota: Quota;
   readonly now: () => number;
   readonly log: Log;
@@ -63,7 +61,6 @@ export class TokenList implements TokenSource {
     this.#lookedAt = options.now();
   }
 
-  /** Throws `ConfigError` for an unusable file. */
   static async open(path: string, options: TokenListOptions): Promise<TokenList> {
     return new TokenList(path, { options, loaded: await load(path, options) });
   }

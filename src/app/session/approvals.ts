@@ -42,7 +42,6 @@ export class ApprovalFolder implements ApprovalRules {
     return kept !== null && keyOf(kept) === keyOf(rule);
   }
 
-  /** Rejects with `ConfigError` if the answer cannot be stored. */
   async add({ tenant, workspace, conversationId, extension, scope }: ApprovalRule): Promise<void> {
     const rule = { tenant, workspace, conversationId, extension, scope };
     const text = JSON.stringify({ ...rule, at: new Date().toISOString() }, null, 2);

@@ -236,7 +236,6 @@ function obeyedPaths(
   return async (workspace, paths, root) => await (await (obeyed ??= load())).of(workspace, paths, root);
 }
 
-/** Returns a note that commands run without approval if the wall is incomplete. */
 async function unwalledNotes(
   settings: Settings,
   { programWalls, request }: Partial<Pick<EnvironmentParts, "programWalls">> & {

@@ -37,7 +37,6 @@ function ignoresHangup(): boolean {
   return Deno.build.os !== "windows" && !Deno.stdout.isTerminal() && !Deno.stderr.isTerminal();
 }
 
-/** Returns "" if the system does not provide the file. */
 function ofSelf(file: "limits" | "status"): string {
   try {
     return PROC.read(`/proc/self/${file}`);

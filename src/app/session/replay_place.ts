@@ -21,7 +21,6 @@ export interface ReplayPlaceParts {
 }
 
 const LIMITS: CopyLimits = { bytes: 2 ** 30, entries: 200_000 };
-/** The space that must stay free. */
 const FREE_BYTES = 64 * 2 ** 20;
 /** Vis's own folders that no replay needs: code, and the data for undoing changes of workspaces. */
 const UNUSED = ["extensions", "checkpoints", join("cache", "extensions")];
@@ -75,7 +74,7 @@ async function fill(
     workspace,
     (entry) => join(workspace, entry.path) !== root && take(entry),
   );
-  const realHome = home && await Deno.realPath(home).catch(() => null); // The folder may not exist yet.
+  const realHome = home && await Deno.realPath(home).catch(() => null);
   const own = realHome ? await listTree(realHome, (entry) => isOfExtensions(entry) && take(entry)) : null;
   await checkRoom(dirname(root), { workspace, bytes: size.bytes });
   const unread = await copyTree(entries, { from: workspace, to: copy, signal });
@@ -150,7 +149,6 @@ async function isAbandoned(path: string): Promise<boolean> {
 }
 
 interface TreeEntry {
-  /** The path below the folder; "" for the folder itself. */
   readonly path: string;
   readonly info: Deno.FileInfo;
 }

@@ -34,10 +34,8 @@ export function userHooks(parts: HookParts): Around {
   };
 }
 
-/** The hooks of one query: one command at a time, in the order of events. */
 class QueryHooks {
   readonly #parts: HookParts;
-  /** Notes for the user: failures, and the newest output of each command. */
   readonly #notes = new Map<string, string>();
   readonly #forModel = new Map<string, string>();
   readonly #changed = new Set<string>();
@@ -70,7 +68,6 @@ class QueryHooks {
     return notes;
   }
 
-  /** Resolves with the notes for the user, when all commands have ended. */
   async end({ status, reason, answer }: QueryResult): Promise<readonly string[]> {
     this.#facts = { ...this.#facts, status, reason, answer };
     this.#queue("end");

@@ -35,7 +35,6 @@ type ConfigParts = Pick<ShippedParts, "shipped"> & {
   readonly added?: () => Promise<readonly SettingsSection[]>;
 };
 
-/** The place of extensions' own settings. */
 const SECTIONS = "extensions.config";
 /** Matches the next segment of a key, plain or, if it contains a dot, in quotes: a."b.c".d and a["b.c"].d. */
 const SEGMENT = /(?:^|\.|(?=\[))(?:\["([^"]+)"\]|\['([^']+)'\]|"([^"]+)"|'([^']+)'|([^.[\]"']+))/y;
@@ -207,7 +206,6 @@ export class AppConfigAdmin implements ConfigAdmin {
     ]);
   }
 
-  /** Throws `UsageError` that suggests the closest key. */
   async #known(
     key: string,
     action: string,
@@ -326,7 +324,6 @@ export class AppConfigAdmin implements ConfigAdmin {
     return this.#places.home === null ? null : this.path({ project: false });
   }
 
-  /** Returns the layer that overrides the written file. Unknown if another file cannot be used. */
   async #overruled(key: string, project: boolean): Promise<string> {
     try {
       const { layers, layer } = await this.explain(key);

@@ -23,9 +23,7 @@ export interface Settings extends LoadedConfig, ChosenDatabase {
   /** Vis's own folder; null if the machine has no home folder, and then the database must be named. */
   readonly home: string | null;
   readonly workspace: string;
-  /** The tenant whose state extensions see; the default tenant if omitted. */
   readonly tenant?: string;
-  /** The locked profile, if it was requested. */
   readonly locked?: OpenRequest["locked"];
 }
 
@@ -70,7 +68,7 @@ function realPathOf(path: string): string {
   try {
     return Deno.realPathSync(path);
   } catch {
-    return path; // The path does not exist yet.
+    return path;
   }
 }
 
@@ -89,7 +87,6 @@ export function visHome(
   return home ? join(home, ".vis") : null;
 }
 
-/** Returns the top of the repository around the workspace, or null. */
 export function rootOf(
   { workspace, home }: Pick<Settings, "workspace" | "home">,
   env: EnvironmentVariables,
@@ -97,7 +94,6 @@ export function rootOf(
   return repositoryRoot(workspace, { closed: [env["HOME"] ?? env["USERPROFILE"] ?? null, home] });
 }
 
-/** Throws `UsageError` if the path is not a folder. */
 export async function realFolder(path: string): Promise<string> {
   try {
     const real = await Deno.realPath(path);
@@ -175,7 +171,6 @@ export async function lockSettings<S extends Pick<Settings, "config">>(
   };
 }
 
-/** Returns null if the file is missing or empty. */
 export async function readConfigFile(path: string): Promise<ConfigFile | null> {
   try {
     const text = await plainTextFile(path, { exact: true });

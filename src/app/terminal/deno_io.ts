@@ -32,14 +32,12 @@ export class DenoIo implements Io {
   readonly stdoutColor: boolean;
   readonly stderrColor: boolean;
   readonly #encoder = new TextEncoder();
-  /** The queues of pipes; null for a terminal. */
   readonly #queues: Readonly<Record<Target, OutputQueue<Target> | null>>;
   readonly #gone = new Set<Target>();
   readonly #handlers = new Set<() => void>();
   #fault: OutputError | null = null;
   #listening = false;
   #draining = false;
-  /** Whether a signal arrived while no work could be interrupted. */
   #unheard = false;
   #signals = 0;
 
@@ -121,7 +119,6 @@ export class DenoIo implements Io {
     if (this.#fault) throw this.#fault;
   }
 
-  /** Returns the process's exit code if the program would end with `code`. */
   exitCode(code: number): number {
     return this.#gone.has("stdout") && code !== 1 ? PIPE_EXIT : code;
   }

@@ -123,7 +123,6 @@ async function gitState(
   return `${branch.startsWith("HEAD (") ? "no branch" : branch}${changes.length > 0 ? "*" : ""}`;
 }
 
-/** Runs a command in the user's shell. The command gets no input. */
 export async function runUserCommand(
   command: string,
   { cwd, signal, onOutput }: Parameters<RunCommand>[1],

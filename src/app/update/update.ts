@@ -121,7 +121,6 @@ async function programFrom(
   return program;
 }
 
-/** Returns the sections of a CHANGELOG about versions after `after`, up to `upTo`. */
 function changesBetween(
   changelog: string,
   { after, upTo }: { readonly after: string; readonly upTo: string },
@@ -132,7 +131,6 @@ function changesBetween(
   }).join("").trim();
 }
 
-/** Returns the package manager that an executable belongs to, by its path, and its update command. */
 function installedBy(
   path: string,
   { container }: { readonly container: boolean },
@@ -206,7 +204,6 @@ export const ReleaseIndex = z.object({
   version: z.string().regex(/^\d+\.\d+\.\d+[\w.-]*$/),
   archives: z.array(z.object({
     target: z.string(),
-    /** The name of a file in the same folder. */
     name: z.string().regex(/^vis-[\w.-]+$/),
     bytes: z.number().int().positive(),
     sha256: z.string().regex(/^[0-9a-f]{64}$/),
@@ -220,7 +217,6 @@ class ReleasePlace {
   readonly #signal: AbortSignal;
   readonly #remote: boolean;
 
-  /** Throws `ConfigError` for an address that others on the network could answer for. */
   constructor(from: string, signal: AbortSignal) {
     this.#remote = /^[a-z][a-z\d+.-]+:\/\//i.test(from);
     if (this.#remote && !isSecureUrl(from)) {

@@ -323,7 +323,7 @@ function askPermission(client: AgentContext, sessionId: string): Approve {
       toolCall: { toolCallId: question.id, title, status: "pending", content },
       options: choices.map(({ decision, text }) => ({ optionId: decision, name: text, kind: KINDS[decision] })),
     });
-    asking.catch(() => {}); // The promise may reject later, after the signal has aborted.
+    asking.catch(() => {}); // The permission may be refused later, when the signal has already aborted.
     const { outcome } = await abortable(asking, signal);
     const chosen = outcome.outcome === "selected" ? outcome.optionId : "no";
     const { decision } = choices.find((one) => one.decision === chosen) ?? { decision: "no" };

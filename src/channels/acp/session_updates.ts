@@ -59,7 +59,6 @@ export class SessionUpdates {
     };
   }
 
-  /** Reports each change as soon as it is made. */
   #called(event: Extract<QueryEvent, { readonly type: "host_call" }>): SessionUpdate | null {
     const toolCallId = callId(event, event.block);
     const call = this.#calls.get(toolCallId);
@@ -134,12 +133,9 @@ function fenced(content: string, language = ""): string {
   return `${fence}${language}\n${content}\n${fence}`;
 }
 
-/** A passage of a file before and after the edit. */
 interface EditedText {
   readonly path: string;
-  /** The 1-based line at which the passage now begins. */
   readonly line: number;
-  /** The former text; null for a new file. */
   readonly before: string | null;
   readonly after: string;
 }

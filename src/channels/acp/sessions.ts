@@ -66,7 +66,6 @@ export class EditorSessions {
     return branch.conversationId;
   }
 
-  /** Throws `RequestError` if no conversation has that id. */
   async load(id: string, place: SessionRequest): Promise<OpenSession> {
     const session = await this.folder(place);
     const branch = await session.conversations.byId(id).catch((error: unknown) => {

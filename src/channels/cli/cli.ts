@@ -91,7 +91,6 @@ async function extensionCommand(
   });
 }
 
-/** Adds the default subcommand to a group without one. */
 function withUsual(args: readonly string[]): string[] {
   const [first = "", ...rest] = args;
   const usual = DEFAULTS[first];
@@ -105,7 +104,6 @@ function misused(error: CommanderError): { readonly code: number; readonly messa
   return { code: 2, message: error.message.replace(/^error: /, "") };
 }
 
-/** Returns the format in which the caller reads stdout; null for text. */
 function jsonFormat(args: readonly string[]): "json" | "jsonl" | null {
   const told = args.slice(0, args.includes("--") ? args.indexOf("--") : args.length);
   const at = told.indexOf("--output");

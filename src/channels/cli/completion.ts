@@ -18,7 +18,6 @@ interface Completions {
 interface Spot {
   readonly command: Command;
   readonly operands: readonly string[];
-  /** The flag whose value is the word; null for a word that is not a value. */
   readonly option: Option | null;
   /** Whether the word follows "--", after which no word is a flag. */
   readonly plain: boolean;
@@ -63,7 +62,6 @@ export async function complete(
   return { ...found, items: fitting(found.items, last) };
 }
 
-/** Resolves with an empty list if the commands of extensions cannot be read. */
 async function addedCommands(services: Services): Promise<readonly ExtensionCommandFacts[]> {
   try {
     return await (await services.extensionAdmin({})).commands();
@@ -194,7 +192,7 @@ async function conversations(services: Services, flags: Wanted["flags"]): Promis
 async function models(services: Services, start: string): Promise<readonly Item[]> {
   const admin = await services.providerAdmin({});
   const list = (provider: string | null) => admin.models({ provider, signal: AbortSignal.timeout(WAIT_MS) });
-  const used = await list(null).catch(() => []); // No provider may be in use.
+  const used = await list(null).catch(() => []); // It is not an error if no provider is in use.
   const [prefix = "", ...rest] = start.split("/");
   const isOther = rest.length > 0 && !used.some(({ provider }) => provider === prefix);
   const lists = isOther ? [...used, ...await list(prefix).catch(() => [])] : used;

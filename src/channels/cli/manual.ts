@@ -53,7 +53,6 @@ function paragraph(text: string): readonly string[] {
   return text.split("\n").filter((line) => line.trim() !== "").flatMap((line) => wrapped(line.trim()).map(escaped));
 }
 
-/** Wraps lines at 72 characters; only a single word may be longer. */
 function wrapped(text: string): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(/\s+/)) {
@@ -80,13 +79,11 @@ export interface DescribedRow {
 }
 
 export interface DescribedCommand {
-  /** The full name, such as "vis conversations list". */
   readonly name: string;
   readonly about: string;
   readonly usage: string;
   readonly arguments: readonly DescribedRow[];
   readonly flags: readonly DescribedRow[];
-  /** Examples and other notes; "" for none. */
   readonly notes: string;
   readonly group: string;
 }

@@ -92,7 +92,6 @@ async function print(
   if (flags.output === "text" && isAnswer) io.stdout(await printedAnswer(result, io));
 }
 
-/** Warns the reader of the answer if it is not stored, or if the query was stopped. */
 function besideAnswer(result: QueryResult): string {
   return result.reason === "unstored" ? result.notes.at(-1) ?? "" : stoppedText(result);
 }
@@ -243,21 +242,17 @@ function ended(text: string): string {
 const MOST_RESULT = 2_000;
 
 type DrawAnswer = (text: string) => Promise<readonly string[]>;
-/** Draws a unified diff as lines of this width. `most` limits the lines of each file. */
 type DrawDiff = (diff: string, place: { readonly width: number; readonly most?: number }) => readonly string[];
 
 export interface ProgressOptions {
   readonly verbose: boolean;
   /** Whether to show thinking; true if absent. */
   readonly thinking?: boolean;
-  /** Draws the answer on a terminal while the model writes it. If absent, only the finished answer is shown. */
   readonly draft?: DrawAnswer | undefined;
-  /** Draws changes of files on a terminal. If absent, they are not shown. */
   readonly diff?: DrawDiff | undefined;
 }
 
 const FRAME_MS = 33;
-/** A draft leaves this many rows of a terminal free. */
 const FREE_ROWS = 3;
 
 /** Shows a running query on stderr: a line of thinking for each iteration, and a line for the work of each block. A
@@ -380,7 +375,6 @@ export class Progress {
     this.painted(visibleText(text));
   }
 
-  /** Writes a line that contains colours of Vis. */
   painted(text: string): void {
     this.clear();
     this.#io.stderr(`${text}\n`);
@@ -416,7 +410,6 @@ export class Progress {
     this.#drawing = false;
   }
 
-  /** Returns the number of an iteration before its first line, and blanks before the others. */
   #margin(iteration: number | null): string {
     if (iteration === null) return "";
     const at = `[${iteration}] `;
@@ -513,7 +506,6 @@ export class Progress {
 
 const TICK_MS = 1_000;
 
-/** Shorter work shows no time. */
 const SHOWN_FROM_MS = 2_000;
 
 /** The last lines of a terminal: the running work with its time, below lines of the caller. They stay until `clear`. */
@@ -522,7 +514,6 @@ export class LiveLines {
   readonly #width: () => number;
   readonly #paint: (text: string) => string;
   readonly #now: () => number;
-  /** The line; "" if the terminal shows none. */
   #text = "";
   #above: readonly string[] = [];
   #since = 0;

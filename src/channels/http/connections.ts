@@ -65,7 +65,7 @@ export class Listener {
       try {
         return void this.#listen(this.port);
       } catch {
-        // The previous server holds the address a moment longer, or another program for any time.
+        // The previous server may hold the address for a moment, and another program for any time.
       }
     }
   }
@@ -90,7 +90,6 @@ const LEFT_MS = 500, IDLE_MS = 10_000;
 export type Leaving = (gone: () => void) => () => void;
 
 export interface OwnConnections {
-  /** Returns the system's table of TCP connections in the format of /proc/net/tcp. */
   readonly read: () => Promise<string>;
   /** Ends connections by the inodes of their sockets, after the table was read. */
   readonly end: (inodes: ReadonlySet<string>) => void;
@@ -106,12 +105,10 @@ export interface IdleLimits {
 
 interface Row {
   readonly state: string;
-  /** The inode of the socket; "0" if no process has it. */
   readonly inode: string;
 }
 
 interface Seen {
-  /** The time of its first appearance, or of the end of its last request. */
   readonly since: number;
   readonly asked: boolean;
 }
@@ -236,7 +233,6 @@ export class Connections {
   }
 }
 
-/** Returns the connections whose own end is at this port, by the client's port. */
 function rowsAt(text: string, port: number): ReadonlyMap<number, readonly Row[]> {
   const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const rows = new Map<number, Row[]>();

@@ -72,7 +72,6 @@ function onMethodNotAllowed(c: Context, methods: readonly string[]): Response {
   );
 }
 
-/** Returns problem details, for clients of OpenAI's API in its format. */
 function failed(c: Context<Env>, error: unknown): Response {
   const { requestId } = c.var;
   const known = problemOf(error);
@@ -124,7 +123,6 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
   });
 };
 
-/** Returns the path of the request's route with parameter names, or "other". */
 function routeOf(c: Context<Env>): string {
   // Middleware handles all methods, a route a single one.
   const route = matchedRoutes(c).findLast(({ method }) => method !== "ALL");
@@ -167,7 +165,6 @@ const SECURE_HEADERS: MiddlewareHandler = secureHeaders({
   removePoweredBy: false,
 });
 
-/** Routes whose responses are streams or downloads. */
 const STREAMED = ["/api/v1/conversations/:id/queries/:queryId/events", "/api/v1/conversations/:id/export"];
 
 /** The digest is synchronous: for small bodies, waiting for Web Crypto takes longer than the digest. */

@@ -18,7 +18,6 @@ export interface HttpParts {
   /** The real path of the workspace. New conversations belong to it unless they name another one. */
   readonly workspace: string;
   readonly workspaces?: readonly string[];
-  /** The limits of each request; null for none. */
   readonly budget?: { readonly iterations: number; readonly costUsd: number | null; readonly wallMs: number | null };
   readonly provider: string;
   readonly model: string;
@@ -46,7 +45,6 @@ export interface HttpParts {
   ) => Promise<UndoReport | null>;
   readonly log: Log;
   readonly now: () => number;
-  /** Wraps the work of every request. The work reports its route with parameter names instead of values. */
   readonly within?: (
     request: Request,
     work: (routed: (route: string) => void) => Promise<Response>,
@@ -62,7 +60,6 @@ export interface HttpParts {
   /** Addresses and networks of reverse proxies whose X-Forwarded-For is trusted. */
   readonly proxies: readonly string[];
   readonly limits: HttpLimits;
-  /** Null or omitted if the system has no table of connections. */
   readonly ownConnections?: OwnConnections | null;
   /** Paths whose POST requests other code answers. They carry their own credentials, so no token is required. The
    * handler limits the bytes that it reads. */
@@ -77,7 +74,6 @@ export interface HttpLimits {
   /** Whether chunked bodies are read; false if the runtime hides a Content-Length after the coding. */
   readonly chunked: boolean;
   readonly urlBytes: number;
-  /** The time for running queries when the server shuts down. */
   readonly shutdownMs: number;
   readonly heartbeatMs: number;
   readonly lookMs: number;
@@ -89,7 +85,6 @@ export interface HttpLimits {
 
 export interface Rate {
   readonly perMinute: number;
-  /** The number of requests allowed at once. */
   readonly burst: number;
 }
 
@@ -101,12 +96,10 @@ export interface Env {
     readonly once: Idempotency;
     readonly abandoned: AbandonedCalls;
     readonly models: ListedModels;
-    /** The address of the connection's peer, which may be a proxy. */
     readonly remote: string;
     readonly routed: (route: string) => void;
     /** Resolves when the response is sent, or its client gone. */
     readonly sent: Promise<void>;
-    /** Reports a client that leaves before the response. */
     readonly leaving: Leaving;
     /** Reports the clients that have already left, without waiting for the next regular search. */
     readonly noticeLeft: () => Promise<void>;
@@ -114,12 +107,10 @@ export interface Env {
   Variables: {
     requestId: string;
     address: string;
-    /** The token of the request; set by `authenticated`. */
     caller: TokenGrant;
     /** Replaces the path in metrics and traces if the path itself must not appear there. */
     route?: string;
     bodyText: string;
-    /** The conversation; set by `inConversation` and `inQuery`. */
     conversation: Conversation;
     query: StoredQuery;
   };

@@ -15,7 +15,6 @@ export const CONVERSATION_HEADER = "x-vis-conversation";
 export interface FollowedEvent {
   /** The number of the event in the run, from 1; `r1`, `r2` … for events that are rebuilt from rows. */
   readonly id: string;
-  /** An event of the query or of one of its sub-queries. */
   readonly event: QueryEvent;
   readonly omitted: number;
 }
@@ -25,7 +24,6 @@ type Parts = Pick<HttpParts, "conversations" | "model" | "limits">;
 interface Found {
   readonly queryId: string;
   readonly run: LiveRun | null;
-  /** The run on another node, or null. */
   readonly shared: SharedRun | null;
   readonly stored: StoredQuery | null;
   readonly parts: Parts;
@@ -84,7 +82,6 @@ export class FollowedQuery {
     throw new Cancelled("Cancelled");
   }
 
-  /** Yields the events after the last event that the client has, until the end or until the client leaves. */
   async *events(lastId = ""): AsyncGenerator<FollowedEvent> {
     const { queryId, parts: { conversations, model }, shared } = this.#found;
     const run = this.run ?? shared;

@@ -29,7 +29,6 @@ export class TenantMetrics {
     return await (all ? whole : own).text(running);
   }
 
-  /** Returns the counters for an event of a tenant: the server's own and the tenant's. */
   of(tenant: string): readonly [Metrics, Metrics] {
     const own = this.#tenants.get(tenant) ?? new Metrics({ ...this.#options, load: null });
     this.#tenants.set(tenant, own);
@@ -43,7 +42,6 @@ const QUERY_BOUNDS = [.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
 interface MetricsOptions {
   readonly version: string;
   readonly now: () => number;
-  /** Reports the work of all nodes of the database; null for a server without other nodes. */
   readonly load: SharedQueries["load"] | null;
 }
 
@@ -103,7 +101,6 @@ class Metrics {
     this.#requestSeconds.observe({ method, route }, ms / 1000);
   }
 
-  /** Counts a stream until the returned function is called. */
   stream(): () => void {
     this.#streams.inc();
     return () => this.#streams.dec();

@@ -34,9 +34,7 @@ export class Problem extends Error {
     detail: string,
     readonly facts: {
       readonly kind: ProblemKind;
-      /** Overrides the default status of the kind. */
       readonly status?: number;
-      /** Overrides the code of the kind for clients of OpenAI's API. */
       readonly code?: string;
       readonly headers?: Readonly<Record<string, string>>;
       readonly errors?: readonly { readonly path: string; readonly message: string }[];

@@ -100,12 +100,10 @@ const ABANDONED_CALLS = 1000;
 export class AbandonedCalls {
   readonly #at = new BoundedMap<string, number>(ABANDONED_CALLS);
 
-  /** `call` identifies the caller and the request. */
   add(call: string): void {
     this.#at.set(call, performance.now());
   }
 
-  /** Throws `Problem` if such a call is repeated. */
   refuse(call: string): void {
     const at = this.#at.get(call);
     if (at === undefined || at < performance.now() - ABANDONED_MS) return;

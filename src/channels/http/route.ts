@@ -51,7 +51,6 @@ const EVENTS = {
 };
 const OPENAI_EVENTS = { type: "string", description: "With stream, server-sent events as in OpenAI's API" };
 
-/** Describes the routes of a topic, which `tag` names, and admits only tokens of their scope. */
 export function describeIn(
   tag: string,
 ): (operationId: string, summary: string, about: Described) => MiddlewareHandler<Env> {
@@ -116,7 +115,6 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   return rest;
 }
 
-/** Resolves with the result of `read`. Throws `Problem` (404), which names `what`, for a missing result. */
 export async function existing<T>(what: string, read: () => Promise<T | null | undefined>): Promise<T> {
   const found = await read().catch((error: unknown) => {
     if (!(error instanceof UsageError)) throw error;
@@ -125,7 +123,6 @@ export async function existing<T>(what: string, read: () => Promise<T | null | u
   throw new Problem(`Cannot find ${what}`, { kind: "not-found" });
 }
 
-/** Throws `Problem` (404) if no conversation has that id. */
 export async function findConversation(conversations: Conversations, id = ""): Promise<Conversation> {
   const isId = /^[0-9a-f-]{8,36}$/.test(id);
   return await existing(`conversation: ${id.slice(0, 100)}`, async () => isId ? await conversations.byId(id) : null);

@@ -7,7 +7,6 @@ import type { Leaving } from "./connections.ts";
 import { Problem } from "./problem.ts";
 import type { Quotas, TokenGrant, TokenUse } from "./tokens.ts";
 
-/** The limit for ended runs that clients can still resume. */
 const KEPT_RUNS = 100;
 
 type OnEvent = (caller: TokenGrant, event: QueryEvent) => void;
@@ -35,7 +34,6 @@ export class Runs {
     return this.#closing;
   }
 
-  /** Counts only the running queries that the caller may see. */
   running({ tenant, all }: Pick<TokenGrant, "tenant" | "all">): number {
     return [...this.#running.values()].filter((by) => all || by.tenant === tenant).length;
   }
@@ -91,7 +89,6 @@ export class Runs {
     return this.#of(conversationId).flatMap(({ questions }) => questions.all);
   }
 
-  /** Returns false if this approval no longer waits. */
   async answer(conversationId: string, id: string, given: ApprovalAnswer): Promise<boolean> {
     if (this.#shared) return await this.#shared.answer(conversationId, id, given);
     return this.#of(conversationId).some(({ questions }) => questions.answer(id, given));
@@ -155,7 +152,6 @@ export class LiveRun {
   #chars = 0;
   #over = false;
   #change = Promise.withResolvers<void>();
-  /** Settles like `Conversations.ask`. */
   readonly ended: Promise<QueryResult>;
 
   /** `onEvent` receives every event, before the followers of the run. */

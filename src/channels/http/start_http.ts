@@ -25,7 +25,6 @@ import { Quotas } from "./tokens.ts";
 const LAST_BYTES_MS = 2_000;
 
 interface HttpServer {
-  /** The URL with the actual port; it ends with "/". */
   readonly url: string;
   /** Stops accepting requests, lets running queries finish within their time, and cancels the rest. Resolves when
    * everything is sent, or after 2 more seconds. */
@@ -104,7 +103,6 @@ async function learnUse(quotas: Quotas, { conversations, now }: HttpParts): Prom
   if (midnight() === since) quotas.learn(stored);
 }
 
-/** Returns the names of the address: loopback has three, any other address one. */
 function namesOf(host: string, port: number, configured: readonly string[]): readonly string[] {
   const isAll = host === "0.0.0.0" || host === "::";
   const loopback = isAll || isLoopback(host) ? ["localhost", "127.0.0.1", "[::1]"] : [];

@@ -12,7 +12,6 @@ export type TokenScope = "read" | "write" | "admin";
  * by the prices of the providers, but no new one begins after that. */
 export type Quota = Readonly<Config["server"]["quota"]>;
 
-/** A token of the server, without its secret. */
 export interface TokenGrant {
   /** The name, which appears in the log and in the list of tokens. */
   readonly name: string;
@@ -20,7 +19,6 @@ export interface TokenGrant {
   readonly scope: TokenScope;
   /** The tenant whose conversations the token reaches and creates. */
   readonly tenant: string;
-  /** Whether the token reaches the conversations of every tenant. */
   readonly all: boolean;
   /** Milliseconds since the epoch; null for a token that does not expire. */
   readonly expiresAt: number | null;
@@ -102,7 +100,6 @@ interface Use {
   running: number;
 }
 
-/** Returns the label of a query: its API and the name of the token. */
 export function callerLabel(way: "http" | "openai", { name }: Pick<TokenGrant, "name">): string {
   return `${way}:${name}`;
 }
@@ -135,7 +132,6 @@ export class Quotas {
     return { queries, costUsd, running };
   }
 
-  /** Throws `Problem` (429) if the token's quota is used up. */
   begin({ name, quota }: Pick<TokenGrant, "name" | "quota">): QuotaLease {
     const use = this.#today(name);
     this.#check(use, quota);

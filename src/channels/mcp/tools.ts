@@ -271,8 +271,6 @@ function addVariables(server: McpServer, parts: McpParts): void {
   });
 }
 
-/** Returns the conversation of an id, or the newest one of the workspace. Throws `UsageError` if the workspace has
- * none. */
 async function conversationOf(
   id: string | undefined,
   { conversations, workspace }: Opened,

@@ -39,7 +39,6 @@ export class AnswerMessages {
     this.#progress = options.progress;
   }
 
-  /** Creates the first message unless it exists. */
   async open(text: string): Promise<void> {
     if (this.#ids.length === 0 && this.#progress === undefined) await this.#make({ text, entities: [] });
     this.#shown = text;
@@ -167,7 +166,6 @@ function plain(answer: string): RichText {
 
 const SHOWN_CHARS = 3_000;
 
-/** `ms` is the time since the progress message was sent. */
 export function progressView(progress: QueryProgress, ms: number): string {
   const { step } = progress;
   const answer = progress.answer || progress.draft;
@@ -182,7 +180,6 @@ export function progressView(progress: QueryProgress, ms: number): string {
   return [head, ...lines.filter((line) => line !== "")].join("\n").toWellFormed();
 }
 
-/** Returns the failure in a block that has ended, or "". */
 function failureOf(block: StepBlock): string {
   const { text, isCode, ok, refused } = blockLine(block);
   if (block.result === null || ok || refused) return "";

@@ -40,7 +40,6 @@ export class BotApi {
     return this.#token.split(":")[0] ?? "";
   }
 
-  /** Calls once, without retries. */
   async call<T>(
     run: (wire: BotMethods, signal: WireSignal) => Promise<T>,
     { signal, timeoutMs = CALL_MS }: BotCallOptions,
@@ -160,7 +159,6 @@ export class TelegramError extends Error {
 
 const WAITS = { firstMs: 1_000, mostMs: 60_000 };
 
-/** Returns the time to wait for Telegram after a number of failures in a row. */
 export function backoff(failures: number, random: () => number): number {
   return Math.round(backoffMs(failures, { ...WAITS, random }));
 }

@@ -18,10 +18,8 @@ export interface BotParts {
   readonly log: Log;
   /** Aborts when running queries must end; their messages stay in the inbox. */
   readonly closing: AbortSignal;
-  /** The daily quota of a user (UTC); null for no limit. */
   readonly quota: { readonly queriesPerDay: number | null; readonly costUsdPerDay: number | null };
   /** An answer that took longer is sent as a new message, since Telegram sends no notification of edits. */
   readonly lateMs: number;
-  /** Returns names of models that chats may choose from; null if they may not choose. */
   readonly models: (() => Promise<readonly string[]>) | null;
 }

@@ -9,7 +9,6 @@ import { RichText } from "./rich_text.ts";
 
 export const MORE = "more";
 
-/** The commands that Telegram offers after "/". */
 export const COMMAND_LIST = [
   { command: "new", description: "begin a new conversation" },
   { command: MORE, description: "continue a request that stopped at its step limit" },
@@ -23,7 +22,6 @@ export const COMMAND_LIST = [
 interface Given {
   readonly message: Incoming;
   readonly parts: BotParts;
-  /** Cancels the running query; returns false without one. */
   readonly cancel: () => boolean;
 }
 

@@ -60,7 +60,6 @@ export class ChatQuery {
     return this.#entry.message;
   }
 
-  /** Null before the query has begun. */
   get queryId(): string | null {
     return this.#progress.queryId;
   }
@@ -105,7 +104,6 @@ export class ChatQuery {
     return startedAt !== undefined && clock.now() - startedAt >= lateMs && !this.#cancel.signal.aborted;
   }
 
-  /** Returns null if the end of the program interrupted the query. */
   async #answer(): Promise<RichText | null> {
     try {
       const { branchId, model = null } = this.#entry;

@@ -36,7 +36,6 @@ export class ChatWorker {
     });
   }
 
-  /** Adds files to a waiting message. Returns null if no message of that number waits. */
   async extend(updateId: number, files: readonly IncomingFile[]): Promise<PendingMessage | null> {
     await this.#intake;
     const at = this.#waiting.findIndex(({ message }) => message.updateId === updateId);
@@ -55,7 +54,6 @@ export class ChatWorker {
     await this.#loop;
   }
 
-  /** Returns false without a running query. */
   cancel(): boolean {
     this.#current?.cancel();
     return this.#current !== null;
@@ -176,7 +174,6 @@ export class ChatWorker {
     return "answered";
   }
 
-  /** Whether an earlier process made the message part of a query that has ended. */
   async #wasSteered({ steered }: PendingMessage): Promise<boolean> {
     if (steered === undefined) return false;
     const { conversations } = await this.#parts.sessions.main();
@@ -218,7 +215,6 @@ export class ChatWorker {
   }
 }
 
-/** Returns why a user has reached today's quota (UTC), or null. */
 async function overQuota(
   userId: number,
   { quota, sessions, clock }: Pick<BotParts, "quota" | "sessions" | "clock">,

@@ -6,9 +6,7 @@ import type { Incoming } from "./read_update.ts";
  * be repeated. */
 export interface PendingMessage {
   readonly message: Incoming;
-  /** The branch of the query, from its first attempt on. */
   readonly branchId?: string;
-  /** The chat's model at that time; null for the configured one. */
   readonly model?: string | null;
   /** The number of attempts at the query, including one about to begin. */
   readonly attempts?: number;
@@ -33,9 +31,7 @@ const MAX_ENTRIES = 5_000;
 const RECENT = 300;
 
 interface ChatSettings {
-  /** The current conversation; null for the chat's first one. */
   readonly branchId: string | null;
-  /** The chat's own model, which overrides the model of the settings. */
   readonly model: string | null;
 }
 
@@ -65,13 +61,11 @@ export class Inbox {
     this.#now = now;
   }
 
-  /** Returns the highest accepted update; null if unknown. */
   async mark(): Promise<number | null> {
     const found = await this.#get<Mark>("mark");
     return found !== null && Math.abs(this.#now() - found.at) < MARK_MS ? found.updateId : null;
   }
 
-  /** Returns the updates that were accepted before. */
   async known(updateIds: readonly number[]): Promise<readonly number[]> {
     const { recent = [] } = await this.#get<Mark>("mark") ?? {};
     return updateIds.filter((id) => recent.includes(id));

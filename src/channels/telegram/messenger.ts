@@ -93,7 +93,6 @@ export class Messenger {
     await this.#outbox.try(place.id, (signal) => this.#edited(place, { messageId, content: { text }, signal }));
   }
 
-  /** Answers a pressed button with a short notice, which ends its spinner. */
   async notice(
     pressId: string,
     { text, signal }: { readonly text: string; readonly signal: AbortSignal },

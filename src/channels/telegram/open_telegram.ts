@@ -45,12 +45,10 @@ export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "q
   readonly webhookUrl: string | null;
   /** Returns the users who may use the bot. The bot calls it for each message. */
   readonly allowed: () => Promise<readonly number[]>;
-  /** Opens a session with a model; null for the configured one. */
   readonly open: (model: string | null) => Promise<Session>;
   readonly shutdownMs: number;
   readonly lateMs?: number;
   readonly note: (text: string) => void;
-  /** Aborts the attempts to reach Telegram at startup. */
   readonly signal: AbortSignal;
 }
 
@@ -123,11 +121,9 @@ export const LAST_WORDS_MS = 5_000;
 interface TelegramBotOptions {
   readonly parts: BotParts;
   readonly me: Me;
-  /** The webhook to which Telegram sends updates; with null the bot polls for them. */
   readonly webhook: Webhook | null;
   readonly note: (text: string) => void;
   readonly shutdownMs: number;
-  /** Aborts `parts.closing` and the waiting of the outbox. */
   readonly abort: { readonly closing: AbortController; readonly outbox: AbortController };
 }
 
@@ -140,7 +136,6 @@ class TelegramBot {
   readonly #polling = new AbortController();
   readonly #failed = Promise.withResolvers<never>();
   #ended: Promise<void> | null = null;
-  /** Accepts one batch after the other. */
   #accepting: Promise<void> = Promise.resolve();
 
   constructor(options: TelegramBotOptions) {

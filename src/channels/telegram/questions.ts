@@ -77,7 +77,6 @@ export class ChatQuestions {
     return choice.short;
   }
 
-  /** Whether the text replies to a pending approval, which it then refuses with this reason. */
   reply(
     to: number,
     { chat, by, text }: { readonly chat: number; readonly by: string; readonly text: string },

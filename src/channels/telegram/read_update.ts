@@ -11,7 +11,6 @@ export interface IncomingFile {
   readonly kind: "image" | "document";
   readonly fileId: string;
   readonly name: string;
-  /** The size; null if Telegram did not report it. */
   readonly bytes: number | null;
 }
 
@@ -22,9 +21,7 @@ export interface Incoming {
   readonly chat: ChatPlace;
   readonly messageId: number;
   readonly from: { readonly id: number; readonly name: string };
-  /** The text without the mention of the bot; "" for files without text. */
   readonly text: string;
-  /** The command in lower case, without "/"; `text` is then the rest. */
   readonly command: string | null;
   readonly files: readonly IncomingFile[];
   /** Messages with the same album id belong together. */
@@ -148,7 +145,6 @@ function isText({ text, caption }: Message): boolean {
   return text !== undefined || caption !== undefined;
 }
 
-/** Returns the files of the message; if it has none, the files of the message that it replies to. */
 function filesOf(message: Message, me: Me): readonly IncomingFile[] {
   const own = filesIn(message);
   const replied = message.reply_to_message;

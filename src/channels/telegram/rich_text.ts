@@ -18,7 +18,6 @@ type TextStyle =
 
 interface StyledText {
   readonly text: string;
-  /** The styles, outermost first. */
   readonly spans: readonly TextStyle[];
 }
 
@@ -243,7 +242,6 @@ const CUTS: readonly Cut[] = [
   { mark: " ", least: 0.25, place: "anywhere" },
 ];
 
-/** A block from its first unit to the unit after its last. */
 interface Block {
   readonly start: number;
   readonly end: number;
@@ -282,7 +280,6 @@ function cutBefore(
   return isHighSurrogate(text.charCodeAt(edge - 1)) && limit > 1 ? edge - 1 : edge;
 }
 
-/** Returns the last mark up to the edge that is outside all blocks, or -1. */
 function lastMark(
   text: string,
   { mark, edge, blocks }: { readonly mark: string; readonly edge: number; readonly blocks: readonly Block[] },

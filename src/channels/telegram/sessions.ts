@@ -12,7 +12,6 @@ interface Slot {
 }
 
 interface SessionsOptions {
-  /** Opens a session with a model; null for the configured one. */
   readonly open: (model: string | null) => Promise<Session>;
   readonly log: Log;
 }
@@ -21,17 +20,14 @@ interface SessionsOptions {
  * closed, but never one in use. A conversation lives in one session at a time. */
 export class ModelSessions {
   readonly #options: SessionsOptions;
-  /** The sessions, least recently used first. */
   readonly #slots = new Map<string | null, Slot>();
   readonly #closing = new Map<string | null, Promise<void>>();
-  /** The last model of a branch, while its session is open. */
   readonly #lastOf = new Map<string, string | null>();
 
   constructor(options: SessionsOptions) {
     this.#options = options;
   }
 
-  /** Returns the session of the configured model, which stays open until `close`. */
   async main(): Promise<Session> {
     return await this.use(null, (session) => Promise.resolve(session));
   }

@@ -51,7 +51,6 @@ async function getUpdates(
 
 export interface Webhook {
   readonly url: string;
-  /** The secret that Telegram must send along. */
   readonly secret: string;
 }
 

@@ -34,7 +34,6 @@ interface Waiting {
 interface RequestBudget {
   readonly steps: number | null;
   readonly costUsd: number | null;
-  /** The effort for the next requests; null for the model's own choice. */
   readonly reasoning: NonNullable<AskOptions["reasoning"]> | null;
 }
 
@@ -53,7 +52,6 @@ interface ChatParts {
 
 export interface SessionSpend {
   readonly usage: Usage;
-  /** The cost; null if a price is unknown. */
   readonly costUsd: number | null;
   readonly steps: number;
   readonly walls: readonly string[] | null;
@@ -75,7 +73,6 @@ export class ChatController {
   #last: RunningTurn | null = null;
   #asked: TranscriptEntry | null = null;
   #known: ReadonlyMap<string, boolean> = new Map();
-  /** The limits for the next requests; null for the configured ones. */
   budget: RequestBudget = { steps: null, costUsd: null, reasoning: null };
 
   constructor(parts: ChatParts) {
@@ -109,7 +106,6 @@ export class ChatController {
     return { phase: running?.turn.phase ?? "", ms, asks, title: this.#branch?.title ?? "" };
   }
 
-  /** The model's list of tasks in the last request, unless that was answered. */
   get plan(): readonly PlanItem[] {
     return this.#last?.progress.plan ?? [];
   }
@@ -173,13 +169,11 @@ export class ChatController {
     this.#parts.changed();
   }
 
-  /** Runs the last request of the conversation again, however it ended. No query may be running. */
   retry(): void {
     this.#ended = this.#again();
     this.#parts.changed();
   }
 
-  /** Continues the last request of the conversation. No query may be running. */
   more(): void {
     this.#ended = this.#more();
     this.#parts.changed();
@@ -195,7 +189,6 @@ export class ChatController {
     return true;
   }
 
-  /** Returns the newest message that no call has shown yet, or null. */
   takeBack(): Outgoing | null {
     const last = this.#waiting.pop();
     last?.steering?.abort();

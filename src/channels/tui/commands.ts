@@ -168,7 +168,6 @@ async function steps(words: string, parts: CommandParts): Promise<void> {
 
 const STEPS = /^[1-9]\d{0,3}$/;
 
-/** Sets the steps or the cost limit of the next requests; shows both without words. */
 function setBudget(words: string, { chat, panels: { act } }: CommandParts): void {
   const { budget } = chat;
   const [, dollars] = /^\$\s?(\d{1,6}(?:\.\d{1,4})?)$/.exec(words) ?? [];
@@ -192,7 +191,6 @@ function budgetText({ steps, costUsd }: CommandParts["chat"]["budget"]): string 
 
 const LEVELS = ["quick", "balanced", "deep", "auto"] as const;
 
-/** "auto" leaves the effort to the model and the settings. */
 function think(words: string, { chat, panels: { act } }: CommandParts): void {
   const level = words === "" ? chat.budget.reasoning ?? "auto" : LEVELS.find((one) => one === words);
   if (level === undefined) return act.tell(`Unknown level ${words}. Choose ${LEVELS.join(", ")}`);
@@ -230,7 +228,6 @@ async function theme(name: string, { prefs, panels }: CommandParts): Promise<voi
   panels.act.tell(`Theme: ${next}`);
 }
 
-/** Selects NAME or PROVIDER/NAME; opens the picker without a name. */
 async function model(name: string, panels: PanelParts): Promise<void> {
   if (name === "") return panels.act.open(new ModelPicker(panels));
   const cut = name.indexOf("/");

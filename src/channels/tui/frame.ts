@@ -18,7 +18,6 @@ import type { Panel } from "./panels/panel.ts";
 import { amounts, fitted, flat } from "./text/one_line.ts";
 import type { Theme } from "./text/theme.ts";
 
-/** The possible walls are realm, permissions, process and kernel. */
 const WALLS = 4;
 /** Terminals with fewer rows show no footer and no status line. */
 const LOW = 9;
@@ -44,9 +43,7 @@ interface FrameParts {
 export class ScreenFrame implements Component {
   readonly #parts: FrameParts;
   #above = 0;
-  /** The duration of the last drawing in milliseconds. */
   cost = 0;
-  /** Whether the next drawing shows the text that arrived since the last one. */
   fresh = true;
 
   constructor(parts: FrameParts) {
@@ -118,16 +115,12 @@ function waitingLine(
 }
 
 interface StatusFacts {
-  /** The current work of the query, or "". */
   readonly phase: string;
   readonly ms: number;
-  /** Whether an approval waits for the user; Esc refuses it. */
   readonly asks: boolean;
-  /** A message shown until the next key, or "". */
   readonly told: string;
   readonly following: boolean;
   readonly title: string;
-  /** The mode of the input's keys; "" for the usual mode. */
   readonly mode: string;
 }
 
@@ -161,9 +154,7 @@ function leftOf(
 interface FooterFacts {
   readonly session: Pick<Session, "provider" | "model" | "workspace">;
   readonly spent: SessionSpend;
-  /** The counted steps of the running query, and its budget; absent without a running query. */
   readonly steps?: QueryProgress["spent"] | undefined;
-  /** The branch of the repository, with a star for uncommitted changes; "" outside of a repository. */
   readonly git: string;
   readonly home: string;
 }
@@ -256,7 +247,6 @@ export class Painter {
   #drawing: ReturnType<typeof setTimeout> | null = null;
   #ticking: ReturnType<typeof setInterval> | null = null;
 
-  /** `cost` returns the milliseconds of the last redraw. */
   constructor({ draw, cost }: { readonly draw: () => void; readonly cost: () => number }) {
     this.#draw = draw;
     this.#cost = cost;

@@ -18,14 +18,12 @@ const WHEEL_ROWS = 3;
 
 interface KeyboardParts {
   readonly chat: ChatController;
-  /** Ends the user's running command. Returns false without one. */
   readonly cancelCommand: () => boolean;
   readonly input: InputBox;
   readonly transcript: Transcript;
   readonly commands: () => readonly PaletteCommand[];
   readonly panel: () => Panel | null;
   readonly questions: Pick<Questions, "panel" | "turn" | "takes" | "refuse">;
-  /** Returns the keys of the user's own settings. */
   readonly keys: () => Readonly<Record<string, string>>;
   readonly tell: (text: string) => void;
   readonly quit: () => void;
@@ -38,7 +36,6 @@ interface KeyboardParts {
 export class Keyboard {
   readonly #parts: KeyboardParts;
   #interrupted = -Infinity;
-  /** Whether Ctrl-X was pressed, after which Ctrl-E follows. */
   #prefix = false;
 
   constructor(parts: KeyboardParts) {
@@ -70,7 +67,6 @@ export class Keyboard {
     else this.#act(action);
   }
 
-  /** A negative direction scrolls up. */
   wheel(direction: number): void {
     const open = this.#parts.panel();
     if (open === null) return this.#parts.transcript.scroll(direction * WHEEL_ROWS);

@@ -4,12 +4,9 @@ import { ensureFolder, replaceFile } from "../../domain/kit/files.ts";
 
 export const THEMES = ["auto", "dark", "light", "contrast"] as const;
 
-/** Display settings of the terminal, which no query depends on. */
 export interface Prefs {
   readonly thinking: boolean;
-  /** Whether to show iterations with their code and results; otherwise only requests and answers. */
   readonly iterations: boolean;
-  /** The theme; "contrast" dims no text. */
   readonly theme: typeof THEMES[number];
   /** Whether Vis handles wheel and clicks; selecting text in the terminal then needs Shift. */
   readonly mouse: boolean;

@@ -59,7 +59,7 @@ async function namesIn(folder: string): Promise<{ readonly names: readonly strin
       .map(({ name }) => basename(name, ".md")).filter((name) => NAME.test(name)).sort();
     return { names: names.slice(0, MOST_FILES), hasMore: hasMore || names.length > MOST_FILES };
   } catch {
-    return { names: [], hasMore: false }; // Most workspaces have no such folder.
+    return { names: [], hasMore: false };
   }
 }
 

@@ -75,7 +75,6 @@ function notesOf({ notes = [], swept }: Session): ScreenStart["notes"] {
   ];
 }
 
-/** Returns the text for the shell's screen after quitting. */
 function farewell(branch: Branch | null): string {
   return branch === null ? "" : `Resume with: vis --conversation ${branch.conversationId.slice(0, 13)}\n`;
 }

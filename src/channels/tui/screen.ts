@@ -38,27 +38,20 @@ export interface ScreenParts {
   readonly config: () => Promise<ConfigAdmin>;
   readonly extensions: () => Promise<Pick<ExtensionAdmin, "run" | "commands" | "requests">>;
   readonly runCommand: RunCommand;
-  /** Returns the image in the clipboard, or null. */
   readonly clipboardImage?: () => Promise<Uint8Array<ArrayBuffer> | null>;
   /** Opens a text in the user's editor, on the terminal. Resolves with null if it is unchanged. Rejects with
    * `UsageError`. */
   readonly edit?: (text: string) => Promise<string | null>;
-  /** Returns the branch of the repository around a workspace, with a star for uncommitted changes; "" outside of a
-   * repository. */
   readonly gitState?: (workspace: string) => Promise<string>;
   readonly prefs: PrefsKeeper;
-  /** Vis's own folder; null if the machine has no home folder. */
   readonly home: string | null;
-  /** The user's home folder, for shortening paths. */
   readonly userHome: string;
   readonly color: boolean;
   readonly clock?: Clock;
 }
 
 export interface ScreenStart {
-  /** The conversation to continue; null for a new one. */
   readonly branch: Branch | null;
-  /** Notes that the user should see first. */
   readonly notes: readonly string[];
 }
 
@@ -330,7 +323,6 @@ export class Screen implements PanelActions {
     });
   }
 
-  /** Undoes file changes, and lists them. Throws `UsageError` without a change to undo. */
   async #undone(options: Parameters<typeof runUndo>[1]): Promise<string> {
     const report = await runUndo(await this.#parts.extensions(), options);
     if (report === null) throw new UsageError("Cannot undo: the extension that records file changes is disabled");
@@ -367,7 +359,6 @@ export class Screen implements PanelActions {
     });
   }
 
-  /** Runs the work only while no query runs. */
   async #idle(what: string, work: () => Promise<void> | void): Promise<void> {
     if (this.chat.running !== null) {
       return this.tell(`Cannot ${what} while a request is running; Esc cancels it`);

@@ -85,7 +85,6 @@ export function watchEnd({ signal, defect, last }: {
   };
 }
 
-/** Stops the program until the shell's `fg`. */
 export function suspend({ giveUp, take }: { readonly giveUp: () => void; readonly take: () => void }): void {
   if (Deno.build.os === "windows") return;
   giveUp();

@@ -36,12 +36,10 @@ export class UserCommands {
     this.#parts = parts;
   }
 
-  /** Numbers the next outputs after the outputs of a conversation. */
   countFrom(number: number): void {
     this.#count = Math.max(this.#count, number);
   }
 
-  /** Runs the text if it is a command; returns false if it is not. */
   runs(text: string): boolean {
     const [, command = ""] = /^!\s*(\S[^]*)/.exec(text) ?? [];
     if (command !== "") void this.#run(command);
@@ -81,7 +79,6 @@ export class UserCommands {
     screen.redraw();
   }
 
-  /** Returns false if no command runs. */
   cancel(): boolean {
     const running = this.#running;
     running?.abort();

@@ -61,7 +61,6 @@ async function entriesOf(path: string): Promise<readonly Deno.DirEntry[]> {
   return [...entries].sort((one, other) => one.name < other.name ? -1 : 1);
 }
 
-/** Whether a name can be shown and typed on one line. */
 export function isPlain(text: string): boolean {
   return !/[\t\n]/.test(text) && visibleText(text) === text;
 }

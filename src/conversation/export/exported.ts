@@ -28,13 +28,11 @@ interface Readable {
 
 export type ExportFormat = "json" | "md" | "html";
 
-/** The exports of a process. One is made at a time, whatever its size, and each is read and written in pieces. */
 export class Exports {
   readonly #turns = new Semaphore();
   readonly #archiveBytes: number;
   #open = 0;
 
-  /** `archiveBytes` is the largest archive that an import accepts. */
   constructor({ archiveBytes = MAX_ARCHIVE_BYTES } = {}) {
     this.#archiveBytes = archiveBytes;
   }

@@ -182,7 +182,6 @@ export function endFacts(query: Omit<RecordedQuery, "iterations">, steps: number
   ];
 }
 
-/** Describes the end of a block on one line: the actions of its calls, else the outcome. */
 export function blockEnd({ code, result }: RecordedBlock): { readonly ok: boolean; readonly text: string } {
   const tally = BlockTally.of(result.calls);
   const { ok, text, isCode } = blockLine({ code, tally, result });

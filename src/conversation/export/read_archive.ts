@@ -208,7 +208,6 @@ function checkTexts({ iteration, querySoul, extensionState }: Tables, contents: 
   }
 }
 
-/** Checks that forks lead back to a first branch, and sub-queries to a query of a user. */
 function checkBranches(
   { conversationState, conversationSoul, childBranch, querySoul, queryState, iteration }: Tables,
 ): void {
@@ -256,7 +255,6 @@ type Facts = Extract<Metadata, { readonly kind: string; readonly requires: reado
  * code. */
 export interface ArchiveCode {
   readonly functions: readonly string[];
-  /** The names of the classes, which include their namespaces. */
   readonly classes: readonly string[];
 }
 
@@ -298,7 +296,7 @@ export class LongStrings implements Disposable {
   #file: Deno.FsFile | null = null;
   #fileBytes = 0;
 
-  /** Reads JSON from any bytes. `text` contains the bytes outside of long strings. */
+  /** `text` contains the bytes outside of long strings; any bytes are accepted. */
   static async of(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<LongStrings> {
     const strings = new LongStrings();
     try {

@@ -16,7 +16,6 @@ type Write = (text: string) => Promise<void>;
 
 type Content = Extract<ArchivePart, { readonly sha256: string }>;
 
-/** Writes an archive as JSON in small pieces, with each row on its own line. */
 export async function writeArchive(
   parts: (take: (part: ArchivePart) => Promise<void>) => Promise<void>,
   write: Write,
@@ -57,7 +56,6 @@ export async function writeArchive(
   await write(`${state.items === 0 ? "" : "\n  "}],\n  "sha256": ${json(digest.end())}\n}\n`);
 }
 
-/** UTF-8 is written as text, other bytes as base64. */
 async function writeContent(content: Content, write: Write): Promise<void> {
   const { sha256 } = content;
   const { isText, pieces } = await kindOf(content);

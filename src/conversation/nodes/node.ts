@@ -186,7 +186,7 @@ export class Node implements SharedQueries {
       const ring = this.#bell.next(command.queryId);
       const outcome = await nodes.outcome(id);
       if (outcome !== null || signal.aborted) {
-        this.#bell.ring(command.queryId); // No follower may be waiting.
+        this.#bell.ring(command.queryId); // It is not an error if no follower waits.
         if (outcome === null) await nodes.settle({ id, queryId: command.queryId }, false);
         return outcome ?? false;
       }
@@ -210,7 +210,6 @@ export class Node implements SharedQueries {
 
 const NEVER = new AbortController().signal;
 
-/** The limit for queries that a node runs at a time; another node may take the waiting ones. */
 const MOST = 64;
 
 interface OpenedNode {

@@ -29,7 +29,6 @@ export class Bell {
   }
 }
 
-/** Waits for a ring, until the next regular look, or until the signal aborts. */
 export async function ringOrLook(ring: Promise<void>, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
   const timer = REAL_CLOCK.sleep(LOOK_MS, AbortSignal.any([over.signal, signal])).catch(() => {});
@@ -78,7 +77,6 @@ interface FollowParts {
   readonly store: Pick<Store, "query">;
   readonly nodes: Pick<NodeStore, "eventsAfter" | "job">;
   readonly bell: Bell;
-  /** Returns the events of a query if this node runs it. */
   readonly local: (queryId: string) => LocalEvents | null;
 }
 
@@ -92,7 +90,7 @@ export async function* followQuery(
   try {
     yield* eventsAfter(queryId, parts, options);
   } finally {
-    parts.bell.ring(queryId); // No follower may be waiting.
+    parts.bell.ring(queryId); // It is not an error if no follower waits.
   }
 }
 
@@ -159,7 +157,6 @@ async function endOf(
 const AGAIN_MS = 250;
 /** After each batch the publisher waits this long for more events. */
 const GATHER_MS = 10;
-/** The limit for the JSON characters of one statement. */
 const MOST_CHARS = 4_000_000;
 
 /** Sends the events of all queries of this node to the other nodes. Events that happen during a transfer form the next

@@ -67,7 +67,6 @@ export class NodeRuns {
     return this.#running.get(queryId)?.events ?? null;
   }
 
-  /** Returns false if the query does not run here. */
   cancel(queryId: string): boolean {
     const run = this.#running.get(queryId);
     run?.cancelled.abort();
@@ -175,7 +174,6 @@ export class NodeRuns {
     }
   }
 
-  /** Returns whether the query continues elsewhere. */
   async #stopped(job: ClaimedJob, error: unknown): Promise<boolean> {
     const { nodes, publisher, store } = this.#parts;
     const { queryId } = job;
@@ -303,7 +301,6 @@ async function runJob(
   } else if (!query.running) new Emitter(options.emit, { queryId, now: Date.now, seq }).send(endEvent(query));
 }
 
-/** Returns the newest `seq` in the query's own events, or 0. */
 async function lastSeq(queryId: string, nodes: Pick<NodeStore, "eventsAfter">): Promise<number> {
   let seq = 0, after = 0;
   for (;;) {

@@ -18,8 +18,6 @@ interface DiffPlace {
   readonly more?: (count: number) => string;
 }
 
-/** Draws a unified diff as the lines of a terminal: each file with its counts, its lines with their numbers, and the
- * changed words marked. */
 export function diffLines(diff: string, place: DiffPlace): readonly string[] {
   const { most = SHOWN_DIFF_LINES, more = (count) => `… ${count} more ${count === 1 ? "line" : "lines"}` } = place;
   return readDiff(diff).flatMap((file) => {

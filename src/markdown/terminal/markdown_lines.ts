@@ -82,7 +82,6 @@ function code(
   ];
 }
 
-/** Draws the inner blocks with a mark before each line. */
 function behind(
   place: TerminalPlace,
   mark: string,
@@ -155,7 +154,6 @@ interface Drawing extends Wrapping {
 }
 
 const GAP = 3;
-/** Columns of a table are never narrower. */
 const LEAST_COLUMN = 4;
 
 /** Draws a table. If it is wider than the terminal, cells are wrapped, or else shown one below the other. */
@@ -209,7 +207,6 @@ function padded(
   });
 }
 
-/** Draws each row as its cells below each other, with their heads; empty cells are omitted. */
 function records(
   cells: readonly (readonly (readonly Run[])[])[],
   { width, columns, paint }: Drawing,

@@ -16,7 +16,6 @@ export interface TerminalPaint {
   readonly open: ((text: string, href: string) => string) | null;
 }
 
-/** Dims a line that has its own styles. */
 export function faded(line: string): string {
   return line === "" ? "" : `\x1b[2m${line.replaceAll("\x1b[22m", "\x1b[22;2m")}\x1b[22m`;
 }
@@ -27,7 +26,6 @@ export function terminalPaint(
   { color, weights = true, dims = true, links = false }: {
     readonly color: boolean;
     readonly weights?: boolean;
-    /** Whether marks and comments may be dim. */
     readonly dims?: boolean;
     readonly links?: boolean;
   },

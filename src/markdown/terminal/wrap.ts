@@ -83,7 +83,6 @@ function isBlank(runs: readonly Run[]): boolean {
   return runs.every(({ text }) => /^ *$/.test(text));
 }
 
-/** Yields words and the blanks between them, each as runs; null is the end of a line. */
 function* wordsOf(runs: readonly Run[]): Generator<readonly Run[] | null> {
   let word: Run[] = [];
   for (const { text, paint } of runs) {
@@ -109,7 +108,6 @@ const EMOJI = /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Regional_Indicator}
 const MARKS = /(?<=[^])[\uff9e\uff9f]/g;
 const NOTHING = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
 
-/** Returns the columns that a text without control sequences takes on a terminal. */
 export function textColumns(text: string): number {
   if (ASCII.test(text)) return text.length;
   let columns = 0;

@@ -14,7 +14,6 @@ import { type Fence, findFences, isCode, scanJson, takeThinking } from "./think_
 
 const SHAPE = 'Expected one JSON object: {"thinking": "…", "code": [{"expr": "…", "timeMs": 3000}]} to work, ' +
   'or {"final": {"answer": "…"}} to finish';
-/** Matches a possible beginning of a reply or an array of blocks: a brace followed by the name of a field. */
 const START =
   /(?:\[\s*)?\{\s*["'“]?(?:thinking|thoughts?|reasoning|code|code_?blocks|blocks|next|final|final_?answer|answer|expr)["'”]?\s*:/gi;
 const ESCAPED_START = /\{\s*\\"(?:thinking|code|final|answer|expr)\\"\s*:/i;
@@ -23,14 +22,12 @@ const MAX_OTHER_STARTS = 8;
 /** The limit for characters that are parsed for all candidates together, so that hostile text costs no more than a
  * large reply. */
 const MAX_WORK = 2_500_000;
-/** The number of starts that the repair library may try. */
 const MAX_LIBRARY = 2;
 const TOOL_CALL =
   /\bto=functions\.|\[TOOL_CALLS\]|<\/?(?:tool_call|function_calls?|invoke|tool_use)\b|<[|｜](?:tool|python_tag|plugin)|"(?:tool_calls?|function_call|tool_name)"|"(?:arguments|tool|tool_input)"\s*:/;
 
 interface BesideText {
   readonly reasoning: string;
-  /** The tool that the model called, with the beginning of its arguments, or null. */
   readonly toolCall: string | null;
 }
 
@@ -319,7 +316,6 @@ function syntaxError(text: string): string {
 
 interface RepairedJson {
   readonly value: unknown;
-  /** The index after the value in the text. */
   readonly end: number;
   readonly repairs: readonly string[];
   /** The state of a value whose text ended inside it. The incomplete part was dropped, or its last part is doubtful and
@@ -417,7 +413,6 @@ function repairStrings(text: string): string {
 
 /** The names of fields that precede a value. They distinguish the end of a string from a quote inside it. */
 const NAMES = "thinking|code|next|final|expr|time_?ms|model|reasoning|answer|answer_?type|confidence";
-/** Matches the text that may follow the closing quote of a value. */
 const ENDS = new RegExp(
   `"\\s{0,99}(?:[}\\]]\\s{0,99}(?:[,}\\]]|$)|,\\s{0,99}(?:"(?:${NAMES})"\\s{0,9}:|\\{\\s{0,99}")|$)`,
   "iy",
@@ -446,7 +441,6 @@ function lastSign(text: string): string {
   return text.trimEnd().at(-1) ?? "";
 }
 
-/** Returns the index of the quote that ends the string, or -1. */
 function closing(text: string, { from, name }: { readonly from: number; readonly name: boolean }): number {
   for (let at = from; at < text.length; at++) {
     const char = text[at];

@@ -306,7 +306,6 @@ export function fieldsOf(value: unknown): ReplyFields {
   return { entries, renamed, has: (names) => names.some((name) => entries.has(name)) };
 }
 
-/** Returns the first of the names with a value; null and undefined do not count. */
 function pick(fields: ReplyFields, names: readonly string[]): unknown {
   for (const name of names) {
     const value = fields.entries.get(name);

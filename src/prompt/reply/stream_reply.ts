@@ -3,7 +3,6 @@ import { type OpenThinking, thinkingAfter } from "./think_parts.ts";
 interface ReplyDelta {
   readonly thinking: string;
   readonly code: { block: number; delta: string }[];
-  /** The text of the answer, which Vis may still refuse. */
   readonly answer: string;
 }
 
@@ -76,7 +75,6 @@ type StreamPiece =
 
 const NO_PIECE: StreamPiece = { kind: "none" };
 
-/** Characters that may end the beginning of thinking. */
 const OPENS = /[>\]▷:\nA-Z{]/;
 const CODE_FENCE = /^\s*`{3,}\s*(?:ts|tsx|typescript|js|jsx|javascript)\s*$/i;
 const MAX_LINE = 80;
@@ -345,7 +343,6 @@ function answerPiece(text: string): StreamPiece {
 
 const FINAL = /^final_?answer$|^final$/;
 
-/** Whether a string is the answer: `final.answer`, `final` itself, or `answer` next to the other keys. */
 function isAnswer({ role }: Frame, key: string): boolean {
   return role === "final" ? key === "answer" : role === "reply" && (key === "answer" || FINAL.test(key));
 }
@@ -358,7 +355,6 @@ const MAX_TAG = 200;
 /** The part of an answer that a user may see before Vis has filled in its values. It is empty while it may be the name
  * of a variable, and has … for a value that a template inserts. */
 class AnswerDraft {
-  /** The text held back until it is known whether it is a name or a tag. */
   #held = "";
   #begun = false;
 

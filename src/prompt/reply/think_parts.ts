@@ -73,7 +73,6 @@ const MAX_WORK = 2_500_000;
 
 export interface OpenThinking {
   readonly close: RegExp;
-  /** Matches the first character of a possible end. */
   readonly starts: RegExp;
   readonly keepsLast: boolean;
 }
@@ -89,7 +88,6 @@ const STREAMED = FAMILIES.map(({ open, close, starts, isExact }) => {
 });
 const ANY_OPEN = new RegExp(STREAMED.map(({ open }) => open.source).join("|"), "i");
 
-/** Returns the thinking that begins at the end of a text, which has its line; null if none does. */
 export function thinkingAfter(text: string): OpenThinking | null {
   return ANY_OPEN.test(text) ? STREAMED.find(({ open }) => open.test(text)) ?? null : null;
 }
@@ -235,7 +233,6 @@ class Parts {
     return all.reduce<Found | null>((first, one) => first === null || one.index < first.index ? one : first, null);
   }
 
-  /** Returns the end of this thinking; a mark in a value that it drafts does not count. */
   #closeOf({ family, end }: Found): Found | null {
     if (family === null) return null;
     const closes = this.#closes.get(family) ?? new Finder("close", family, family.close);
@@ -255,7 +252,6 @@ class Parts {
     }
   }
 
-  /** Returns the index after the JSON value at `index`, or null. */
   #valueEnd(index: number): number | null {
     if (this.#values >= MAX_VALUES || this.#work > MAX_WORK) return null;
     this.#values++;
@@ -283,9 +279,7 @@ class Parts {
 
 /* Finds the ends of fenced code and JSON values in a text. */
 
-/** A fenced part of a text; outermost fences only. */
 export interface Fence {
-  /** The language in lower case, or "". */
   readonly language: string;
   readonly content: string;
   /** The fence starts at the first character of its opening line and ends after its closing line. */
@@ -336,7 +330,6 @@ export function isCode({ language, content }: Fence): boolean {
 }
 
 interface Scan {
-  /** The index after the end of the value; -1 if the text ends first. */
   readonly end: number;
   /** Returns the text up to its last complete part, closed; "" without a complete part. */
   readonly closed: () => string;
@@ -385,7 +378,6 @@ export function scanJson(text: string, start: number): Scan {
   return { end: -1, closed: () => text.slice(start, safe) + stack.toReversed().join("") };
 }
 
-/** Returns the index after the closing quote of the string that opens at `at`, or -1. */
 function stringEnd(text: string, at: number): number {
   for (let i = at + 1; i < text.length; i++) {
     const char = text[i];

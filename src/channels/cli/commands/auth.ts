@@ -14,7 +14,6 @@ import type { Io, ProviderAdmin } from "../../channel.ts";
 import { interrupt, jsonText, printReport } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
 
-/** The number of refused keys and unusable answers before the command gives up. */
 const TRIES = 3;
 
 type Place = Pick<CommandInput<unknown>, "services" | "io">;
@@ -66,7 +65,6 @@ interface Login extends Place {
   readonly admin: ProviderAdmin;
 }
 
-/** Returns the provider to log in to; null if the login is complete. */
 async function nameOf(
   given: string | undefined,
   { admin, services, io, keyStdin }: Login & { readonly keyStdin: boolean },
@@ -102,10 +100,8 @@ async function choose({ admin, services, io }: Login): Promise<string | null> {
   return null;
 }
 
-/** Asks a service about a key. Resolves with its objection, or "". */
 type AskService = (key: string) => Promise<string>;
 
-/** Throws `ConfigError` if the service refuses the key. */
 async function pipedKey(
   provider: string,
   { io, ask }: Pick<Login, "io"> & { readonly ask: AskService },
@@ -118,7 +114,6 @@ async function pipedKey(
   });
 }
 
-/** Prompts for a key until the service accepts it. */
 async function askKey(
   provider: string,
   { admin, io, ask }: Pick<Login, "admin" | "io"> & { readonly ask: AskService },

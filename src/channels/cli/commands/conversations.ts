@@ -139,8 +139,6 @@ export async function deleteConversation(
 /** This many characters of an id are enough to find a conversation again. */
 const ID_CHARS = 13;
 
-/** Formats a conversation for a terminal: short id, age, requests and title. The folder follows if the list has several
- * folders. */
 function conversationLine(
   { conversationId, activeAt, queries, running, title, workspace }: {
     readonly conversationId: string;
@@ -170,7 +168,6 @@ function conversationLine(
   ].join("  ");
 }
 
-/** Returns the branches of a conversation as a tree, one per line; empty for a single branch. `shown` is marked. */
 export function branchLines(
   branches: readonly BranchOfConversation[],
   { shown }: { readonly shown?: string } = {},

@@ -21,7 +21,6 @@ export async function dbRestore(path: string, input: Input): Promise<number> {
   return printReport(report, [`Restored ${size(report.bytes)} to ${report.path}`, ...kept], input);
 }
 
-/** Resolves with 1 if a problem was found. */
 export async function dbCheck(input: Input): Promise<number> {
   const database = await maintenance(input);
   const report = await database.check();

@@ -9,7 +9,6 @@ import { exitCodeOf, interrupt } from "../output.ts";
 import { withSession } from "../program/command.ts";
 import { Progress } from "../query_command.ts";
 
-/** The requests of the first process and, after a restart, of the second. */
 const REQUESTS = {
   first: [
     "Which files here mention TODO, and how often?",

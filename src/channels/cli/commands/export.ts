@@ -70,7 +70,6 @@ async function writePieces(
 interface ImportFlags {
   readonly output: "text" | "json";
   readonly quiet: boolean;
-  /** Whether to accept the code in the file without a question. */
   readonly trust: boolean;
   readonly cwd?: string | undefined;
 }

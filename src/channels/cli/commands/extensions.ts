@@ -39,7 +39,6 @@ export async function extensionsCheck(
   return code;
 }
 
-/** Resolves with 1 if a test failed. */
 export async function extensionsTest(path: string | undefined, input: Input): Promise<number> {
   const tests = await (await adminOf(input)).test(path ?? ".");
   printReport(tests, tests.map(checkLine), input);

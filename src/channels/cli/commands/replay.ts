@@ -22,7 +22,6 @@ interface ReplayFlags {
 }
 
 interface QueryReport {
-  /** The 1-based number of the query. */
   readonly query: number;
   readonly request: string;
   readonly same: boolean;
@@ -100,7 +99,6 @@ async function playIn(
   return await withSession(opening, (session) => play(recording, { session, workspace, playback, count, signal }));
 }
 
-/** Plays all queries up to the requested one, which uses variables of the earlier ones. */
 async function play(
   recording: Recording,
   { session: { conversations }, workspace, playback, count, signal }: {

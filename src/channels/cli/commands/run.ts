@@ -27,7 +27,6 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
   /** Continues the last request, without a new one. */
   readonly more?: boolean | undefined;
   readonly maxCost?: number | undefined;
-  /** The time limit in milliseconds. */
   readonly timeout?: number | undefined;
 }
 
@@ -86,7 +85,6 @@ type Given = Pick<AskOptions, "images" | "responseSchema"> & {
   readonly context: Awaited<ReturnType<typeof readContextArgument>> | undefined;
 };
 
-/** Reads the input besides the text of the request, before anything is opened. */
 async function readGiven({ image = [], schema, context }: RunFlags): Promise<Given> {
   const images = [];
   for (const one of image) images.push(await readImageArgument(one));
@@ -224,7 +222,6 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-/** Reads an image of the command line: a file, or an http, https or `data:` URL. Throws `UsageError`. */
 export async function readImageArgument(given: string): Promise<Image> {
   if (/^(?:https?|data):/i.test(given)) return readImage(given, given.slice(0, 80));
   return await readImageFile(given);
@@ -302,13 +299,10 @@ async function readPiped(
 
 export interface PromptFlags extends OpenRequest {
   readonly conversation?: string | undefined;
-  /** The 1-based number of the iteration. */
   readonly iteration?: number | undefined;
   readonly json: boolean;
 }
 
-/** Shows the messages that a request would send first, or the prompt of a stored iteration. Sends and stores no
- * request. */
 export async function promptCommand(
   prompt: string,
   { services, io, flags }: CommandInput<PromptFlags>,
@@ -334,7 +328,6 @@ export async function promptCommand(
   });
 }
 
-/** Reads the requested iteration of the newest query, by default its last. */
 async function stored(
   { conversations }: Session,
   { branch, iteration }: { readonly branch: Conversation; readonly iteration: number | undefined },

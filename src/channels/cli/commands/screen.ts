@@ -56,7 +56,6 @@ function parsed(args: readonly string[], io: Io): ScreenRequest {
   return request;
 }
 
-/** Prints the first steps if no provider is configured, otherwise an overview. */
 async function welcome(
   { services, io, help }: { readonly services: Services; readonly io: Io; readonly help: () => void },
 ): Promise<number> {

@@ -52,7 +52,6 @@ const ID_CHARS = 13;
 /** Words that share this many first letters count as forms of one word. */
 const STEM = 3;
 
-/** Formats search results for a terminal: each conversation once, its places below it, the found words in bold. */
 function foundLines(
   hits: readonly SearchHit[],
   { text, io, now }: { readonly text: string; readonly io: Pick<Io, "stdoutColor">; readonly now: number },

@@ -15,7 +15,6 @@ export interface VarsFlags {
   readonly conversation?: string | undefined;
   readonly history?: string | undefined;
   readonly at?: string | undefined;
-  /** A name and two versions, or only the name. */
   readonly diff?: readonly string[] | undefined;
   readonly limit: number;
   readonly db?: string | undefined;
@@ -125,7 +124,6 @@ function versionOf(text: string | undefined): number {
   throw new UsageError(`Cannot compare version ${text}: it must be a whole number of at least 1`);
 }
 
-/** Returns values as JSON if it can represent them, otherwise as text. */
 function facts({ shown, ...version }: ShownVersion): object {
   if (shown === null) return { ...version, tooLarge: true };
   const { value } = shown;

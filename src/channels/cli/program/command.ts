@@ -43,9 +43,7 @@ export function action<A extends readonly unknown[], F>(
 export const FLAGS = {
   model: ["--model <name>", "model to use, or provider/model (VIS_MODEL)"],
   provider: ["--provider <name>", "use only this provider, such as anthropic, ollama or demo (VIS_PROVIDER)"],
-  /** The option of commands that call a model. */
   db: ["--db <path>", "database file, postgres://… or :memory: (VIS_DB)"],
-  /** The option of commands about stored data. */
   storedDb: ["--db <path>", "database file, or postgres://… (VIS_DB)"],
   root: ["--root", "also change files of the repository around the folder, without a question"],
   shell: ["--shell <mode>", "commands if their wall is not whole: ask, run or off", unwalledMode],
@@ -112,7 +110,6 @@ export function refuseWords(command: Command): Command {
   });
 }
 
-/** Runs work with a session and closes the session. */
 export async function withSession<T>(opening: Promise<Session>, work: (session: Session) => Promise<T>): Promise<T> {
   const session = await opening;
   try {
@@ -122,7 +119,6 @@ export async function withSession<T>(opening: Promise<Session>, work: (session: 
   }
 }
 
-/** Opens stored data without a provider. */
 export async function browse<T>(
   { services, flags: { db, cwd } }: {
     readonly services: Services;

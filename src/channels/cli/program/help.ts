@@ -132,7 +132,6 @@ function unknown(word: string, at: Command): never {
   return at.error(`error: unknown command '${word}'${hint}`, { code: "commander.unknownCommand" });
 }
 
-/** Returns the schema of a command together with its `jsonl` lines, or all schemas without a name. */
 function schemaOf(name: string, all: Readonly<Record<string, object>>): object {
   const own = all[name] ?? all[`${name} jsonl`];
   if (name !== "" && own === undefined) throw new UsageError(`Cannot show a schema: vis ${name} has no JSON output`);

@@ -198,7 +198,6 @@ function addDb(program: Command, context: Context): void {
 
 const UNITS: Readonly<Record<string, number>> = { h: DAY_MS / 24, d: DAY_MS, w: 7 * DAY_MS };
 
-/** Parses an age into milliseconds. */
 function age(text: string): number {
   const [, number = "", unit = ""] = /^(\d{1,6})([hdw])$/.exec(text.trim()) ?? [];
   const ms = Number(number) * (UNITS[unit] ?? NaN);

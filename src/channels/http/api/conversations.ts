@@ -270,7 +270,6 @@ interface Answered {
   readonly answerType: string;
 }
 
-/** Adds the answer of each query as a tree without markup; null if the answer is long or not in Markdown. */
 async function withAnswerTrees<T extends Answered>(
   queries: readonly T[],
 ): Promise<readonly (T & { readonly answerTree: readonly MarkdownBlock[] | null })[]> {

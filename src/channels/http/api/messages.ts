@@ -232,7 +232,6 @@ async function steered(
   );
 }
 
-/** Fields that a query accepts only at its beginning. */
 const OF_A_QUERY = [
   ...["images", "context", "responseSchema", "plan", "review"] as const,
   ...Object.keys(schema.ChoicesSchema.shape) as (keyof typeof schema.ChoicesSchema.shape)[],

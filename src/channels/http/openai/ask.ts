@@ -26,7 +26,6 @@ interface OpenAiAsked {
   readonly given: OpenAiRequest;
   readonly askedAs?: AskOptions["askedAs"];
   readonly events: (events: AsyncIterable<FollowedEvent>, begun: Begun) => AsyncGenerator<string>;
-  /** Returns the body, once the query has an answer. */
   readonly whole: (result: QueryResult, begun: Begun) => object | Promise<object>;
 }
 
@@ -122,7 +121,6 @@ async function once(
   return { queryId: sent?.queryId ?? "" };
 }
 
-/** Returns the conversation in which a key is looked up. A key without one has its own conversation. */
 async function conversationOf(
   c: Context<Env>,
   { asking: { target, request }, key }: { readonly asking: Asking; readonly key: string },
@@ -190,7 +188,6 @@ export type OpenAiMessage = z.infer<typeof MessageSchema>;
 interface OpenAiRequest {
   readonly messages: readonly OpenAiMessage[];
   readonly field: "messages" | "input";
-  /** The format of the answer; text if absent. */
   readonly format: { readonly type: string; readonly schema?: unknown } | null | undefined;
 }
 
@@ -251,7 +248,6 @@ function imagesOf({ content }: OpenAiMessage): readonly Image[] {
   return urls.map((url, at) => readImage(url, `${at + 1}`));
 }
 
-/** The header that names the parameters of a request without an effect here. */
 const IGNORED_HEADER = "x-vis-ignored";
 
 const MAX_NAMED = 50;
@@ -302,7 +298,6 @@ function hasEffectElsewhere(name: string, value: unknown): boolean {
   return !(name === "store" || (Array.isArray(value) && value.length === 0));
 }
 
-/** Throws `Problem` if the client offers tools that the model may call. */
 function refuseTools(
   { tools, functions, tool_choice: choice, function_call: call }: z.infer<typeof OpenAiBody>,
 ): void {
@@ -324,7 +319,6 @@ const TYPES: Partial<Record<ProblemKind, string>> = {
   defect: "server_error",
 };
 
-/** OpenAI's own names for problems. */
 const CODES: Partial<Record<ProblemKind, string>> = {
   unauthorized: "invalid_api_key",
   "rate-limited": "rate_limit_exceeded",

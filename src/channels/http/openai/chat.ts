@@ -98,7 +98,6 @@ chat.post(
 interface CompletionFacts {
   readonly queryId: string;
   readonly model: string;
-  /** The time in milliseconds since the epoch. */
   readonly at: number;
 }
 

@@ -149,7 +149,6 @@ async function messagesOf(parts: HttpParts, { input, instructions }: ResponseReq
   return messages;
 }
 
-/** Returns the branch that ends with the previous response, a branch that begins at it, or the named conversation. */
 async function targetOf(c: Context<Env>, body: ResponseRequest): Promise<AskTarget> {
   const { parts } = c.env;
   const { previous_response_id: previous } = body;
@@ -176,7 +175,6 @@ async function answerOf({ conversations }: Pick<HttpParts, "conversations">, id:
   });
 }
 
-/** Returns the query that an id with this prefix names, or null. */
 async function findAs(
   prefix: string,
   { conversations, id }: Pick<HttpParts, "conversations"> & { readonly id: string },
@@ -202,7 +200,6 @@ type OpenAiResponse =
 interface ResponseFacts extends z.infer<typeof AskedSchema> {
   readonly queryId: string;
   readonly conversationId: string;
-  /** The time in milliseconds since the epoch. */
   readonly at: number;
 }
 

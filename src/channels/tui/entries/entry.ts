@@ -19,7 +19,6 @@ export interface TranscriptEntry {
 export interface DisplayOptions {
   readonly theme: Theme;
   readonly prefs: Prefs;
-  /** Whether to show whole blocks and results instead of their first lines. */
   readonly whole: boolean;
 }
 
@@ -41,7 +40,6 @@ export abstract class DrawnEntry implements TranscriptEntry {
     return this.#lines;
   }
 
-  /** Requests a drawing with the next frame, because text arrived. */
   grown(): void {
     this.#isOld = true;
   }

@@ -13,7 +13,6 @@ export class RequestEntry extends DrawnEntry {
   readonly #label: string;
   readonly #shown: () => DisplayOptions;
 
-  /** `label` marks a special request; "" for an ordinary one. */
   constructor(text: string, { label = "", shown }: { readonly label?: string; readonly shown: () => DisplayOptions }) {
     super();
     this.#text = text;

@@ -197,7 +197,6 @@ export interface OlderParts {
 /** The unread iterations of a query. They are read when scrolling comes near, from the side of the approach. */
 export class OlderEntry extends DrawnEntry {
   readonly #queryId: string;
-  /** The 0-based positions of the first iteration and after the last one. */
   readonly #range: { readonly from: number; readonly to: number };
   readonly #parts: OlderParts;
   #asked = false;

@@ -12,7 +12,6 @@ interface Place {
  * rows from the beginning. Growth elsewhere therefore does not move it. */
 export class Transcript {
   readonly #entries: TranscriptEntry[] = [];
-  /** The position of the first visible row; null while following the end. */
   #top: Place | null = null;
   #size = { width: 80, rows: 1 };
   #fresh = true;
@@ -55,7 +54,6 @@ export class Transcript {
     for (const entry of this.#entries) entry.invalidate();
   }
 
-  /** A positive number of rows scrolls down. */
   scroll(rows: number): void {
     const from = this.#top ?? this.#placeAbove({ index: this.#entries.length, line: 0 }, this.#size.rows);
     if (from === null) return;
@@ -107,7 +105,6 @@ export class Transcript {
     return parts.flat().slice(-this.#size.rows);
   }
 
-  /** Returns the visible rows from a place and one more, if it exists. */
   #rowsFrom({ index, line }: Place): readonly string[] {
     const wanted = this.#size.rows + 1;
     const rows = [...this.#lines(index).slice(line, line + wanted)];
@@ -117,7 +114,6 @@ export class Transcript {
     return rows;
   }
 
-  /** Returns the position this many rows higher; null if the beginning is nearer. */
   #placeAbove({ index, line }: Place, rows: number): Place | null {
     let left = rows - line;
     if (left <= 0) return { index, line: -left };
@@ -130,7 +126,6 @@ export class Transcript {
     return null;
   }
 
-  /** Returns the position this many rows lower; null if the end is nearer. */
   #placeBelow({ index, line }: Place, rows: number): Place | null {
     let left = line + rows;
     for (let at = index; at < this.#entries.length; at++) {

@@ -36,7 +36,6 @@ export class RunningTurn {
     return this.cancelling ? "cancelling" : this.progress.doing;
   }
 
-  /** Keeps this many iterations; earlier ones can be read again. */
   fold(left: number): void {
     const gone = this.#steps.slice(0, Math.max(0, this.#steps.length - left));
     const [first, last] = [gone[0], gone.at(-1)];

@@ -40,7 +40,6 @@ export class ImageReader {
     return images;
   }
 
-  /** Adds an image that is in no file. Rejects like `read`. */
   async take(
     bytes: Uint8Array<ArrayBuffer>,
     { name, with: others }: { readonly name: string; readonly with: readonly AttachedImage[] },
@@ -64,7 +63,6 @@ export class ImageReader {
     return isAbsolute(path) ? path : join(this.#session().workspace, path);
   }
 
-  /** Returns the path for the model: relative if it is in the workspace. */
   #shown(path: string): string {
     const below = relative(this.#session().workspace, path);
     return below === "" || below.startsWith("..") || isAbsolute(below) ? path : below;

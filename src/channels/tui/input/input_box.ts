@@ -86,12 +86,10 @@ export class InputBox {
     this.#editor.setAutocompleteProvider(provider);
   }
 
-  /** Sets the history, oldest first. */
   remember(texts: readonly string[]): void {
     for (const text of texts) this.#editor.addToHistory(harmlessText(text));
   }
 
-  /** Clears the input; the text stays available in the history. */
   clear(): void {
     const text = this.#editor.getExpandedText();
     this.remember([typedText({ text, images: this.#chips.in(text) })]);
@@ -101,12 +99,10 @@ export class InputBox {
     this.#begin();
   }
 
-  /** The text, including all pasted text. */
   get text(): string {
     return this.#editor.getExpandedText();
   }
 
-  /** Numbers the next large pastes after the pastes of a conversation. */
   countFrom(number: number): void {
     this.#pastes.countFrom(number);
   }
@@ -292,7 +288,6 @@ export class InputBox {
     return matchesKey(data, "delete") && this.#takeBack(this.#chips.after(row.slice(col)), DELETE);
   }
 
-  /** Deletes text before or after the cursor. Returns false without such a text. */
   #takeBack(text: string, key = BACKSPACE): boolean {
     for (const _ of GRAPHEMES.segment(text)) this.#editor.handleInput(key);
     return text !== "";
@@ -368,7 +363,6 @@ function sizeOf(chars: number): string {
 class ImageChips {
   readonly #images = new Map<string, AttachedImage>();
 
-  /** Returns the chip of an added image, numbered after the chips of the text that receives it. */
   add(one: AttachedImage, { text }: { readonly text: string }): string {
     const taken = Object.keys(this.in(text)).map(numberOf);
     const chip = `[image ${1 + Math.max(0, ...taken)}: ${visibleText(one.path).replace(/\s/g, " ")}]`;
@@ -385,13 +379,11 @@ class ImageChips {
     return Object.fromEntries(found.sort(([one], [other]) => numberOf(one) - numberOf(other)));
   }
 
-  /** Returns the chip at the end of the text, including a blank after it, or "". */
   before(text: string): string {
     const chips = [...this.#images.keys()].flatMap((chip) => [`${chip} `, chip]);
     return chips.find((chip) => text.endsWith(chip)) ?? "";
   }
 
-  /** Returns the chip at the beginning of the text, or "". */
   after(text: string): string {
     return [...this.#images.keys()].find((chip) => text.startsWith(chip)) ?? "";
   }

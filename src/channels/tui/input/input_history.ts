@@ -15,7 +15,6 @@ export class InputHistory {
     this.#path = path;
   }
 
-  /** Returns the history of a workspace, in Vis's own folder; null without such a folder. */
   static async at(home: string | null, workspace: string): Promise<InputHistory | null> {
     if (home === null) return null;
     const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(workspace));

@@ -6,9 +6,7 @@ export interface AttachedImage {
 }
 
 export interface Outgoing {
-  /** The text with all pastes, except pastes that became variables. */
   readonly text: string;
-  /** Pasted texts that are too large for the request, by variable name. */
   readonly variables: Readonly<Record<string, string>>;
   readonly images: Readonly<Record<string, AttachedImage>>;
   /** If present, the request changes no file and has this purpose. */

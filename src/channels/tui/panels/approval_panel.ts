@@ -32,7 +32,6 @@ export class Questions {
   readonly #parts: QuestionsParts;
   #panel: ApprovalPanel | null = null;
   #since = 0;
-  /** The letter that may become an answer. */
   #held: { readonly data: string; readonly dropped: AbortController } | null = null;
 
   constructor(parts: QuestionsParts) {
@@ -43,7 +42,6 @@ export class Questions {
     return this.#panel;
   }
 
-  /** Gives the keyboard to the pending approval, or back to the input. Returns false without an approval. */
   turn(): boolean {
     if (this.#panel === null) return false;
     const { panels, open } = this.#parts;
@@ -130,7 +128,6 @@ type Choice = Pick<ApprovalChoice, "key" | "text"> & Partial<Pick<ApprovalChoice
 
 interface PanelRow {
   readonly text: string;
-  /** The index of the choice to which the line belongs; -1 for the question. */
   readonly at: number;
 }
 
@@ -167,7 +164,6 @@ export class ApprovalPanel extends BasePanel {
     return `${more}↑↓ Enter, or a letter · Esc says no · Ctrl-G returns to the input`;
   }
 
-  /** The letters of the choices: "y c a n w". */
   get letters(): string {
     return this.#choices.map(({ key }) => key).join(" ");
   }

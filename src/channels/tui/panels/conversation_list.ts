@@ -178,7 +178,6 @@ export class ConversationList extends BasePanel {
     const { conversations } = this.parts.session();
     await conversations.delete(await conversations.byId(item.branchId));
     this.#found.deleted(item);
-    // The conversation on the screen was deleted.
     if (this.parts.branch()?.conversationId === item.conversationId) await this.parts.act.show(null);
   }
 }
@@ -323,7 +322,6 @@ function itemLines(
   return [row(name, { facts, width, selected }), `    ${excerpt(item.snippet, width - 4)}`];
 }
 
-/** Highlights the words in `[` and `]`; all other text is dim. */
 function excerpt(snippet: string, width: number): string {
   const shown = fitted(flat(snippet, 400), { width });
   return shown.split(/(\[[^[\]]*\])/).map((part, at) => at % 2 === 1 ? paint.bold(part) : paint.dim(part)).join("");

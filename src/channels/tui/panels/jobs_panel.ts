@@ -7,7 +7,6 @@ import { List, movement, row } from "./widgets.ts";
 
 const REFRESH_MS = 500;
 
-/** The commands of the conversation that run in the background: Enter shows the output of one, Delete stops it. */
 export class JobsPanel extends BasePanel {
   readonly #reader: Reader;
   readonly #refreshing: ReturnType<typeof setInterval>;

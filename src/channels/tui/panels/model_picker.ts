@@ -26,7 +26,6 @@ const DEADLINE_MS = 8_000;
 
 interface Listed {
   readonly name: string;
-  /** The user's next action before the model can be used; "" if it is ready. */
   readonly fix: string;
 }
 
@@ -34,7 +33,6 @@ type Item =
   | { readonly kind: "provider"; readonly name: string; readonly told: string }
   | { readonly kind: "model"; readonly provider: string; readonly model: ModelReport }
   | { readonly kind: "typed"; readonly provider: string; readonly name: string }
-  /** A provider that can be logged in to, or a server that could be started here. */
   | { readonly kind: "login"; readonly choice: LoginChoice };
 
 /** Lists every provider with its models, including servers detected on this machine. Enter saves the selected one and
@@ -204,7 +202,6 @@ export class ModelPicker extends BasePanel {
   }
 }
 
-/** Adds a second line if one line is too short for name and status. */
 function headed(name: string, { told, width }: { readonly told: string; readonly width: number }): readonly string[] {
   if (visibleWidth(name) + 2 + visibleWidth(told) <= width) return [`${paint.bold(name)}  ${paint.dim(told)}`];
   return [

@@ -10,9 +10,7 @@ export interface PaletteCommand {
   readonly aliases?: readonly string[];
   readonly detail: string;
   readonly keys: string;
-  /** Whether the command needs words after its name. */
   readonly needsWords?: boolean;
-  /** `outgoing` is the typed message, if there is one. */
   run(words: string, outgoing?: Outgoing): void | Promise<void>;
 }
 

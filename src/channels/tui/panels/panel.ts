@@ -17,7 +17,6 @@ import type { Theme } from "../text/theme.ts";
 export interface Panel extends Component {
   readonly title: string;
   readonly hint: string;
-  /** The limit for rows, without borders. */
   readonly rows: number;
   /** Sets the number of rows, without borders. The screen calls it before every `render`, which then returns no more
    * lines. */
@@ -35,36 +34,28 @@ export interface PanelActions {
   redraw(): void;
   close(): void;
   open(panel: Panel): void;
-  /** Shows a line above the input until the next key. */
   tell(text: string): void;
-  /** Shows another conversation; null shows a new one. */
   show(branch: Branch | null): Promise<void>;
-  /** Makes and shows a branch that continues after this point of the current one. */
   fork(at: BranchPoint): Promise<void>;
   /** Undoes file changes, and shows a branch that continues at a point; its request returns to the input. */
   rewind(what: Rewinding): Promise<void>;
   /** Applies to the following calls, even of a running request, and is saved in the user's settings. */
   useModel(model: { readonly provider: string; readonly name: string }): Promise<void>;
   copy(text: string): void;
-  /** Undoes the file changes of the last request; `redo` reapplies them. */
   undo(options?: { readonly redo: boolean }): Promise<void>;
-  /** Writes the conversation to a file; "" chooses a name. */
   export(name: string): Promise<void>;
-  /** Inserts a text into the input, before the present text. */
   compose(text: string): void;
   quit(): void;
 }
 
 export interface Rewinding {
   readonly changes: readonly string[];
-  /** The target; null leaves the conversation unchanged. */
   readonly to: { readonly point: BranchPoint; readonly text: string } | null;
 }
 
 export interface PanelParts {
   /** Returns the open session, which `useModel` replaces. */
   session(): Session;
-  /** Returns the branch on the screen; null for a new conversation without a request. */
   branch(): Branch | null;
   providers(): Promise<ProviderAdmin>;
   config(): Promise<ConfigAdmin>;
@@ -104,7 +95,6 @@ export abstract class BasePanel implements Panel {
     return true;
   }
 
-  /** Handles a click on a 0-based line. */
   protected click(_line: number): void {}
 
   protected back(): void {
@@ -159,7 +149,6 @@ export abstract class BasePanel implements Panel {
     return this.#problem === "" ? "" : (this.parts.theme?.().bad ?? paint.bold)(`! ${this.#problem}`);
   }
 
-  /** Returns the last error, a loading notice, or `otherwise`; "" for an empty line. */
   protected status(otherwise = ""): string {
     return this.problem || paint.dim(this.#running > 0 ? "loading …" : otherwise);
   }

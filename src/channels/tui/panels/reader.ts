@@ -19,7 +19,6 @@ export class Reader {
     this.text = new TextView(theme);
   }
 
-  /** Returns whether the reader used the key. */
   handle(data: string): boolean {
     if (this.#asking !== null) {
       if (matchesKey(data, "enter")) this.#search(this.#asking.value);
@@ -37,7 +36,6 @@ export class Reader {
     return true;
   }
 
-  /** Returns whether the reader used Esc. */
   back(): boolean {
     if (this.#asking === null && this.#needle === "") return false;
     this.#asking = null;
@@ -53,7 +51,6 @@ export class Reader {
     return [...shown, ...this.#asking?.render(width) ?? [paint.dim(this.#line())]];
   }
 
-  /** The number of the top line is omitted if all lines are visible. */
   #line(): string {
     const { line, lines } = this.text.where;
     const where = this.text.fits ? [] : [`line ${line.toLocaleString("en")} of ${lines.toLocaleString("en")}`];
@@ -146,7 +143,6 @@ export class TextView {
     return line === 0 && row === 0 && !this.#pinned;
   }
 
-  /** The top visible line, counted from 1, and the number of lines. */
   get where(): { readonly line: number; readonly lines: number } {
     return { line: Math.min(this.#top.line + 1, this.#lines.length), lines: this.#lines.length };
   }
@@ -168,7 +164,6 @@ export class TextView {
     this.#pinned = true;
   }
 
-  /** Shows the next or previous line that contains this text, ignoring case. Returns false without a match. */
   find(needle: string, { by, again }: { readonly by: 1 | -1; readonly again: boolean }): boolean {
     this.#needle = needle.toLowerCase();
     const count = this.#lines.length;

@@ -34,7 +34,6 @@ class RewindPanel extends BasePanel {
   override readonly rows = 200;
   readonly #moment: Moment;
   readonly #reader: Reader;
-  /** The file changes since the moment; null until they are known. */
   #changes: readonly string[] | null = null;
   #files = 0;
 
@@ -93,7 +92,6 @@ class RewindPanel extends BasePanel {
   }
 }
 
-/** Returns the ids of the file changes after a moment, and the effect of undoing them, as unified diffs. */
 async function changesSince(
   parts: PanelParts,
   { query, position, later }: Moment,

@@ -56,7 +56,6 @@ const SETTINGS: readonly Setting[] = [
   },
 ];
 
-/** Display settings of the terminal. A change applies at once and is saved. */
 export class SettingsPanel extends BasePanel {
   readonly title = "Settings";
   readonly hint = "↑↓ · Space changes · Esc";

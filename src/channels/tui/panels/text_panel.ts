@@ -58,7 +58,6 @@ export class TextPanel extends BasePanel {
 export class CommandPanel extends TextPanel {
   #output = "";
   #asked: { readonly input: LineInput; answer(text: string): void } | null = null;
-  /** Questions come one at a time. */
   readonly #asking = new Semaphore();
 
   constructor(parts: PanelParts, args: readonly string[]) {

@@ -25,7 +25,6 @@ export abstract class TurnsPanel extends BasePanel {
     this.#read();
   }
 
-  /** The text for a branch without a query. */
   protected abstract readonly empty: string;
   protected abstract choose(item: TurnItem): void;
 
@@ -98,7 +97,6 @@ class TurnList {
     return this.#queries;
   }
 
-  /** Sets the queries; the newest one is unfolded. */
   set(queries: readonly Query[]): void {
     this.#queries = queries;
     this.#steps.clear();
@@ -107,7 +105,6 @@ class TurnList {
     if (last) this.unfold(last);
   }
 
-  /** Keeps only queries that contain all of these words. */
   filter(text: string): void {
     this.#words = text.toLowerCase().split(/\s+/).filter((word) => word !== "");
     this.#fill("last");
@@ -147,7 +144,6 @@ class TurnList {
     if (item?.kind === "earlier") this.#ask(item.query, item.before);
   }
 
-  /** Requests the page of iterations before this position. */
   #ask(query: Query, before: number): void {
     const after = Math.max(-1, before - PAGE - 1);
     // A running query may have more iterations than its row reports.
@@ -212,7 +208,6 @@ async function readSteps(
   return (await conversations.iterations(queryId, { after, limit })).map(step);
 }
 
-/** Words for how a step ended, if it did more than run code. */
 const ENDS: Readonly<Record<string, string>> = {
   final: "answered",
   refused: "answer refused",

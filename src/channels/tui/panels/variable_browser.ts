@@ -12,8 +12,6 @@ type Head = Awaited<ReturnType<StoredView["variables"]>>[number];
 /** A screen with at least this many columns shows the comment of each variable below it. */
 const DOC_COLUMNS = 90;
 
-/** Lists the variables of the branch on the screen; Enter shows one with its value, its code and its versions'
- * changes. */
 export class VariableBrowser extends BasePanel {
   override readonly rows = 60;
   readonly #branch: Conversation | null;
@@ -139,7 +137,6 @@ interface Given {
   readonly branch: Conversation;
   readonly records: () => Records;
   readonly copy: (text: string) => void;
-  /** Runs work in the background, then the function it returned. */
   readonly load: (work: () => Promise<() => void>) => void;
 }
 
@@ -154,7 +151,6 @@ class VariablePages {
   readonly #given: Given;
   #page: typeof PAGES[number] = "value";
   #version: number;
-  /** The version to compare with, instead of the previous one. */
   #marked: number | null = null;
   #shown: ShownVersion | null = null;
   #copied: Page["copied"] = () => "";

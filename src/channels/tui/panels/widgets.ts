@@ -6,7 +6,6 @@ interface ListLook<T> {
   key(item: T): string;
   /** Draws at most four lines, none wider than `width`. */
   draw(item: T, place: { readonly width: number; readonly selected: boolean }): readonly string[];
-  /** Returns whether an item is a heading, which cannot be selected. */
   heading?(item: T): boolean;
 }
 
@@ -15,7 +14,6 @@ export class List<T> {
   readonly #look: ListLook<T>;
   #items: readonly T[] = [];
   #at = 0;
-  /** The first item in the window, and the number of items drawn last. */
   #top = 0;
   #page = 1;
   #shown: readonly number[] = [];
@@ -33,7 +31,6 @@ export class List<T> {
     return item === undefined || this.#heading(item) ? undefined : item;
   }
 
-  /** The 0-based position of the selected item. */
   get at(): number {
     return this.#at;
   }
@@ -144,7 +141,6 @@ export function row(
   name: string,
   { facts = [], detail = "", width, selected }: {
     readonly facts?: readonly string[];
-    /** Details after the name, shown if there is room. */
     readonly detail?: string;
     readonly width: number;
     readonly selected: boolean;
@@ -191,7 +187,6 @@ export class LineInput {
     return this.#input.getValue();
   }
 
-  /** Returns whether the key changed the text. */
   handle(data: string): boolean {
     const before = this.value;
     this.#input.handleInput(data);

@@ -45,7 +45,6 @@ export function flat(text: string, limit = MOST): string {
   return visibleText(oneLine(text.slice(0, limit * 4 + 1), limit).toWellFormed());
 }
 
-/** Fits unstyled text into this many columns, with … if it was cut; `pad` fills them. */
 export function fitted(
   text: string,
   { width, pad = false }: { readonly width: number; readonly pad?: boolean },

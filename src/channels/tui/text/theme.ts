@@ -11,7 +11,6 @@ type Paint = (text: string) => string;
 export interface Theme {
   readonly bold: Paint;
   readonly dim: Paint;
-  /** Dims a line that has its own styles. */
   readonly faded: Paint;
   readonly italic: Paint;
   readonly accent: Paint;
@@ -31,7 +30,6 @@ const same: Paint = (text) => text;
 /** The options of a theme. Every painting reads them, so that it follows every change. */
 interface ThemeLook {
   readonly color: boolean;
-  /** Whether the terminal's background is dark; null if unknown. */
   readonly dark: boolean | null;
   /** Whether to avoid dim text, since some terminals show it too faintly to be read. */
   readonly contrast?: boolean;
@@ -76,7 +74,6 @@ export function makeTheme(look: ThemeLook): Theme {
 }
 
 export class ScreenTheme {
-  /** Whether the background is dark, if the terminal reports it. */
   #dark: boolean | null = null;
   readonly live: Theme;
 

@@ -40,7 +40,6 @@ export function brokenLine(text: string, width: number): readonly string[] {
 /** With this limit or a higher one, all viewable lines are already shown. */
 const WHOLE = 1_000;
 
-/** Returns the note below shortened content; `count` is null if the lines were not counted. */
 export function moreLines(count: number | null, { most }: { readonly most: number }): string {
   const rest = count === null || count === 0 ? "more" : `${count} more ${count === 1 ? "line" : "lines"}`;
   return `… ${rest}${most < WHOLE ? " (Ctrl-O)" : ""}`;
