@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 256007812f18eca75af39534a561fc7a8a2c757297892b6d850b72b34c4ab56c
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d7c27fdb87bdbc725140f72709e520012fe7098e4b9906e15910f28e4ae5a421
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -22,17 +22,15 @@ export declare class JsonTooLarge extends RangeError {
 export declare class JsonMeter {
   #private;
   constructor(limits?: JsonLimits);
-  /** Prepares for another text. */
   restart(): void;
-  /** Meters another piece of the text. Throws JsonTooLarge above a limit. */
+  /** Throws JsonTooLarge above a limit. */
   push(text: string): void;
 }
-/** Parses untrusted JSON. Throws JsonTooLarge before anything is built from the text; other errors come from
- * JSON.parse. */
+/** Parses untrusted JSON. Throws JsonTooLarge before it builds any value; other errors come from JSON.parse. */
 export declare function readForeignJson(text: string, limits?: JsonLimits): unknown;
 /** Returns `read`, parsed from the text, with a BigInt for each integer that a number cannot hold. */
 export declare function exactJson(text: string, read: unknown): unknown;
-/** A call sends this to ask the user, because its grant does not cover it. */
+/** A request that a call sends because its grant does not cover the action. */
 export interface ApprovalRequest {
   /** A phrase after "Allow Vis to": "run npm ci with network". */
   readonly what: string;
@@ -61,18 +59,19 @@ export interface CallOutcome {
   readonly ok?: boolean;
   /** True if the call failed because the user refused it. */
   readonly refusedByUser?: boolean;
-  /** Its output, or several outputs. If the call failed, Vis shows the lines that name a failure, and the last lines. */
+  /** The call's output, or several outputs. If the call failed, Vis shows the lines that name a failure, and the last
+   * lines. */
   readonly output?: string | readonly string[];
   /** The exit code of a command, null if it has none; absent for calls without a command. */
   readonly exitCode?: number | null;
   /** The object of the call, if its arguments do not name it. */
   readonly subject?: string;
 }
-/** Words that show the calls of a function to people: "reading src/app.ts", "read 3 files". */
+/** Words that show the calls of a function to people, such as "reading src/app.ts" and "read 3 files". */
 export interface CallAction {
-  /** "reading" */
+  /** For example "reading". */
   readonly doing: string;
-  /** "read" */
+  /** For example "read". */
   readonly done: string;
   /** The unit in which calls are counted: "files". */
   readonly things: string;
@@ -83,7 +82,6 @@ export interface CallAction {
 export interface StateVersion {
   /** 1-based; increases with each change, including deletions. */
   readonly version: number;
-  /** The value; undefined if it was deleted. */
   readonly value: JsonValue | undefined;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -125,11 +123,10 @@ export interface PastQuery {
 }
 export interface PastIteration {
   readonly id: string;
-  /** The 1-based number of the iteration. */
+  /** 1-based. */
   readonly number: number;
   readonly status: string;
   readonly thinking: string;
-  /** Time spent in model calls. */
   readonly modelMs: number;
   readonly blocks: readonly {
     readonly ms: number;
@@ -149,7 +146,7 @@ export interface PastVariable {
   readonly createdAt: number;
 }
 export interface PastVersion {
-  /** The 1-based number of the version. */
+  /** 1-based. */
   readonly version: number;
   readonly type: string;
   readonly summary: string;
@@ -166,14 +163,14 @@ export interface HistoryReader {
   conversations(options: {
     readonly limit: number;
   }): Promise<readonly PastConversation[]>;
-  /** Lists queries, oldest first. Reading only the newest ones takes no longer in a long conversation. */
+  /** Oldest first. Reading only the newest queries takes no longer in a long conversation. */
   queries(conversationId: string, options?: NewestQueries): Promise<readonly PastQuery[]>;
   iterations(queryId: string): Promise<readonly PastIteration[]>;
-  /** Returns the messages sent for an iteration (1-based); null if there are none. */
+  /** Returns the messages sent for an iteration (1-based), or null. */
   sent(queryId: string, iteration: number): Promise<readonly SentMessage[] | null>;
-  /** Lists variables, most recently defined first. */
+  /** Most recently defined first. */
   variables(conversationId: string): Promise<readonly PastVariable[]>;
-  /** Lists the versions of a variable, oldest first, with the block that made each; empty if there are none. */
+  /** Oldest first; empty if the variable does not exist. */
   versions(conversationId: string, name: string): Promise<readonly PastVersion[]>;
   /** Returns, for each variable, the variables that were read by the blocks which made it. */
   dependencies(conversationId: string): Promise<readonly Dependency[]>;
@@ -187,7 +184,7 @@ export interface HistoryReader {
   }): Promise<unknown>;
 }
 export interface NewestQueries {
-  /** Limits the history to this many of the latest requests; all if absent. */
+  /** All if absent. */
   readonly newest?: number | undefined;
 }
 export type SearchKind = "request" | "code" | "answer";
@@ -204,25 +201,24 @@ export interface SearchFilter {
 /** A place that contains all searched words. */
 export interface SearchHit {
   readonly kind: SearchKind;
-  /** The text around the words, which are marked with `[` and `]`. */
+  /** The text around the words, which `[` and `]` mark. */
   readonly snippet: string;
   readonly conversationId: string;
   readonly branchId: string;
   readonly title: string;
   readonly queryId: string;
-  /** For code: its iteration and its 0-based position there. */
+  /** Set for code: its iteration and its 0-based position there. */
   readonly iterationId: string | null;
   readonly position: number | null;
-  /** For a function or class: its name. */
+  /** The name of a function or class. */
   readonly variable: string | null;
   readonly at: number;
-  /** The table and row that contain the text. */
   readonly ownerTable: string;
   readonly ownerId: string;
   readonly field: string;
 }
 export interface LogFilter {
-  /** The maximum number of rows: the newest ones or, with `after`, the oldest. */
+  /** The maximum number of rows. They are the newest ones or, with `after`, the oldest. */
   readonly limit: number;
   /** Limits the list to this level and more severe ones. */
   readonly level?: LogEntry["level"] | undefined;
@@ -233,7 +229,6 @@ export interface LogFilter {
   readonly after?: number | undefined;
 }
 export interface LogRow extends LogEntry {
-  /** A number that increases from row to row. */
   readonly seq: number;
   readonly at: number;
 }
@@ -253,7 +248,7 @@ export interface LogEntry {
   readonly conversationId?: string;
   readonly queryId?: string;
   readonly iterationId?: string;
-  /** The 0-based block within the iteration. An entry has no reference to a block that is not stored yet. */
+  /** The 0-based block within the iteration. An entry cannot refer to a block that is not stored yet. */
   readonly block?: number;
   /** Milliseconds since the epoch; by default, the time at which it is stored. */
   readonly at?: number;
@@ -859,7 +854,6 @@ export declare function defineExtension(spec: Extension): NormalExtension;
 export declare class Semaphore {
   #private;
   constructor(limit?: number, cancelled?: () => Error);
-  /** The sum of the amounts that are running. */
   get open(): number;
   /** Runs the work as soon as it fits. Rejects without running it if the signal is aborted before that. */
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
@@ -871,7 +865,7 @@ export declare class Semaphore {
   acquire(signal?: AbortSignal, amount?: number): Promise<void>;
   release(amount?: number): void;
 }
-/** Settles like the work, or rejects with the signal's reason if that comes first. The work itself continues. */
+/** Settles like the work, or rejects with the signal's reason if the signal aborts first. The work itself continues. */
 export declare function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T>;
 /** Keeps long synchronous work from blocking the process: the work checks `due` often and rests when it is true. */
 export declare class Pace {
@@ -881,16 +875,15 @@ export declare class Pace {
   /** Lets other work run first. Throws the signal's reason once it is aborted. */
   rest(): Promise<void>;
 }
-/** Whether the work settled before the time was up. */
 export declare function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean>;
-/** A map that drops the entry set longest ago once it has more than `most` entries. Reading does not change the order,
- * so it is safe to read while iterating; set an entry again to keep it. */
+/** A map that drops the oldest entry once it has more than `most` entries. Reading does not change the order, so it is
+ * safe while iterating. Set an entry again to keep it. */
 export declare class BoundedMap<K, V> extends Map<K, V> {
   #private;
   constructor(most: number);
   set(key: K, value: V): this;
 }
-/** A buffer for bytes that arrive in pieces. However small the pieces are, it takes little more memory than their
+/** A buffer for bytes that arrive in pieces. However small the pieces are, it needs little more memory than their
  * bytes. */
 export declare class ByteBuffer {
   #private;
@@ -898,22 +891,20 @@ export declare class ByteBuffer {
   /** The returned bytes are valid until the next change. */
   get bytes(): Uint8Array<ArrayBuffer>;
   push(piece: Uint8Array): void;
-  /** Keeps only the newest `count` bytes. */
   keepLast(count: number): void;
   clear(): void;
 }
-/** The encoding in which a text is written as bytes. */
+/** The encoding of the bytes of a text. */
 export interface TextFormat {
   /** The name that `TextDecoder` uses. */
   readonly encoding: string;
-  /** Whether the bytes begin with a byte order mark; the text does not contain it. */
+  /** Whether the bytes begin with a byte order mark, which the text does not contain. */
   readonly hasMark: boolean;
-  /** Whether the encoding was guessed. */
   readonly isGuess: boolean;
 }
 export interface DecodedText extends TextFormat {
   readonly text: string;
-  /** The number of characters that replace invalid bytes; writing the text back would lose those bytes. */
+  /** The number of characters that replace invalid bytes. Writing the text back would lose those bytes. */
   readonly replaced: number;
 }
 /** Decodes bytes from outside: in the given encoding, or by their byte order mark, as UTF-8, or by a guess. Returns
@@ -926,21 +917,20 @@ export interface GitSetting {
   readonly key: string;
   readonly value: string;
 }
-/** Parses the settings of a file as git does, in order: headers and keys may share a line. Syntax that git does not
- * understand is skipped up to the end of its line. */
+/** Parses the settings of a file as git does, in order: headers and keys may share a line. Invalid syntax is skipped up
+ * to the end of its line. */
 export declare function parseGitConfig(text: string): readonly GitSetting[];
 /** Whether the hashes of a repository with these settings have 32 bytes, not 20. */
 export declare function isSha256(settings: readonly GitSetting[]): boolean;
-/** Returns the user's own settings of git, with the files that they include. */
 export declare function userGitSettings({ home, gitDir }: {
   readonly home: string | null;
   readonly gitDir: string;
 }): Promise<readonly GitSetting[]>;
-/** The folder that `.git` at this top is or names: its real path, or the named one if nothing is there. Null if there
- * is no `.git`, or one in which git finds no name either. Throws Error for a name that is not UTF-8. */
+/** Returns the real path of the folder that `.git` is or names. If that folder does not exist, returns the named path.
+ * Returns null if there is no `.git`, or if git finds no name in it. Throws Error for a name that is not UTF-8. */
 export declare function gitFolderOf(top: string): Promise<string | null>;
-/** The folder that all worktrees of a repository share: the same one, unless its file `commondir` names another. Throws
- * Error for a name that is not UTF-8. */
+/** Returns the folder that all worktrees of a repository share: the same one, unless its file `commondir` names
+ * another. Throws Error for a name that is not UTF-8. */
 export declare function commonFolderOf(gitDir: string): Promise<string>;
 declare class GitIndexEntry {
   #private;
@@ -949,34 +939,31 @@ declare class GitIndexEntry {
     readonly hashBytes: number;
     readonly name: Buffer;
   });
-  /** The path from the top of the repository. */
   get name(): string;
   get hash(): Buffer;
   get size(): number;
   get modifiedMs(): number;
   get isSubmodule(): boolean;
-  /** Whether it is one of several versions in a conflict. */
   get isConflict(): boolean;
 }
-/** The file `index` of a repository, of version 2 to 4; another one has no entries. */
+/** The file `index` of a repository, in version 2 to 4. An index of another version has no entries. */
 export declare class GitIndex {
   #private;
   constructor(bytes: Uint8Array<ArrayBuffer>, { sha256 }: {
     readonly sha256: boolean;
   });
   entries(): Generator<GitIndexEntry>;
-  /** The name of the file that has the other entries of a split index; null for a whole one. Known once all entries
+  /** The name of the file with the other entries of a split index; null for a whole index. It is known once all entries
    * have been read. */
   get shared(): string | null;
 }
-/** Whether no other machine on the network can answer for this address: it is https, or this machine. */
+/** Whether no other machine on the network can answer for this address: it uses https, or is this machine. */
 export declare function isSecureUrl(text: string): boolean;
 /** Replaces a file as a whole: readers see the old or the new text, and after an error the old one. Without `mode`,
  * only its owner can read it. The folder must exist. */
 export declare function replaceFile(path: string, text: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
-/** Creates an empty file if it is missing, with an owner as in `inheritOwner`. */
 export declare function ensureFile(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
@@ -986,27 +973,23 @@ export declare function ensureFolder(path: string, { mode }?: {
 }): Promise<void>;
 /** Whether a path is a folder or inside it, by the rules of the system; both must be absolute. */
 export declare function isWithin(path: string, folder: string, { relative, isAbsolute, sep }?: any): boolean;
-/** Whether a path is inside a folder; both must be absolute. */
 export declare function isBelow(path: string, folder: string): boolean;
 export interface ReadOptions {
-  /** Whether a link as the last part of the path is followed. */
   readonly links?: boolean;
   readonly most?: number;
-  /** Whether the text must give the same bytes when it is written again. If so, its byte order mark is kept, and a file
-   * in another encoding is refused. */
+  /** Whether writing the text again must give the same bytes. If so, its byte order mark is kept, and a file in another
+   * encoding is refused. */
   readonly exact?: boolean;
 }
-/** Reads the text of a file. Returns null if it is missing, not a regular file, or larger than any settings. Links are
- * followed only in the user's own files, since links of a repository may lead anywhere. */
+/** Reads the text of a file. Returns null if it is missing, not a regular file, or larger than any settings file. Links
+ * are followed only in the user's own files, since a repository's links may lead anywhere. */
 export declare function smallTextFile(path: string, { links, most }?: ReadOptions): Promise<string | null>;
 export interface FirstEntries {
-  /** The entries, in the order of the system. */
   readonly entries: readonly Deno.DirEntry[];
-  /** Whether the folder has more entries. */
   readonly hasMore: boolean;
 }
-/** Lists at most `most` entries of a folder. Where the system allows it, no others are read: 300,000 entries would take
- * 100 MB of memory and block this process for half a second. Throws the system's errors. */
+/** Lists at most `most` entries of a folder. Where the system allows it, no other entries are read: 300,000 entries
+ * would take 100 MB of memory and block this process for half a second. Throws the system's errors. */
 export declare function firstEntries(path: string, { most, os }: {
   readonly most: number;
   readonly os?: string;
@@ -1023,7 +1006,6 @@ export declare function nearestName(asked: string, names: readonly string[]): st
 export declare function nearestNames(asked: string, names: readonly string[]): readonly string[];
 /** Returns the number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment). */
 export declare function editDistance(one: string, other: string): number;
-/** Returns the message of an error; anything else that was thrown, as text. */
 export declare function messageOf(error: unknown): string;
 /** Returns the message for use after a colon: in lower case, unless the first word is a name. */
 export declare function reasonOf(error: unknown): string;

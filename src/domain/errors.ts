@@ -32,7 +32,6 @@ export class ConfigError extends Error {
   }
 }
 
-/** The value of a key in a settings file cannot be used. */
 export class SettingError extends ConfigError {
   override readonly name = "SettingError";
   readonly key: string;
@@ -42,7 +41,6 @@ export class SettingError extends ConfigError {
   readonly project: boolean;
   constructor(
     { source, key, why, project = false, ...facts }: {
-      /** The settings file, or the owner of the settings. */
       readonly source: string;
       readonly key: string;
       readonly why: string;
@@ -116,13 +114,12 @@ export class HostCallError extends Error {
   }
 }
 
-/** The conversation is already running a query. */
 export class BusyError extends Error {
   override readonly name: string = "BusyError";
 }
 
 /** Another process ended this process's query because it had not responded for long. That process may have continued
- * the conversation, so nothing more of this query is stored. */
+ * the conversation, so Vis stores no more of this query. */
 export class TakenOverError extends BusyError {
   override readonly name = "TakenOverError";
   constructor(queryId: string) {
@@ -141,7 +138,7 @@ export class HandedOver extends Error {
   }
 }
 
-/** The caller's signal was aborted. */
+/** The caller aborted its signal. */
 export class Cancelled extends Error {
   override readonly name = "Cancelled";
 }
@@ -163,13 +160,12 @@ const KINDS = {
 
 export type FaultKind = keyof typeof KINDS;
 
-/** An expected error, in words for the caller. */
 interface Fault {
   readonly kind: FaultKind;
   readonly message: string;
 }
 
-/** Describes an error that reached a channel to the caller; null for a defect. */
+/** Describes an error for the caller of a channel. Returns null for a defect. */
 export function faultOf(error: unknown): Fault | null {
   for (const kind of Object.keys(KINDS) as FaultKind[]) {
     if (error instanceof KINDS[kind]) return { kind, message: kind === "cancelled" ? "Cancelled" : error.message };
@@ -177,11 +173,10 @@ export function faultOf(error: unknown): Fault | null {
   return null;
 }
 
-/** Abort reason for finished work; no reader sees it. Without a reason, each abort would create an exception with its
- * stack, which costs more than the rest of the abort. */
+/** Abort reason for finished work, which no reader sees. An abort without a reason creates an exception with a stack,
+ * which is slow. */
 export const ENDED: Cancelled = new Cancelled("Ended");
 
-/** Returns the message of an error; anything else that was thrown, as text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
@@ -202,7 +197,7 @@ export function fileFault(error: unknown, otherwise = messageOf(error)): string 
 export function fileCode(error: unknown): string {
   if (!(error instanceof Error)) return "";
   if ("code" in error) return String(error.code);
-  // These errors have no code: a file that grows too large, and paths that Deno blocks, such as /proc.
+  // Deno gives these errors no code: a file grew too large, or Deno blocks the path, such as /proc.
   // deno-lint-ignore vis/no-message-parsing -- Deno gives this error no code
   return /^File too large \(/.test(error.message) ? "EFBIG" : error.name;
 }

@@ -27,7 +27,7 @@ export function parseNetGrant(text: string): NetGrant {
   return { host, port };
 }
 
-/** Platform globals that an extension may request, with the kind of `allow` that each needs. */
+/** Platform globals that an extension may request, each with the kind of `allow` that it needs. */
 export const REALM_GLOBALS: Readonly<Record<string, "net" | "read" | "write" | "env">> = {
   "fetch": "net",
   "Deno.readTextFile": "read",

@@ -1,20 +1,18 @@
-/** A topic that words can find. */
 interface Found {
   readonly name: string;
   readonly doc: string;
 }
 
-/** A section of a page for users. */
 export interface Section extends Found {
   /** The page, and the section in it: `guide/conversations#undo-changes`. */
   readonly place: string;
 }
 
 const HEADING = /^(#{1,3}) (.+)$/;
-/** A section counts less than a function for words that only its text has, because it has more of them. */
+/** A section counts less than a function for words that occur only in its text, because its text has more words. */
 const TEXT_WEIGHT = 0.4;
 
-/** Reads the pages for users. Nothing keeps them. */
+/** Reads the pages for users and caches none of them. */
 export class Handbook {
   readonly sections: readonly Section[];
   readonly #pages: Readonly<Record<string, string>>;
@@ -54,19 +52,18 @@ function sectionsOf(page: string, text: string): readonly Section[] {
   return parts.map(({ lines, ...part }) => ({ ...part, doc: lines.join("\n").trim() }));
 }
 
-/** Returns the anchor of a heading, as GitHub makes it. */
+/** Returns the anchor of a heading, in GitHub's form. */
 function slugOf(heading: string): string {
   return heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-");
 }
 
-/** Words that say nothing about a topic. */
 const PLAIN_WORDS = new Set(
   "a an and are be by can do does for from how i in into is it my of on or the to what when where which with you"
     .split(" "),
 );
 
-/** Returns the topics that contain the words, best first. A word of a name counts twice, and a rare word more than a
- * common one. */
+/** Returns the topics that contain the words, best first. A match in a name counts twice, and a rare word counts more
+ * than a common one. */
 export function foundByWords<Topic extends Found>(asked: string, topics: readonly Topic[]): readonly Topic[] {
   const read = topics.map((topic) => ({
     name: wordsOf(topic.name),
@@ -85,7 +82,7 @@ export function foundByWords<Topic extends Found>(asked: string, topics: readonl
     .filter((one) => one.points > 0).sort((one, other) => other.points - one.points).map(({ topic }) => topic);
 }
 
-/** A word with another ending, as in "replaces", counts a little less. */
+/** Rates a word with another ending, such as "replaces", a little lower. */
 function likeness(word: string, words: ReadonlySet<string>): number {
   if (words.has(word)) return 2;
   if (word.length <= 2) return 0;
@@ -93,7 +90,6 @@ function likeness(word: string, words: ReadonlySet<string>): number {
   return 0;
 }
 
-/** Returns the words of a text; "conversationHistory" has two. */
 function wordsOf(text: string): ReadonlySet<string> {
   const found = text.slice(0, 4_000).replace(/([\p{Ll}\d])(\p{Lu})/gu, "$1 $2").toLowerCase().match(/[\p{L}\d]+/gu);
   return new Set(found);

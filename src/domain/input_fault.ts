@@ -60,8 +60,8 @@ export function inputFault(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** Returns the types of the alternatives. If only one has the type of the value, it returns the fault inside that
- * one. */
+/** Describes the types of the alternatives. If only one alternative has the type of the value, the fault inside it is
+ * returned. */
 function unionFault(alternatives: readonly (readonly z.core.$ZodIssue[])[]): string {
   const firsts = alternatives.flatMap(([first]) => first ?? []);
   const inside = firsts.filter(({ path }) => path.length > 0);

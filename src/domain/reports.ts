@@ -13,17 +13,15 @@ export const KeyReportSchema = z.object({
     "Address that receives the key, if a variable changes it, or the reason why no address does",
   ),
   shown: z.string().describe("The last characters of the key, masked"),
-  /** How the user fixes a missing key; "" if nothing needs to be done. */
+  /** How the user fixes a missing key, or "". */
   fix: z.string(),
 });
 
 export type KeyReport = Frozen<z.infer<typeof KeyReportSchema>>;
 
-/** A provider that the user can log in to. */
 export interface LoginChoice {
   readonly name: string;
   readonly title: string;
-  /** "optional" for a local server, which needs no key. */
   readonly need: KeyReport["need"];
   /** How the user starts a local server; absent if it runs. */
   readonly start?: string;
@@ -35,7 +33,7 @@ export interface KeyTrial {
   readonly found: string;
 }
 
-/** A server with OpenAI's chat format; `key` is "" if it needs none. */
+/** A server with OpenAI's chat format. `key` is "" if it needs none. */
 export interface NewServer {
   readonly baseUrl: string;
   readonly key: string;
@@ -44,9 +42,9 @@ export interface NewServer {
 
 export interface ServerTrial {
   readonly models: readonly string[];
-  /** Why there are no models; "" if there are some. */
+  /** Why the list of models is empty, or "". */
   readonly problem: string;
-  /** Whether it rejected the key. */
+  /** Whether the server rejected the key. */
   readonly refused: boolean;
 }
 
@@ -56,7 +54,7 @@ export const ProvidersReportSchema = z.object({
     title: z.string(),
     protocol: z.string(),
     baseUrl: z.string(),
-    /** The default model; null if a model must be named. */
+    /** The default model; null if the user must name one. */
     model: z.string().nullable(),
     root: z.boolean().describe("Whether queries currently use it"),
     key: KeyReportSchema,
@@ -78,7 +76,6 @@ const rates = z.object({
 
 export const ModelsReportSchema = z.object({
   provider: z.string(),
-  /** The origin of the list of models. */
   source: z.enum(["service", "data", "config"]),
   /** Why the list is not from the service, or the origin of the data. */
   detail: z.string(),
@@ -91,9 +88,8 @@ export const ModelsReportSchema = z.object({
     }).nullable().describe("US dollars per million tokens"),
     reasoning: z.boolean(),
     images: z.boolean(),
-    /** Whether the bundled data or the settings describe it; otherwise defaults are assumed. */
+    /** Whether the bundled data or the settings describe the model; otherwise Vis assumes defaults. */
     known: z.boolean(),
-    /** Whether this is the default model. */
     root: z.boolean(),
   })),
 });
@@ -116,7 +112,6 @@ export type ModelReport = ModelsReport["models"][number];
 const LEFT_OUT = ["untrusted", "misconfigured", "off", "skipped"] as const;
 export type LeftOut = typeof LEFT_OUT[number];
 
-/** An extension that was found. */
 export const ExtensionSchema = z.object({
   /** Namespace, or the folder's name if it could not be read. */
   name: z.string(),
@@ -125,7 +120,6 @@ export const ExtensionSchema = z.object({
   version: z.string(),
   alias: z.string(),
   doc: z.string(),
-  /** The path of the folder; "" for a shipped extension. */
   path: z.string(),
   reason: z.string().describe('Why it is not loaded; "" if it is'),
   commands: z.array(z.string()),
@@ -133,7 +127,6 @@ export const ExtensionSchema = z.object({
 
 export type ExtensionFacts = Frozen<z.infer<typeof ExtensionSchema>>;
 
-/** A command that an extension adds to the program. */
 export interface ExtensionCommandFacts {
   readonly name: string;
   readonly doc: string;
@@ -141,13 +134,12 @@ export interface ExtensionCommandFacts {
 }
 
 interface CommandFlag {
-  /** The flag as typed, including its dashes. */
+  /** Includes the dashes. */
   readonly flag: string;
-  /** The kind of value; "boolean" if the flag takes none. */
+  /** "boolean" if the flag takes no value. */
   readonly kind: string;
 }
 
-/** Properties of an extension that the user is about to trust. */
 export const ExtensionTrustSchema = z.object({
   path: z.string(),
   hash: z.string(),
@@ -157,7 +149,6 @@ export const ExtensionTrustSchema = z.object({
     namespace: z.string(),
     version: z.string(),
     requires: z.array(z.string()),
-    /** The grants, such as "net 127.0.0.1:80". */
     allow: z.array(z.string()),
   })),
 });
@@ -180,40 +171,34 @@ interface CommandUser {
   readonly ask?: (question: string) => Promise<string>;
   /** Ends the command and its programs, which then reject with `Cancelled`. */
   readonly signal?: AbortSignal;
-  /** A setting that the command sees although it is in no file. */
+  /** A setting that the command sees although no file has it. */
   readonly candidate?: { readonly key: string; readonly value: unknown };
 }
 
-/** A command of a conversation that runs in the background. */
 export interface BackgroundProgram {
   readonly id: string;
   readonly title: string;
   readonly startedAt: number;
-  /** The end of its output. */
   readonly output: string;
-  /** Ends it; the model sees it as stopped. */
+  /** Ends the command; the model sees it as stopped. */
   stop(): void;
 }
 
-/** Administers the extensions of this workspace. Every method rejects with `UsageError` for a request that does not
- * exist, and with `ConfigError` for unusable settings or folders. */
+/** Every method rejects with `UsageError` for a request that does not exist, and with `ConfigError` for unusable
+ * settings or folders. */
 export interface ExtensionAdmin {
   list(): Promise<readonly ExtensionFacts[]>;
-  /** Returns the text that the model reads about an extension, with all of its functions. */
   show(name: string): Promise<ExtensionFacts & { readonly text: string }>;
-  /** Checks one folder; with null, everything that is found. */
+  /** Checks one folder; with null, every extension that is found. */
   check(path: string | null): Promise<readonly ExtensionCheck[]>;
-  /** Runs the tests of one folder. */
   test(path: string): Promise<readonly ExtensionCheck[]>;
   /** Yields each time files below the folder were changed, until the process ends. */
   changes(path: string): AsyncIterable<void>;
-  /** Writes a working extension; resolves with its folder. */
+  /** Writes a working extension and returns its folder. */
   create(name: string): Promise<string>;
-  /** Copies a folder, an archive or a package (npm:name@version) to the user's extensions; resolves with the new
-   * folder. */
+  /** Copies a folder, an archive or a package (npm:name@version) to the user's extensions and returns the new folder. */
   add(from: string, options: { readonly replace: boolean }): Promise<string>;
-  /** Deletes one of the user's extensions; resolves with its folder. The last part of a name is enough if it is
-   * unique. */
+  /** Deletes one of the user's extensions and returns its folder. The last part of a name is enough if it is unique. */
   remove(name: string): Promise<string>;
   /** Returns the names that no extension has, each with a hint. */
   unknown(names: readonly string[]): Promise<readonly string[]>;
@@ -224,7 +209,7 @@ export interface ExtensionAdmin {
   distrust(path: string): Promise<boolean>;
   /** Lists commands that extensions add to the program, from a cached list if nothing has changed. */
   commands(): Promise<readonly ExtensionCommandFacts[]>;
-  /** Lists requests that extensions offer by name; an extension that fails is omitted. */
+  /** Lists requests that extensions offer by name. An extension that fails is omitted. */
   requests(): Promise<readonly { readonly name: string; readonly doc: string; readonly text: string }[]>;
   /** Runs a command of an extension; null if no extension has it. Without `ask`, the command cannot ask the user. */
   run(args: readonly string[], user: CommandUser): Promise<number | null>;
@@ -246,11 +231,10 @@ export const SettingFactsSchema = z.object({
 
 export type SettingFacts = Frozen<z.infer<typeof SettingFactsSchema>>;
 
-/** The result of changing a settings file. */
 export const SettingChangeSchema = z.object({
   key: z.string(),
   path: z.string(),
-  /** The new value; null if it was removed. */
+  /** The new value; undefined after a removal. */
   value: z.unknown(),
   changed: z.boolean(),
   overruled: z.string().describe('What overrides the setting; "" if nothing does'),
@@ -258,7 +242,6 @@ export const SettingChangeSchema = z.object({
 
 export type SettingChange = Frozen<z.infer<typeof SettingChangeSchema>>;
 
-/** A project's settings file, and its settings that need trust. */
 export const ConfigTrustSchema = z.object({
   path: z.string(),
   sha256: z.string(),
@@ -268,7 +251,6 @@ export const ConfigTrustSchema = z.object({
 
 export type ConfigTrustFacts = Frozen<z.infer<typeof ConfigTrustSchema>>;
 
-/** The versions of this program and its runtime. */
 export const VersionFactsSchema = z.object({
   vis: z.string(),
   deno: z.string(),
@@ -286,7 +268,7 @@ export interface UpdateRequest {
   readonly key?: string | undefined;
   /** Whether to look only, without a download. */
   readonly check: boolean;
-  /** Whether to install a release that is older or the same. */
+  /** Whether to install an older or the same release. */
   readonly force: boolean;
   /** Receives the facts about a release before its archive is downloaded. */
   readonly onFound: (release: FoundRelease) => void;
@@ -295,14 +277,12 @@ export interface UpdateRequest {
 
 export interface FoundRelease {
   readonly version: string;
-  /** The release compared with this program. */
   readonly age: "newer" | "same" | "older";
-  /** The part of its CHANGELOG since this version; "" if there is none. */
+  /** The part of the release's CHANGELOG since this version, or "". */
   readonly changes: string;
 }
 
 export interface InstalledRelease {
   readonly path: string;
-  /** The path of the previous executable. */
   readonly kept: string;
 }

@@ -1,20 +1,18 @@
 import type { z } from "zod";
 
-/** Marks that `.meta({ … })` sets on the type of a setting. */
 export const SETTING_MARKS = ["project", "programs", "secrets", "offered"] as const;
 
-/** The settings of one shipped extension, as far as the program needs to know them. */
+/** Facts about the settings of a shipped extension for the program. */
 export interface SettingsSection {
   readonly namespace: string;
   /** The top-level name of the extension's settings; null if they are only in `extensions.config`. */
   readonly name: string | null;
-  /** Keys that the workspace's settings file may set. */
   readonly project: readonly string[];
   /** Keys that no workspace's settings file may set, even a trusted one. */
   readonly own: readonly string[];
   /** Keys that apply to every program of a conversation, grouped by their meaning for programs. */
   readonly programs: Readonly<Partial<Record<"network" | "read" | "unwalled", string>>>;
-  /** Keys that take values from clients; each value names the kind of offer. */
+  /** Keys that take values from clients, each with the kind of offer. */
   readonly offered: Readonly<Record<string, string>>;
   readonly schema: () => Promise<z.ZodType>;
 }

@@ -4,30 +4,28 @@ import type { ExtensionAdmin } from "./reports.ts";
 export interface FileChange {
   readonly id: string;
   readonly at: number;
-  /** The function that made the change. */
   readonly change: string;
   readonly conversationId: string;
   /** Null outside a query. */
   readonly queryId: string | null;
   readonly iterationId?: string | null;
   readonly paths: readonly string[];
-  /** Whether the change was undone; only lists have it. */
+  /** Present only in lists. */
   readonly undone?: boolean;
-  /** Files that the undo of this change left as they were; only lists have them. */
+  /** Files that the undo of this change left unchanged. Present only in lists. */
   readonly kept?: readonly string[];
 }
 
 /** The undone changes; for a dry run, the changes that would be undone. */
 export interface UndoReport {
-  /** The reason why nothing was undone. */
   readonly error?: string;
   /** All of the files have changed since; `force` overwrites them. */
   readonly code?: "files_changed";
   readonly changes?: readonly FileChange[];
   readonly files?: readonly { readonly path: string; readonly diff: string }[];
-  /** Files of these changes that the undo left alone, such as files that others changed since. */
+  /** Files of these changes that the undo left unchanged, such as files that others changed since. */
   readonly kept?: readonly { readonly path: string; readonly reason: string }[];
-  /** Notes report other facts, such as names that are no longer one file. */
+  /** Other facts, such as names that no longer share one file. */
   readonly notes?: readonly string[];
 }
 
@@ -47,7 +45,6 @@ interface BranchIds {
 
 interface ShownQueries<B extends BranchIds> {
   branches(conversationId: string): Promise<readonly B[]>;
-  /** Lists the queries that the branch shows. */
   queries(
     branch: B,
   ): Promise<readonly { readonly queryId: string; readonly text?: string; readonly forkedAt?: number }[]>;
@@ -70,7 +67,7 @@ export async function undoCuts<B extends BranchIds>(
   return texts.length === 0 ? {} : { cuts: texts.join(",") };
 }
 
-/** Names the request of undone changes if it is not the last one of the branch; else returns "". */
+/** Names the request of undone changes if it is not the branch's last one. Otherwise returns "". */
 export async function earlierRequest<B extends BranchIds>(
   { changes: [change] = [] }: UndoReport,
   { conversations, branch }: { readonly conversations: Pick<ShownQueries<B>, "queries">; readonly branch: B },

@@ -1,6 +1,5 @@
 import type { VersionFacts } from "./reports.ts";
 
-/** Returns the line that `vis --version` prints. */
 export function versionLine({ vis, deno, v8, target, compiled }: VersionFacts): string {
   return `vis ${vis} (deno ${deno}, v8 ${v8}, ${target}${compiled ? ", compiled" : ""})`;
 }

@@ -1,4 +1,4 @@
-/** Whether no other machine on the network can answer for this address: it is https, or this machine. */
+/** Whether no other machine on the network can answer for this address: it uses https, or is this machine. */
 export function isSecureUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
@@ -11,7 +11,6 @@ export function isLoopback(host: string): boolean {
   return /^(?:localhost|\[::1\]|::1|127(?:\.\d+){1,3})$/.test(host);
 }
 
-/** Whether the location of a database is the URL of a PostgreSQL server. */
 export function isPostgres(location: string): boolean {
   return /^postgres(ql)?:\/\//.test(location);
 }

@@ -1,6 +1,6 @@
 import { abortable } from "./concurrency.ts";
 
-/** A buffer for bytes that arrive in pieces. However small the pieces are, it takes little more memory than their
+/** A buffer for bytes that arrive in pieces. However small the pieces are, it needs little more memory than their
  * bytes. */
 export class ByteBuffer {
   #bytes: Uint8Array<ArrayBuffer> = new Uint8Array();
@@ -26,7 +26,6 @@ export class ByteBuffer {
     this.#length = length;
   }
 
-  /** Keeps only the newest `count` bytes. */
   keepLast(count: number): void {
     this.#bytes.copyWithin(0, Math.max(0, this.#length - count), this.#length);
     this.#length = Math.min(this.#length, count);
@@ -38,7 +37,6 @@ export class ByteBuffer {
   }
 }
 
-/** Concatenates the parts into a new buffer. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
@@ -77,19 +75,18 @@ export async function readBounded(
   }
 }
 
-/** The encoding in which a text is written as bytes. */
+/** The encoding of the bytes of a text. */
 export interface TextFormat {
   /** The name that `TextDecoder` uses. */
   readonly encoding: string;
-  /** Whether the bytes begin with a byte order mark; the text does not contain it. */
+  /** Whether the bytes begin with a byte order mark, which the text does not contain. */
   readonly hasMark: boolean;
-  /** Whether the encoding was guessed. */
   readonly isGuess: boolean;
 }
 
 export interface DecodedText extends TextFormat {
   readonly text: string;
-  /** The number of characters that replace invalid bytes; writing the text back would lose those bytes. */
+  /** The number of characters that replace invalid bytes. Writing the text back would lose those bytes. */
   readonly replaced: number;
 }
 
@@ -98,7 +95,7 @@ const MARKS: Readonly<Record<string, readonly number[]>> = {
   "utf-16le": [0xff, 0xfe],
   "utf-16be": [0xfe, 0xff],
 };
-/** A NUL among the first bytes makes a file binary for git. */
+/** Git treats a file as binary if a NUL occurs in its first bytes. */
 const PROBE = 8_000;
 const FEW = 0.9;
 
@@ -118,7 +115,6 @@ export function decodeText(bytes: Uint8Array, encoding?: string): DecodedText | 
   return decodeNarrow(bytes);
 }
 
-/** Decodes bytes that are neither UTF-16 nor binary. */
 function decodeNarrow(bytes: Uint8Array): DecodedText {
   const text = decodedAs(bytes, { encoding: "utf-8", isGuess: false });
   if (text.replaced === 0 || text.hasMark || isClearlyUtf8(text)) return text;
@@ -126,8 +122,8 @@ function decodeNarrow(bytes: Uint8Array): DecodedText {
   return isRatherUtf8(text, guess) ? text : decodedAs(bytes, { encoding: guess, isGuess: true });
 }
 
-/** Returns the 16-bit encoding of bytes without a mark, if it is clear. In such an encoding, Latin text has a NUL in
- * every second byte and nowhere else. */
+/** Returns the 16-bit encoding of bytes without a byte order mark, if it is clear. In such an encoding, every second
+ * byte of Latin text is NUL. */
 function wideEncoding(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
   const head = bytes.subarray(0, Math.min(bytes.length, PROBE) & ~1);
   if (!head.includes(0)) return null;
@@ -154,7 +150,7 @@ function decodedAs(bytes: Uint8Array, { encoding, isGuess }: Pick<TextFormat, "e
   }
 }
 
-/** Counts the U+FFFD of a text that its bytes do not contain. */
+/** Counts the U+FFFD characters of a text that its bytes do not contain. */
 function replacedIn(text: string, bytes: Uint8Array, encoding: string): number {
   let count = 0;
   for (let at = text.indexOf("\uFFFD"); at >= 0; at = text.indexOf("\uFFFD", at + 1)) count++;
@@ -174,21 +170,20 @@ function strictDecoder(encoding: string): TextDecoder {
   return known;
 }
 
-/** A log with some broken bytes is still UTF-8, and so is a text that was cut within a character. */
+/** A log with some broken bytes is still UTF-8, and so is a text that ends within a character. */
 function isClearlyUtf8({ text, replaced }: DecodedText): boolean {
   const whole = wholeAbove(text, replaced);
   return whole > 3 * replaced || whole > 0 && replaced === 1 && text.endsWith("\uFFFD");
 }
 
-/** Text in a single-byte encoding is hardly ever valid UTF-8 by chance. The longer its UTF-8 characters are, the less
- * likely that is. */
+/** Text in a single-byte encoding is rarely valid UTF-8 by chance. Longer UTF-8 characters make that even less
+ * likely. */
 function isRatherUtf8({ text, replaced }: DecodedText, guess: Candidate): boolean {
   const longer = (text.match(/[\u0800-\uffff]/g)?.length ?? 0) - replaced;
   const whole = wholeAbove(text, replaced) + longer;
   return whole > replaced && SINGLE.has(guess) || whole === replaced && guess === "windows-1252";
 }
 
-/** Counts the characters above ASCII in a text of UTF-8 that were not replaced. */
 function wholeAbove(text: string, replaced: number): number {
   // deno-lint-ignore no-control-regex -- above ASCII
   return text.replace(/[\u0000-\u007f]+/g, "").length - replaced;
@@ -198,38 +193,33 @@ function startsWith(bytes: Uint8Array, mark: readonly number[]): boolean {
   return mark.every((byte, at) => bytes[at] === byte);
 }
 
-/** The encoding of a longer text is detected from this many bytes. */
+/** Limit of the bytes from which the encoding of a longer text is detected. */
 const HEAD_BYTES = 1 << 20;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 const NO_BYTES: Bytes = new Uint8Array();
 
 /** Converts the bytes of a text to UTF-8. `decodeText` detects the encoding from the first bytes, or from the first
- * that are not ASCII. Invalid bytes become U+FFFD, and a byte order mark is omitted. */
+ * non-ASCII bytes. Invalid bytes become U+FFFD, and a byte order mark is omitted. */
 export class Utf8Pieces {
-  /** The name that `TextDecoder` uses. */
   encoding = "utf-8";
-  /** Whether the encoding was guessed. */
   isGuess = false;
-  /** The number of characters replaced so far. */
   replaced = 0;
-  /** Whether the bytes are binary: some were replaced, and there is a NUL near the beginning. */
   isBinary = false;
   readonly #isKnown: boolean;
   #isDecided = false;
   #hasNul = false;
   #decoder: TextDecoder | null = null;
-  /** Beginning of an incomplete UTF-8 character. */
+  /** The beginning of an incomplete UTF-8 character. */
   #rest: Bytes = NO_BYTES;
-  /** The last byte of the text so far if all of it was ASCII: a guess looks at the byte before a character. */
+  /** The last byte of the text so far if all of it was ASCII, since a guess looks at the byte before a character. */
   #before: Bytes = NO_BYTES;
 
-  /** `encoding` is set if it is known. */
   constructor({ encoding }: { readonly encoding?: "utf-8" | undefined } = {}) {
     this.#isKnown = encoding !== undefined;
   }
 
-  /** Each piece contains only whole characters. */
+  /** Each yielded piece contains only whole characters. */
   async *of(source: AsyncIterable<Uint8Array>): AsyncGenerator<Bytes> {
     const head = new ByteBuffer();
     let isFirst = true;
@@ -298,7 +288,6 @@ export class Utf8Pieces {
     }
   }
 
-  /** `bytes` is `text` in UTF-8. */
   #counted(text: string, bytes: Bytes = NO_BYTES): Bytes {
     this.replaced += replacedIn(text, bytes, "utf-8");
     this.isBinary = this.#hasNul && this.replaced > 0;
@@ -317,14 +306,13 @@ function withoutMark(bytes: Bytes): Bytes {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
-/** Counts the bytes before the first that is not ASCII. */
 function asciiLength(bytes: Uint8Array): number {
   let at = 0;
   while (at < bytes.length && (bytes[at] ?? 0) < 128) at++;
   return at;
 }
 
-/** Returns the number of bytes at the end that begin an incomplete character. */
+/** Returns the number of bytes at the end that belong to an incomplete character. */
 function openLength(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -335,7 +323,7 @@ function openLength(bytes: Uint8Array): number {
   return 0;
 }
 
-/** Encodings of old files; of two with the same score, the first wins. */
+/** Encodings of old files. Of two with the same score, the first wins. */
 const CANDIDATES = [
   "windows-1252",
   "shift_jis",
@@ -349,12 +337,10 @@ const CANDIDATES = [
   "windows-1250",
 ] as const;
 type Candidate = typeof CANDIDATES[number];
-/** Encodings with one byte per character. */
 const SINGLE: ReadonlySet<Candidate> = new Set(["windows-1252", "windows-1251", "koi8-r", "ibm866", "windows-1250"]);
 
-/** This many bytes above ASCII are enough for a guess. */
+/** Enough bytes above ASCII for a guess. */
 const ENOUGH = 4_000, MOST_OF_LINE = 16_000;
-/** Characters that are frequent in Chinese and Korean texts. */
 const HAN = new Set(
   "的一是不了在有我他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学对可里后小么心多天而能好都然没日于起还发" +
     "成事只作当想看文无开手十用主行方又如前所本见经头面公同三已老从动两长知件数据设置错误码代返回注释测试函参值配表名类型" +
@@ -365,9 +351,8 @@ const WESTERN = /[àáâãäåæçèéêëìíîïñòóôõöøùúûüýÿßœ
 const CENTRAL = /[ąćčďęěľĺłńňőŕřśšťůűýźżžáéíóöúüçëôäâîĄĆČĎĘĚŁŃŇŐŘŚŠŤŮŰŹŻŽÁÉÍÓÖÚÜÇ]/;
 const SIGN = /[“”„‘’‚–—…€©®™°§«»¿¡£·•§ªº\u00a0]/;
 
-/** Guesses the encoding of bytes that are neither UTF-8 nor UTF-16: the one in which they read most like a text.
- * Callers must report that it is a guess. Single bytes decode in many encodings; Western European is the last
- * resort. */
+/** Guesses the encoding of bytes that are neither UTF-8 nor UTF-16, by how natural the text reads. Callers must report
+ * that it is a guess. Single bytes decode in many encodings; Western European is the last resort. */
 function guessEncoding(bytes: Uint8Array): Candidate {
   const { sample, isCut } = sampleOf(bytes);
   let [best, most]: [Candidate, number] = ["windows-1252", -Infinity];
@@ -380,8 +365,8 @@ function guessEncoding(bytes: Uint8Array): Candidate {
   return best;
 }
 
-/** Returns lines with bytes above ASCII, as far as they are needed, each from shortly before its first such byte. A
- * very long line is cut, perhaps within a character. */
+/** Returns lines with bytes above ASCII, up to the amount that a guess needs. Each line begins shortly before its first
+ * such byte. A very long line is cut, perhaps within a character. */
 function sampleOf(bytes: Uint8Array): { readonly sample: Uint8Array; readonly isCut: boolean } {
   const sample = new ByteBuffer();
   for (let at = 0; at < bytes.length && sample.length < ENOUGH;) {
@@ -396,7 +381,7 @@ function sampleOf(bytes: Uint8Array): { readonly sample: Uint8Array; readonly is
   return { sample: sample.bytes, isCut: false };
 }
 
-/** Counts the pairs whose second byte is an ASCII letter. In these encodings only rare characters have one. */
+/** Counts the pairs whose second byte is an ASCII letter, which only rare characters of these encodings have. */
 function lettersInPairs(bytes: Uint8Array): number {
   let count = 0;
   for (let at = 0; at < bytes.length; at++) {
@@ -406,7 +391,7 @@ function lettersInPairs(bytes: Uint8Array): number {
   return count;
 }
 
-/** Returns the sum over the characters above ASCII; a character of two bytes counts twice. */
+/** The score sums over the characters above ASCII; a character of two bytes counts twice. */
 function scoreOf(text: string, name: Candidate): number {
   let score = 0;
   const chars = [...text];
@@ -437,7 +422,7 @@ function latin(char: string, around: Around, letters: RegExp): number {
   return char < "\xa0" ? -3 : -1;
 }
 
-/** A character of an Eastern language usually has others next to it, or is between blanks and signs. */
+/** Characters of an Eastern language usually neighbour others of it, blanks or signs. */
 function isInLatinWord(around: Around): boolean {
   return around.some((one) => /[A-Za-z]/.test(one)) && around.every((one) => one <= "\x7f");
 }

@@ -21,7 +21,6 @@ export class Semaphore {
     this.#cancelled = cancelled;
   }
 
-  /** The sum of the amounts that are running. */
   get open(): number {
     return this.#open;
   }
@@ -58,7 +57,6 @@ export class Semaphore {
     this.#next();
   }
 
-  /** Starts the tasks that have waited longest, as far as they fit. */
   #next(): void {
     for (const waiting of this.#waiting) {
       if (this.#open + waiting.amount > this.#limit) return;
@@ -74,7 +72,7 @@ export class Semaphore {
     const onAbort = (): void => {
       if (!this.#waiting.delete(waiting)) return;
       reject(this.#cancelled());
-      this.#next(); // the aborted task may have blocked a smaller one
+      this.#next(); // The aborted task may have blocked a smaller one.
     };
     this.#waiting.add(waiting);
     signal?.addEventListener("abort", onAbort, { once: true });
@@ -82,7 +80,7 @@ export class Semaphore {
   }
 }
 
-/** Settles like the work, or rejects with the signal's reason if that comes first. The work itself continues. */
+/** Settles like the work, or rejects with the signal's reason if the signal aborts first. The work itself continues. */
 export async function abortable<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,
@@ -99,13 +97,12 @@ export async function abortable<T>(
   }
 }
 
-/** Resolves when the signal is aborted. */
 export async function aborted(signal: AbortSignal): Promise<void> {
   await abortable(new Promise<never>(() => {}), signal).catch(() => {});
 }
 
-/** Waits until all of these have ended, even if one failed, and returns their results. Throws the first error in their
- * order. Unlike with `Promise.all`, no work continues afterwards. */
+/** Waits until all promises have settled, even if one failed, and returns their results. Throws the first error in
+ * their order. Unlike `Promise.all`, it leaves no work running. */
 export async function together<const T extends readonly unknown[]>(
   works: T,
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
@@ -139,17 +136,16 @@ export class Pace {
 
 const LIMIT = new AsyncLocalStorage<number | undefined>();
 
-/** Runs work that waits this long for a lost server; undefined for the default. */
+/** Runs work that waits at most this long for a lost database server; undefined for the default. */
 export function withPatience<T>(ms: number | undefined, work: () => T): T {
   return LIMIT.run(ms, work);
 }
 
-/** Returns how long the calling work waits for a lost server; undefined if it has no limit of its own. */
+/** Returns how long the calling work waits for a lost database server; undefined if it has no limit of its own. */
 export function ownPatience(): number | undefined {
   return LIMIT.getStore();
 }
 
-/** A clock that tests can replace. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -174,7 +170,6 @@ export const REAL_CLOCK: Clock = {
   },
 };
 
-/** Whether the work settled before the time was up. */
 export async function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), ms);
@@ -184,7 +179,7 @@ export async function settledWithin(work: Promise<unknown>, ms: number): Promise
 }
 
 /** Returns the milliseconds to wait after this many failures in a row. The wait doubles each time up to `mostMs`. Half
- * of it is random (`random`, 0 up to 1), so that many clients do not retry at once. */
+ * of it is random, so that many clients do not retry at once; `random` is from 0 up to 1. */
 export function backoffMs(
   failures: number,
   { firstMs, mostMs, random }: { readonly firstMs: number; readonly mostMs: number; readonly random: () => number },
@@ -192,7 +187,8 @@ export function backoffMs(
   return Math.min(mostMs, firstMs * 2 ** (failures - 1)) * (0.5 + random() / 2);
 }
 
-/** Lets the process end before the timer is due. Newer runtimes have objects for timers; numbers are left alone. */
+/** Lets the process end before the timer is due. Newer runtimes return timer objects; older ones return numbers, which
+ * have no `unref`. */
 export function unrefTimer(timer: ReturnType<typeof setTimeout>): void {
   if (typeof timer === "object") timer.unref();
   else Deno.unrefTimer(timer);

@@ -31,7 +31,6 @@ export async function inheritOwner(file: FileHandle, path: string): Promise<bool
   return before ? await giveTo(before, file) : await giveToFolder(file, dirname(path));
 }
 
-/** Creates an empty file if it is missing, with an owner as in `inheritOwner`. */
 export async function ensureFile(path: string, { mode = 0o600 } = {}): Promise<void> {
   const file = await open(path, "ax", mode).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "EEXIST") return null;
@@ -57,7 +56,7 @@ async function giveToFolder(file: FileHandle, folder: string): Promise<boolean> 
   return await giveTo(await stat(folder), file);
 }
 
-/** Uses the descriptor, because the name may already lead to another file. */
+/** Uses the descriptor, because the path may already lead to another file. */
 async function giveTo(owner: Pick<Stats, "uid" | "gid">, file: FileHandle): Promise<boolean> {
   const { uid, gid } = await file.stat();
   if (Deno.build.os === "windows" || (owner.uid === uid && owner.gid === gid)) return true;
@@ -70,9 +69,8 @@ const HELD = ["EACCES", "EBUSY", "EPERM"];
 const TRIES = 10, PAUSE_MS = 50;
 
 interface Options {
-  /** Closes this process's handles of the file that is replaced. It is called only if they block the rename. */
+  /** Closes this process's handles of the replaced file. It is called only if they block the rename. */
   readonly release?: () => void;
-  /** The name of the system and its rename function; tests replace them. */
   readonly os?: string;
   readonly attempt?: (from: string, to: string) => Promise<void>;
   readonly sleep?: (ms: number) => Promise<void>;
@@ -104,34 +102,32 @@ const ODD = /\/(?:\.{0,2})(?:\/|$)/;
 /** Whether a path is a folder or inside it, by the rules of the system; both must be absolute. */
 export function isWithin(path: string, folder: string, { relative, isAbsolute, sep } = ownPath): boolean {
   if (path === "") return false;
-  // Plain paths are compared as texts, which takes a tenth of the time.
+  // Comparing plain paths as text takes a tenth of the time.
   if (sep === "/" && !ODD.test(folder) && !ODD.test(path)) return path === folder || path.startsWith(`${folder}/`);
   const way = relative(folder, path);
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Whether a path is inside a folder; both must be absolute. */
 export function isBelow(path: string, folder: string): boolean {
   return isWithin(path, folder) && !isWithin(folder, path);
 }
 
 const MAX_BYTES = 1 << 20;
 
-/** A path is not read for this reason; the message completes "Cannot read PATH: ". */
+/** The reason why a path is not read; the message completes "Cannot read PATH: ". */
 class NotPlainFile extends Error {
   override readonly name = "NotPlainFile";
 }
 
 interface ReadOptions {
-  /** Whether a link as the last part of the path is followed. */
   readonly links?: boolean;
   readonly most?: number;
-  /** Whether the text must give the same bytes when it is written again. If so, its byte order mark is kept, and a file
-   * in another encoding is refused. */
+  /** Whether writing the text again must give the same bytes. If so, its byte order mark is kept, and a file in another
+   * encoding is refused. */
   readonly exact?: boolean;
 }
 
-/** Reads the text of a plain file. A workspace may contain a link to a device, a pipe or an endless file, which would
+/** Reads the text of a plain file. In a workspace, a link may lead to a device, a pipe or an endless file, which would
  * block the process or exhaust its memory. Throws `NotPlainFile` for these and for more than `most` bytes, and the
  * system's errors. */
 export async function plainTextFile(
@@ -142,7 +138,7 @@ export async function plainTextFile(
   if (!info.isFile) throw new NotPlainFile(`it is ${kindText(info)}, not a file`);
   const tooLarge = () => new NotPlainFile(`it has over ${most} bytes, the limit`);
   if (info.size > most) throw tooLarge();
-  if (info.size === 0) return ""; // files of /proc have size 0 too, and some of them are endless
+  if (info.size === 0) return ""; // Files of /proc have size 0 too, and some of them are endless.
   using file = await Deno.open(path);
   const bytes = new Uint8Array(info.size + 1);
   let used = 0;
@@ -157,8 +153,8 @@ export async function plainTextFile(
   }
 }
 
-/** Reads the text of a file. Returns null if it is missing, not a regular file, or larger than any settings. Links are
- * followed only in the user's own files, since links of a repository may lead anywhere. */
+/** Reads the text of a file. Returns null if it is missing, not a regular file, or larger than any settings file. Links
+ * are followed only in the user's own files, since a repository's links may lead anywhere. */
 export async function smallTextFile(
   path: string,
   { links = false, most = MAX_BYTES }: ReadOptions = {},
@@ -178,7 +174,7 @@ const SYMBOLS = {
 } as const;
 const O_DIRECTORY = Deno.build.arch === "aarch64" ? 0o40000 : 0o200000, O_CLOEXEC = 0o2000000;
 const PIECE_BYTES = 32_768;
-/** Offsets in a directory entry: its length, its kind, and the beginning of its name. */
+/** Offsets in a directory entry: its length, its kind, and the start of its name. */
 const LENGTH_AT = 16, KIND_AT = 18, NAME_AT = 19;
 const KINDS: Readonly<Record<number, Omit<Deno.DirEntry, "name">>> = {
   4: { isDirectory: true, isFile: false, isSymlink: false },
@@ -188,21 +184,19 @@ const KINDS: Readonly<Record<number, Omit<Deno.DirEntry, "name">>> = {
 const OTHER = { isDirectory: false, isFile: false, isSymlink: false };
 
 export interface FirstEntries {
-  /** The entries, in the order of the system. */
   readonly entries: readonly Deno.DirEntry[];
-  /** Whether the folder has more entries. */
   readonly hasMore: boolean;
 }
 
-/** Lists at most `most` entries of a folder. Where the system allows it, no others are read: 300,000 entries would take
- * 100 MB of memory and block this process for half a second. Throws the system's errors. */
+/** Lists at most `most` entries of a folder. Where the system allows it, no other entries are read: 300,000 entries
+ * would take 100 MB of memory and block this process for half a second. Throws the system's errors. */
 export async function firstEntries(
   path: string,
   { most, os = Deno.build.os }: { readonly most: number; readonly os?: string },
 ): Promise<FirstEntries> {
   const library = os === "linux" ? LIBRARY.opened : null;
   const folder = await library?.symbols.open(terminated(path), O_DIRECTORY | O_CLOEXEC) ?? -1;
-  if (!library || folder < 0) return await firstOf(Deno.readDir(path), most); // the runtime explains the failure
+  if (!library || folder < 0) return await firstOf(Deno.readDir(path), most); // The runtime explains the failure.
   try {
     return await firstOf(entriesOf(library, { folder, path }), most);
   } finally {
@@ -213,7 +207,7 @@ export async function firstEntries(
 class Library {
   #opened: Deno.DynamicLibrary<typeof SYMBOLS> | null | undefined;
 
-  /** Null if the system's C library is another one. */
+  /** Null if Vis does not know the system's C library. */
   get opened(): Deno.DynamicLibrary<typeof SYMBOLS> | null {
     if (this.#opened !== undefined) return this.#opened;
     try {
@@ -255,7 +249,7 @@ async function* entriesOf(
   }
 }
 
-/** Some file systems do not return kinds with names. */
+/** Some file systems return names without kinds. */
 async function kindOf(path: string): Promise<Omit<Deno.DirEntry, "name">> {
   return await Deno.lstat(path).catch(() => OTHER);
 }
@@ -264,7 +258,7 @@ function terminated(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(`${text}\0`);
 }
 
-/** Returns a note if other users can read a file of tokens. */
+/** Returns a note if other users can read a file with tokens. */
 export async function sharedFileNotes(path: string): Promise<readonly string[]> {
   const { mode } = await Deno.stat(path);
   const isOpen = Deno.build.os !== "windows" && ((mode ?? 0) & 0o077) !== 0;

@@ -12,15 +12,15 @@ export interface GitSetting {
   readonly value: string;
 }
 
-/** The text between settings: blanks and comments. A backslash does not continue a comment. */
+/** Matches blanks and comments between settings. A backslash does not continue a comment. */
 const GAP = /(?:[\s\uFEFF]+|[#;][^\n]*)+/y;
 const HEADER = /\[([\w.-]+)(?:[ \t]+"((?:[^"\\\n]|\\[^\n])*)")?\]/y;
 const KEY = /([A-Za-z][\w-]*)[ \t]*(=[ \t]*)?/y;
 const REST = /[^\n]*/y;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
 
-/** Parses the settings of a file as git does, in order: headers and keys may share a line. Syntax that git does not
- * understand is skipped up to the end of its line. */
+/** Parses the settings of a file as git does, in order: headers and keys may share a line. Invalid syntax is skipped up
+ * to the end of its line. */
 export function parseGitConfig(text: string): readonly GitSetting[] {
   const found: GitSetting[] = [];
   let section = "", subsection: string | null = null, at = 0;
@@ -82,7 +82,6 @@ function valueAt(text: string, from: number): [value: string, end: number] {
   return [value.slice(0, kept), at];
 }
 
-/** Returns the user's own settings of git, with the files that they include. */
 export async function userGitSettings(
   { home, gitDir }: { readonly home: string | null; readonly gitDir: string },
 ): Promise<readonly GitSetting[]> {
@@ -92,8 +91,8 @@ export async function userGitSettings(
   return read.flat();
 }
 
-/** Returns the settings of files and of all files that they include under any condition. Also returns the paths of the
- * included files, existing or not. Links are followed. */
+/** Returns the settings of files and of all files that they include under any condition, and the paths of the included
+ * files, existing or not. Links are followed. */
 export async function everyGitSetting(
   files: readonly string[],
   home: string,
@@ -126,7 +125,7 @@ async function withIncluded(
   return settings;
 }
 
-/** Supports conditions about the repository's folder; all others count as false. */
+/** Evaluates conditions about the repository's folder; all others count as false. */
 function includes(
   { section, subsection }: GitSetting,
   { home, gitDir, folder }: { readonly home: string; readonly gitDir: string; readonly folder: string },
@@ -141,7 +140,7 @@ function includes(
   return fits(small(glob).split("/"), small(gitDir).split("/"));
 }
 
-/** Matches parts of a path: `**` for any number of parts, `*` within one. */
+/** Matches the parts of a path: `**` matches any number of parts, `*` matches within one part. */
 function fits([first, ...rest]: readonly string[], parts: readonly string[]): boolean {
   if (first === undefined) return parts.length === 0;
   if (first === "**") return rest.length === 0 || parts.some((_, at) => fits(rest, parts.slice(at)));
@@ -149,7 +148,7 @@ function fits([first, ...rest]: readonly string[], parts: readonly string[]): bo
   return part !== undefined && matchesWildcard(first, part) && fits(rest, parts.slice(1));
 }
 
-/** Resolves a path that may begin with the home folder, or with the home of another user of this machine (`~name/`). */
+/** Resolves a path that may begin with the home folder, or with the home of another user (`~name/`). */
 export function untilde(path: string, home: string): string {
   const [start = "", name] = /^~([^/]*)\//.exec(path) ?? [];
   if (name === undefined) return path;

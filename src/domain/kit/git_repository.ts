@@ -3,8 +3,8 @@ import { Buffer } from "node:buffer";
 import { isAbsolute, join, resolve } from "node:path";
 import { smallTextFile } from "./files.ts";
 
-/** The folder that `.git` at this top is or names: its real path, or the named one if nothing is there. Null if there
- * is no `.git`, or one in which git finds no name either. Throws Error for a name that is not UTF-8. */
+/** Returns the real path of the folder that `.git` is or names. If that folder does not exist, returns the named path.
+ * Returns null if there is no `.git`, or if git finds no name in it. Throws Error for a name that is not UTF-8. */
 export async function gitFolderOf(top: string): Promise<string | null> {
   const dot = join(top, ".git"), info = await Deno.stat(dot).catch(() => null);
   if (info === null) return null;
@@ -13,8 +13,8 @@ export async function gitFolderOf(top: string): Promise<string | null> {
   return named === undefined ? null : await folderNamed(named, { in: top, by: dot });
 }
 
-/** The folder that all worktrees of a repository share: the same one, unless its file `commondir` names another. Throws
- * Error for a name that is not UTF-8. */
+/** Returns the folder that all worktrees of a repository share: the same one, unless its file `commondir` names
+ * another. Throws Error for a name that is not UTF-8. */
 export async function commonFolderOf(gitDir: string): Promise<string> {
   const path = join(gitDir, "commondir");
   const named = (await smallTextFile(path, { links: true }) ?? "").replace(/[\r\n]+$/, "");
@@ -28,17 +28,16 @@ async function folderNamed(named: string, { in: folder, by }: { readonly in: str
   return await realOr(isAbsolute(named) ? named : `${folder}/${named}`);
 }
 
-/** The kernel follows a link before it goes on to `..`. */
+/** The kernel follows a link before it resolves `..`. */
 async function realOr(path: string): Promise<string> {
   return await Deno.realPath(path).catch(() => resolve(path));
 }
 
-/** Bytes of an entry before its hash, and between the hash and the name. */
+/** The sizes of an entry's parts: the bytes before its hash, and between the hash and the name. */
 const STAT_BYTES = 40, FLAG_BYTES = 2;
 const FLAG_EXTENDED = 0x4000, FLAG_STAGE = 0x3000;
 const KIND_MASK = 0o170000, SUBMODULE = 0o160000;
 
-/** A file that a repository tracks. */
 class GitIndexEntry {
   readonly #index: Buffer;
   readonly #at: number;
@@ -55,7 +54,6 @@ class GitIndexEntry {
     this.#name = name;
   }
 
-  /** The path from the top of the repository. */
   get name(): string {
     return this.#name.toString();
   }
@@ -76,18 +74,17 @@ class GitIndexEntry {
     return (this.#index.readUInt32BE(this.#at + 24) & KIND_MASK) === SUBMODULE;
   }
 
-  /** Whether it is one of several versions in a conflict. */
   get isConflict(): boolean {
     return (this.#index.readUInt16BE(this.#at + STAT_BYTES + this.#hashBytes) & FLAG_STAGE) !== 0;
   }
 }
 
-/** The file `index` of a repository, of version 2 to 4; another one has no entries. */
+/** The file `index` of a repository, in version 2 to 4. An index of another version has no entries. */
 export class GitIndex {
   readonly #bytes: Buffer;
   readonly #hashBytes: number;
   readonly #version: number;
-  /** Where the extensions begin. */
+  /** The offset at which the extensions begin. */
   #end = 0;
 
   constructor(bytes: Uint8Array<ArrayBuffer>, { sha256 }: { readonly sha256: boolean }) {
@@ -106,7 +103,7 @@ export class GitIndex {
       const flags = index.readUInt16BE(at + head - FLAG_BYTES);
       let from = at + head + (version > 2 && (flags & FLAG_EXTENDED) !== 0 ? 2 : 0), kept = 0;
       if (version === 4) {
-        // The number of bytes that this name drops from the end of the name before it.
+        // The number of bytes that this name drops from the end of the previous name.
         let cut = 0, more = true;
         for (let first = true; more; first = false) {
           const byte = index[from++] ?? 0;
@@ -125,7 +122,7 @@ export class GitIndex {
     this.#end = at;
   }
 
-  /** The name of the file that has the other entries of a split index; null for a whole one. Known once all entries
+  /** The name of the file with the other entries of a split index; null for a whole index. It is known once all entries
    * have been read. */
   get shared(): string | null {
     const index = this.#bytes, least = 8 + this.#hashBytes;

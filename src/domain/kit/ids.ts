@@ -1,11 +1,11 @@
 import { uuidv7 } from "uuidv7";
 
-/** A new identifier: UUIDv7 as text, which sorts by time of creation. */
+/** Creates an identifier: UUIDv7 as text, which sorts by time of creation. */
 export function newId(): string {
   return uuidv7();
 }
 
-/** The tenant of everything that names no other tenant. */
+/** The tenant of all data without a named tenant. */
 export const DEFAULT_TENANT = "default";
 
 export const TENANT_NAME = /^[A-Za-z0-9](?:[\w.@-]{0,62}\w)?$/;

@@ -41,7 +41,6 @@ function convert(value: unknown, at: Place): JsonValue {
   return Object.fromEntries(kept.map(([key, item]) => [key, below(item, at, key)]));
 }
 
-/** Returns own data properties without running getters. */
 function own(value: object): readonly (readonly [string, unknown])[] {
   return Object.entries(Object.getOwnPropertyDescriptors(value))
     .filter(([, { enumerable }]) => enumerable)
@@ -96,13 +95,12 @@ export class JsonMeter {
     this.#limits = limits;
   }
 
-  /** Prepares for another text. */
   restart(): void {
     this.#depth = this.#values = 0;
     this.#inText = this.#escaped = false;
   }
 
-  /** Meters another piece of the text. Throws JsonTooLarge above a limit. */
+  /** Throws JsonTooLarge above a limit. */
   push(text: string): void {
     for (let at = 0; at < text.length; at++) {
       const code = text.charCodeAt(at);
@@ -127,10 +125,9 @@ export class JsonMeter {
   }
 }
 
-/** Parses untrusted JSON. Throws JsonTooLarge before anything is built from the text; other errors come from
- * JSON.parse. */
+/** Parses untrusted JSON. Throws JsonTooLarge before it builds any value; other errors come from JSON.parse. */
 export function readForeignJson(text: string, limits: JsonLimits = JSON_LIMITS): unknown {
-  // Every value but the first follows one of these characters, so short texts need no count.
+  // Each value except the first follows one of these characters, so short texts need no count.
   if (text.length > Math.min(limits.depth, limits.values)) new JsonMeter(limits).push(text);
   return JSON.parse(text);
 }
@@ -147,7 +144,7 @@ export function exactJson(text: string, read: unknown): unknown {
   });
 }
 
-/** Parses JSON; undefined, which JSON cannot express, if the text is not valid JSON or has too many values. */
+/** Parses JSON. Returns undefined, which JSON cannot express, if the text is invalid or has too many values. */
 export function jsonOrUndefined(text: string): unknown {
   try {
     return readForeignJson(text, { ...JSON_LIMITS, depth: Infinity });
@@ -174,7 +171,7 @@ export function readLaxJson(text: string): unknown {
   }
 }
 
-/** Returns the fields of an external object; none for any other value. */
+/** Returns the fields of an external object, or no fields for any other value. */
 export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? value as Readonly<Record<string, unknown>> : {};
 }
@@ -193,7 +190,6 @@ export function readableHead(value: unknown, limit: number): string {
   return room.left > 0 ? clip(text, limit) : `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** The number of values that may still be shown. */
 interface Room {
   left: number;
 }
@@ -207,7 +203,7 @@ function textOf(value: unknown, room: Room): string {
 
 interface Ancestor {
   readonly value: unknown;
-  /** The text shows this instead of the original value. */
+  /** The text shows this value instead of the original. */
   readonly shown: unknown;
 }
 
@@ -226,7 +222,7 @@ function replacer(room: Room): (this: unknown, key: string, value: unknown) => u
   };
 }
 
-/** Returns the part of a value that JSON can express, with no more parts than there is room for. */
+/** Returns the part of a value that JSON can express, limited to `left` parts. */
 function printable(value: unknown, { left }: Room): unknown {
   const most = Math.max(0, left) + 1;
   if (typeof value === "bigint") return `${value}n`;
@@ -251,7 +247,6 @@ function keyText(key: unknown): string {
   return typeof key === "object" && key !== null ? readable(key) : String(key);
 }
 
-/** A deeply read-only version of a type. */
 export type Frozen<T> = T extends readonly (infer Item)[] ? readonly Frozen<Item>[]
   : T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> }
   : T;

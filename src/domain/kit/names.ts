@@ -1,6 +1,6 @@
 const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
 
-/** Whether the engine that runs blocks accepts this as the name of a variable. */
+/** Whether V8 accepts this as the name of a variable. */
 export function isVariableName(name: string): boolean {
   return NAME.test(name);
 }
@@ -21,7 +21,7 @@ export function matchesWildcard(pattern: string, text: string): boolean {
 }
 
 /** Files that may hold keys and passwords. The last matching pattern decides; `!` excludes files. Names of programs and
- * examples are not secret: `id_map.py`, `id_rsa.pub`, `.env.example`. */
+ * examples are not secret, such as `id_map.py`, `id_rsa.pub` and `.env.example`. */
 export const SECRET_PATTERNS: readonly string[] = [
   ".env*",
   "!.env.example",
@@ -46,7 +46,7 @@ export function isSecretFile(path: string, patterns: readonly string[]): boolean
   return found !== undefined && !found.startsWith("!");
 }
 
-/** Longer names are compared by this many first characters. */
+/** Longer names are compared by their first characters. */
 const MAX_LENGTH = 200;
 
 /** Returns the name that was probably meant: at most a third of its letters differ. Returns null if none is close. */

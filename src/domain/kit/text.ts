@@ -6,7 +6,6 @@ export function clip(text: string, limit: number): string {
   return `${head}… (+${text.length - head.length} chars)`;
 }
 
-/** Returns the beginning of a text on one line. */
 export function oneLine(text: string, limit: number): string {
   const flat = text.slice(0, limit * 4).replace(/\s+/g, " ").trim();
   return flat.length <= limit && text.length <= limit * 4
@@ -14,8 +13,8 @@ export function oneLine(text: string, limit: number): string {
     : `${flat.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** Invisible characters that belong to their neighbours: joiners between two emoji, and variants of an emoji, a key or
- * a Han character. */
+/** Invisible characters that belong to their neighbours: joiners between emoji, and variants of an emoji, a key or a
+ * Han character. */
 const PARTS = [
   String.raw`(?<=[\p{ExtPict}\p{EMod}]\ufe0f?)\u200d(?=\p{ExtPict})`,
   String.raw`(?<=\p{ExtPict})[\ufe0e\ufe0f]`,
@@ -30,13 +29,12 @@ export const HIDDEN_CHARACTERS = new RegExp(
   "gu",
 );
 
-/** Escapes invisible characters and terminal controls in text of a model, a server or a file. Inside JSON, these
- * escapes still mean the same text. */
+/** Escapes invisible characters and terminal controls in text from a model, a server or a file. Inside JSON, the
+ * escapes keep the meaning of the text. */
 export function visibleText(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(HIDDEN_CHARACTERS, escaped);
 }
 
-/** Writes one escape for each UTF-16 unit. */
 function escaped(char: string): string {
   return char.length === 1 ? unit(char, 0) : unit(char, 0) + unit(char, 1);
 }
@@ -49,7 +47,7 @@ function unit(char: string, at: number): string {
 // deno-lint-ignore no-control-regex
 const COMMANDS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Escapes control characters, so that a text of the user cannot control a terminal. Other characters stay, such as the
+/** Escapes control characters, so that the user's text cannot control a terminal. Other characters stay, such as the
  * joiners that some scripts need. For untrusted text use `visibleText`. */
 export function harmlessText(text: string): string {
   return text
@@ -67,7 +65,7 @@ export function localTime(at: number, to: "day" | "minute" | "second" | "ms" = "
   return local.toISOString().replace("T", " ").slice(0, { day: 10, minute: 16, second: 19, ms: 23 }[to]);
 }
 
-/** Formats elapsed time in few characters; as a date if it is more than a month. */
+/** Formats elapsed time in few characters; as a date after more than a month. */
 export function ago(at: number, now: number): string {
   const passed = now - at;
   if (passed < MINUTE) return "now";
@@ -77,12 +75,11 @@ export function ago(at: number, now: number): string {
   return localTime(at, "day");
 }
 
-/** Formats a duration for a reader: `12 ms`, `3.4 s`. */
 export function durationText(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
-/** Quotes words for a shell; each result has only one meaning. */
+/** Quotes words for a shell. Different words never produce the same text. */
 export function shellText(words: readonly string[]): string {
   return words.map((word) => /^[\w\-./:=,+@%^]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
 }

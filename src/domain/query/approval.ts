@@ -2,7 +2,7 @@ import { oneLine, visibleText } from "../kit/text.ts";
 import type { Decision } from "./outcomes.ts";
 import type { ApprovalRule, KeptRule } from "./query_schemas.ts";
 
-/** A call sends this to ask the user, because its grant does not cover it. */
+/** A request that a call sends because its grant does not cover the action. */
 export interface ApprovalRequest {
   /** A phrase after "Allow Vis to": "run npm ci with network". */
   readonly what: string;
@@ -17,10 +17,9 @@ export interface ApprovalRequest {
   readonly lasting?: boolean | undefined;
 }
 
-/** A request as it is shown to the user. */
+/** A request as the user sees it. */
 export interface ApprovalQuestion extends ApprovalRequest {
   readonly id: string;
-  /** Namespace of the extension that asks. */
   readonly extension: string;
 }
 
@@ -41,7 +40,6 @@ export interface Approval {
   readonly byUser?: boolean;
 }
 
-/** Lists and removes lasting answers. */
 export interface ApprovalAdmin {
   /** Lists the rules of this workspace, or of all workspaces, oldest first. */
   list(options: { readonly all: boolean }): Promise<readonly KeptRule[]>;
@@ -49,7 +47,6 @@ export interface ApprovalAdmin {
   remove(id: string): Promise<void>;
 }
 
-/** The user's lasting answers. */
 export interface ApprovalRules {
   has(rule: ApprovalRule): Promise<boolean>;
   add(rule: ApprovalRule): Promise<void>;
@@ -57,20 +54,19 @@ export interface ApprovalRules {
 
 export interface ApprovalChoice {
   readonly decision: Decision;
-  /** The key that the user presses or types for this answer. */
+  /** The key to press, or the text to type, for this answer. */
   readonly key: string;
-  /** The label of a button. */
   readonly short: string;
   readonly text: string;
 }
 
-/** When the end of a longer question is read, its beginning may be out of sight. */
+/** In a longer question, the beginning may be out of sight when the reader reaches the end. */
 const IN_SIGHT = 400;
 const BEGINNING = 200;
-/** Characters that take room and are invisible. */
+/** Characters that take up space and are invisible. */
 const LONG_BLANK = /[\p{Zs}\t\u2800]{4,}/gu;
 
-/** Returns the question as every channel shows it: one paragraph. Text of blocks in it cannot move the cursor, hide
+/** Returns the question as every channel shows it: one paragraph. Text from blocks cannot move the cursor, hide
  * anything, or imitate another question on its own line. */
 export function approvalTitle({ what }: Pick<ApprovalQuestion, "what">): string {
   return `Allow Vis to ${paragraph(what)}?`;
@@ -89,7 +85,6 @@ export function approvalBeginning({ what }: Pick<ApprovalQuestion, "what">): str
   return `This question has ${text.length} characters and begins with: ${text.slice(0, BEGINNING)}…`;
 }
 
-/** Returns the possible answers; `scope` is the phrase of a lasting one. */
 export function approvalChoices(
   { scope: given, lasting = true }: Pick<ApprovalQuestion, "scope" | "lasting">,
 ): readonly ApprovalChoice[] {
@@ -107,12 +102,12 @@ function paragraph(text: string): string {
   return visibleText(text).replace(LONG_BLANK, ({ length }) => ` [${length} blanks] `).replaceAll("\n", " ⏎ ");
 }
 
-/** Returns the question with the decision: "Allow Vis to run npm ci with network? yes, this time". */
+/** Returns the question with the decision, such as "Allow Vis to run npm ci with network? yes, this time". */
 export function askedText(question: ApprovalQuestion, answer: ApprovalAnswer): string {
   return `${approvalTitle(question)} ${approvalSaid(question, answer)}`;
 }
 
-/** Returns the decision for the end of the question: "yes, this time", "no: not today". */
+/** Returns the decision for the end of the question, such as "yes, this time" or "no: not today". */
 export function approvalSaid(
   question: Pick<ApprovalQuestion, "scope" | "lasting">,
   { decision, reason }: ApprovalAnswer,

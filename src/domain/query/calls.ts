@@ -1,12 +1,11 @@
 import { oneLine, visibleText } from "../kit/text.ts";
 import type { BlockOutcome, BlockResult } from "./query_schemas.ts";
 
-/** A call from a block to the main process, at its start or end. */
 export interface HostCallEvent {
   readonly block: number;
   readonly name: string;
   readonly phase: "start" | "end";
-  /** The words for the action of the call; absent for functions of Vis itself. */
+  /** Words for the action of the call; absent for functions of Vis itself. */
   readonly action?: CalledAction | undefined;
   readonly ms?: number | undefined;
   /** False if the call threw or failed in its purpose, such as a command that exits with 1. */
@@ -21,11 +20,10 @@ export interface HostCallEvent {
   readonly exitCode?: number | null | undefined;
   /** Set if the call may have changed something that lasts. */
   readonly changes?: "files" | "other" | undefined;
-  /** Files that the call changed, each as a unified diff; bounded. */
   readonly diffs?: readonly string[] | undefined;
 }
 
-/** A call as `BlockTally` reads it: an event, or the record of an ended call. */
+/** A call for `BlockTally`: an event, or the record of an ended call. */
 type RecordedHostCall =
   & Pick<HostCallEvent, "name" | "ok" | "action" | "outcome" | "refusedByUser" | "output">
   & { readonly phase?: HostCallEvent["phase"] };
@@ -38,7 +36,8 @@ export interface CallOutcome {
   readonly ok?: boolean;
   /** True if the call failed because the user refused it. */
   readonly refusedByUser?: boolean;
-  /** Its output, or several outputs. If the call failed, Vis shows the lines that name a failure, and the last lines. */
+  /** The call's output, or several outputs. If the call failed, Vis shows the lines that name a failure, and the last
+   * lines. */
   readonly output?: string | readonly string[];
   /** The exit code of a command, null if it has none; absent for calls without a command. */
   readonly exitCode?: number | null;
@@ -46,7 +45,7 @@ export interface CallOutcome {
   readonly subject?: string;
 }
 
-/** An outcome whose output is as short as Vis shows and keeps it. */
+/** An outcome with its output cut to the length that Vis shows and keeps. */
 export interface ShownOutcome extends CallOutcome {
   readonly output?: string;
 }
@@ -57,7 +56,7 @@ export interface BlockDiff {
   readonly diff: string;
 }
 
-/** The changes of a block, or of all, from the metadata of their stored iteration. */
+/** Returns the changes of a block, or of all blocks, from the metadata of their stored iteration. */
 export function storedDiffs({ diffs }: Readonly<Record<string, unknown>>, block: number | null = null): string[] {
   return (Array.isArray(diffs) ? diffs as unknown[] : []).flatMap((one) => {
     if (typeof one !== "object" || one === null || !("diff" in one) || typeof one.diff !== "string") return [];
@@ -66,14 +65,14 @@ export function storedDiffs({ diffs }: Readonly<Record<string, unknown>>, block:
 }
 
 const SUBJECT_CHARS = 120;
-/** A list may have a million items. */
+/** Limit for list arguments, which may have a million items. */
 const SUBJECT_ITEMS = 10;
 
-/** Words that show the calls of a function to people: "reading src/app.ts", "read 3 files". */
+/** Words that show the calls of a function to people, such as "reading src/app.ts" and "read 3 files". */
 export interface CallAction {
-  /** "reading" */
+  /** For example "reading". */
   readonly doing: string;
-  /** "read" */
+  /** For example "read". */
   readonly done: string;
   /** The unit in which calls are counted: "files". */
   readonly things: string;
@@ -81,9 +80,8 @@ export interface CallAction {
   readonly named?: number;
 }
 
-/** The words of a function together with the object of one call. */
 interface CalledAction extends Pick<CallAction, "doing" | "done" | "things"> {
-  /** The object as a line of printable text; "" if the words name it. */
+  /** The object as a line of printable text; "" if the words already name it. */
   readonly subject: string;
 }
 
@@ -107,7 +105,7 @@ function wordsIn(given: unknown): readonly string[] {
   });
 }
 
-/** With `threw`, the call had no result; with `refused`, the user refused it. */
+/** With `threw`, the call had no result. With `refused`, the user refused it. */
 type State = "good" | "bad" | "threw" | "refused";
 
 interface Tally extends CalledAction {
@@ -118,10 +116,10 @@ interface Tally extends CalledAction {
 
 /** A subject is never cut to fewer characters. */
 const LEAST_SUBJECT = 12;
-/** The number of failed calls whose output is kept, and the characters kept of each. */
+/** The number of failed calls whose output is kept, and the limit of each output. */
 const MOST_OUTPUTS = 3, OUTPUT_CHARS = 5_000;
 
-/** Counts the calls of a block by kind: "read 3 files, ran npm test · 12 passed". */
+/** Counts the calls of a block by kind, such as "read 3 files, ran npm test · 12 passed". */
 export class BlockTally {
   readonly #kinds = new Map<string, Tally>();
   readonly #words = new Map<string, CalledAction>();
@@ -129,7 +127,6 @@ export class BlockTally {
   #failed = false;
   #refused = false;
 
-  /** Counts the calls that are recorded with a block's result. */
   static of(calls: readonly RecordedHostCall[]): BlockTally {
     const tally = new BlockTally();
     for (const call of calls) tally.take(call);
@@ -141,7 +138,7 @@ export class BlockTally {
   ): void {
     const { outcome = "", output = "" } = told;
     if (phase === "start") return;
-    const words = this.#words.get(name); // words are recorded only for the first calls of a block
+    const words = this.#words.get(name); // Words are recorded only for the first calls of a block.
     const action = own ?? (words && { ...words, subject: "" });
     if (!action) return;
     this.#words.set(name, action);
@@ -173,17 +170,16 @@ export class BlockTally {
     return kinds.map((tally, at) => textOf(tally, shown[at] === longest ? most : Infinity)).join(", ");
   }
 
-  /** Whether a call threw or failed in its purpose; a call that the user refused does not count. */
+  /** A call that the user refused does not count as failed. */
   get failed(): boolean {
     return this.#failed;
   }
 
-  /** Whether the user refused a call. */
   get refused(): boolean {
     return this.#refused;
   }
 
-  /** The shown output of the failed calls; "" if they printed nothing. */
+  /** The shown output of the failed calls; "" if they printed no output. */
   get output(): string {
     const several = this.#outputs.length > 1;
     return this.#outputs.map(({ subject, output }) => several && subject !== "" ? `${subject}:\n${output}` : output)
@@ -224,7 +220,7 @@ export function blockResult(fields: Partial<BlockResult>): BlockResult {
   return { ...BASE, ...fields };
 }
 
-/** Returns a failed result with a name and a message, for outcomes that the main process creates. */
+/** Returns a failed result for outcomes that the main process creates. */
 export function failedBlock(
   outcome: Exclude<BlockOutcome, "value" | "none">,
   error: { readonly name: string; readonly message: string },
@@ -239,11 +235,11 @@ export function failedBlock(
   });
 }
 
-/** A block of an iteration that another child ran. */
+/** The result of a block that another child ran in the same iteration. */
 export interface FormerResult {
-  /** Codec bytes of the value; null if there was none or it could not be stored. */
+  /** Codec bytes of the value; null if the block had no value, or it could not be stored. */
   readonly value: Uint8Array<ArrayBuffer> | null;
-  /** Describes the value if it could not be stored; else "". */
+  /** Describes a value that could not be stored; otherwise "". */
   readonly held: string;
   readonly printed: string;
 }

@@ -1,18 +1,17 @@
 import type { Usage } from "./query_schemas.ts";
 
-/** An attempt at a model call, successful or not. */
 export interface ModelTrace {
   readonly provider: string;
   readonly model: string;
   readonly ok: boolean;
   readonly status: number | null;
   readonly error: string | null;
-  /** Null if no tokens are known to have been used. */
+  /** Null if the token counts are unknown. */
   readonly usage: Usage | null;
   /** US dollars of `usage`; null if the price is unknown, absent without usage. */
   readonly costUsd?: number | null;
   readonly ms: number;
-  /** Repairs that the reply needed; filled in by the reader of the reply. */
+  /** The reader of the reply fills in the repairs that it needed. */
   readonly repairs: readonly string[];
 }
 
@@ -22,7 +21,6 @@ export interface SubCall {
   readonly provider: string;
   readonly model: string;
   readonly prompt: string;
-  /** Null if the call failed. */
   readonly reply: string | null;
   readonly error: string | null;
   readonly usage: Usage;
@@ -52,7 +50,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** Tokens and US dollars of model calls. The cost is null if any of them has an unknown price. */
+/** Tokens and US dollars of model calls. The cost is null if the price of any call is unknown. */
 export interface Spend {
   readonly usage: Usage;
   readonly costUsd: number | null;
@@ -73,7 +71,7 @@ export function aboutText({ estimated = 0 }: Pick<Usage, "estimated">): string {
   return estimated > 0 ? "about " : "";
 }
 
-/** Returns tokens and cost for people. An unknown amount is named as unknown, never shown as 0. */
+/** Returns tokens and cost for people. An unknown amount is called unknown, never shown as 0. */
 export function spentText({ usage, costUsd }: Spend): readonly string[] {
   const { input, output, calls } = usage;
   return [
@@ -83,7 +81,6 @@ export function spentText({ usage, costUsd }: Spend): readonly string[] {
   ];
 }
 
-/** Returns the spend of all attempts at a call. */
 export function spentOn(attempts: readonly ModelTrace[]): Spend {
   return attempts.reduce(
     (sum, { usage, costUsd = null }) => usage ? addSpend(sum, { usage, costUsd }) : sum,

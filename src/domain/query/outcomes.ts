@@ -1,8 +1,8 @@
 /** Closed lists of words for how a query, an iteration and an approval end. Every interface for people shows the
  * sentences that belong to them. */
 
-/** Why a query ended; docs/internals/architecture.md maps each to its status. `forked` is never stored: it is the
- * reason of a query in a fork that shows only its first iterations. */
+/** Why a query ended; docs/internals/architecture.md maps each reason to its status. `forked` is never stored: it marks
+ * a query of which a fork shows only the first iterations. */
 export const QUERY_REASONS = [
   "answered",
   "max_iterations",
@@ -68,7 +68,6 @@ export function hasAnswer({ reason, noAnswer }: Ending): boolean {
   return !noAnswer && !WITHOUT_ANSWER.has(reason);
 }
 
-/** Returns the stored status for a reason. */
 export function statusOf(reason: QueryReason): QueryStatus {
   return STATUS[reason];
 }
@@ -104,7 +103,7 @@ const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
   limit_time: "Raise budget.wallMs (vis run --timeout), or ask for less at once; all variables are kept.",
 };
 
-/** A request that continues after a step limit has this many steps. */
+/** The step budget of a request that continues after a step limit. */
 export const MORE_STEPS = 10;
 /** Every interface offers to continue in these words. */
 export const MORE_TEXT = `${MORE_STEPS} more steps`;
@@ -116,17 +115,15 @@ export function takesMore(reason: QueryReason): boolean {
 
 const GO_ON = "Continue this request, which stopped at its step limit; all variables are kept:\n\n";
 
-/** Returns the request that continues another one. */
 export function moreRequest(text: string): string {
   return text.startsWith(GO_ON) ? text : GO_ON + text;
 }
 
-/** Returns why a query ended in a few words; every interface for people uses them. */
 export function reasonText(reason: QueryReason): string {
   return TEXT[reason];
 }
 
-/** Returns advice for the reason; "" if there is none. */
+/** Returns advice for the reason, or "". */
 export function reasonAdvice(reason: QueryReason): string {
   return ADVICE[reason] ?? "";
 }
@@ -140,8 +137,8 @@ export function stoppedText(result: Ending): string {
   return `${text[0]?.toUpperCase()}${text.slice(1)}; this is the best answer so far. ${reasonAdvice(reason)}`.trimEnd();
 }
 
-/** Returns the answer for a reader who sees nothing else of the result. If the query was stopped, or its answer is not
- * stored, it includes the reason. */
+/** Returns the answer for a reader who sees only this text. If the query was stopped, or its answer is not stored, it
+ * includes the reason. */
 export function shownAnswer(result: Ending & { readonly answer: string; readonly notes: readonly string[] }): string {
   const { reason, answer, notes } = result;
   const why = reason === "unstored" ? notes.at(-1) ?? "" : stoppedText(result);
@@ -162,7 +159,6 @@ export function notesBelow(
 export const OUTCOMES = ["executed", "empty", "failed", "refused", "final"] as const;
 export type IterationOutcome = typeof OUTCOMES[number];
 
-/** Returns the outcome in the row of an iteration, or null. */
 export function outcomeOf({ outcome }: Readonly<Record<string, unknown>>): IterationOutcome | null {
   return OUTCOMES.find((one) => one === outcome) ?? null;
 }

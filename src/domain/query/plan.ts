@@ -11,7 +11,7 @@ const DONE = /^(?:done|completed?|finished|closed)$/i;
 const DOING = /^(?:doing|active|current|in[ _-]?progress)$/i;
 
 /** Returns the tasks in a value of the model: texts, or objects with a text and `done` or `status`. The first open task
- * is the current one, unless the value names another. A value of another form has no tasks. */
+ * is the current one, unless the value names another. Returns no tasks for a value in another form. */
 export function planOf(value: unknown): readonly PlanItem[] {
   const found = (Array.isArray(value) ? value : []).slice(0, MOST_ITEMS).flatMap((one: unknown) => {
     const facts = asRecord(one);
@@ -28,7 +28,7 @@ export function planOf(value: unknown): readonly PlanItem[] {
   return found.map((item) => ({ text: item.text, state: item.done ? "done" : item === now ? "now" : "open" }));
 }
 
-/** The list in one line: "2 of 5 · now: write the tests". */
+/** Returns the list in one line: "2 of 5 · now: write the tests". */
 export function planLine(items: readonly PlanItem[]): string {
   const done = items.filter(({ state }) => state === "done").length;
   const now = items.find(({ state }) => state === "now");

@@ -5,7 +5,6 @@ export function isChild({ parentQueryId }: QueryEvent): boolean {
   return parentQueryId !== undefined;
 }
 
-/** Whether the event ends its query. */
 export function isEnd(event: QueryEvent): event is Extract<QueryEvent, { readonly result: QueryResult }> {
   return event.type === "final" || event.type === "failed" || event.type === "cancelled";
 }
@@ -15,18 +14,18 @@ export function isOwnEnd(event: QueryEvent): event is Extract<QueryEvent, { read
   return isEnd(event) && !isChild(event);
 }
 
-/** Passes an event to a channel; a channel that fails misses its own events and never affects the engine. `number` is
- * the position among the query's events on all nodes; omitted if one process has all of them. */
+/** Passes an event to a channel. A channel that fails misses its own events and never affects the query engine.
+ * `number` is the position among the query's events on all nodes; omitted if one process has all of them. */
 export type Emit = (event: QueryEvent, number?: number) => void;
 
-/** Adds the envelope to the events of one query. A channel that throws misses its events; the query continues. */
+/** Adds the envelope to the events of a query. A channel that throws misses its events; the query continues. */
 export class Emitter {
   readonly #emit: Emit;
   readonly #queryId: string;
   readonly #now: () => number;
   readonly #parent: { readonly parentQueryId?: string };
   #seq: number;
-  /** 1-based; null outside an iteration. Set by the query engine. */
+  /** 1-based; null outside an iteration. The query engine sets it. */
   iteration: number | null = null;
 
   constructor(
@@ -35,7 +34,7 @@ export class Emitter {
       readonly queryId: string;
       readonly now: () => number;
       readonly parentQueryId?: string | undefined;
-      /** The number of the query's last event, if another process sent some. */
+      /** The number of the query's last event, if another process sent some of them. */
       readonly seq?: number;
     },
   ) {
@@ -58,7 +57,6 @@ export class Emitter {
     try {
       this.#emit(event);
     } catch {
-      // A channel that cannot show an event must not stop the work.
     }
   }
 }
@@ -79,8 +77,8 @@ function duration(ms: number): string {
   return ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
 }
 
-/** Several nodes may run a query one after the other. Each node numbers its events from a multiple of this, so late
- * events of a lost node sort before its successor's. */
+/** Several nodes may run a query one after the other. Each node numbers its events from a multiple of this number, so
+ * late events of a lost node sort before its successor's. */
 const EACH = 10_000_000;
 
 /** Returns the number before the first event of an epoch, which is 1-based. */
@@ -88,7 +86,7 @@ export function beforeEpoch(epoch: number): number {
   return (epoch - 1) * EACH;
 }
 
-/** Counts the events that were omitted between two numbers. The number missing at the end of an epoch is unknown. */
+/** Counts the omitted events between two numbers. The number missing at the end of an epoch is unknown. */
 export function omittedBetween(last: number, next: number): number {
   const from = Math.floor((next - 1) / EACH) * EACH;
   return next - Math.max(last, from) - 1;

@@ -10,19 +10,16 @@ const RESULT_CHARS = 20_000;
 
 export interface StepBlock {
   code: string;
-  /** Words for the current call, such as "reading src/app.ts"; "" if there is none. */
+  /** Words for the current call, such as "reading src/app.ts", or "". */
   calling: string;
-  /** The last lines that the running call printed; "" if there are none. */
+  /** The last lines that the running call printed, or "". */
   printing: string;
-  /** Counts the calls so far. */
   readonly tally: BlockTally;
-  /** File changes as unified diffs. */
   readonly diffs: string[];
   /** Null until the block has ended. */
   result: BlockResult | null;
 }
 
-/** A query started by a block. */
 export interface StepChild {
   /** The beginning of its request, on one line. */
   readonly task: string;
@@ -31,7 +28,6 @@ export interface StepChild {
   done: { readonly ok: boolean; readonly text: string } | null;
 }
 
-/** Describes a sub-query that has ended. */
 export function endedChild(request: string, { status, reason, answer, iterations }: QueryResult): StepChild {
   return { task: taskOf(request), iteration: iterations, done: endOfChild({ status, reason, answer }) };
 }
@@ -45,7 +41,7 @@ function endOfChild({ status, reason, answer }: Pick<QueryResult, "status" | "re
   return { ok, text: ok ? answer : reasonText(reason) };
 }
 
-/** The children in the metadata of a stored iteration. */
+/** Returns the children in the metadata of a stored iteration. */
 export function storedChildren({ children }: Readonly<Record<string, unknown>>): StepChild[] {
   return (Array.isArray(children) ? children as unknown[] : []).flatMap((one) => {
     const { task, iteration, done } = asRecord(one);
@@ -55,14 +51,13 @@ export function storedChildren({ children }: Readonly<Record<string, unknown>>):
   });
 }
 
-/** The questions and answers in the metadata of a stored iteration. */
+/** Returns the questions and answers in the metadata of a stored iteration. */
 export function storedAsked({ asked }: Readonly<Record<string, unknown>>): string[] {
   return Array.isArray(asked) ? asked.map(String) : [];
 }
 
-/** An iteration and its results so far. */
 export interface Step {
-  /** The 1-based number of the iteration. */
+  /** 1-based. */
   readonly number: number;
   /** Messages that the user sent meanwhile and this iteration showed to the model. */
   readonly steered: string[];
@@ -71,7 +66,6 @@ export interface Step {
   readonly children: StepChild[];
   /** Questions to the user during the step, with their answers. */
   readonly asked: string[];
-  /** Null while it is running. */
   outcome: IterationOutcome | null;
   reason: string | null;
   ms: number;
@@ -89,7 +83,7 @@ export function newStep(number: number): Step {
   return { number, steered: [], thinking: "", blocks: [], children: [], asked: [], outcome: null, reason: null, ms: 0 };
 }
 
-/** Returns the part of a result that can be displayed; the database has all of it. */
+/** Returns the part of a result that can be displayed. The database stores all of it. */
 export function boundedResult(result: BlockResult): BlockResult {
   const bounded = (text: string): string => clip(text, RESULT_CHARS);
   return {
@@ -106,23 +100,19 @@ type Phase = "waiting" | "thinking" | "writing" | "running" | "calling" | "delay
 export class QueryProgress {
   queryId: string | null = null;
   phase: Phase = "waiting";
-  /** The newest iteration, null before the first one. */
+  /** Null before the first iteration. */
   step: Step | null = null;
   /** Iterations that count against the budget, and the budget; null before the first iteration. */
   spent: { readonly used: number; readonly budget: number } | null = null;
-  /** The accepted answer so far. */
   answer = "";
-  /** The part of an answer that the model has written; it may still be refused. */
+  /** The written part of an answer that Vis may still refuse. */
   draft = "";
-  /** The model's list of tasks; empty if there is none. */
   plan: readonly PlanItem[] = [];
-  /** The approval that waits for the user's answer; a sub-query may have asked. */
+  /** The approval that waits for the user's answer. A sub-query may have asked. */
   question: ApprovalQuestion | null = null;
-  /** Running queries started by blocks, by id. */
   readonly children = new Map<string, StepChild>();
-  /** The running sub-query with the latest event. */
   child: StepChild | null = null;
-  /** The block being written or run, 0-based. */
+  /** The block that is being written or run, 0-based. */
   block = 0;
   #model = "the model";
   #detail = "";
@@ -234,17 +224,17 @@ export class QueryProgress {
   }
 }
 
-/** Limit for code before a result. */
 const CODE_CHARS = 60;
 
-/** Returns why a block failed, for people. If a function refused, the class name of the error is omitted. */
+/** Returns why a block failed, for people. For a refusal, it omits the class name of the error. */
 export function blockFailure({ error, outcome }: BlockResult): string {
   if (!error) return outcome;
   return error.name === "HostCallError" ? error.message : `${error.name}: ${error.message}`;
 }
 
-/** Summarises an ended block on one line: the actions of its calls, or its code with the result. `ok`: it and all of
- * its calls succeeded. `refused`: nothing failed except calls that the user refused. `width`: the preferred limit of the line. */
+/** Summarises an ended block on one line: the actions of its calls, or its code with the result. `ok`: the block and
+ * all of its calls succeeded. `refused`: the only failures are calls that the user refused. `width`: the preferred
+ * limit of the line. */
 export function blockLine(
   { code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">,
   width = Infinity,

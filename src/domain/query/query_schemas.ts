@@ -3,7 +3,7 @@ import type { Frozen, JsonValue } from "../kit/json.ts";
 import { DECISIONS, OUTCOMES, QUERY_REASONS, QUERY_STATUSES } from "./outcomes.ts";
 
 /** Queries, events, results and approvals as they are stored and sent. The types, the JSON Schemas of the API and the
- * output of `vis help --schema` follow from these. At program start, only types are imported from here. */
+ * output of `vis help --schema` follow from these schemas. Only types are imported from here at program start. */
 
 const count = z.number().int().min(0);
 const whole = z.number().int();
@@ -24,7 +24,6 @@ const UsageSchema = z.object({
   ),
 }).describe("Tokens as counted by the provider, or estimated");
 
-/** Tokens of one or more model calls. */
 export type Usage = Frozen<z.infer<typeof UsageSchema>>;
 
 const WorkSchema = z.object({
@@ -65,19 +64,18 @@ export const QueryResultSchema = z.object({
   value: (z.unknown() as z.ZodType<JsonValue>).optional().describe("The answer as data, if a schema was given"),
 }).describe("Result of a query");
 
-/** The result of a query, however it ended. */
 export type QueryResult = Frozen<z.infer<typeof QueryResultSchema>>;
 /** The stored facts about the end of a query. */
 export interface QueryEnd extends Omit<QueryResult, "queryId" | "conversationId" | "value"> {
-  /** Set if neither the query nor an earlier one in its branch changed or ran anything. Texts that later answers may
-   * refer to also prevent it. */
+  /** Set if neither the query nor an earlier one in its branch changed or ran anything. Text that a later answer may
+   * refer to also prevents it. */
   readonly idle?: true;
 }
 export type AnswerType = QueryResult["answerType"];
 export type Confidence = QueryResult["confidence"];
 
 const callOk = z.boolean().describe("False if it threw, or if its command exited with 1");
-/** Facts about a call that are shown to people. */
+/** Facts about a call for people. */
 export const toldOfCall = {
   action: z.object({ doing: z.string(), done: z.string(), things: z.string(), subject: z.string() }).optional()
     .describe("Words for the call, such as reading, read, files, src/app.ts"),
@@ -93,11 +91,11 @@ export const BlockResultSchema = z.object({
   ok: z.boolean(),
   /** `none`: the block ran, and its last statement has no value. */
   outcome: z.enum(["value", "none", "error", "refused", "timeout", "killed", "memory", "cancelled"]),
-  /** "" if there is no value, as in `type`. */
+  /** "" if the block has no value. */
   preview: z.string().describe("The value as text, of bounded length"),
-  /** Such as "string", "Array", "function", or the name of a class. */
+  /** A name such as "string", "Array" or "function", or the name of a class. */
   type: z.string(),
-  /** Characters of a string, items of a collection, keys of an object, bytes of a buffer. */
+  /** Characters of a string, items of a collection, keys of an object, or bytes of a buffer. */
   size: z.number().nullable(),
   stdout: z.string(),
   stderr: z.string(),
@@ -110,25 +108,24 @@ export const BlockResultSchema = z.object({
     column: position,
     /** The line of the block with a caret under the column; "" if the position is unknown. */
     excerpt: z.string(),
-    /** The stack contains only frames inside the block. */
+    /** Only frames inside the block. */
     stack: z.string(),
   }).nullable(),
   defined: z.array(z.string()),
-  /** Variables whose bytes changed although they were not defined again. */
+  /** Variables whose bytes changed without a new definition. */
   touched: z.array(z.string()),
-  /** Variables that hold a promise that has not settled. */
+  /** Variables that hold an unsettled promise. */
   pending: z.array(z.string()),
-  /** Variables that became unavailable when this block ended (a killed child, a value that cannot be kept). */
+  /** Variables that became unavailable when this block ended, such as values that cannot be kept. */
   lost: z.array(z.string()),
   ms: z.number(),
   timedOut: z.boolean(),
-  /** How the text was repaired before it ran. */
+  /** How Vis repaired the text before it ran. */
   repaired: z.string().nullable(),
   /** The first 1,000 calls that ended with the block. Only the first 100 have `action`, `outcome` and `output`. */
   calls: z.array(z.object({ name: z.string(), ms: z.number(), ok: callOk, ...toldOfCall })),
 }).describe("Result of a block");
 
-/** The outcome of a block. Its shape is always the same, and a field names how the block ended. */
 export type BlockResult = Frozen<z.infer<typeof BlockResultSchema>>;
 export type BlockOutcome = BlockResult["outcome"];
 export type BlockError = NonNullable<BlockResult["error"]>;
@@ -162,13 +159,11 @@ const PlanItemSchema = z.object({
   state: z.enum(["done", "now", "open"]).describe("`now` marks the current task"),
 });
 
-/** A task of the list that the model keeps of its work. */
 export type PlanItem = Frozen<z.infer<typeof PlanItemSchema>>;
 
 export const KeptRuleSchema = z.object({
   id: z.string(),
   tenant: z.string().describe("Tenant whose conversations it concerns"),
-  /** The real path of the workspace. */
   workspace: z.string(),
   conversationId: z.string().nullable().describe("The conversation to which it is limited"),
   extension: z.string().describe("Namespace"),
@@ -176,14 +171,13 @@ export const KeptRuleSchema = z.object({
   at: z.string().describe("ISO 8601"),
 });
 
-/** A rule with its id for commands, and the time at which it was made. */
 export type KeptRule = Frozen<z.infer<typeof KeptRuleSchema>>;
 export type ApprovalRule = Omit<KeptRule, "id" | "at">;
 
 /** An event of a query: the data of a server-sent event and a line of `vis run --output jsonl`. */
 export const QueryEventSchema = z.discriminatedUnion("type", [
   event("started", { conversationId: z.string(), request: z.string(), model: z.string() }),
-  /** The first event of an iteration. A stream that is rebuilt from stored iterations has none. */
+  /** The first event of an iteration. A stream rebuilt from stored iterations has none. */
   event("iteration_started", {
     used: whole.describe("Iterations that count against the budget, this one included"),
     budget: whole.describe("Number of iterations that the query may use before it must ask for more"),
@@ -209,7 +203,7 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     block,
     output: z.string().describe("The newest lines, 5 at most; each event replaces the one before"),
   }).describe("A call has run for a second and prints. Sent up to five times a second and not stored"),
-  /** A call waits; `approval_answered` with the same id follows unless the query ends first. */
+  /** The call waits. `approval_answered` with the same id follows unless the query ends first. */
   event("approval_requested", ApprovalQuestionSchema.shape),
   event("approval_answered", {
     id: z.string(),
@@ -217,7 +211,7 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     reason: z.string().describe("Reason of a refusal, in the user's words"),
   }),
   event("nudge", { lines: z.array(z.string()) }),
-  /** No part of the failed reply was shown. */
+  /** None of the failed reply was shown. */
   event("retrying", {
     reason: z.string().describe("Reason why the model did not reply"),
     waitMs: z.number().describe("Time until the next attempt"),
@@ -244,14 +238,14 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     "A piece of an answer while the model writes it. The draft is withdrawn when its iteration finishes with another " +
       "outcome than final; answer_delta replaces it",
   ),
-  /** Only the accepted answer is sent, never a refused one. */
+  /** Sent only for the accepted answer, never for a refused one. */
   event("answer_delta", { delta: z.string() }),
   event("final", { result: QueryResultSchema }),
   event("failed", { result: QueryResultSchema }),
   event("cancelled", { result: QueryResultSchema }),
 ]).describe("Exactly one final, failed or cancelled event ends a query");
 
-/** An event of a query, the same for every channel; `--output jsonl` and SSE carry it unchanged. */
+/** An event of a query, the same for every channel. `--output jsonl` and server-sent events carry it unchanged. */
 export type QueryEvent = Frozen<z.infer<typeof QueryEventSchema>>;
 
 type WithoutEnvelope<T> = T extends unknown ? Omit<T, "seq" | "at" | "queryId" | "parentQueryId" | "iteration"> : never;

@@ -3,13 +3,12 @@ import type { QueryEnd } from "./query_schemas.ts";
 interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {
   readonly queryId: string;
   readonly conversationId: string;
-  /** The branch in which it was created. */
   readonly branchId: string;
   readonly text: string;
   readonly createdAt: number;
-  /** Messages that the user sent while the query ran, oldest first. */
+  /** Oldest first. */
   readonly steered: readonly SteeredMessage[];
-  /** Set if a fork shows only its first iterations: the time at which the next one began. */
+  /** The time at which the next iteration began, if a fork shows only the first ones. */
   readonly forkedAt?: number;
 }
 
@@ -24,10 +23,9 @@ export interface EndedQuery extends QueryFacts, QueryEnd {
   readonly running: false;
 }
 
-/** A query of a branch, as stored in the database. */
 export type StoredQuery = RunningQuery | EndedQuery;
 
-/** A message that the user sent while a query ran, as the query's next call shows it to the model. */
+/** A message that the user sent while a query ran. The query's next call shows it to the model. */
 export interface SteeredMessage {
   readonly text: string;
   /** The iteration (1-based) whose call shows the message. */
@@ -36,17 +34,16 @@ export interface SteeredMessage {
   readonly at: number;
 }
 
-/** Returns the messages of one iteration. */
 export function steeredInto(messages: readonly SteeredMessage[], iteration: number): readonly SteeredMessage[] {
   return messages.filter((one) => one.iteration === iteration);
 }
 
-/** Returns the messages of a call that was cut off before its iteration was stored: all after the last stored one. */
+/** Returns the messages of a call that was cut off before its iteration was stored: all messages after the last stored
+ * iteration. */
 export function steeredAfter(messages: readonly SteeredMessage[], last: number): readonly SteeredMessage[] {
   return messages.filter(({ iteration }) => iteration > last);
 }
 
-/** A range of iterations of a query. */
 export interface IterationRange {
   /** The position (0-based) before the first iteration of the range; -1 for the beginning. */
   readonly after: number;
@@ -58,22 +55,20 @@ export function shownRange({ forkedAt, iterations }: StoredQuery): IterationRang
   return { after: -1, limit: forkedAt === undefined ? Number.MAX_SAFE_INTEGER : iterations };
 }
 
-/** Makes a request idempotent: the same key and fingerprint identify the same request. */
+/** The key that makes a request idempotent: the same key and fingerprint identify the same request. */
 export interface RequestKey {
-  /** The branch that the request named. */
   readonly branchId: string;
   readonly key: string;
   readonly fingerprint: string;
-  /** The query that the key started before, if its request is being continued; the key then refers to the new query. */
+  /** The query that the key started before, if its request is being continued. The key then refers to the new query. */
   readonly replaces?: string;
 }
 
-/** The result of a search for a key. */
 export interface KeyedRequest {
   readonly requestKey?: RequestKey | undefined;
 }
 
-/** The request of a message that has only images. */
+/** The request text of a message that has only images. */
 const SEE_IMAGES = "See the attached images.";
 
 /** Returns the request for a review of the uncommitted changes, of a commit, or of all changes since a branch left
@@ -95,7 +90,6 @@ export function requestOfPrompt(text: string, words: string): string {
   return text.replace(place, (_, at?: string) => at === undefined ? words : each[Number(at) - 1] ?? "");
 }
 
-/** Returns the text of a message as a request; a message with images needs no text. */
 export function requestOfImages(text: string, images: readonly unknown[]): string {
   return text.trim() === "" && images.length > 0 ? SEE_IMAGES : text;
 }

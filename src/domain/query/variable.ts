@@ -2,16 +2,15 @@ export type VariableKind = "data" | "function" | "class" | "instance" | "pending
 
 /** One line of bounded facts about a value, computed in the child and shown in the index. */
 export interface VariableSummary {
-  /** The keyword with which the model declared it: "const", "let", "var", "function", "class", "enum", "namespace". */
+  /** The declaring keyword: "const", "let", "var", "function", "class", "enum" or "namespace". */
   readonly declaration: string;
-  /** The type, named as in `BlockResult.type`. */
   readonly type: string;
   readonly size: number | null;
-  /** "Array(7) of {path,line,text}", "string(4096)", "parse(line)". Never longer than 200 characters. */
+  /** Text such as "Array(7) of {path,line,text}", "string(4096)" or "parse(line)", at most 200 characters. */
   readonly shape: string;
-  /** The whole value as source-like text if it has at most 120 characters, else null. */
+  /** The whole value as source-like text if it has at most 120 characters, otherwise null. */
   readonly inline: string | null;
-  /** First line of the comment before the declaration, at most 80 characters; "" if there is none. */
+  /** The first line of the comment before the declaration, at most 80 characters; "" if it has none. */
   readonly doc: string;
 }
 
@@ -19,23 +18,23 @@ export interface VariableSummary {
 export interface VariableImage {
   readonly name: string;
   readonly kind: VariableKind;
-  /** The codec bytes of data, of an instance, or of the static fields of a function or class; else empty. Two data
+  /** The codec bytes of data, of an instance, or of the static fields of a function or class; otherwise empty. Two data
    * images with equal bytes share one table. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The key of the value in the table; null if the table's root is the value itself. For a function or class: the
-   * variable that has the same one. */
+  /** The key of the value in the table; null if the table's root is the value itself. For a function or class, the
+   * variable with the same value. */
   readonly root: string | null;
   /** Text that evaluates to a function, class or namespace. For an instance, it is the class name; for a lost value,
    * the defining statement. */
   readonly source: string;
-  /** Names that must exist before `source` is evaluated (or the prototype is set). */
+  /** Names that must exist before `source` is evaluated or the prototype is set. */
   readonly requires: readonly string[];
-  /** The reason why a value is lost, or the parts that are missing in `bytes`, such as "getter rows.total"; else "". */
+  /** Why a value is lost, or the parts that are missing in `bytes`, such as "getter rows.total"; otherwise "". */
   readonly reason: string;
   readonly summary: VariableSummary;
-  /** The store's name of the UTF-8 bytes of a text that is too large to pass around; `bytes` is then empty. */
+  /** The store's name for the UTF-8 bytes of a text that is too large to pass around. `bytes` is then empty. */
   readonly large?: string;
-  /** The files whose text it has, by their paths in the workspace, each with its state when it was read. */
+  /** The files with the text of this value: their paths in the workspace, each with its state when it was read. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
@@ -47,7 +46,7 @@ export interface Dependency {
   readonly reads: string;
 }
 
-/** Returns the block from the line that declares or assigns `name`; "" if there is no such line. */
+/** Returns the block from the line that declares or assigns `name`, or "". */
 export function declaringLine(code: string, name: string): string {
   const lines = code.trim().split("\n");
   const named = lines.map((line) => line.match(NAMES)?.includes(name) ?? false);

@@ -10,10 +10,9 @@ interface Command {
 
 /** The work of a query, including its calls and the calls of its sub-queries. A call may be counted twice. */
 export class QueryWork {
-  /** The last run of each command, the newest last. */
+  /** The last run of each command, newest last. */
   readonly #commands = new Map<string, Command>();
   readonly #others = new Set<string>();
-  /** Whether a call may have changed something or run a command. */
   acted = false;
 
   take(
@@ -60,12 +59,11 @@ function shown(texts: readonly string[], all: number): readonly string[] {
 }
 
 const MAX_FILES = 200, NAMED_FILES = 8;
-/** Lines kept of all files together, to detect changes that later ones undo. */
+/** Limit of the lines kept of all files together, to detect changes that later ones undo. */
 const MAX_LINES = 50_000;
 /** Limit for the last line of a diff, which counts the omitted lines. */
 const MAX_NOTE = 200;
 
-/** Lines and how often each occurs. */
 type Lines = Map<string, number>;
 
 interface Counts {
@@ -74,17 +72,15 @@ interface Counts {
 }
 
 interface Changed extends Counts {
-  /** Whether the query created the file. */
   readonly made: boolean;
-  /** Names changes other than lines: "removed", "moved from a.ts". */
+  /** A change other than lines: "removed", "moved from a.ts". */
   readonly done: string;
-  /** The lines behind `added` and `removed`. */
   readonly more: Lines;
   readonly less: Lines;
 }
 
 /** The files that a query changed, with the lines that its changes together added and removed. Lines that a later
- * change reverts do not count, nor do files that are unchanged in the end. */
+ * change reverts do not count. Files that are unchanged in the end are omitted. */
 export class ChangedFiles {
   readonly #files = new Map<string, Changed>();
   #room = MAX_LINES;
@@ -98,7 +94,7 @@ export class ChangedFiles {
     const known = this.#files.get(source);
     if (!known && this.#files.size >= MAX_FILES) return;
     this.#files.delete(source);
-    this.#files.delete(path); // the file that changed last is shown first
+    this.#files.delete(path); // The last changed file is shown first.
     const file = known ?? unchanged(before === null);
     const now = after === null && body.length === 0
       ? { ...unchanged(file.made), done: "removed" }
@@ -152,19 +148,18 @@ export class ChangedFiles {
   }
 }
 
-/** Returns the names of both sides: null for a missing file, "" for a side that is not named. */
+/** Returns the names of both sides: null for a missing file, "" for an unnamed side. */
 function sidesOf(diff: string): { readonly before: string | null; readonly after: string | null } {
   const [, before = "", after = ""] = /^--- (.*)\n\+\+\+ (.*)$/m.exec(diff) ?? [];
   return { before: named(before), after: named(after) };
 }
 
-/** Returns the lines of the hunks. */
 function bodyOf(diff: string): readonly string[] {
   const hunks = diff.indexOf("\n@@ ");
   return hunks < 0 ? [] : diff.slice(hunks + 1).split("\n");
 }
 
-/** Returns the number of lines that a diff omits, as its last line states it. */
+/** Returns the number of omitted lines, which the last line of the diff states. */
 export function leftOut(diff: string): Counts {
   const [, added = 0, removed = 0] = /^… .*left out, with \+(\d+) −(\d+) lines/m.exec(diff.slice(-MAX_NOTE)) ?? [];
   return { added: Number(added), removed: Number(removed) };
@@ -191,7 +186,7 @@ function unchanged(made: boolean): Changed {
   return { made, done: "", added: 0, removed: 0, more: new Map(), less: new Map() };
 }
 
-/** Returns the lines that are not in `kept`, and removes the others from it. */
+/** Returns the lines that are not in `kept`, and removes the others from `kept`. */
 function without(lines: readonly string[], kept: Lines): { readonly rest: readonly string[]; readonly taken: number } {
   const rest = lines.filter((line) => {
     const times = kept.get(line) ?? 0;
@@ -207,7 +202,6 @@ export function changedPaths(diff: string): readonly string[] {
   return [...new Set([changedPath(diff) ?? "", before ?? ""])].filter((path) => path !== "");
 }
 
-/** Returns the file that a unified diff changes; null if it names none. */
 export function changedPath(diff: string): string | null {
   const binary = /^Binary file (.*) (?:removed|replaced)$/m.exec(diff)?.[1];
   const { before, after } = sidesOf(diff);

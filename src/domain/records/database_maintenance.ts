@@ -17,7 +17,6 @@ export const RestoreSchema = BackupSchema.extend({
 export type DatabaseRestoreReport = Frozen<z.infer<typeof RestoreSchema>>;
 
 export const CheckSchema = z.object({
-  /** The list is empty if the database is sound. */
   problems: z.array(z.string()),
   /** The number of stored texts and values that were compared with their hashes. */
   contents: count,
@@ -32,17 +31,14 @@ export type CheckReport = Frozen<z.infer<typeof CheckSchema>>;
 export const StatsSchema = z.object({
   path: z.string(),
   fileBytes: count,
-  /** Size of the write-ahead log beside it. */
   walBytes: count,
-  /** Size of empty pages; `vacuum` returns them. */
+  /** The size of empty pages, which `vacuum` returns to the disk. */
   freeBytes: count,
   schemaVersion: count,
   sqliteVersion: z.string(),
-  /** Largest first; indices are included in their table. */
   tables: z.array(z.object({ table: z.string(), ...rows })),
-  /** Long texts and values, by their encoding. */
   content: z.array(z.object({ encoding: z.string(), ...rows })),
-  /** Most rows first. `bytes`: texts and values that their rows refer to, each counted once. */
+  /** Most rows first. `bytes` counts the texts and values that their rows refer to, each once. */
   conversations: z.array(z.object({ ...conversation, iterations: count, versions: count, bytes: count })),
 });
 
@@ -59,7 +55,7 @@ export const PruneSchema = z.object({
   /** The number of unreferenced texts and values; 0 in a dry run. */
   contents: count,
   contentBytes: count,
-  /** False if another process has the database open; then only content that is at least a day old is removed. */
+  /** False if another process has the database open. Then only content that is at least a day old is removed. */
   everything: z.boolean(),
 });
 
@@ -69,13 +65,13 @@ export const VacuumSchema = z.object({ bytesBefore: count, bytesAfter: count, ms
 
 export type VacuumReport = Frozen<z.infer<typeof VacuumSchema>>;
 
-/** Database maintenance. Every method rejects with `UsageError` for an unusable path and with `StoreError`; the
- * database is then unchanged. */
+/** Every method rejects with `UsageError` for an unusable path and with `StoreError` for the database, which is then
+ * unchanged. */
 export interface DatabaseMaintenance {
   readonly location: string;
   /** Copies the database in its current state, even while others write. The target must not exist. */
   backup(target: string): Promise<BackupReport>;
-  /** Replaces the database with a backup and keeps the old file beside it. Refused while any process uses the
+  /** Replaces the database with a backup and keeps the old file in the same folder. Refused while any process uses the
    * database. */
   restore(source: string): Promise<DatabaseRestoreReport>;
   /** Checks structure, foreign keys, indices, hashes of all content, and dangling references. */
@@ -89,9 +85,7 @@ export interface DatabaseMaintenance {
 }
 
 export interface DatabaseCopyRequest {
-  /** A file, or the URL of a PostgreSQL database. */
   readonly from: string;
-  /** A new file, or an empty PostgreSQL database, whichever `from` is not. */
   readonly to: string;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: DatabaseCopyProgress) => void;

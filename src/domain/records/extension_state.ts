@@ -4,7 +4,6 @@ import type { JsonValue } from "../kit/json.ts";
 export interface StateVersion {
   /** 1-based; increases with each change, including deletions. */
   readonly version: number;
-  /** The value; undefined if it was deleted. */
   readonly value: JsonValue | undefined;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -26,28 +25,25 @@ export interface StateQuery {
   /** Id of the conversation; null for global state, all states if absent. */
   readonly conversationId?: string | null | undefined;
   readonly prefix?: string | undefined;
-  /** Path in the value ("a.b") to the value expected there. */
+  /** The path in the value ("a.b"), with the value expected there. */
   readonly where?: Readonly<Record<string, string | number | boolean | null>> | undefined;
-  /** Limits the list to states that changed at or after this time. */
   readonly since?: number | undefined;
   readonly limit: number;
 }
 
-/** The owner of a state, and the point at which it is read or written. */
 export interface StatePlace {
   readonly namespace: string;
   /** Null for global state. */
   readonly branchId: string | null;
   /** The point of a change: the row of its iteration, or of its query (`query_state.id`) before the first iteration. If
-   * both are absent, it is the newest point of the branch. Global state does not depend on that point, but a query
-   * that another process has ended as lost cannot change it either. */
+   * both are absent, it is the newest point of the branch. Global state does not depend on that point. A query that
+   * another process has ended as lost cannot change any state. */
   readonly iterationId?: string | null;
   readonly queryId?: string | null;
 }
 
-/** The state of extensions: JSON under keys, where each change makes a version. A branch sees the state of its
- * ancestors at the time of its fork. Rejects with `UsageError` if a limit is exceeded or the state changed in the
- * meantime. */
+/** Each change of a key makes a version. A branch sees the state of its ancestors at the time of its fork. Rejects with
+ * `UsageError` if a limit is exceeded or the state changed in the meantime. */
 export interface StateStore {
   /** Returns the new version, or the existing one if the value is the same. With `ifVersion`, it writes only if that is
    * the newest version; 0 means that none may exist. */
@@ -59,9 +55,9 @@ export interface StateStore {
   get(place: StatePlace, which: { readonly key: string; readonly version?: number | undefined }): Promise<
     StateVersion | null
   >;
-  /** Returns all versions, newest first. */
+  /** Newest first. */
   history(place: StatePlace, which: { readonly key: string; readonly limit: number }): Promise<readonly StateVersion[]>;
-  /** Returns the states sorted by key; deleted keys are omitted. */
+  /** Sorted by key, without deleted keys. */
   list(
     place: StatePlace,
     which: { readonly prefix?: string | undefined; readonly limit: number },

@@ -20,11 +20,10 @@ export interface PastQuery {
 
 export interface PastIteration {
   readonly id: string;
-  /** The 1-based number of the iteration. */
+  /** 1-based. */
   readonly number: number;
   readonly status: string;
   readonly thinking: string;
-  /** Time spent in model calls. */
   readonly modelMs: number;
   readonly blocks: readonly {
     readonly ms: number;
@@ -46,7 +45,7 @@ export interface PastVariable {
 }
 
 export interface PastVersion {
-  /** The 1-based number of the version. */
+  /** 1-based. */
   readonly version: number;
   readonly type: string;
   readonly summary: string;
@@ -62,14 +61,14 @@ export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
   /** Lists conversations, those with the newest query first. */
   conversations(options: { readonly limit: number }): Promise<readonly PastConversation[]>;
-  /** Lists queries, oldest first. Reading only the newest ones takes no longer in a long conversation. */
+  /** Oldest first. Reading only the newest queries takes no longer in a long conversation. */
   queries(conversationId: string, options?: NewestQueries): Promise<readonly PastQuery[]>;
   iterations(queryId: string): Promise<readonly PastIteration[]>;
-  /** Returns the messages sent for an iteration (1-based); null if there are none. */
+  /** Returns the messages sent for an iteration (1-based), or null. */
   sent(queryId: string, iteration: number): Promise<readonly SentMessage[] | null>;
-  /** Lists variables, most recently defined first. */
+  /** Most recently defined first. */
   variables(conversationId: string): Promise<readonly PastVariable[]>;
-  /** Lists the versions of a variable, oldest first, with the block that made each; empty if there are none. */
+  /** Oldest first; empty if the variable does not exist. */
   versions(conversationId: string, name: string): Promise<readonly PastVersion[]>;
   /** Returns, for each variable, the variables that were read by the blocks which made it. */
   dependencies(conversationId: string): Promise<readonly Dependency[]>;
@@ -84,7 +83,7 @@ export interface HistoryReader {
 }
 
 export interface NewestQueries {
-  /** Limits the history to this many of the latest requests; all if absent. */
+  /** All if absent. */
   readonly newest?: number | undefined;
 }
 
@@ -104,26 +103,25 @@ export interface SearchFilter {
 /** A place that contains all searched words. */
 export interface SearchHit {
   readonly kind: SearchKind;
-  /** The text around the words, which are marked with `[` and `]`. */
+  /** The text around the words, which `[` and `]` mark. */
   readonly snippet: string;
   readonly conversationId: string;
   readonly branchId: string;
   readonly title: string;
   readonly queryId: string;
-  /** For code: its iteration and its 0-based position there. */
+  /** Set for code: its iteration and its 0-based position there. */
   readonly iterationId: string | null;
   readonly position: number | null;
-  /** For a function or class: its name. */
+  /** The name of a function or class. */
   readonly variable: string | null;
   readonly at: number;
-  /** The table and row that contain the text. */
   readonly ownerTable: string;
   readonly ownerId: string;
   readonly field: string;
 }
 
 export interface LogFilter {
-  /** The maximum number of rows: the newest ones or, with `after`, the oldest. */
+  /** The maximum number of rows. They are the newest ones or, with `after`, the oldest. */
   readonly limit: number;
   /** Limits the list to this level and more severe ones. */
   readonly level?: LogEntry["level"] | undefined;
@@ -135,16 +133,14 @@ export interface LogFilter {
 }
 
 export interface LogRow extends LogEntry {
-  /** A number that increases from row to row. */
   readonly seq: number;
   readonly at: number;
 }
 
-/** Searches everything that is stored. */
 export interface Archive {
-  /** Returns the best match first. All words must occur; there is no query syntax. */
+  /** Best match first. All words must occur. The text has no query syntax. */
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
-  /** Returns log entries, oldest first. */
+  /** Oldest first. */
   logs(filter: LogFilter): Promise<readonly LogRow[]>;
 }
 
@@ -158,13 +154,13 @@ export interface LogEntry {
   readonly conversationId?: string;
   readonly queryId?: string;
   readonly iterationId?: string;
-  /** The 0-based block within the iteration. An entry has no reference to a block that is not stored yet. */
+  /** The 0-based block within the iteration. An entry cannot refer to a block that is not stored yet. */
   readonly block?: number;
   /** Milliseconds since the epoch; by default, the time at which it is stored. */
   readonly at?: number;
 }
 
-/** Returns the level of this name; null if there is none. `warning` is accepted for `warn`. */
+/** Accepts `warning` for `warn`. Returns null for an unknown name. */
 export function logLevelOf(text: string): LogEntry["level"] | null {
   const name = text === "warning" ? "warn" : text;
   return LOG_LEVELS.find((level) => level === name) ?? null;

@@ -8,7 +8,7 @@ import type { StoredQuery } from "../query/stored_query.ts";
 /** A plain model call by a block. If it has a reply and an error, the model's length limit cut the reply. */
 type RecordedCall = Pick<SubCall, "prompt" | "reply" | "error">;
 
-/** The input of the variable `context`. Its parts can be read while the store is open. */
+/** The input of the variable `context`. Its parts are readable while the store is open. */
 export interface RecordedContext {
   readonly label: string;
   readonly json: boolean;
@@ -18,23 +18,21 @@ export interface RecordedContext {
 export interface RecordedBlock {
   readonly code: string;
   readonly result: BlockResult;
-  /** The changed files, as unified diffs. */
   readonly diffs: readonly string[];
 }
 
 export interface RecordedIteration {
   readonly iterationId: string;
-  /** The 1-based number of the iteration. */
+  /** 1-based. */
   readonly number: number;
   readonly status: QueryStatus | "running";
-  /** The result ("executed", "empty", "failed", "refused" or "final"); "" until it is known, and if the iteration was interrupted. */
+  /** "executed", "empty", "failed", "refused" or "final"; "" until it is known, and if the iteration was interrupted. */
   readonly outcome: string;
   readonly thinking: string;
-  /** The reasoning that the model returned separately from its reply. */
+  /** Reasoning that the model returned separately from its reply. */
   readonly nativeReasoning: string;
-  /** The raw reply; "" if there was none. */
   readonly response: string;
-  /** Set if the reply is incomplete: cut by the model's length limit, or broken off. */
+  /** Set if the model's length limit cut the reply, or if it broke off. */
   readonly ending?: "cut" | "broken";
   readonly error: string | null;
   readonly notes: readonly string[];
@@ -42,7 +40,6 @@ export interface RecordedIteration {
   readonly budget: number | null;
   readonly blocks: readonly RecordedBlock[];
   readonly calls: readonly RecordedCall[];
-  /** Sub-queries that its blocks ran. */
   readonly children: readonly RecordedQuery[];
 }
 
@@ -51,14 +48,14 @@ type QueryFacts = Pick<StoredQuery, "queryId" | "text" | "running" | "status" | 
 export interface RecordedQuery
   extends QueryFacts, Pick<StoredQuery, "usage" | "costUsd" | "ms" | "notes" | "steered" | "createdAt"> {
   readonly images: readonly Image[];
-  /** The JSON Schema that the answer had to satisfy, or null. */
+  /** The JSON Schema that the answer had to satisfy. */
   readonly answerSchema: JsonValue | null;
-  /** Null if there was no input, and for sub-queries. */
+  /** Null without input, and for sub-queries. */
   readonly context: RecordedContext | null;
   readonly iterations: readonly RecordedIteration[];
 }
 
-/** A conversation as stored, oldest query first. */
+/** Oldest query first. */
 export interface Recording {
   readonly conversationId: string;
   readonly title: string;
@@ -67,23 +64,21 @@ export interface Recording {
   readonly queries: readonly RecordedQuery[];
 }
 
-/** A query whose iterations are read as they are needed, possibly more than once. */
+/** A query whose iterations are read on demand, possibly more than once. */
 export interface PagedQuery extends Omit<RecordedQuery, "iterations"> {
   iterations(): AsyncIterable<RecordedIteration> | Iterable<RecordedIteration>;
 }
 
-/** A conversation of any size; few of its iterations are in memory at a time. */
+/** A conversation of any size. Few of its iterations are in memory at a time. */
 export interface PagedRecording extends Omit<Recording, "queries"> {
   queries(): AsyncIterable<PagedQuery> | Iterable<PagedQuery>;
 }
 
-/** The outcome of a recorded model call: a reply or an error. */
 export type PlayedReply =
   | {
     readonly kind: "reply";
     readonly text: string;
     readonly reasoning: string;
-    /** The model's length limit cut it. */
     readonly cut?: true;
     /** The error that broke off the reply. */
     readonly broken?: string;
@@ -107,13 +102,13 @@ export class Playback {
   #tracks: Track[] = [];
   readonly #calls = new Map<string, PlayedReply[]>();
 
-  /** `paths` maps the recorded paths to the paths that the replies use in the replay. */
+  /** `paths` maps the recorded paths to those that the replies use in the replay. */
   constructor(recording: Recording, { paths = new PathMap() }: { readonly paths?: PathMap } = {}) {
     this.#recording = recording;
     this.#paths = paths;
   }
 
-  /** Starts playing the replies of this query; 0-based. */
+  /** 0-based. */
   begin(index: number): void {
     const query = this.#recording.queries[index];
     if (!query) throw new RangeError(`Cannot play query ${index + 1}: there are ${this.#recording.queries.length}`);
@@ -129,7 +124,6 @@ export class Playback {
     return track?.replies.shift() ?? null;
   }
 
-  /** Returns the reply to a plain call; null if the recording has none. */
   call(prompt: string): PlayedReply | null {
     return this.#calls.get(this.#paths.toRecorded(prompt))?.shift() ?? null;
   }
@@ -174,7 +168,6 @@ function shows(shown: string, text: string): boolean {
   return shown === text || shown.startsWith(`${text}\n\n`);
 }
 
-/** A place where a replayed query differs from the recording. */
 export interface RecordingDifference {
   /** A place such as "iteration 2, block 1", after the sub-query's place; "" for the query as a whole. */
   readonly place: string;
@@ -196,9 +189,7 @@ const CUT: readonly QueryReason[] = [
 ];
 
 interface Run {
-  /** The place of the parent query. */
   readonly above?: string;
-  /** Maps the recorded paths to the paths of the run. */
   readonly paths?: PathMap;
 }
 
@@ -315,12 +306,10 @@ export class PathMap {
     this.#pairs = pairs.filter(([recorded, played]) => recorded !== played && isFolder(recorded) && isFolder(played));
   }
 
-  /** Replaces recorded paths in a text with paths of the replay. */
   toPlayed(text: string): string {
     return this.#pairs.reduce((all, [recorded, played]) => moved(all, recorded, played), text);
   }
 
-  /** Replaces paths of the replay in a text with the recorded ones. */
   toRecorded(text: string): string {
     return this.#pairs.reduce((all, [recorded, played]) => moved(all, played, recorded), text);
   }
@@ -331,7 +320,7 @@ function isFolder(path: string): boolean {
   return /[^\\/]/.test(path);
 }
 
-/** A longer name, extended in front or at the end, belongs to another path. */
+/** A name with more characters before or after belongs to another path. */
 function moved(text: string, from: string, to: string): string {
   if (!text.includes(from)) return text;
   const literal = from.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
@@ -341,22 +330,18 @@ function moved(text: string, from: string, to: string): string {
 
 export interface ReplayRequest {
   readonly cwd?: string | undefined;
-  /** The workspace of the recorded conversation. */
   readonly recorded: string;
   /** Whether blocks work in the workspace itself. */
   readonly inPlace: boolean;
   readonly signal: AbortSignal;
 }
 
-/** The folders of a replay. The caller closes it after the session. */
+/** The caller closes it after the session. */
 export interface ReplayPlace {
-  /** Real path of the folder in which blocks work. */
   readonly workspace: string;
-  /** Vis's own folder, for extensions. */
   readonly home: string | null;
-  /** Maps the recorded paths to the paths of the replay. */
   readonly paths: PathMap;
-  /** The copied files, without sockets, devices and unreadable files (`leftOut`). Null if there is no copy. */
+  /** The copied files, without sockets, devices and unreadable files (`leftOut`). Null without a copy. */
   readonly copied: {
     readonly from: string;
     readonly files: number;
