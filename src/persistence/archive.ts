@@ -20,17 +20,16 @@ import {
 } from "./tables.ts";
 
 const PREFIX = "sha256:";
-/** Longer texts and values are among an archive's contents, wherever the database keeps them. */
+/** Longer texts and values are among an archive's contents, whichever table the database keeps them in. */
 const INLINE_CHARS = 1024;
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Returns the cells of a row that go into an archive. */
 function archived(table: ArchivedTable, row: Row): Row {
   return Object.fromEntries(archivedColumns(table).map((column) => [column, row[column]]));
 }
 
-/** Converts a database row to its form in an archive. Its JSON must be loaded into `content`; `refer` receives the
+/** Converts a database row to its form in an archive. Its JSON must be loaded into `content`. `refer` receives the
  * references of its other cells. */
 function toArchiveRow(
   row: Row,
@@ -75,7 +74,7 @@ function toArchiveRow(
   return Object.fromEntries(Object.entries(row).map(([column, cell]) => [column, given(column, cell)]));
 }
 
-/** Converts a row of an archive to the cells of the database. `bytesIn` returns the bytes for a hash; `before` is the
+/** Converts a row of an archive to the cells of the database. `bytesIn` returns the bytes for a hash. `before` is the
  * cell of the previous version. */
 async function fromArchiveRow(
   row: Row,
@@ -109,7 +108,6 @@ async function fromArchiveRow(
   return cells;
 }
 
-/** Decodes the bytes of a text that may be in `content`. */
 function textOf(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
@@ -128,14 +126,12 @@ function isReference(cell: unknown): cell is string {
   return typeof cell === "string" && cell.startsWith(PREFIX);
 }
 
-/** Returns the bytes of a cell that is not a reference. */
 function bytesOf(cell: unknown): Buffer {
   return cell instanceof Uint8Array ? Buffer.from(cell) : Buffer.from(String(cell));
 }
 
 const ROWS_AT_ONCE = 20;
 
-/** The order of the rows of a table `t`, and the column that identifies a row. */
 interface Order {
   readonly by: string;
   readonly key: string;
@@ -149,16 +145,16 @@ const ORDER: { readonly [T in ArchivedTable]?: Order } = {
   childBranch: { by: "t.rowid", key: "conversation_state_id" },
 };
 
-/** A cell whose text or value an archive keeps among its contents, though the database keeps it in its row. */
+/** A cell that an archive keeps among its contents, although the database keeps it in its row. */
 interface LongCell {
   readonly table: ArchivedTable;
   readonly key: unknown;
   readonly column: string;
 }
 
-/** Gives `take` all rows of a conversation and then the contents that they refer to; few of them are in memory at a
- * time. The caller runs it in a transaction, so that everything is from one moment. Throws `Damage`, possibly after
- * some parts. */
+/** Passes all rows of a conversation to `take`, then the contents that they refer to. Few of them are in memory at a
+ * time. The caller runs it in a transaction, so that the archive is one snapshot. Throws `Damage`, possibly after some
+ * parts. */
 export async function exportConversation(
   db: Database,
   { conversationId, take }: {
@@ -190,7 +186,6 @@ export async function exportConversation(
   }
 }
 
-/** Yields the rows of a table in order; their contents are loaded for a few rows at a time. */
 async function* rowsOf(
   db: Database,
   { table, conversationId }: { readonly table: ArchivedTable; readonly conversationId: string },
@@ -226,7 +221,7 @@ async function* longCellBytes(db: Database, { table, key, column }: LongCell): A
   yield cell instanceof Uint8Array ? cell : new TextEncoder().encode(String(cell));
 }
 
-/** Settles rows that are still running, since nothing runs when the file is read. Earlier versions stored the owner
+/** Settles rows that are still running, because no query runs when the file is read. Earlier versions stored the owner
  * process with a query. */
 function settled(table: ArchivedTable, row: Row): Row {
   if (table !== "queryState" && table !== "iteration") return row;
@@ -243,7 +238,6 @@ function imagesOf(query: Row): readonly string[] {
 
 const PIECE_BYTES = 4 << 20;
 
-/** Implements `Store.importConversation` as one transaction. */
 export async function importConversation(
   db: Database,
   { archive, workspace, contents = contentsByHash(archive.contents) }: {
@@ -275,7 +269,7 @@ export async function importConversation(
             large: largeOf(name, given),
           });
           if (soul !== undefined) results.set(soul, cells["result"] as Uint8Array | string | null);
-          // The archive was checked: each group of rows has the columns of the table that it is named after.
+          // The archive was checked: each group of rows has the columns of its table.
           await insertRow(tx, name, { ...cells, ...places.get(String(given["id"])) } as never);
         }
       }
@@ -289,7 +283,7 @@ export async function importConversation(
   return { conversationId: ids.get(soul?.id ?? "") ?? missing("conversation"), ids };
 }
 
-/** Returns the counters of branches and queries for the rows below them, by the id in the file. */
+/** Returns the counters of branches and queries for the rows below them, by their ids in the file. */
 function placesOf(
   { conversationSoul, conversationState, querySoul, queryState }: ConversationArchive["tables"],
   tenant: string,
@@ -328,8 +322,8 @@ function contentsByHash(contents: ConversationArchive["contents"]): ContentSourc
   return { get: (hash) => found.get(hash), pieces: (hash) => [found.get(hash) ?? missing(`text ${hash}`)] };
 }
 
-/** Rows are stored in the order of the file, the order in which they were first stored. In a file, versions are grouped
- * by variable. */
+/** Rows are stored in the order in which they were first stored. A file has that order, but groups versions by
+ * variable. */
 function ordered(name: ArchivedTable, tables: ConversationArchive["tables"]): readonly Row[] {
   if (name !== "expressionState") return tables[name];
   const places = new Map(tables.iteration.map(({ id }, at) => [id, at]));
@@ -345,7 +339,7 @@ interface Given {
   readonly bytesIn: (hash: string) => Uint8Array;
 }
 
-/** Converts a row to one of this database: with new ids and this workspace, and without its former chat. */
+/** Converts a row to a row of this database: with new ids and this workspace, and without its former chat. */
 async function ownRow(table: ArchivedTable, given: Given): Promise<Row> {
   const { row, ids } = given;
   const own = (id: unknown): string => ids.get(String(id)) ?? missing(`row ${id}`);
@@ -405,7 +399,6 @@ async function ownImage(image: Row, { content, bytesIn }: Pick<Given, "content" 
     : { mediaType, base64: Buffer.from(cell).toString("base64") };
 }
 
-/** Returns the hash of a version's text that is too large to pass around. */
 function largeOf(table: ArchivedTable, row: Row): string | null {
   if (table !== "expressionState") return null;
   const { large } = row["metadata"] as { readonly large?: string };
@@ -425,7 +418,7 @@ async function cellsOf(
   return { ...await fromArchiveRow(rest, how), result };
 }
 
-/** Yields the same bytes in pieces whose size does not depend on the archive. */
+/** Cuts the bytes into pieces whose size does not depend on the archive. */
 async function* pieces(source: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const whole = new Uint8Array(PIECE_BYTES);
   let filled = 0;
@@ -447,7 +440,6 @@ function missing(what: string): never {
   throw new UsageError(`Cannot import conversation: ${what} is missing in the file`);
 }
 
-/** Returns the error for rows that violate a rule of the schema. */
 function contradiction(db: Database, error: unknown): UsageError | null {
   if (error instanceof UsageError || !db.dialect.breaksRule(error)) return null;
   return new UsageError(`Cannot import conversation: its rows contradict each other (${error.message})`, {

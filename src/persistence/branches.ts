@@ -6,19 +6,18 @@ import { Content } from "./content.ts";
 import { Damage, type Database, fromJson, insertRow, namedQuery, toJson } from "./database.ts";
 import type { DatabaseSchema } from "./tables.ts";
 
-/** The point at which a branch left its parent; `conversation_state.metadata.fork`. */
+/** The point at which a branch left its parent, stored in `conversation_state.metadata.fork`. */
 export interface ForkPoint {
-  /** The run (`query_state.id`) and the query (`query_soul`) of the fork. */
   readonly queryId: string;
   readonly soulId: string;
   /** The creation time of the conversation, which archives contain. */
   readonly soulCreatedAt: number;
-  /** The last iteration that the branch has (0-based). -1 if it has no iteration of this query, and then not the query
-   * either. */
+  /** The last iteration that the branch has (0-based). With -1, it has neither an iteration of this query nor the
+   * query. */
   readonly position: number;
 }
 
-/** A branch as a descendant sees it: all of it, or the part that existed at the fork. */
+/** A branch as a descendant sees it: the whole branch, or the part that existed at the fork. */
 export interface BranchSegment {
   readonly branchId: string;
   readonly until: ForkPoint | null;
@@ -28,7 +27,6 @@ const parentOf = namedQuery((db, { branchId }: { readonly branchId: string }) =>
   db.selectFrom("conversationState as b").select(["b.parentStateId", "b.metadata"]).where("b.id", "=", branchId)
 );
 
-/** Reads a branch and its ancestors, the branch first. */
 export async function readLineage(
   db: Database,
   branchId: string,
@@ -47,7 +45,7 @@ export async function readLineage(
   }
 }
 
-/** A moment of a branch as a fork there would see it. */
+/** Reads a branch as a fork at this point would see it. */
 export async function readLineageAt(
   db: Database,
   { parentId, ...until }: ForkPoint & { readonly parentId: string },
@@ -90,7 +88,7 @@ export function isShownIteration<D extends Joined & Positioned>(
   return eb.and([shown, eb.or([eb("s.id", "<>", until.queryId), eb("i.position", "<=", until.position)])]);
 }
 
-/** Adds a branch that continues from a point of another one, without copying. Returns its id. Throws `UsageError` if
+/** Adds a branch that continues from a point of another one and copies no rows. Returns its id. Throws `UsageError` if
  * the point does not exist or is still running. */
 export function createFork(
   db: Database,
@@ -120,8 +118,7 @@ export function createFork(
 
 type Point = ForkPoint & { readonly parentId: string };
 
-/** Reads the rows of a moment. Throws `UsageError` if it does not exist or is still running; `action` names the refused
- * action. */
+/** Throws `UsageError` if the point does not exist or is still running. `action` names the refused action. */
 export async function readPoint(
   tx: Database,
   { queryId, position, action }: BranchPoint & { readonly action: "fork at" | "show" },
@@ -155,7 +152,6 @@ const countOfBranch = namedQuery((db, { branchId }: { readonly branchId: string 
   db.selectFrom("conversationState as b").select("b.queries").where("b.id", "=", branchId)
 );
 
-/** Counts the queries that a segment shows. */
 export async function queriesIn(db: Database, { branchId, until }: BranchSegment): Promise<number> {
   if (until === null) return (await countOfBranch(db, { branchId }))[0]?.queries ?? 0;
   const [row] = await numberOfQuery(db, { soulId: until.soulId });

@@ -9,7 +9,6 @@ import { checkRun } from "./runs.ts";
 import type { Branch } from "./store.ts";
 import { newestVariables, VariableWriter } from "./variables.ts";
 
-/** Stores branches of sub-queries, and sub-calls of blocks. */
 export class Children {
   readonly #db: Database;
   readonly #now: () => number;
@@ -32,7 +31,7 @@ export class Children {
       await insertRow(tx, "conversationState", {
         id: branchId,
         conversationSoulId: conversationId,
-        // The parent stays null: a branch with a parent is a fork, which sees the variables of the other branch.
+        // A branch with a parent is a fork, which sees the variables of its parent. The branch of a sub-query must not.
         parentStateId: null,
         title: await content.putText(title),
         version: (newest?.version ?? 0) + 1,

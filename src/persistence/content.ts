@@ -14,7 +14,7 @@ const INLINE_BYTES = 1024;
 /** Larger values are not compared with their previous version. */
 const DELTA_BYTES = 1 << 20;
 const READ_AT_ONCE = 200;
-/** Long values are stored in pieces, so that no statement and no row is long. */
+/** Long values are stored in pieces, so that no statement and no row becomes long. */
 const PIECE_BYTES = 256 * 1024, SENT_AT_ONCE = 16;
 const PUT_LONG = `INSERT INTO long_value AS v (hash) VALUES ($1) ON CONFLICT (hash) DO UPDATE SET hash = v.hash
 RETURNING (xmax = 0) AS is_new`;
@@ -29,12 +29,11 @@ const insertContent = namedChange((db, row: DatabaseSchema["content"]) =>
   )
 );
 
-/** Stores long texts and values once each in the table `content`, within the transaction that uses them. Content is
- * verified against its hash when it is read. Lone surrogates become U+FFFD, since the database holds UTF-8. */
+/** Stores each long text and value once in the table `content`, within the transaction that uses it. Reading verifies
+ * content against its hash. Lone surrogates become U+FFFD, since the database holds UTF-8. */
 export class Content {
-  /** The connection or transaction to use. */
   readonly db: Database;
-  /** Values by their hashes; null for one whose stored bytes have another hash. */
+  /** Values by their hashes; null if the stored bytes have another hash. */
   readonly #known = new Map<string, Uint8Array<ArrayBuffer> | null>();
   readonly #references = new WeakMap<Uint8Array, string>();
 
@@ -42,8 +41,8 @@ export class Content {
     this.db = db;
   }
 
-  /** Returns the cell for a text: the text itself, or a reference. It is a reference if the text is long, looks like
-   * one, or has a NUL, at which `node:sqlite` cuts off a text. */
+  /** Returns the cell for a text: the text itself, or a reference. Long texts get a reference, and so do texts that
+   * look like one. A text with a NUL gets one too, because `node:sqlite` cuts texts off at a NUL. */
   async putText(text: string): Promise<string> {
     const odd = text.startsWith(PREFIX) || text.includes("\0");
     const { textBytes } = this.db.dialect;
@@ -52,20 +51,19 @@ export class Content {
     return !odd && bytes.length <= textBytes ? text : await this.#put(bytes);
   }
 
-  /** The cell for a BLOB column: the bytes, or a reference as text. `before` is the cell of the value that they were
-   * made from: if the difference is much smaller, only it is stored. */
+  /** Returns the cell for a BLOB column: the bytes, or a reference as text. `before` is the cell of the previous value.
+   * Only the difference to it is stored if that is much smaller. */
   async putBytes(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<Uint8Array | string> {
     const { valueBytes, hasDifferences } = this.db.dialect;
     if (bytes.length <= valueBytes) return bytes;
     return await (hasDifferences ? this.#put(bytes, before) : this.#putLong(bytes));
   }
 
-  /** Stores bytes that are part of a text and would make it long. */
   async putApart(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<Uint8Array | string> {
     return bytes.length <= INLINE_BYTES ? bytes : await this.#put(bytes, before);
   }
 
-  /** Preloads the contents that these cells refer to, in few queries; `text` and `bytes` then return them. */
+  /** Preloads the contents of these cells in few queries. `text` and `bytes` then return them. */
   async load(cells: Iterable<unknown>): Promise<void> {
     const wanted = new Set<string>();
     for (const cell of cells) {
@@ -97,13 +95,12 @@ export class Content {
     for (const hash of hashes) {
       if (found.has(hash)) continue;
       const pieces = await this.db.run("SELECT bytes FROM long_value_piece WHERE hash = $1 ORDER BY position", [hash]);
-      // Bytes are stored in the column.
+      // The column has the bytes.
       if (pieces.length > 0) found.set(hash, joinBytes(pieces.map(({ bytes }) => bytes as Uint8Array)));
     }
     return found;
   }
 
-  /** Joins rows that are not differences. */
   async #joined(rows: readonly Row[]): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
     const found = new Map<string, Uint8Array<ArrayBuffer>>();
     for (const { encoding, hash, bytes } of rows) {
@@ -116,12 +113,11 @@ export class Content {
     return found;
   }
 
-  /** Returns the text of a loaded cell. */
   text(cell: string): string {
     return cell.startsWith(PREFIX) ? decode(this.#loaded(cell)) : cell;
   }
 
-  /** Returns the bytes of a loaded cell; the same object for the same reference. */
+  /** Returns the bytes of a loaded cell. The same reference always gives the same object. */
   bytes(cell: Uint8Array | string): Uint8Array<ArrayBuffer> {
     if (typeof cell === "string") return this.#loaded(cell);
     if (cell.length <= INLINE_BYTES) return owned(cell);
@@ -135,7 +131,6 @@ export class Content {
     return PREFIX + hash;
   }
 
-  /** Whether a content is loaded. */
   has(hash: string): boolean {
     return this.#known.has(hash);
   }
@@ -160,8 +155,8 @@ export class Content {
     return reference;
   }
 
-  /** All differences refer to one base, so that reading takes one step. Once they are together as long as the base, a
-   * new base is stored. The size of n versions thus stays near the minimum. */
+  /** All differences refer to one base, so that reading takes one step. Once their total length reaches the length of
+   * the base, a new base is stored. The size of n versions thus stays near the minimum. */
   async #putDelta(hash: string, bytes: Uint8Array, before: string): Promise<boolean> {
     if (bytes.length > DELTA_BYTES) return false;
     const [row] = await this.#rows([before.slice(PREFIX.length)]);
@@ -197,14 +192,14 @@ export class Content {
     await insertContent(this.db, { ...NO_DELTA, hash, encoding: "chunks", bytes: list });
   }
 
-  /** Stores a value in a PostgreSQL table whose rows are removed with the last row that refers to them. */
+  /** Stores a value in a PostgreSQL table. Its rows are removed with the last row that refers to them. */
   async #putLong(bytes: Uint8Array): Promise<string> {
     const hash = hashOf(bytes);
-    // The row is locked in either case, so that no other transaction removes it.
+    // The row is locked in both cases, so that no other transaction removes it.
     const [row] = await this.db.run(PUT_LONG, [hash]);
     for (let from = 0, at = 0; row?.["isNew"] && from < bytes.length; from += PIECE_BYTES, at++) {
       const piece = [hash, at, bytes.subarray(from, from + PIECE_BYTES)];
-      // A limited number of pieces is under way at a time.
+      // Limits the number of pieces on their way to the server.
       if (at % SENT_AT_ONCE === 0) await this.db.run(PUT_PIECE, piece);
       else await this.db.store(PUT_PIECE, piece);
     }
@@ -230,7 +225,7 @@ function hashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Returns undefined if damaged JSON or steps cannot be used. */
+/** Returns undefined if `work` fails on damaged JSON or damaged steps. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work();
@@ -239,7 +234,7 @@ function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** Keeps a byte order mark at the start, because it belongs to the text. */
+/** A byte order mark at the start is kept, because it belongs to the text. */
 function decode(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
@@ -254,7 +249,7 @@ function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer ? bytes as Uint8Array<ArrayBuffer> : new Uint8Array(bytes);
 }
 
-/** The CRC-32 of a value, for the metadata of its row. A longer one is compared with its hash. */
+/** The CRC-32 of a value, for the metadata of its row. Longer values have a hash instead. */
 export interface ValueCheck {
   readonly crc?: number;
 }
@@ -270,8 +265,8 @@ export function compareValue(bytes: Uint8Array, { crc }: ValueCheck, what: strin
 
 type PieceRow = Pick<DatabaseSchema["content"], "hash" | "encoding" | "bytes">;
 
-/** Stores a text in `content`, with one piece in memory at a time. Returns the reference of the whole. With
- * `claimedAt`, the text is claimed at once until `releaseClaim`, so that no erasure removes it meanwhile. */
+/** Stores a text in `content`, with one piece in memory at a time. Returns the reference of the whole text. With
+ * `claimedAt`, the text is claimed until `releaseClaim`, so that no erasure removes it meanwhile. */
 export async function putLarge(
   db: Database,
   pieces: AsyncIterable<Uint8Array>,
@@ -369,14 +364,14 @@ function changed(hash: string): Damage {
   return new Damage(`content ${PREFIX}${hash} is not what was stored`);
 }
 
-/** Returns the form in which a content is stored; null if there is none. */
+/** Returns null if the content does not exist. */
 export async function encodingOf(db: Database, reference: string): Promise<"raw" | "chunks" | "delta" | null> {
   const row = await db.selectFrom("content").select("encoding").where("hash", "=", reference.slice(PREFIX.length))
     .executeTakeFirst();
   return row?.encoding ?? null;
 }
 
-/** Yields the verified bytes of a content, a piece at a time. */
+/** Yields the verified bytes of a content piece by piece. */
 export async function* contentPieces(db: Database, reference: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const encoding = await encodingOf(db, reference);
   if (encoding === "delta" || encoding === null) {
@@ -390,22 +385,20 @@ export async function* contentPieces(db: Database, reference: string): AsyncGene
 /** A step from a base to a value: `length` bytes of the base starting at `from`, then `literal` bytes. */
 type Step = readonly [from: number, length: number, literal: number];
 
-/** The difference between a value and its previous version. */
 interface Delta {
   readonly steps: readonly Step[];
-  /** The literals of all steps, concatenated. */
   readonly literals: Uint8Array<ArrayBuffer>;
 }
 
 /** This many equal bytes count as a match. */
 const ANCHOR = 16;
-/** After a difference, the base is searched at these distances: for a few changed bytes, a changed entry, a removed
- * one. */
+/** After a difference, the base is searched at these distances, which suit a few changed bytes, a changed entry, or a
+ * removed entry. */
 const SKIPS = [0, 1, 2, 3, 4, 8, 16, 32, 64, 128, 256];
 const MAX_STEPS = 24;
 
 /** Returns the difference, or null if it is not much smaller than the value. It finds additions and changes in a few
- * places, the typical changes from block to block. */
+ * places, which are typical from block to block. */
 export function deltaOf(base: Uint8Array, value: Uint8Array): Delta | null {
   const from = view(base), to = view(value);
   const most = value.length >> 2;
@@ -462,7 +455,7 @@ function same(
   return from.subarray(i, i + step).equals(to.subarray(j, j + step));
 }
 
-/** Finds the next match: the nearest place after `i` whose bytes also occur in the value after `j`. */
+/** Finds the nearest match: the first place after `i` whose bytes also occur in the value after `j`. */
 function anchorAfter(
   from: Buffer,
   to: Buffer,
@@ -472,7 +465,7 @@ function anchorAfter(
   for (const skip of SKIPS) {
     const start = i + skip;
     if (start + ANCHOR > from.length) {
-      // If the tail of the base is shorter than an anchor, it counts as an anchor at the very end of the value.
+      // If the tail of the base is shorter than an anchor, it matches only at the very end of the value.
       const tail = from.subarray(start);
       const at = to.length - tail.length;
       if (tail.length > 0 && at >= j && to.subarray(at).equals(tail)) return { i: start, j: at };
@@ -488,7 +481,6 @@ function view(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Parses the steps stored in `content.steps`. */
 export function stepsOf(steps: string | null): Delta["steps"] {
   const list: unknown = JSON.parse(steps ?? "[]");
   if (!Array.isArray(list)) return [];
@@ -500,13 +492,13 @@ export function stepsOf(steps: string | null): Delta["steps"] {
 
 const MIN = 4 * 1024;
 const MAX = 64 * 1024;
-/** 14 bits must be zero at a boundary, which gives pieces of about 20 KiB on average. These are the top bits, which
- * depend on the last 32 bytes; the low bits depend on the last few only. */
+/** 14 bits must be zero at a boundary, which gives pieces of about 20 KiB on average. The top bits depend on the last
+ * 32 bytes; the low bits would depend on fewer. */
 const MASK = 0xfffc0000;
 const GEAR = gearTable();
 
-/** Cuts bytes into pieces at boundaries that depend only on the bytes around them (a gear hash). An insertion thus
- * changes only the pieces near it. The pieces are views, and together they are the input. */
+/** Cuts bytes into pieces at boundaries that depend only on nearby bytes (a gear hash). An insertion thus changes only
+ * the pieces near it. The pieces are views of the input. */
 export function chunks(bytes: Uint8Array): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   let start = 0;
@@ -521,7 +513,7 @@ export function chunks(bytes: Uint8Array): Uint8Array[] {
 function boundary(bytes: Uint8Array, start: number): number {
   const limit = Math.min(start + MAX, bytes.length);
   let hash = 0;
-  // The window is full of the piece's own bytes long before MIN, so starting 32 bytes before it suffices.
+  // The window contains only the piece's own bytes long before MIN, so starting 32 bytes before MIN suffices.
   for (let i = start + MIN - 32; i < limit; i++) {
     hash = ((hash << 1) + (GEAR[bytes[i] ?? 0] ?? 0)) >>> 0;
     if (i >= start + MIN && (hash & MASK) === 0) return i + 1;

@@ -35,7 +35,6 @@ import {
 import { noteErasable } from "./erasure.ts";
 import type { Branch, BranchNode } from "./store.ts";
 
-/** The rows of `conversation_soul` and `conversation_state`. */
 export class ConversationRows {
   readonly #db: Database;
   readonly #now: () => number;
@@ -54,7 +53,7 @@ export class ConversationRows {
       await tx.lock(`chat ${facts.channel} ${facts.externalId}`);
       return await externalIn(tx, facts) === null ? await this.#insert(tx, facts) : null;
     });
-    return made ?? await this.findExternal(facts) ?? await this.ensure(facts); // the other one was deleted meanwhile
+    return made ?? await this.findExternal(facts) ?? await this.ensure(facts); // Another process deleted the conversation meanwhile.
   }
 
   async findExternal(chat: ExternalChat): Promise<Branch | null> {
@@ -100,7 +99,6 @@ export class ConversationRows {
   }
 }
 
-/** The JSON in `conversation_soul.metadata`. */
 interface SoulMetadata {
   readonly channel: string;
   readonly workspace: string;
@@ -118,7 +116,6 @@ const branchById = namedQuery((db, { branchId }: { readonly branchId: string }) 
   allBranches(db).where("b.id", "=", branchId)
 );
 
-/** Implements `Store.findConversation`. */
 export async function findBranch(db: Database, conversationId: string): Promise<Branch | null> {
   const from = conversationId.toLowerCase();
   if (from.length < MIN_PREFIX) return null;
@@ -133,7 +130,7 @@ export async function findBranch(db: Database, conversationId: string): Promise<
   const souls = await idsWith(db, { table: "conversationSoul", prefix: from });
   if (souls.length === 1) return (await newestBranchesOf(db, souls))[0] ?? null;
   if (souls.length > 1) return null;
-  // Branches of sub-queries cannot be found by their ids.
+  // The branch of a sub-query cannot be found by its id.
   const where = sql<boolean>`${db.dialect.jsonText("t.metadata", "child")} IS NULL`;
   const ids = await idsWith(db, { table: "conversationState", prefix: from, where });
   if (ids.length !== 1) return null;
@@ -142,7 +139,6 @@ export async function findBranch(db: Database, conversationId: string): Promise<
   return branch;
 }
 
-/** Implements `Store.branches`. */
 export async function branchTree(db: Database, conversationId: string): Promise<readonly BranchNode[]> {
   const rows = await allBranches(db).where("c.id", "=", conversationId)
     .select(["b.parentStateId", "b.queries"]).orderBy("b.version").execute();
@@ -155,7 +151,6 @@ export async function branchTree(db: Database, conversationId: string): Promise<
   });
 }
 
-/** Returns the newest branches of these conversations, in the order of `ids`. */
 async function newestBranchesOf(db: Database, ids: readonly string[]): Promise<readonly Branch[]> {
   const found = await readBranches(db, await newestBranches(db).where("c.id", "in", ids).execute());
   const branches = new Map(found.map((branch) => [branch.conversationId, branch]));
@@ -194,7 +189,7 @@ async function branchesWithQueries(
   }));
 }
 
-/** Selects each conversation with its newest branch, ignoring branches of sub-queries. */
+/** Selects each conversation with its newest branch, without branches of sub-queries. */
 function newestBranches(db: Database) {
   return allBranches(db).where((on) =>
     on(
@@ -207,7 +202,6 @@ function newestBranches(db: Database) {
   );
 }
 
-/** Selects every branch except branches of sub-queries. */
 function allBranches(db: Database) {
   return db.selectFrom("conversationSoul as c")
     .innerJoin("conversationState as b", "b.conversationSoulId", "c.id")
@@ -239,11 +233,9 @@ async function readBranches(
   }));
 }
 
-/** Whether conversation `c` has a query. */
 const ASKED = sql<boolean>`EXISTS (
   SELECT 1 FROM conversation_state s WHERE s.conversation_soul_id = c.id AND s.queries > 0)`;
 
-/** Implements `Store.latestConversation`. */
 export function latestConversation(db: Database, workspace: string): Promise<Branch | null> {
   return db.read(async (tx) => {
     const found = await byActivity(tx).where(has(tx, "c", { workspace })).where(ASKED).limit(1).execute();
@@ -251,7 +243,6 @@ export function latestConversation(db: Database, workspace: string): Promise<Bra
   });
 }
 
-/** Implements `Store.listConversations`. */
 export function listConversations(
   db: Database,
   { limit, after, channel, workspace }: ConversationFilter,
@@ -278,7 +269,7 @@ function byActivity(db: Database) {
 
 const TITLE_CHARS = 100;
 
-/** The origin of a branch's title, in `conversation_state.metadata`; absent if the title is from the request. */
+/** The origin of a branch's title, in `conversation_state.metadata`; absent if the title comes from the request. */
 interface TitleMetadata {
   readonly titledBy?: "nobody" | "user" | "model";
 }
@@ -288,7 +279,6 @@ interface Titled {
   readonly metadata: TitleMetadata;
 }
 
-/** Implements `Store.setTitle`. */
 export function setTitle(db: Database, { branchId, title }: { branchId: string; title: string }): Promise<void> {
   return db.write(async (tx) => {
     const before = await read(tx, branchId);
@@ -297,7 +287,7 @@ export function setTitle(db: Database, { branchId, title }: { branchId: string; 
   });
 }
 
-/** Returns the cells that give a branch the title of its first request; none if it has a title. */
+/** Returns the cells that give a branch the title of its first request, or no cells if it has a title. */
 export async function titleFromRequest(
   content: Content,
   { metadata, text }: { readonly metadata: string | null; readonly text: string },
@@ -328,7 +318,6 @@ async function write(
   await updateRow(tx, "conversationState", { id: branchId, changes: cells });
 }
 
-/** Whether the stored metadata of conversation `alias` contains these values. */
 function has(
   db: Database,
   ...[alias, wanted]: readonly [string, Readonly<Record<string, string>>]
@@ -339,7 +328,6 @@ function has(
   return sql<boolean>`(${sql.join(equal, sql` AND `)})`;
 }
 
-/** Finds the conversation of a chat. */
 async function externalIn(db: Database, { channel, externalId }: ExternalChat): Promise<string | null> {
   const chat = sql`${db.dialect.externalId("s")} = ${externalId} AND ${has(db, "s", { channel })}`;
   const { rows: [found] } = await sql<{ id: string }>`SELECT s.id FROM conversation_soul s
@@ -348,8 +336,7 @@ async function externalIn(db: Database, { channel, externalId }: ExternalChat): 
   return found?.id ?? null;
 }
 
-/** Implements `ConversationMaintenance.deleteConversation`. The contents of its rows are noted for erasure in the same
- * transaction. */
+/** The references of its rows are noted for erasure in the same transaction. */
 export function removeConversation(db: Database, conversationId: string): Promise<void> {
   return db.write(async (tx) => {
     // The lock keeps a query from beginning meanwhile.
@@ -370,7 +357,6 @@ export function removeConversation(db: Database, conversationId: string): Promis
   });
 }
 
-/** Implements `ConversationMaintenance.findQuery`. */
 export async function queryByPrefix(db: Database, prefix: string): Promise<string | null> {
   const from = prefix.toLowerCase();
   if (from.length < MIN_PREFIX) return null;
@@ -378,7 +364,6 @@ export async function queryByPrefix(db: Database, prefix: string): Promise<strin
   return other === undefined ? id : null;
 }
 
-/** Implements `ConversationMaintenance.labelUse`. */
 export async function labelUse(db: Database, since: number): Promise<readonly LabelUse[]> {
   const { rows } = await sql<LabelUse>`
     SELECT ${db.dialect.wholeText("s.run_label")} AS label, count(*) AS queries,
@@ -389,7 +374,6 @@ export async function labelUse(db: Database, since: number): Promise<readonly La
   return rows;
 }
 
-/** Implements `ConversationMaintenance.turns`. */
 export function readTurns(db: Database, branchId: string): Promise<readonly QueryIterations[]> {
   return db.read(async (tx) => {
     const turns: QueryIterations[] = [];
@@ -410,7 +394,6 @@ export async function runningQuery(db: Database, conversationId: string): Promis
   return found?.id ?? null;
 }
 
-/** Returns the runs that a segment shows, with the number of their shown iterations. */
 async function turnsOf(tx: Database, segment: BranchSegment): Promise<readonly QueryIterations[]> {
   return await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .leftJoin(

@@ -19,7 +19,6 @@ import { columnsOf, columnsOfKind, orderOf, snakeCase, USER_TABLES, type UserTab
 const BUSY_MS = 10_000;
 
 interface CopyStoreOptions extends DatabaseCopyRequest {
-  /** The password of the PostgreSQL database. */
   readonly password?: string | undefined;
 }
 
@@ -89,7 +88,7 @@ async function openSource({ from }: CopyStoreOptions): Promise<Side> {
   });
 }
 
-/** A file gets its name only when it is complete. */
+/** A file gets its final name only when it is complete. */
 async function openTarget({ to }: CopyStoreOptions): Promise<Side> {
   if (await stat(to).then(() => true, () => false)) {
     throw new UsageError(`Cannot copy to ${to}: it already exists; choose another path`);
@@ -108,12 +107,11 @@ async function openFile(path: string, location: string): Promise<Side> {
   return { db: new SqliteDatabase(connection, { transactions, tenant: null }), location, toStoreError };
 }
 
-/** Leaves damage to the source, whose side reads everything. */
+/** Does not convert damage: only the side of the source reports it, because it reads all data. */
 function unlessDamage(toStoreError: Side["toStoreError"]): Side["toStoreError"] {
   return (error, location) => error instanceof Damage ? error : toStoreError(error, location);
 }
 
-/** Runs work on a database and converts its errors. */
 async function converted<T>(
   { location, toStoreError }: Pick<Side, "location" | "toStoreError">,
   work: () => Promise<T>,
@@ -196,15 +194,13 @@ function stopIf({ aborted }: AbortSignal): void {
   if (aborted) throw new Cancelled("Cancelled; the same command continues the copy");
 }
 
-/** Updates everything that the database computes from all rows. */
+/** Updates the values that the database computes from all rows. */
 async function finish(tx: Database): Promise<void> {
   await tx.dialect.afterCopy(tx);
   await endCopy(tx);
 }
 
-/** The position up to which rows have been copied. */
 interface CopyMark {
-  /** An index into the tables. */
   readonly table: number;
   readonly after: Place;
 }
@@ -249,7 +245,6 @@ async function advance(
   if (numAffectedRows !== 1n) throw new UsageError("Cannot copy: another process copies into the same database");
 }
 
-/** Marks the database as complete, so that it can be used. */
 async function endCopy(tx: Database): Promise<void> {
   await sql`DROP TABLE copy_progress`.execute(tx);
 }
@@ -265,14 +260,14 @@ async function refuseRows(tx: Database, location: string): Promise<void> {
 type Place = readonly (string | number)[];
 type Row = Readonly<Record<string, unknown>>;
 
-/** A row with its texts and values in full, the same in every database. */
+/** A row with its texts and values in full, equal in both databases. */
 interface PlainRow {
   readonly cells: Row;
   /** The reference of a text that is too large for memory. */
   readonly large: string | null;
 }
 
-/** A row of a table; its texts and values in `content` are read on demand. */
+/** A row of a table, whose texts and values in `content` are read on demand. */
 interface CopiedRow {
   readonly place: Place;
   plain(): Promise<PlainRow>;
@@ -284,10 +279,9 @@ interface Page {
   readonly most: number;
 }
 
-/** The rows in memory at a time have this many bytes, unless one row is longer. */
+/** Limit of the bytes of all rows in memory, unless one row is longer. */
 const PAGE_BYTES = 8 << 20;
 
-/** Reads the next rows of a table. */
 async function readRows(db: Database, { table, after, most }: Page): Promise<readonly CopiedRow[]> {
   const { columns, from } = pageOf(table, after);
   const { rows } = await sql<Row>`SELECT ${columns}, t.* FROM ${sql.raw(snakeCase(table))} t
@@ -348,7 +342,7 @@ async function plainRow(db: Database, table: UserTable, row: Row): Promise<Plain
   return { cells, large };
 }
 
-/** Other rows have the tenant of the conversation that they belong to. */
+/** All other rows have the tenant of their conversation. */
 function isOwner(table: UserTable, row: Row): boolean {
   return table === "conversationSoul" || (table === "extensionState" && row["conversationStateId"] === null);
 }
@@ -358,7 +352,7 @@ function largeOf(metadata: string): string | null {
   return large ?? null;
 }
 
-/** Stores rows that were read from another database, with the contents that they refer to. */
+/** Stores rows from another database, with the contents that they refer to. */
 async function writeRows(
   rows: readonly CopiedRow[],
   { table, from, to }: { readonly table: UserTable; readonly from: Database; readonly to: Database },
@@ -402,8 +396,8 @@ async function before(db: Database, cells: PlainRow["cells"], column: string): P
 
 const REFERENCE = /sha256:[0-9a-f]{64}/g;
 
-/** Copies the contents that the texts of a row refer to, such as images. A text that only seems to contain a reference
- * copies that content too. */
+/** Copies the contents that the texts of a row refer to, such as images. Text that only resembles a reference also
+ * counts. */
 async function copyContents(
   row: PlainRow,
   { from, to }: { readonly from: Database; readonly to: Database },
@@ -411,7 +405,7 @@ async function copyContents(
   for (const reference of referencesOf(row)) await copyContent(reference, { from, to });
 }
 
-/** Returns the contents that the texts of a row refer to, each once; some may not exist. */
+/** Returns the contents that the texts of a row refer to. Some of them may not exist. */
 function referencesOf({ cells }: PlainRow): ReadonlySet<string> {
   const found = new Set<string>();
   for (const cell of Object.values(cells)) {
@@ -428,8 +422,8 @@ async function copyContent(
   await putLarge(to, contentPieces(from, reference));
 }
 
-/** Compares the next rows of a table with the rows of the other database. Their texts and values are read and compared
- * with their hashes. Returns the rows. Throws `StoreError` where they differ. */
+/** Compares the next rows of a table with the rows of the other database. Reading their texts and values verifies their
+ * hashes. Returns the rows. Throws `StoreError` on a difference. */
 async function verifyRows(
   { from, to }: { readonly from: Database; readonly to: Database },
   page: Parameters<typeof readRows>[1],
@@ -454,7 +448,6 @@ async function verifyRows(
   return rows;
 }
 
-/** Returns the error for a copy that differs from its source. */
 function unlike(what: string): StoreError {
   return new StoreError(
     `Cannot finish the copy: ${what} differs in the source, which changed after the copy began; ` +
@@ -463,7 +456,7 @@ function unlike(what: string): StoreError {
   );
 }
 
-/** Reads the copy. Throws `StoreError` if the copy is damaged; all other damage is damage of the source. */
+/** Reads the copy. Damage of the copy throws `StoreError`; all other damage is damage of the source. */
 async function ofCopy<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();

@@ -22,7 +22,6 @@ export interface RowChange {
   readonly changes: ResultRow;
 }
 
-/** The state of a run when it was read. */
 export interface HeldRun {
   readonly id: string;
   /** The result of `DatabaseDialect.holderOf`. */
@@ -31,7 +30,7 @@ export interface HeldRun {
   readonly version?: string | null;
 }
 
-/** A database, or a transaction in it; queries run on both. Only the code of the two databases knows which one it is. */
+/** A database, or a transaction in it; queries run on both. Only `sqlite/` and `postgres/` know which database it is. */
 export abstract class Database extends Kysely<DatabaseSchema> {
   abstract readonly dialect: DatabaseDialect;
   /** The tenant whose rows are visible; null for all tenants. */
@@ -41,28 +40,26 @@ export abstract class Database extends Kysely<DatabaseSchema> {
     super({ dialect });
   }
 
-  /** The tenant of new rows. */
   get ownTenant(): string {
     return this.tenant ?? DEFAULT_TENANT;
   }
 
-  /** Returns the same database as another tenant sees it. */
   abstract of(tenant: string | null): Database;
-  /** Runs SQL that a Kysely builder has compiled and returns its rows. */
+  /** Runs SQL that a Kysely builder has compiled, and returns its rows. */
   abstract run(sql: string, parameters: readonly unknown[]): readonly ResultRow[] | Promise<readonly ResultRow[]>;
   /** Runs a statement without reading its rows. A transaction need not wait for it: if it fails, everything after it in
    * the transaction fails with the same error. */
   abstract store(sql: string, parameters: readonly unknown[]): void | Promise<void>;
-  /** Inserts a row; a transaction need not wait for it either. */
+  /** Inserts a row. A transaction need not wait for it. */
   abstract insert(table: string, cells: ResultRow): void | Promise<void>;
-  /** Changes cells of the row with an id; a transaction need not wait for it either. */
+  /** Changes cells of the row with this id. A transaction need not wait for it. */
   abstract update(table: string, change: RowChange): void | Promise<void>;
   /** Runs a transaction that writes. When this resolves, all of `work` is stored; when it rejects, none of it. `work`
    * may run more than once, so it must not depend on earlier attempts. */
   abstract write<T>(work: (tx: Database) => Promise<T>): Promise<T>;
 
-  /** Runs a transaction that writes for a run of this process; the run must be read with `versionOf`. Nothing is stored
-   * if the run has changed since, so that its reads need no locks. */
+  /** Runs a transaction that writes for a run of this process. The run must be read with `versionOf`. If the run has
+   * changed since, the transaction stores no rows, so that its reads need no locks. */
   writeRun<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.write(work);
   }
@@ -70,7 +67,7 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   /** Runs reads on one snapshot. */
   abstract read<T>(work: (tx: Database) => Promise<T>): Promise<T>;
 
-  /** Runs long reads on one snapshot, if possible on their own connection. */
+  /** Runs long reads on one snapshot, on a connection of their own if possible. */
   readBeside<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.read(work);
   }
@@ -78,8 +75,8 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   /** Makes other transactions that lock the same name wait for the end of this one. */
   abstract lock(name: string): Promise<void>;
 
-  /** Throws `TakenOverError` if this process ran it as a node and another node has taken it. With a version, everything
-   * stored from now on depends on that version. */
+  /** Throws `TakenOverError` if this process ran the query as a node and another node has taken it. With a version, all
+   * later writes depend on that version. */
   checkHolder(_run: HeldRun): void {}
 
   /** Called when this process has stored the end of a run. */
@@ -89,35 +86,34 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   abstract close(): Promise<void>;
 }
 
-/** The parts of statements that differ between the databases. Each database has one object. */
+/** The parts of statements that differ between the databases. */
 export interface DatabaseDialect {
-  /** The limit for a text or value that is stored in its column and not in `content`. */
+  /** The limit for a text or value in its own column. Longer ones are in `content`. */
   readonly textBytes: number;
   readonly valueBytes: number;
   /** The limit for content that is not divided into pieces. */
   readonly contentBytes: number;
   /** Whether a new version of a value is stored as the difference to the previous one; otherwise as a long value. */
   readonly hasDifferences: boolean;
-  /** Whether only a change locks an existing row; a row that is about to be used must then be locked against removal. */
+  /** Whether only a change locks an existing row. A row that is about to be used must then be locked against removal. */
   readonly locksByChange: boolean;
   readonly search: SearchDialect;
   readonly erasure: ErasureDialect;
 
-  /** Whether an expression equals this tenant. */
   isTenant(expression: string, tenant: string): RawBuilder<boolean>;
   /** Returns the text of a cell, which may be in `content`. */
   wholeText(cell: string): RawBuilder<string | null>;
-  /** Returns the text at a key of the JSON in a cell, which may be in `content`; NULL if there is none. */
+  /** Returns the text at a key of the JSON in a cell, which may be in `content`; NULL if the key is missing. */
   jsonText(cell: string, key: string): RawBuilder<string | null>;
-  /** Whether the JSON in a column has this value at a path; true and 1 differ, and so do null and a missing value. */
+  /** Whether the JSON in a column has this value at a path. True and 1 differ, and so do null and a missing value. */
   hasJson(column: string, path: readonly string[], value: string | number | boolean | null): RawBuilder<boolean>;
   /** Whether the text of a column is in a JSON list. */
   isListed(column: string, json: string): RawBuilder<SqlBool>;
   /** Returns SQL for the length in bytes of a column. */
   byteLength(column: string): string;
-  /** Returns SQL for whether a text refers to content. */
+  /** Returns a SQL condition for a text that refers to content. */
   mentionsContent(column: string): string;
-  /** Returns the id of the chat that a conversation has. */
+  /** Returns the id of a conversation's chat. */
   externalId(conversation: string): RawBuilder<string | null>;
   /** Returns the cell of a value for a text that `putLarge` stored. */
   largeCell(reference: string): string | null;
@@ -126,30 +122,29 @@ export interface DatabaseDialect {
     rows: { readonly by: string; readonly columns: string; readonly from: RawBuilder<unknown> },
   ): RawBuilder<unknown>;
 
-  /** Returns the node that has a run, and its epoch. Each write of a run begins by reading the run with it: if the run
+  /** Returns the node that has a run, and its epoch. Each write of a run begins by reading the run with it. If the run
    * is locked, no node takes it until the transaction ends. `id` is the column with its id. */
   holderOf(id: string, isLocked?: boolean): RawBuilder<string | null>;
   /** Returns the version of the row of a run, which is read as `run`. */
   versionOf(run: string): RawBuilder<string | null>;
-  /** Whether no node has accepted a run or will continue it. */
+  /** Whether no node has accepted the run or will continue it. */
   hasNoJob(run: string): RawBuilder<boolean>;
   /** Whether another node will continue a run of this branch if its own node is lost. */
   hasRunningJob(tx: Database, branchId: string): Promise<boolean>;
-  /** Returns requests with this key that nodes have accepted; their queries may not have begun. */
+  /** Returns requests with this key that nodes have accepted. Their queries may not have begun. */
   keyedJobs(
     db: Database,
     key: string,
   ): Promise<readonly Pick<DatabaseSchema["requestKey"], "conversationStateId" | "queryStateId" | "fingerprint">[]>;
 
-  /** Returns the activity number of the next conversation or query. */
   nextActivity(tx: Database): Promise<number>;
-  /** Gives a conversation with this activity the highest number. Writes nothing if it has that already. */
+  /** Gives a conversation with this activity the highest number. Writes no row if it already has that number. */
   moveToFront(tx: Database, conversation: { readonly id: string; readonly activity: number }): Promise<void>;
-  /** Stores two things in one transaction. */
+  /** Stores both in one transaction. */
   storeBoth(db: Database, first: Storing, second: Storing): Promise<void>;
-  /** From now on, rows of this transaction may refer to rows that it inserts later. */
+  /** Lets rows of this transaction refer to rows that it inserts later. */
   deferReferences(tx: Database): Promise<void>;
-  /** After a copy, updates everything that a database computes from all rows. */
+  /** After a copy, updates the values that a database computes from all rows. */
   afterCopy(tx: Database): Promise<void>;
   /** Whether rows violate a rule of the schema. */
   breaksRule(error: unknown): error is Error;
@@ -158,21 +153,20 @@ export interface DatabaseDialect {
 type Storing = (db: QueryCreator<DatabaseSchema>) => { execute(): Promise<unknown> };
 
 export interface SearchDialect {
-  /** Whether a found text contains the words as they are written. */
+  /** Whether a found text contains the words exactly as they are written. */
   readonly isExact: boolean;
-  /** Whether the index holds the texts of all tenants together. */
   readonly isShared: boolean;
   /** Returns a reader of the index terms that contain a token. */
   termReader(db: Database): Promise<(token: string) => Promise<readonly string[]>>;
   /** Selects the texts `s` with all of these words. */
   match(db: Database, words: SearchWords): SearchMatch;
-  /** Returns the conditions for texts that contain this word anywhere; all texts are read for them. */
+  /** Returns the conditions for texts that contain this word anywhere. They read all texts. */
   inside(db: Database, word: string): readonly RawBuilder<unknown>[];
   /** Returns the condition for all texts that may be read. */
   all(db: Database): readonly RawBuilder<unknown>[];
 }
 
-/** The words of a search. By word and by token, `joined` has index terms in which the token is next to characters of
+/** The words of a search. By word and token, `joined` has index terms in which the token is next to characters of
  * scripts without spaces. */
 export interface SearchWords {
   readonly words: ReadonlySet<string>;
@@ -190,11 +184,11 @@ export interface SearchMatch {
 interface ErasureDialect {
   /** Returns hashes of content that only the rows of a conversation name, outside of the JSON in their columns. */
   referencesOf(tx: Database, conversationId: string): Promise<readonly string[]>;
-  /** Returns content that no row names and that only runs of a conversation can have used. */
+  /** Returns content without a row that names it, and which only runs of this conversation can have used. */
   orphansOf(tx: Database, conversationId: string): Promise<readonly string[]>;
   /** Removes the unreferenced content of this list. Returns the number of settled entries. */
   erase(db: Database, work: ErasureWork): Promise<number>;
-  /** Removes a conversation with `remove`, so that nothing of it can be read any more. */
+  /** Removes a conversation with `remove`, so that none of its data remains readable. */
   removing<T>(tx: Database, conversationId: string, remove: () => Promise<T>): Promise<T>;
   /** Removes a large text and its own pieces. */
   dropLarge(
@@ -215,7 +209,7 @@ class Parameter {
 }
 
 /** A query whose values have names. Kysely builds it once for each kind of database, because building takes longer than
- * running it in SQLite. So `build` must not depend on the values themselves. */
+ * running it in SQLite. So `build` must not depend on the values. */
 export function namedQuery<V extends object, R>(
   build: Build<V, R>,
 ): (db: Database, values: V) => Promise<readonly R[]> {
@@ -227,7 +221,7 @@ export function namedQuery<V extends object, R>(
   };
 }
 
-/** A change whose values have names and whose rows are not read; built once, like `namedQuery`. */
+/** A change whose values have names and whose rows are not read. Like `namedQuery`, it is built once. */
 export function namedChange<V extends object>(build: Build<V, unknown>): (db: Database, values: V) => Promise<void> {
   const bound = binder(build);
   return async (db, values) => {
@@ -256,7 +250,7 @@ function parametersFor<V extends object>(values: V): V {
   return Object.fromEntries(Object.keys(values).map((name) => [name, new Parameter(name)])) as unknown as V;
 }
 
-/** Inserts one row. No column may be undefined. */
+/** No column may be undefined. */
 export async function insertRow<T extends keyof DatabaseSchema & string>(
   db: Database,
   table: T,
@@ -265,7 +259,6 @@ export async function insertRow<T extends keyof DatabaseSchema & string>(
   await db.insert(table, row as ResultRow);
 }
 
-/** Changes cells of the row with this id. */
 export async function updateRow<T extends keyof DatabaseSchema & string>(
   db: Database,
   table: T,
@@ -274,7 +267,7 @@ export async function updateRow<T extends keyof DatabaseSchema & string>(
   await db.update(table, change as RowChange);
 }
 
-/** Whether `db` sees rows of the tenant that a column or another expression names. */
+/** Whether `db` sees rows of the tenant that an expression names. */
 export function isSeen(db: Database, expression: string): RawBuilder<boolean> {
   return db.tenant === null ? sql<boolean>`true` : db.dialect.isTenant(expression, db.tenant);
 }
@@ -282,7 +275,7 @@ export function isSeen(db: Database, expression: string): RawBuilder<boolean> {
 type Table = "conversationSoul" | "conversationState" | "queryState";
 
 const OF_BRANCH = "FROM conversation_soul c JOIN conversation_state b ON b.conversation_soul_id = c.id";
-/** The tenant of a row `t`. */
+/** SQL for the tenant of a row `t`. */
 const TENANTS: Readonly<Record<Table, string>> = {
   conversationSoul: "t.tenant",
   conversationState: "(SELECT c.tenant FROM conversation_soul c WHERE c.id = t.conversation_soul_id)",
@@ -296,7 +289,6 @@ export async function idsWith(
   { table, prefix, where = sql<boolean>`true` }: {
     readonly table: Table;
     readonly prefix: string;
-    /** A condition on `t`. */
     readonly where?: RawBuilder<boolean>;
   },
 ): Promise<readonly string[]> {
@@ -307,24 +299,24 @@ export async function idsWith(
   return rows.map(({ id }) => id);
 }
 
-/** Encodes JSON for the database: lone surrogates and NUL are escaped, so that every text is preserved exactly. */
+/** Encodes JSON for the database. Lone surrogates and NUL are escaped, so that every text is preserved exactly. */
 export function toJson(value: Readonly<Record<string, unknown>> | readonly unknown[]): string {
   return JSON.stringify(value);
 }
 
-/** Returns the object in a metadata cell. Only this folder writes it, so its fields have the types of `T`. A field that
- * an older version did not write is missing, hence Partial. */
+/** Returns the object in a metadata cell. Only this folder writes it, so its fields have the types of `T`. It is
+ * partial because an older version may not have written a field. */
 export function fromJson<T extends object>(cell: string | null): Partial<T> {
   return cell === null ? {} : JSON.parse(cell) as Partial<T>;
 }
 
 /** Returns text for a column that is searched and never moved to `content`. Lone surrogates and NUL, which such a
- * column cannot return, become U+FFFD; the row's metadata then keeps the exact text. */
+ * column cannot return, become U+FFFD. The row's metadata then keeps the exact text. */
 export function searchText(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\ufffd");
 }
 
-/** Data differs from the data that was stored. The store turns it into a `StoreError` of kind corrupt. */
+/** Data differs from the stored data. The store turns it into a `StoreError` of kind corrupt. */
 export class Damage extends Error {
   override readonly name = "Damage";
 
@@ -337,13 +329,12 @@ export class Damage extends Error {
 type Result = QueryResult<Record<string, unknown>>;
 type RunQuery = (sql: string, parameters: readonly unknown[]) => Result | Promise<Result>;
 
-/** Turns decide who may use the one connection of a database. */
+/** Decides whose turn it is to use the one connection of a database. */
 interface Turns {
   take(): Promise<void>;
   pass(): void;
 }
 
-/** Runs Kysely's queries with a function. */
 export class OwnDriver implements Driver {
   readonly #connection: DatabaseConnection;
   readonly #turns: Turns | null;

@@ -49,15 +49,14 @@ import type {
 } from "./store.ts";
 import { readDependencies, VariableRows } from "./variables.ts";
 
-/** The number of tenants whose stores are kept. */
+/** Limit of the tenants whose stores are cached. */
 const MOST_VIEWS = 1000;
 
 export interface DatabaseStoreOptions {
-  /** The database as shown to people. */
   readonly location: string;
   readonly now: () => number;
   readonly isAlive: IsAlive;
-  /** A write waits this long for another writing process. */
+  /** The longest wait of a write for another writing process. */
   readonly busyMs: number;
   readonly check: () => Promise<readonly string[]>;
   readonly fileFault: () => string;
@@ -70,7 +69,6 @@ export interface DatabaseStoreOptions {
 
 interface Parts extends Pick<DatabaseStoreOptions, "location" | "now" | "isAlive" | "busyMs"> {
   readonly db: Database;
-  /** The database with the rows of all tenants. */
   readonly all: Database;
   readonly eraser: Eraser;
 }
@@ -89,7 +87,6 @@ export function databaseStore(db: Database, options: DatabaseStoreOptions): Stor
   return of(db.tenant);
 }
 
-/** Returns the store as the tenant of `db` sees it. */
 function viewOf(
   db: Database,
   { all, eraser, of, ...options }: DatabaseStoreOptions & Pick<Parts, "all" | "eraser"> & {
@@ -116,7 +113,7 @@ function viewOf(
     ...largeTextStore(parts, converted),
     ...guarded(guard, archive(parts)),
     ...{ check, fileFault, writeFault, asNode },
-    // Logging must not fail a query: an entry that cannot be written is dropped.
+    // Logging must not fail a query, so an entry that cannot be written is dropped.
     log: (...entries) => writeLogEntries(all, { entries, now: now() }).catch(() => undefined),
     close: async () => {
       await eraser.end();
@@ -273,7 +270,7 @@ function guardOf(converted: Converted, owners: Owners | null): Guard {
   };
 }
 
-/** Returns these methods, each with the guard under its name. */
+/** Wraps each method with the guard for its name. */
 function guarded<T extends { readonly [K in keyof T]: (...args: never[]) => Promise<unknown> }>(
   guard: Guard,
   methods: T,
@@ -370,12 +367,12 @@ interface Named {
   readonly id: string;
 }
 
-/** Keeps a tenant from reaching rows of other tenants: methods get an unused id instead, as if the row did not exist. */
+/** Keeps a tenant from reaching rows of other tenants. Methods get an unused id instead, as if the row did not exist. */
 export class Owners {
   readonly #db: Database;
-  /** Whether a row belongs to the tenant, by its id; rows never change their tenant. */
+  /** Whether a row belongs to the tenant, by its id. Rows never change their tenant. */
   readonly #known = new BoundedMap<string, boolean>(MOST_KNOWN);
-  /** The end of the last read of unknown rows; null while there is none. */
+  /** The end of the last read of unknown rows. */
   #reading: Promise<void> | null = null;
 
   constructor(db: Database) {
@@ -413,13 +410,13 @@ export class Owners {
     await read;
   }
 
-  /** Remembers the owner of a row. A missing row may be made later, so it is not remembered. */
+  /** Remembers the owner of a row. A missing row is not remembered, since it may be made later. */
   async #read({ kind, id }: Named): Promise<void> {
     const [row] = await TENANT_OF[kind](this.#db, { id });
     if (row) this.#known.set(id, row.tenant === this.#db.tenant);
   }
 
-  /** Remembers rows that the tenant made or found as its own. */
+  /** Remembers that rows belong to the tenant, because it made or found them. */
   #note(name: string, result: unknown): void {
     if (typeof result === "string" && /^(?:begin|fail)/.test(name)) this.#known.set(result, true);
     if (name !== "createConversation" && name !== "findConversation" && name !== "createChildBranch") return;

@@ -15,10 +15,10 @@ const HASHES_AT_ONCE = 200;
 /** The pause before the first erasure, so that it does not delay the start of a process. */
 const FIRST_MS = 1_000;
 const EVERY_MS = 60_000;
-/** A claim that is older was left by a process that was killed. */
+/** An older claim was left by a process that was killed. */
 const CLAIM_MS = 24 * 3_600_000;
 const TRIES = 3;
-/** The distance, in contents, at which two contents may be of the same transaction. */
+/** The distance within which two contents may belong to the same transaction. */
 const NEAR = 50;
 const ORPHAN_BYTES = 1 << 20;
 
@@ -30,15 +30,14 @@ const NESTED: readonly (readonly [table: ConversationTableName, column: string])
 ];
 
 interface EraserOptions {
-  /** The database with the rows of all tenants. */
   readonly db: Database;
   readonly location: string;
   readonly busyMs: number;
   readonly now: () => number;
 }
 
-/** Removes content that only deleted conversations used; deletions note it in the table `erasure`. Every process works
- * off that list soon after it opens the database, after its own deletions, each minute, and when it ends. */
+/** Removes content that only deleted conversations used. Deletions note it in the table `erasure`. Each process works
+ * off that list soon after it opens the database, after its own deletions, every minute, and when it ends. */
 export class Eraser {
   readonly #options: EraserOptions;
   #running: Promise<void> | null = null;
@@ -52,7 +51,6 @@ export class Eraser {
     this.#beginIn(FIRST_MS);
   }
 
-  /** Works off the list in the background. */
   begin(): void {
     clearTimeout(this.#timer);
     this.#isAsked = true;
@@ -66,7 +64,7 @@ export class Eraser {
     await (this.#running ?? this.#work());
   }
 
-  /** Erases everything on the list. An entry that fails stays on it. */
+  /** Erases the contents on the list. A failed entry stays on it. */
   async #work(): Promise<void> {
     while (this.#isAsked) {
       this.#isAsked = false;
@@ -110,7 +108,7 @@ function claimsOf(rows: Rows): Set<string> {
   return new Set(rows.map(({ reference }) => String(reference).slice(PREFIX.length)));
 }
 
-/** Notes the contents of a conversation's rows for erasure. It runs in the transaction that deletes the rows. */
+/** Notes the contents of a conversation's rows for erasure, in the transaction that deletes the rows. */
 export async function noteErasable(db: Database, conversationId: string): Promise<void> {
   const { dialect } = db;
   const named = new Set(await dialect.erasure.referencesOf(db, conversationId));
@@ -121,8 +119,8 @@ export async function noteErasable(db: Database, conversationId: string): Promis
     }
   }
   const all = (await withParts(db, named)).union(new Set(await dialect.erasure.orphansOf(db, conversationId)));
-  // Simultaneous deletions wait for each other in this order, which avoids deadlocks. An entry that is being settled is
-  // waited for, and noted again.
+  // Simultaneous deletions wait for each other in this order, which avoids deadlocks. A deletion waits for an entry
+  // that is being settled, and then notes it again.
   const sorted = [...all].sort();
   for (let at = 0; at < sorted.length; at += HASHES_AT_ONCE) {
     const rows = sorted.slice(at, at + HASHES_AT_ONCE).map((hash) => ({ hash }));
@@ -131,7 +129,6 @@ export async function noteErasable(db: Database, conversationId: string): Promis
   }
 }
 
-/** Returns distinct cells of the rows of a conversation. */
 async function cellsOf(
   db: Database,
   { table, cell, where, from = "", conversationId }: {
@@ -148,7 +145,7 @@ async function cellsOf(
   return rows.map(({ cell }) => String(cell));
 }
 
-/** Returns the content that SQLite cells refer to, and the references within JSON that is content itself. */
+/** Returns the content that SQLite cells refer to, and the references within JSON that is itself content. */
 export async function referencesInFile(db: Database, conversationId: string): Promise<readonly string[]> {
   const named: string[] = [];
   for (const table of REFERRING_TABLES) {
@@ -170,8 +167,8 @@ export async function referencesInFile(db: Database, conversationId: string): Pr
   return named;
 }
 
-/** The metadata of an iteration or a run is replaced when it ends, and the former metadata stays as content without a
- * row. Finds such JSON of those runs, in the order in which content was stored. */
+/** When an iteration or a run ends, new metadata replaces its metadata. The former metadata stays as content without a
+ * row. Finds such JSON of those runs by the order in which content was stored. */
 export async function orphansInFile(db: Database, conversationId: string): Promise<readonly string[]> {
   const ofIterations = isOfConversation("iteration", conversationId);
   const cells = ["llm_user_prompt", "llm_response", "metadata"].map((column): RawBuilder<unknown> => {
@@ -197,12 +194,12 @@ async function textColumnsOf(db: Database, table: ConversationTableName): Promis
   return rows.map(({ name }) => String(name));
 }
 
-/** Returns SQL for whether a cell is a reference. */
+/** Returns a SQL condition for a cell that is a reference. */
 function isReference(column: string): string {
   return `length(${column}) = 71 AND typeof(${column}) = 'text' AND substr(${column}, 1, 7) = '${PREFIX}'`;
 }
 
-/** Returns the hashes, the hashes of the pieces of their lists, and the hashes of the bases of their differences. */
+/** Returns the hashes with the hashes of their pieces and of the bases of their differences. */
 async function withParts(db: Database, hashes: ReadonlySet<string>): Promise<Set<string>> {
   const all = new Set<string>();
   const next = [...hashes];
@@ -230,14 +227,14 @@ function partsOf({ encoding, bytes, base }: Parted): readonly string[] {
   return Array.isArray(list) ? list.map(String) : [];
 }
 
-/** Removes PostgreSQL content that no row refers to, and the settled entries of the list. Returns the number of settled
- * entries. */
+/** Removes PostgreSQL content without a referring row, and the settled entries of the list. Returns the number of
+ * settled entries. */
 export async function eraseOnServer(all: Database, { wanted }: Pick<ErasureWork, "wanted">): Promise<number> {
   return await all.write(async (tx) => {
     const hashes = [...wanted];
     // A deletion that notes one of these again has either ended, so that its rows are gone, or waits.
     await tx.run("SELECT hash FROM erasure WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
-    // A transaction that stores one of these again has it locked; the next statements see its rows.
+    // A transaction that stores one of these again has it locked. The next statements see its rows.
     await tx.run("SELECT hash FROM content WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
     // Claims are read first, because a claim ends when a row refers to the text.
     const claimed = await withParts(tx, claimsOf(await tx.run(CLAIMS, [])));
@@ -259,7 +256,6 @@ export async function eraseOnServer(all: Database, { wanted }: Pick<ErasureWork,
   });
 }
 
-/** Adds the kept parts of a list or a difference. */
 function addParts(
   used: Set<string>,
   { wanted, lists }: { readonly wanted: ReadonlySet<string>; readonly lists: Rows },
@@ -299,7 +295,7 @@ async function erased(db: DatabaseSync, { wanted, busyMs }: Omit<ErasureWork, "l
   return 0;
 }
 
-/** The rows that change after they were stored, by table; `?` is a query that was running. */
+/** Rows that change after they were stored, by table. `?` is a query that was running. */
 const CHANGING: Readonly<Record<string, string>> = {
   conversation_soul: "true",
   conversation_state: "true",
@@ -312,11 +308,11 @@ interface Scanned {
   readonly table: string;
   readonly columns: readonly string[];
   readonly nested: string | undefined;
-  /** The newest row when the scan began; new ones follow it. */
+  /** The newest row when the scan began; new rows follow it. */
   readonly last: { readonly rowid: number; readonly key: unknown } | null;
 }
 
-/** Searches the references of rows. Rows are read without a lock, a few at a time. A short transaction then reads the
+/** Searches the references of rows. It reads rows without a lock, a few at a time. A short transaction then reads the
  * rest: new rows, rows of queries that were running, and the few rows that change later. */
 class Scan {
   readonly #db: DatabaseSync;
@@ -324,7 +320,7 @@ class Scan {
   readonly #used = new Set<string>();
   readonly #tables: readonly Scanned[];
   readonly #running: readonly string[];
-  /** The newest conversation when the scan began, and the number of those up to it. */
+  /** The newest conversation when the scan began, and the number of conversations up to it. */
   readonly #conversations: readonly [last: number, count: number];
 
   constructor(db: DatabaseSync, wanted: ReadonlySet<string>) {
@@ -384,7 +380,7 @@ class Scan {
     const remove = this.#db.prepare("DELETE FROM content WHERE hash = ?");
     const settle = this.#db.prepare("DELETE FROM erasure WHERE hash = ?");
     for (const hash of this.#wanted.difference(this.#used)) remove.run(hash);
-    // A list that was noted meanwhile may contain all users of some of these.
+    // A list that was noted meanwhile may contain all users of some of these contents.
     const isWhole =
       this.#db.prepare("SELECT 1 FROM erasure WHERE hash NOT IN (SELECT hash FROM wanted) LIMIT 1").get() ===
         undefined;
@@ -422,11 +418,10 @@ class Scan {
     for (const { cell } of texts) for (const [, hash = ""] of String(cell).matchAll(REFERENCE)) this.#use(hash);
   }
 
-  /** Returns the claimed values with their parts. */
   #claimed(): ReadonlySet<string> {
     const all = claimsOf(this.#db.prepare(CLAIMS).all());
     const read = this.#db.prepare("SELECT encoding, bytes, base FROM content WHERE hash = ? AND encoding <> 'raw'");
-    // A set that grows while it is iterated yields the additions at the end.
+    // A set that grows during iteration yields the additions at the end.
     for (const hash of all) {
       const row = read.get(hash);
       if (row) {
@@ -440,7 +435,6 @@ class Scan {
     if (this.#wanted.has(hash)) this.#used.add(hash);
   }
 
-  /** Reads the parts of other lists and differences. */
   #readParts(after: number, until: number): void {
     const rows = this.#db.prepare(
       `SELECT encoding, bytes, base FROM content WHERE rowid > ? AND rowid <= ? AND encoding <> 'raw'
@@ -458,7 +452,6 @@ class Scan {
   }
 }
 
-/** Implements `LargeTextStore.dropLarge`. */
 export async function dropLarge(
   db: Database,
   { large, ...where }: { readonly large: string; readonly location: string; readonly busyMs: number },
@@ -466,7 +459,6 @@ export async function dropLarge(
   await db.dialect.erasure.dropLarge(db, { hash: large.slice(PREFIX.length), ...where });
 }
 
-/** Removes a large text with statements. */
 export async function dropLargeRows(db: Database, hash: string): Promise<void> {
   const row = await db.selectFrom("content").select("bytes").where("hash", "=", hash)
     .where("encoding", "=", "chunks").executeTakeFirst();
@@ -476,7 +468,7 @@ export async function dropLargeRows(db: Database, hash: string): Promise<void> {
 const PIECES = "SELECT bytes FROM content WHERE hash = ? AND encoding = 'chunks'";
 
 /** Removes a large text on a connection without foreign keys. With them, SQLite would search all content for
- * differences to each deleted row; pieces have none. */
+ * differences to each deleted row. Pieces have no differences. */
 export async function dropLargeInFile(
   hash: string,
   { location, busyMs }: { readonly location: string; readonly busyMs: number },

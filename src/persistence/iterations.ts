@@ -13,13 +13,13 @@ import { loadValues, variableImage, type VariableMetadata, VariableWriter, type 
 
 type Failed = Parameters<IterationStore["failIteration"]>;
 
-/** `iteration.metadata`, in addition to the caller's fields. */
+/** The fields of `iteration.metadata` in addition to the caller's. */
 interface IterationMetadata {
-  /** Source texts of the running blocks; removed when the blocks have their own rows. */
+  /** Source texts of the running blocks, removed when the blocks have their own rows. */
   readonly pendingBlocks: readonly string[];
 }
 
-/** Writes the rows of `iteration` and all that depends on them; each method is one transaction. */
+/** Writes the rows of `iteration` and their dependent rows. Each method is one transaction. */
 export class Iterations {
   readonly #db: Database;
   readonly #now: () => number;
@@ -123,7 +123,6 @@ async function askedCells(content: Content, iteration: Omit<NewIteration, "respo
   };
 }
 
-/** Adds an iteration's calls to the totals of its query. */
 async function count(
   tx: Database,
   { queryId, traces, totals, cell }: Pick<NewIteration, "queryId" | "traces"> & {
@@ -167,7 +166,6 @@ async function runningIteration(tx: Database, iterationId: string) {
   );
 }
 
-/** Stores versions of the query's input. */
 async function give(
   content: Content,
   { iteration: { given = [] }, ...facts }: WriterFacts & { readonly iteration: Pick<NewIteration, "given"> },
@@ -176,7 +174,6 @@ async function give(
   await new VariableWriter(content, facts).given(given);
 }
 
-/** Stores blocks, variables, system variables and edges. */
 async function writeResults(
   content: Content,
   results:
@@ -230,7 +227,6 @@ async function writeBlock(
 
 const MAX_VALUE_BYTES = 1024 * 1024;
 
-/** The JSON in `expression_state.metadata` of a block. */
 type BlockMetadata =
   & Omit<BlockResult, "stdout" | "stderr" | "error" | "ms" | "defined">
   & { readonly index: number; readonly reads: readonly string[]; readonly defines: readonly string[] }
@@ -251,7 +247,6 @@ type Cells = Omit<
   "rowid" | "id" | "expressionSoulId" | "iterationId" | "version" | "createdAt"
 >;
 
-/** The columns of a block's row in `expression_state`. */
 async function blockCells(content: Content, block: StoredBlock & { readonly index: number }): Promise<Cells> {
   const { code, result, reads, value, index } = block;
   const { stdout, stderr, error, ms, defined, ...rest } = result;
@@ -314,8 +309,8 @@ function blockError(bytes: Uint8Array): BlockError {
 
 const ALL: IterationRange = { after: -1, limit: Number.MAX_SAFE_INTEGER };
 
-/** The iterations of a query with their blocks, in order. Run it in a transaction, so that everything is from one
- * moment. */
+/** Returns the iterations of a query with their blocks, in order. The caller runs it in a transaction, so that the
+ * result is one snapshot. */
 export async function readIterations(
   db: Database,
   queryId: string,
@@ -353,7 +348,6 @@ function tracesOf(text: string): StoredIteration["traces"] {
   return Array.isArray(traces) ? traces : [];
 }
 
-/** Returns the blocks of iterations, by the id of the iteration. */
 async function readBlocks(
   content: Content,
   { queryId, after, until }: { readonly queryId: string; readonly after: number; readonly until: number },
@@ -388,7 +382,7 @@ async function readBlocks(
   return found;
 }
 
-/** Returns the messages that were sent for an iteration; null if there is no iteration at that position. */
+/** Returns the messages that were sent for an iteration, or null if that position has no iteration. */
 export async function readSentMessages(
   db: Database,
   { queryId, position }: { readonly queryId: string; readonly position: number },
@@ -403,14 +397,13 @@ export async function readSentMessages(
     content.text(row.llmUserPrompt ?? "[]"),
   );
   const sent = told.map(({ role, content: text }) => ({ role, text }));
-  // If roles must alternate, a single message holds everything, including the system text.
+  // If roles must alternate, a single message holds the whole prompt, including the system text.
   if (sent.length === 1) return sent;
   return [{ role: "system", text: content.text(row.llmSystemPrompt ?? "") }, ...sent];
 }
 
 type Sent = Parameters<QueryStore["addSteered"]>[1];
 
-/** `QueryStore.addSteered`, in the transaction `tx` of the run. */
 export async function addSteered(
   tx: Database,
   { queryId, sent: { iteration, texts }, now }: { readonly queryId: string; readonly sent: Sent; readonly now: number },
@@ -428,8 +421,7 @@ const metadataOf = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("queryState as s").select("s.metadata").where("s.id", "=", queryId)
 );
 
-/** Returns a reader of the messages that the user sent while a query ran, by the position (0-based) of the
- * iteration. */
+/** Returns a reader of the messages that the user sent while a query ran, by the 0-based position of the iteration. */
 async function readSteered(db: Database, queryId: string): Promise<(position: number) => readonly string[]> {
   const [row] = await metadataOf(db, { queryId });
   const content = new Content(db);

@@ -74,7 +74,7 @@ async function firstScope(rows: Promise<readonly Scope[]>): Promise<Scope> {
   return (await rows)[0] ?? NO_SCOPE;
 }
 
-/** Looks up the rows that ids refer to, each once. */
+/** Looks up each row that ids refer to once. */
 class Scopes {
   readonly #db: Database;
   readonly #known = new Map<string, Scope>();
@@ -106,7 +106,6 @@ class Scopes {
   }
 }
 
-/** Finds the row of a block of an iteration. */
 async function expressionOf(
   db: Database,
   { iterationId, block }: Pick<Scope, "iterationId"> & { readonly block: number | undefined },
@@ -130,7 +129,7 @@ function lost({ conversationId, queryId, iterationId }: Ids, scope: Scope): Ids 
   };
 }
 
-/** Encodes any data as JSON; values that JSON cannot represent become text. */
+/** Encodes any data as JSON. Values that JSON cannot represent become text. */
 function printable(data: Readonly<Record<string, unknown>>): string {
   const seen = new WeakSet<object>();
   return JSON.stringify(data, (_key, value: unknown) => {
@@ -143,7 +142,6 @@ function printable(data: Readonly<Record<string, unknown>>): string {
   });
 }
 
-/** Implements `Archive.logs`. */
 export async function readLogs(db: Database, filter: LogFilter): Promise<readonly LogRow[]> {
   const { limit, level = "trace", conversationId, queryId, since, after } = filter;
   const levels = LOG_LEVELS.slice(LOG_LEVELS.indexOf(level));

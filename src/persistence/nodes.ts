@@ -72,7 +72,6 @@ export function openNodeStore(db: PostgresDatabase, { address, times, ...options
   });
 }
 
-/** Wraps the methods so that errors of the database become `StoreError`. */
 function converted(location: string, nodes: NodeStore): NodeStore {
   const methods: [string, (...args: never[]) => unknown][] = Object.entries(nodes);
   const guarded = methods.map(([name, method]) => {
@@ -89,11 +88,11 @@ function converted(location: string, nodes: NodeStore): NodeStore {
 }
 
 export interface JobTimes {
-  /** A node that has not reported for this long has lost its jobs. */
+  /** A node that has not reported for this long loses its jobs. */
   readonly leaseMs: number;
-  /** A request waits this long for the last node that ran its branch. */
+  /** The longest wait of a request for the last node that ran its branch. */
   readonly graceMs: number;
-  /** This long after a run, a node counts as having the sandbox of the branch. */
+  /** For this long after a run, a node counts as having the sandbox of the branch. */
   readonly warmMs: number;
 }
 
@@ -110,7 +109,6 @@ const UNIQUE = "23505";
 /** A longer request is read in pieces of this length when it begins. */
 const PIECE_BYTES = 1 << 20;
 
-/** The queue of requests that all nodes of a database share. */
 class JobQueue {
   readonly #db: PostgresDatabase;
   readonly #options: JobQueueOptions;
@@ -124,7 +122,7 @@ class JobQueue {
     const { now } = this.#options;
     const { key = null, fingerprint = null, replaces = null } = requestKey ?? {};
     return this.#db.write(async (tx) => {
-      // Others that look for the same key wait, and then read the result.
+      // Calls that look for the same key wait, and then read the result.
       if (refuseWhenBusy || key !== null) await tx.lock(`job ${branchId}`);
       const [isBusy, known] = await together([
         refuseWhenBusy && this.#isBusy(tx, branchId),
@@ -159,7 +157,7 @@ class JobQueue {
       for (const { queryId, epoch } of rows) this.#db.held.take(queryId, epoch);
       return rows.map((row) => ({ ...row, begun: Boolean(row.begun), lost: Boolean(row.lost) }));
     } catch (error) {
-      // Another node took another request of a branch at the same moment.
+      // Another node took another request of the branch at the same moment.
       if (sqlState(error) === UNIQUE) return [];
       throw error;
     }
@@ -224,7 +222,7 @@ class JobQueue {
     await this.#rows("DELETE FROM node WHERE id = $1", [this.#options.node]);
   }
 
-  /** Forgets nodes that have not reported for this long, and earlier records of the node that ran a branch. */
+  /** Removes nodes that have not reported for this long, and older records of the node that ran a branch. */
   async trim(olderMs: number): Promise<void> {
     await this.#rows(
       `WITH gone AS (DELETE FROM node WHERE heartbeat_at < clock_timestamp() - $1 * interval '1 millisecond')
@@ -287,8 +285,8 @@ class JobQueue {
 const ACCEPT = `INSERT INTO job (query_id, conversation_state_id, request, request_key, fingerprint)
 SELECT $1, $2, $3::bytea, $4, $5 FROM pg_notify('vis_job', '')`;
 
-/** A node that could not report for a while cannot know which nodes are lost: the server itself may have been. If a
- * node was lost while it waited for the user, that time does not count. */
+/** A node that could not report for a while cannot know which nodes are lost, since the server itself may have been.
+ * Time during which a lost node waited for the user does not count. */
 const CLAIM = `
 WITH live AS (
   SELECT id, draining, since FROM node WHERE heartbeat_at > clock_timestamp() - $4 * interval '1 millisecond'
@@ -429,7 +427,6 @@ const AGAIN_MS = 250;
 const LOOK_MS = 10_000, ANSWER_MS = 5_000;
 const END_MS = 500;
 
-/** The methods of a `pg` connection that Vis uses. */
 interface Client {
   readonly connection: { readonly stream: { destroy(): void } };
   connect(): Promise<void>;
@@ -439,7 +436,7 @@ interface Client {
   on(event: "notification", listener: (said: { readonly channel: string; readonly payload?: string }) => void): void;
 }
 
-/** Receives a notification, or null after a time in which some may have been missed. */
+/** Receives a notification. Receives null after a time in which some notifications may have been missed. */
 type Heard = (said: { readonly channel: string; readonly payload: string } | null) => void;
 
 interface PostgresListenerOptions {
@@ -449,7 +446,7 @@ interface PostgresListenerOptions {
   readonly answerMs?: number;
 }
 
-/** Listens to channels on its own connection. A connection that ends or falls silent is made again. */
+/** Listens to channels on its own connection. A connection that ends or falls silent is replaced. */
 export class PostgresListener {
   readonly #address: Address;
   readonly #options: Required<PostgresListenerOptions>;
@@ -488,7 +485,7 @@ export class PostgresListener {
     if (client && !await settledWithin(client.end(), END_MS)) client.connection.stream.destroy();
   }
 
-  /** Checks the connection from time to time, and makes another one when it ends. */
+  /** Checks the connection regularly, and replaces it when it ends. */
   async #stay(client: Client, ended: AbortSignal): Promise<void> {
     const over = AbortSignal.any([ended, this.#closed.signal]);
     while (!over.aborted) {

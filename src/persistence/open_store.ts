@@ -17,16 +17,16 @@ export interface OpenStoreOptions {
   /** The password of a PostgreSQL database, if it is not in the URL. */
   readonly password?: string | undefined;
   readonly now?: () => number;
-  /** Whether the process of a lease exists; null if this machine cannot know (by default null for every process). */
+  /** Whether the process of a lease exists; null if this machine cannot know. The default returns null for every
+   * process. */
   readonly isAlive?: (owner: ProcessOwner) => boolean | null;
-  /** A write waits this long for another writing process before it throws `StoreError` of kind busy. */
+  /** The longest wait of a write for another writing process. It then throws `StoreError` of kind busy. */
   readonly busyMs?: number;
-  /** Aborts the wait while the database is opened. */
   readonly signal?: AbortSignal;
 }
 
-/** Opens the database, creates it if missing, and brings its schema up to date. Throws `StoreError`, or the reason of
- * `signal` if that is aborted. */
+/** Opens the database, creates it if missing, and brings its schema up to date. Throws `StoreError`, or the signal's
+ * reason if `signal` is aborted. */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const { path, now = Date.now, busyMs = 10_000, signal, isAlive = () => null } = options;
   if (isPostgres(path)) {
@@ -47,9 +47,8 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
 }
 
 interface StoreOptions extends Pick<DatabaseStoreOptions, "location" | "now" | "isAlive"> {
-  /** The database files, if any. */
   readonly files?: OpenFiles | null;
-  /** A write waits this long for another writing process. */
+  /** The longest wait of a write for another writing process. */
   readonly busyMs: number;
 }
 

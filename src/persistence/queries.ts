@@ -40,7 +40,7 @@ import type { DatabaseSchema } from "./tables.ts";
 
 const TITLE_CHARS = 100;
 
-/** `QueryStore.beginQuery`, in the transaction `tx`. Returns the id of the run. */
+/** Runs in the transaction `tx`. Returns the id of the run. */
 export async function beginQuery(
   tx: Database,
   { query, now, isAlive }: { readonly query: NewQuery; readonly now: number; readonly isAlive: IsAlive },
@@ -52,7 +52,7 @@ export async function beginQuery(
     holder: found.holder,
     endLeft: (left) => endLeftOf(tx, { ...left, branchId, now }),
   });
-  // Queries that the previous process left running have an end now.
+  // Queries that the previous process left running have ended now.
   const branch = wasHeld ? await readBranch(tx, branchId) : found;
   await moveToFront(tx, branch);
   const content = new Content(tx);
@@ -79,7 +79,6 @@ export async function beginQuery(
   return id;
 }
 
-/** Selects a branch, its conversation, its holder, and its newest run. */
 const branchToBegin = namedQuery((db, { branchId }: { readonly branchId: string }) =>
   db.selectFrom("conversationState as b")
     .leftJoin("conversationSoul as c", "c.id", "b.conversationSoulId")
@@ -102,7 +101,7 @@ const branchToBegin = namedQuery((db, { branchId }: { readonly branchId: string 
 
 type BranchToBegin = Awaited<ReturnType<typeof readBranch>>;
 
-/** Locks the branch. Writes that another transaction stored during the wait are not visible; the lease then cannot be
+/** Locks the branch. Writes that another transaction stored during the wait are not visible. The lease then cannot be
  * taken, and the transaction runs again. */
 async function readBranch(tx: Database, branchId: string) {
   const [row] = await branchToBegin(tx, { branchId });
@@ -116,7 +115,6 @@ async function readBranch(tx: Database, branchId: string) {
   return { ...rest, branchId, conversationId, activity, runId, holder };
 }
 
-/** The place of a run. */
 interface RunPlace {
   readonly soulId: string;
   readonly version: number;
@@ -147,7 +145,7 @@ async function firstRun(
   return { soulId, version: 0 };
 }
 
-/** Counts another run of the last query. From now on, its branch shows the variables as they were before the query. */
+/** Adds another run of the last query. After that, its branch shows the variables as they were before the query. */
 async function anotherRun(
   tx: Database,
   { query: { retryOf = "" }, branch }: { readonly query: NewQuery; readonly branch: BranchToBegin },
@@ -183,7 +181,7 @@ async function keepRequestKey(
   await insertRow(tx, "requestKey", row);
 }
 
-/** Finds the key in any branch of the conversation; null if it does not occur within the last day. */
+/** Finds the key in any branch of the conversation. Returns null if it does not occur within the last day. */
 export async function findRequestKey(
   db: Database,
   { branchId, key, now }: { readonly branchId: string; readonly key: string; readonly now: number },
@@ -204,14 +202,12 @@ async function conversationOf(db: Database, branchId: string): Promise<string | 
   return row?.conversationSoulId ?? null;
 }
 
-/** Implements `QueryStore.query`. */
 export async function queryById(db: Database, queryId: string): Promise<StoredQuery | null> {
   const rows = await runById(db, { queryId });
   const [found] = await shownQueries(new Content(db), rows.map((row) => ({ row, until: null })));
   return found ?? null;
 }
 
-/** `QueryStore.queries`: queries of ancestors up to the fork come before the branch's own. */
 export async function queriesOfBranch(
   db: Database,
   { branchId, newest = Infinity }: NewestQueries & { readonly branchId: string },
@@ -233,7 +229,6 @@ interface QueryRow {
   readonly createdAt: number;
 }
 
-/** Selects runs of queries. */
 function queryRows(db: Database) {
   return db.selectFrom("queryState as s")
     .innerJoin("querySoul as q", "q.id", "s.querySoulId")
@@ -247,10 +242,9 @@ const runById = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   queryRows(db).where("s.id", "=", queryId)
 );
 
-/** The model sees this many earlier queries. */
+/** Limit of the earlier queries that the model sees. */
 const EARLIER = 12;
 
-/** Selects the newest runs of the branch's earlier queries, oldest first. */
 const runsBefore = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   queryRows(db).select(["q.number", "c.parentStateId"])
     .innerJoin("querySoul as m", (join) =>
@@ -262,7 +256,7 @@ const runsBefore = namedQuery((db, { queryId }: { readonly queryId: string }) =>
     .orderBy("q.number")
 );
 
-/** A run that a branch shows; `until` is set for the query of a fork, of which the branch shows a part. */
+/** A run that a branch shows. `until` is set for the query of a fork, of which the branch shows a part. */
 interface ShownRow {
   readonly row: QueryRow;
   readonly until: ForkPoint | null;
@@ -286,7 +280,6 @@ async function shownRows(
   return found;
 }
 
-/** Returns the queries of these rows, in their order. */
 async function shownQueries(content: Content, shown: readonly ShownRow[]): Promise<readonly StoredQuery[]> {
   await content.load(shown.flatMap(({ row }) => [row.metadata, row.soulMetadata]));
   const queries: StoredQuery[] = [];
@@ -347,7 +340,7 @@ function storedQuery(content: Content, row: QueryRow): StoredQuery {
   return { ...known, running: false, status, reason: facts.reason ?? "process_lost" };
 }
 
-/** Implements `QueryStore.previousTurn`. Everything before a query is final, so no snapshot is needed. */
+/** All data before a query is final, so no snapshot is needed. */
 export async function previousTurn(
   tx: Database,
   { branchId, before }: { readonly branchId: string; readonly before: string },
@@ -429,8 +422,8 @@ async function rowsBefore(
   return { rows, more: total - rows.length };
 }
 
-/** Returns the blocks that were running when a query was interrupted: the blocks of its last iteration, whose end was
- * never stored. */
+/** Returns the blocks that were running when a query was interrupted. They are the blocks of its last iteration, whose
+ * end was never stored. */
 async function pendingBlocks(db: Database, queryId: string): Promise<readonly string[]> {
   const last = await lastIteration(db, queryId);
   if (last?.status !== "interrupted") return [];
@@ -453,7 +446,7 @@ interface ExtrasMetadata {
   readonly askedAs?: Asked;
 }
 
-/** Stores the images of a request, each once. Returns the part of the query's metadata that describes them. */
+/** Stores each image of a request once. Returns the part of the query's metadata that describes them. */
 async function extrasMetadata(
   content: Content,
   { images = [], answerSchema = null, askedAs = null }: Pick<NewQuery, "images" | "answerSchema" | "askedAs">,
@@ -508,7 +501,6 @@ function imageOf(content: Content, image: StoredImage): Image {
 
 const SUBTITLE_CHARS = 60;
 
-/** Selects a run, once for each of its iterations that have not ended. */
 const queryToEnd = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .leftJoin("iteration as i", (join) => join.onRef("i.queryStateId", "=", "s.id").on("i.status", "=", "running"))
@@ -517,8 +509,8 @@ const queryToEnd = namedQuery((db, { queryId }: { readonly queryId: string }) =>
     .select(db.dialect.holderOf("s.id").as("holder")).forNoKeyUpdate("s")
 );
 
-/** Ends a running query in the transaction `db`, together with an iteration that was left running; a completed query
- * cannot have one. A query that has ended stays as it is. Throws `TakenOverError` if another process ended it. */
+/** Ends a running query in the transaction `db`, with any iteration that was left running. A completed query cannot
+ * have one. A query that has ended stays unchanged. Throws `TakenOverError` if another process ended it. */
 export async function endQuery(
   db: Database,
   { queryId, end, now }: { readonly queryId: string; readonly end: QueryEnd; readonly now: number },
@@ -536,8 +528,7 @@ export async function endQuery(
   await interruptIterations(left, { db, now });
 }
 
-/** Ends a running query together with its last iteration, in the transaction `db` of its run. Throws like
- * `endQuery`. */
+/** Ends a running query together with its last iteration, in the transaction `db` of its run. Throws like `endQuery`. */
 export async function endWithIteration(
   db: Database,
   { end, iterationId, iteration, now }: EndOfIteration & { readonly end: QueryEnd; readonly now: number },
@@ -567,12 +558,10 @@ async function storeEnd(
   await dropLease(db, branchId);
 }
 
-/** Selects the iterations of a run that have not ended. */
 const runningIterations = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("iteration").select("id").where("queryStateId", "=", queryId).where("status", "=", "running")
 );
 
-/** Ends iterations that were left running. */
 async function interruptIterations(
   iterations: readonly { readonly id: string }[],
   { db, now }: { readonly db: Database; readonly now: number },
@@ -582,7 +571,6 @@ async function interruptIterations(
   }
 }
 
-/** Returns the start of a text on one line, cut between words if possible, with "…" if anything is cut off. */
 function firstWords(text: string, maxChars: number): string {
   // Reads only the part that can be shown, since texts may be very long.
   const line = text.slice(0, maxChars * 4).replace(/\s+/g, " ").trim();
@@ -604,7 +592,6 @@ async function spentOf(
   return cut ? (await spentBelow(new Content(tx), [cut.id])).reduce(addSpend, before) : before;
 }
 
-/** Returns the spend of the iterations of a query up to a position. */
 async function spentUntil(
   content: Content,
   { queryId, position, begun }: { readonly queryId: string; readonly position: number; readonly begun: number },
@@ -645,8 +632,8 @@ async function spentBelow(content: Content, iterationIds: readonly string[]): Pr
     .map(({ usage, costUsd }) => ({ usage: { ...NO_USAGE, ...usage }, costUsd: costUsd ?? null }));
 }
 
-/** Returns the recorded work of a query and its sub-queries up to an iteration. Blocks of an iteration that was cut
- * do not count. */
+/** Returns the recorded work of a query and its sub-queries up to an iteration. Blocks of a cut iteration do not
+ * count. */
 async function recordedWork(
   content: Content,
   { queryId, position = null }: { readonly queryId: string; readonly position?: number | null },
@@ -688,12 +675,12 @@ interface LostRun {
   readonly queryId: string;
   readonly branchId: string;
   readonly createdAt: number;
-  /** The process that holds the branch; without one, a running query is lost. */
+  /** The process that holds the branch. Without an owner, a running query is lost. */
   readonly owner: ProcessOwner | null;
   readonly facts: Partial<QueryMetadata>;
 }
 
-/** Implements `Store.sweepLost`. Skips queries that end in the meantime and queries that another node continues. */
+/** Skips queries that end in the meantime and queries that another node continues. */
 export async function sweepLost(
   db: Database,
   { isAlive, now }: { readonly isAlive: IsAlive; readonly now: () => number },
@@ -736,7 +723,7 @@ async function endLeftOf(
 }
 
 /** Selects running queries, deeper ones first, because a parent's spend includes its sub-queries'. Queries with a job
- * are skipped: a node continues them. */
+ * are skipped, because a node continues them. */
 async function running(db: Database): Promise<LostRun[]> {
   const rows = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .leftJoin("childBranch as c", "c.conversationStateId", "q.conversationStateId")
@@ -754,7 +741,7 @@ async function running(db: Database): Promise<LostRun[]> {
   });
 }
 
-/** Ends a run whose process is gone: with its answer if it had one, else as interrupted. */
+/** Ends a run whose process is gone: with its answer if it had one, otherwise as interrupted. */
 async function endLost(
   tx: Database,
   { queryId, createdAt, facts, now }: Omit<LostRun, "owner" | "branchId"> & { readonly now: number },
@@ -782,7 +769,7 @@ async function endLost(
       work,
       iterations: kept.count,
       ...await spentOf(tx, { queryId, facts }),
-      // The time of the process's death is unknown; the end of the last iteration is known.
+      // The time of the process's death is unknown, but the end of the last iteration is known.
       ms: Math.max(0, (kept.last ?? createdAt) - createdAt),
     },
   });
@@ -790,7 +777,7 @@ async function endLost(
 
 type Run = Omit<LostRun, "owner">;
 
-/** `QueryStore.takeOver`, in the transaction `tx`. */
+/** Runs in the transaction `tx`. */
 export async function takeOverRun(
   tx: Database,
   { queryId, owner, now }: { readonly queryId: string; readonly owner: ProcessOwner; readonly now: number },

@@ -22,7 +22,7 @@ import type { DatabaseSchema } from "./tables.ts";
 type Row = HeldRun & Pick<DatabaseSchema["queryState"], "status" | "metadata">;
 
 /** A process that takes over a branch ends its run as lost, in the transaction that takes the lease. The row of a run
- * thus shows whether its process still holds the branch; each write of a run checks it in the same transaction. A node
+ * thus shows whether its process still holds the branch. Each write of a run checks it in the same transaction. A node
  * that takes over a run continues it, and its job shows the holder. Throws `TakenOverError` for a run that this
  * process no longer has. */
 export async function checkFence(db: Database, { status, metadata, ...run }: Row): Promise<void> {
@@ -67,7 +67,7 @@ export async function checkRun(
   if (row) await checkFence(tx, row);
 }
 
-/** Returns true, false, or null if this process cannot know. */
+/** Returns null if this process cannot know. */
 export type IsAlive = (owner: ProcessOwner) => boolean | null;
 
 /** Four heartbeats of a process that cannot be checked from here. */
@@ -83,7 +83,7 @@ export async function takeLease(
   { branchId, owner, holder, isAlive, now, endLeft }: {
     readonly branchId: string;
     readonly owner: ProcessOwner;
-    /** The process that holds it now. */
+    /** The process that holds the branch now. */
     readonly holder: ProcessOwner | null;
     readonly isAlive: IsAlive;
     readonly now: number;
@@ -105,7 +105,6 @@ export async function takeLease(
   return holder !== null;
 }
 
-/** Leases a branch that has no holder. */
 export async function putLease(
   tx: Database,
   { branchId, owner, now }: { readonly branchId: string; readonly owner: ProcessOwner; readonly now: number },
@@ -119,12 +118,11 @@ const deleteLease = namedChange((db, { branchId }: { readonly branchId: string }
   db.deleteFrom("lease").where("conversationStateId", "=", branchId)
 );
 
-/** Releases the lease of the branch. */
 export async function dropLease(tx: Database, branchId: string): Promise<void> {
   await deleteLease(tx, { branchId });
 }
 
-/** Reports that a process is alive to processes that cannot check it. Returns the branches that it holds. */
+/** Reports that a process is alive, for processes that cannot check it. Returns the branches that it holds. */
 export async function renewLeases(
   db: Database,
   { owner, now }: { readonly owner: ProcessOwner; readonly now: number },
@@ -137,7 +135,7 @@ export async function renewLeases(
 }
 
 /** Whether a process that holds leases is alive. A process that cannot be checked from here counts as alive while it
- * reports: its newest heartbeat applies to all of its leases. A heartbeat far in the future does not count, because
+ * reports. Its newest heartbeat applies to all of its leases. A heartbeat far in the future does not count, because
  * the clock was set back after it. */
 export async function isAliveNow(
   db: Database,
@@ -156,19 +154,16 @@ export function isSame(one: ProcessOwner, other: ProcessOwner): boolean {
   return OWNER.every((key) => one[key] === other[key]);
 }
 
-/** Selects the process that holds a branch. */
 export const holderOf = namedQuery((db, { branchId }: { readonly branchId: string }) =>
   db.selectFrom("lease").select(OWNER).where("conversationStateId", "=", branchId)
 );
 
-/** The JSON in `query_state.metadata`. */
 export interface QueryMetadata extends Omit<QueryEnd, "status"> {
   /** Usage of all calls, failed ones included, by "provider/model". */
   readonly byModel: Readonly<Record<string, Usage>>;
   readonly steered: readonly SteeredMessage[];
 }
 
-/** Changes the metadata of a query in the transaction `db`. */
 export async function changeQueryMetadata(
   db: Database,
   { queryId, change, cell }: {
@@ -187,7 +182,6 @@ export async function changeQueryMetadata(
   }
 }
 
-/** Adds the usage of more calls to the usage by model. */
 export function addTraces(
   byModel: Readonly<Record<string, Usage>>,
   traces: readonly ModelTrace[],
@@ -222,7 +216,6 @@ const newestOf = namedQuery((db, { queryId }: { readonly queryId: string }) =>
     .where("i.queryStateId", "=", queryId).orderBy("i.position", "desc").limit(1)
 );
 
-/** Returns the newest iteration of a run. */
 export async function lastIteration(db: Database, queryId: string): Promise<Found | null> {
   return (await newestOf(db, { queryId }))[0] ?? null;
 }
@@ -231,7 +224,7 @@ const THINKINGS = 2;
 
 interface Wanted {
   readonly queryId: string;
-  /** The position from which on iterations do not count. */
+  /** Iterations from this position on do not count. */
   readonly until: number;
 }
 
@@ -248,14 +241,14 @@ export async function newestThinkings(content: Content, { queryId, until }: Want
   return cells.map((cell) => content.text(cell));
 }
 
-/** Moves the conversation of a branch to the front of the list; an imported one has no place in the list before.
- * Sub-queries are part of their parent and move nothing. Writes nothing if the conversation is already at the front. */
+/** Moves the conversation of a branch to the front of the list. An imported one has no earlier place in the list.
+ * Sub-queries are part of their parent and move no conversation. Writes no row if the conversation is already at the
+ * front. */
 export async function moveToFront(
   tx: Database,
   { conversationId: id, activity, metadata }: {
     readonly conversationId: string;
     readonly activity: number;
-    /** The metadata of the branch. */
     readonly metadata: string | null;
   },
 ): Promise<void> {

@@ -15,10 +15,10 @@ import {
 } from "./database.ts";
 import type { QueryMetadata } from "./runs.ts";
 
-/** Limit for the words of a search. Longer input is cut, so that the time of a search is bounded. */
+/** Limit of the words of a search. Longer input is cut, which bounds the time of a search. */
 const MAX_WORDS = 32;
 const MAX_WORD_CHARS = 200;
-/** Ranking reads every text that contains the words. If there are more, only the newest are ranked. */
+/** Ranking reads every text that contains the words. If more texts match, only the newest are ranked. */
 const MAX_RANKED = 5000;
 
 /** Characters of scripts that are written without spaces, or whose words have endings attached. */
@@ -37,7 +37,7 @@ const FIELDS: Readonly<Record<SearchKind, readonly string[]>> = {
   answer: ["answer"],
 };
 
-/** Implements `Archive.search`. No part of the text is interpreted as query syntax. */
+/** No part of the text is interpreted as query syntax. */
 export async function searchRows(
   db: Database,
   { text, filter }: { readonly text: string; readonly filter: SearchFilter },
@@ -119,7 +119,7 @@ async function found(
   }));
 }
 
-/** Finds words of scripts without spaces inside of texts. All texts are read, since the index holds only whole runs of
+/** Finds words of scripts without spaces inside of texts. It reads all texts, since the index holds only whole runs of
  * such characters. */
 function matchInside(
   db: Database,
@@ -138,7 +138,7 @@ function matchInside(
 function wordsOf(text: string): ReadonlySet<string> {
   const words = new Set<string>();
   for (const [word] of text.slice(0, MAX_WORDS * 1000).toWellFormed().replaceAll("\0", " ").matchAll(/\S+/g)) {
-    // A word in which the tokenizer finds no token would match nothing.
+    // A word without a token of the tokenizer would match no text.
     if (/[\p{L}\p{N}\p{Co}]/u.test(word)) words.add(word.slice(0, MAX_WORD_CHARS).toWellFormed());
     if (words.size === MAX_WORDS) break;
   }
@@ -202,14 +202,13 @@ interface TextRow {
   readonly metadata: string | null;
 }
 
-/** Selects the rows of queries. */
 const runs = (ids: readonly string[]) =>
   sql`SELECT r.id, r.id AS query_id, NULL AS text, r.metadata FROM query_state r
   JOIN query_soul q ON q.id = r.query_soul_id JOIN conversation_state b ON b.id = q.conversation_state_id
   JOIN conversation_soul c ON c.id = b.conversation_soul_id
   WHERE r.id IN (${sql.join(ids)})`;
 
-/** The texts of each field are stored here. */
+/** The place where the texts of each field are stored. */
 const SOURCES = {
   expr: {
     table: "expression_state",
@@ -234,8 +233,8 @@ const SOURCES = {
   },
 } as const;
 
-/** Returns the snippets of hits, made from the texts in the tables, because the copies in the search index are not
- * verified. Throws `Damage` if such a text is missing or does not contain the words of `query`. */
+/** Makes the snippets of hits from the texts in the tables, because the copies in the search index are not verified.
+ * Throws `Damage` if such a text is missing or does not contain the words of `query`. */
 async function snippetsOf(
   db: Database,
   { hits, query, inside, isExact }: {
@@ -243,7 +242,7 @@ async function snippetsOf(
     readonly query: string;
     /** Words that may be anywhere in a text. */
     readonly inside: readonly string[];
-    /** Whether a text contains the words as they are written, not in another form. */
+    /** Whether a text contains the words exactly as they are written. */
     readonly isExact: boolean;
   },
 ): Promise<readonly string[]> {
@@ -301,7 +300,7 @@ function lost(): never {
   throw new Damage("the search index is not of the texts that are stored");
 }
 
-/** The searched characters of a text, and the characters of words that a row of the index can hold. */
+/** Limits: the searched characters of a text, and the characters of words that a row of the index can hold. */
 const MAX_CHARS = 1 << 20, MAX_WORDS_CHARS = 500_000, MAX_INDEXED_WORD_CHARS = 500, MAX_POSITION = 16_383;
 
 /** Terms by token, by phrase. */
@@ -343,7 +342,7 @@ class Words {
   }
 }
 
-/** The whole process shares one, since each opens an index in memory. */
+/** The whole process shares one instance, since each opens an index in memory. */
 export const WORDS: Words = new Words();
 
 function open(): Index {
@@ -358,7 +357,6 @@ function quoted(word: string): string {
   return `'${word.replaceAll("'", "''").replaceAll("\\", "\\\\")}'`;
 }
 
-/** The searched parts of the metadata of a query. */
 interface Texts {
   readonly answer: string;
   readonly steered: readonly SteeredMessage[];

@@ -14,11 +14,10 @@ import { isBusy, systemError, toStoreError } from "./sqlite/store_error.ts";
 import { columnsOf, snakeCase, type UserTable } from "./tables.ts";
 import { markContent } from "./unused_content.ts";
 
-/** At most this many problems of a kind are listed individually. */
+/** Limit of the problems of a kind that are listed individually. */
 const TOLD = 10;
 
-/** Implements `DatabaseMaintenance.check` on one snapshot. Damage to the file is reported as a problem, not thrown as
- * an error. */
+/** Checks one snapshot. Damage to the file is reported as a problem, not thrown as an error. */
 export async function checkDatabase(path: string): Promise<CheckReport> {
   const start = performance.now();
   const { db, schema } = await openExisting(path, "check");
@@ -86,7 +85,7 @@ function foreignKeys(db: DatabaseSync): string[] {
   return rows.map(({ table, parent, n }) => `${String(n)} rows of ${String(table)} miss their ${String(parent)}`);
 }
 
-/** Checks every text and value against its hash, one in memory at a time. */
+/** Checks every text and value against its hash, with one in memory at a time. */
 function hashes(db: DatabaseSync): { readonly contents: number; readonly bad: readonly string[] } {
   const bad: string[] = [];
   let contents = 0;
@@ -115,7 +114,6 @@ function badContents(db: DatabaseSync, bad: readonly string[]): string[] {
   return bad.length > TOLD ? [...named, `${bad.length - TOLD} more contents are not what was stored`] : named;
 }
 
-/** Compares every short value of a variable with its check. */
 function values(db: DatabaseSync): string[] {
   const bad: string[] = [];
   const columns = "id, result, json_extract(metadata, '$.crc') AS crc";
@@ -147,7 +145,6 @@ function bytes(value: unknown): Uint8Array {
   throw new TypeError("The content is not bytes");
 }
 
-/** Finds references to missing content. */
 function references(db: DatabaseSync): string[] {
   markContent(db);
   const rows = db.prepare(
@@ -158,7 +155,7 @@ function references(db: DatabaseSync): string[] {
   );
 }
 
-/** Whether the search index has the texts of the tables. The structural check compares its words with its texts. */
+/** Compares the search index with the texts of the tables. The structural check compares its words with its texts. */
 function searchIndex(db: DatabaseSync): string[] {
   const [row] = db.prepare(
     `WITH texts AS (
@@ -201,8 +198,8 @@ const MOST = 3;
 
 type Referring = Exclude<UserTable, "log">;
 
-/** Describes the rows that refer to a content, with their places: " (variable x of conversation …)", or "" if there are
- * none. */
+/** Describes the rows that refer to a content, with their places, such as " (variable x of conversation …)". Returns ""
+ * without such rows. */
 function contentUsers(db: DatabaseSync, hash: string): string {
   const found = new Set<string>();
   for (const [table, column] of referringColumns(db)) {
@@ -229,7 +226,7 @@ function referringColumns(db: DatabaseSync): readonly (readonly [Referring, stri
   );
 }
 
-/** The branch of a row, by table, found from its first column. */
+/** SQL for the branch of a row, by table, starting from the row's first column. */
 const BRANCH: Readonly<Record<Referring, string>> = {
   conversationSoul: "SELECT id FROM conversation_state WHERE conversation_soul_id = ?",
   conversationState: "SELECT ?",
@@ -255,7 +252,8 @@ const VARIABLE: { readonly [T in Referring]?: string } = {
   scopeChange: "SELECT name FROM expression_soul WHERE id = ?",
 };
 
-/** Returns the place of a damaged row, as far as the damage allows: " (variable x in conversation …)", or "". */
+/** Returns the place of a damaged row, such as " (variable x in conversation …)", as far as the damage allows. Returns
+ * "" if it is unknown. */
 function rowPlace(db: DatabaseSync, { table, id }: { readonly table: Referring; readonly id: string }): string {
   const find = (sql: string): string | null => {
     try {
@@ -282,7 +280,6 @@ function ofSoul(where: string): string {
   return `SELECT s.conversation_state_id FROM expression_soul s WHERE ${where}`;
 }
 
-/** Implements `Store.check`. */
 export async function quickCheck(db: Database, location: string): Promise<readonly string[]> {
   try {
     const structure = await sql<{ quickCheck: string }>`PRAGMA quick_check`.execute(db);

@@ -73,7 +73,7 @@ export class SqliteMaintenance implements care.DatabaseMaintenance {
   }
 }
 
-/** Implements `DatabaseMaintenance.backup`. The target appears only once it is complete. */
+/** The target appears only once it is complete. */
 async function backupDatabase(path: string, target: string): Promise<BackupReport> {
   const start = performance.now();
   const goal = resolve(target);
@@ -127,8 +127,7 @@ async function exists(path: string): Promise<boolean> {
 /** Longer than a new connection waits for a lock on its file. It then opens the path again and finds the new file. */
 const NEWCOMER_MS = 120;
 
-/** Implements `DatabaseMaintenance.restore`: the backup is copied and checked next to the database before the database
- * is touched. */
+/** The backup is copied next to the database and checked there, before the database is touched. */
 async function restoreDatabase(
   path: string,
   { source, now }: { readonly source: string; readonly now: () => number },
@@ -174,7 +173,7 @@ async function replace(
   const release = lock === null ? () => {} : closeOnce(lock);
   try {
     await renameOver(path, aside, { release });
-    // Only a file that is too damaged to be opened still has a log; the log moves with it.
+    // Only a file that is too damaged to be opened still has a log, which moves with it.
     for (const end of ["-wal", "-shm"]) await rename(`${path}${end}`, `${aside}${end}`).catch(() => undefined);
     await renameOver(partial, path).catch(async (error: unknown) => {
       await renameOver(aside, path);
@@ -187,7 +186,7 @@ async function replace(
   }
 }
 
-/** Locks the existing file; null if it is too damaged for anyone to use. */
+/** Locks the existing file. Returns null if it is too damaged for any process to use. */
 function lockAlone(path: string): DatabaseSync | null {
   try {
     const db = openAlone(path);
@@ -210,8 +209,7 @@ function stamp(now: number): string {
   return new Date(now).toISOString().replace(/[-:]/g, "").replace(/\.\d+/, "");
 }
 
-/** Implements `DatabaseMaintenance.vacuum`: writes the content to a new file and replaces the old one if the content is
- * the same. */
+/** Writes the content to a new file, which replaces the old one if its content is the same. */
 async function vacuumDatabase(path: string): Promise<VacuumReport> {
   const start = performance.now();
   const { db: opened, schema } = await openExisting(path, "vacuum");
@@ -223,7 +221,7 @@ async function vacuumDatabase(path: string): Promise<VacuumReport> {
   try {
     refuseDamaged(db, { doing: `vacuum ${path}`, path, schema });
     db.exec("BEGIN EXCLUSIVE");
-    // Remains of a conversation whose deletion was interrupted are not copied.
+    // Content of a conversation whose deletion was interrupted is not copied.
     removeUnused(db);
     const { size: bytesBefore } = await stat(path);
     await writeFresh(partial, { like: path, mode: await modeOf(path) }, () => rebuild(db, partial));
@@ -239,8 +237,8 @@ async function vacuumDatabase(path: string): Promise<VacuumReport> {
 /** The tables that the virtual table `search` fills. */
 const MADE_BY_SEARCH = "search\\_%";
 
-/** Writes everything in a database to a new file without unused pages, keeping the row numbers. `VACUUM` cannot be
- * used, because it attaches a database: the runtime forbids that to a program that lacks any permission. Throws if the
+/** Writes the content of a database to a new file without unused pages, keeping the row numbers. `VACUUM` cannot be
+ * used, because it attaches a database, which the runtime forbids to a program without full permissions. Throws if the
  * content of the new file differs. */
 function rebuild(db: DatabaseSync, target: string): void {
   const made = new DatabaseSync(target, { enableForeignKeyConstraints: false });
@@ -298,7 +296,6 @@ function unlike(what: string): StoreError {
 }
 
 interface Options {
-  /** Milliseconds since the epoch. */
   readonly before: number;
   readonly now: number;
   readonly dryRun: boolean;
@@ -351,7 +348,8 @@ async function pruneRows(
   if (dryRun) return { conversations: listed, logRows };
   const transactions = new Transactions(new SqliteConnection(db), { busyMs });
   const conversations = [];
-  // Prepared once: the runtime keeps the memory of each statement, and preparing these takes longer than running them.
+  // Each statement is prepared once: the runtime keeps the memory of each, and preparing these takes longer than
+  // running them.
   const idleOne = db.prepare(ONE);
   db.exec("PRAGMA secure_delete = ON");
   const remove = db.prepare("DELETE FROM conversation_soul WHERE id = ?");
@@ -363,7 +361,7 @@ async function pruneRows(
       for (at = begun; at < listed.length; at++) {
         const one = listed[at];
         if (at > begun && performance.now() - start > TRANSACTION_MS) break;
-        // Checked again under the lock: a query may have started since.
+        // This is checked again under the lock, because a query may have started since.
         if (!one || !idleOne.get({ before, stale, id: one.conversationId })) continue;
         remove.run(one.conversationId);
         removed.push(one);
@@ -386,7 +384,6 @@ async function pruneRows(
 
 const LARGEST = 10;
 
-/** Implements `DatabaseMaintenance.stats` on one snapshot. */
 async function databaseStats(path: string): Promise<DatabaseStats> {
   const { db, schema } = await openExisting(path, "measure");
   try {
@@ -414,7 +411,7 @@ async function sizeOf(path: string): Promise<number> {
   return await stat(path).then(({ size }) => size, () => 0);
 }
 
-/** Returns the bytes of each table with its indexes; the tables of the full-text index count towards `search`. */
+/** Returns the bytes of each table with its indexes. The tables of the full-text index count towards `search`. */
 function tables(db: DatabaseSync): DatabaseStats["tables"] {
   const sizes = db.prepare(
     `SELECT CASE WHEN m.tbl_name GLOB 'search_*' AND m.tbl_name <> 'search_entry' THEN 'search' ELSE m.tbl_name END
@@ -459,7 +456,8 @@ function conversations(db: DatabaseSync): DatabaseStats["conversations"] {
   }));
 }
 
-/** The size of all content that the rows of a conversation refer to, each counted once, with pieces and bases. */
+/** Computes the size of all content that the rows of a conversation refer to, each counted once, with pieces and
+ * bases. */
 const BYTES = `WITH steps (id) AS (
   SELECT i.id FROM conversation_state b JOIN query_soul q ON q.conversation_state_id = b.id
   JOIN query_state r ON r.query_soul_id = q.id JOIN iteration i ON i.query_state_id = r.id

@@ -16,7 +16,7 @@ import { checkRun } from "./runs.ts";
 import type { DatabaseSchema } from "./tables.ts";
 import { type Moment, newestMoment } from "./variables.ts";
 
-/** Limits: characters of one value as JSON, keys in one place, and versions of a key. */
+/** Limits of the characters of one value as JSON, the keys in one place, and the versions of a key. */
 const MAX_CHARS = 1 << 20, MAX_KEYS = 10_000, MAX_VERSIONS = 1000;
 
 type Joined = DatabaseSchema & {
@@ -25,7 +25,6 @@ type Joined = DatabaseSchema & {
   q: DatabaseSchema["querySoul"];
 };
 
-/** The part of the store that extensions write. */
 export class ExtensionStates implements StateStore {
   readonly #db: Database;
   readonly #now: () => number;
@@ -102,7 +101,6 @@ export class ExtensionStates implements StateStore {
     });
   }
 
-  /** Selects the shown versions, newest first. */
   async #shown(
     tx: Database,
     { place, key, version, limit }: {
@@ -169,7 +167,7 @@ export class ExtensionStates implements StateStore {
   }
 }
 
-/** Selects rows that a segment shows; `i` is `extension_state`. */
+/** Selects rows that a segment shows. `i` is `extension_state`. */
 function stateRows(
   tx: Database,
   { place, segment }: { readonly place: StatePlace; readonly segment: BranchSegment | null },
@@ -178,7 +176,7 @@ function stateRows(
     .leftJoin("querySoul as q", "q.id", "s.querySoulId").where("i.namespace", "=", place.namespace);
   if (segment === null) return rows.where("i.conversationStateId", "is", null).where("i.tenant", "=", tx.ownTenant);
   return rows.where("i.conversationStateId", "=", segment.branchId).where((on) => {
-    // Only the position of `i` is read; without joined rows, the first condition is true.
+    // Only the position of `i` is read. Without joined rows, the first condition is true.
     const joined = on as unknown as ExpressionBuilder<Joined, "q" | "s" | "i">;
     return on.or([on("i.queryStateId", "is", null), isShownIteration(joined, segment)]);
   });
@@ -205,7 +203,7 @@ async function keysIn(tx: Database, { namespace, branchId }: StatePlace): Promis
   return keys;
 }
 
-/** Matches rows of this branch itself; for null, rows of the global state of the tenant. */
+/** Matches rows of this branch itself or, for null, rows of the tenant's global state. */
 function isIn(tx: Database, branchId: string | null) {
   return (on: ExpressionBuilder<DatabaseSchema, "extensionState">) =>
     branchId === null
@@ -253,10 +251,8 @@ async function readStateLineage(db: Database, branchId: string): Promise<readonl
   }
 }
 
-/** A version as stored in its row. */
 type StateRow = Pick<DatabaseSchema["extensionState"], "key" | "version" | "value" | "createdAt">;
 
-/** Returns rows with their values. */
 async function stateVersions(tx: Database, rows: readonly StateRow[]): Promise<readonly StateVersion[]> {
   const content = new Content(tx);
   await content.load(rows.map(({ value }) => value));
@@ -267,7 +263,7 @@ async function stateVersions(tx: Database, rows: readonly StateRow[]): Promise<r
   }));
 }
 
-/** Returns the branches from which a branch reads, itself first; null is the global state. */
+/** Returns the branches from which a branch reads, itself first. Null is the global state. */
 async function stateSegments(
   tx: Database,
   { branchId }: StatePlace,
@@ -285,7 +281,7 @@ interface Row {
   readonly at: number;
 }
 
-/** Implements `StateStore.query`. Runs that were replaced by another run of their query are ignored. */
+/** Runs that were replaced by another run of their query are ignored. */
 async function findStates(
   db: Database,
   { namespace, query }: { readonly namespace: string; readonly query: StateQuery },
@@ -309,7 +305,6 @@ async function findStates(
   ));
 }
 
-/** Returns the newest version of each key in each place. */
 function newestStates(db: Database, { namespace, prefix }: { readonly namespace: string; readonly prefix: string }) {
   const from = sql`extension_state e LEFT JOIN conversation_state b ON b.id = e.conversation_state_id
     LEFT JOIN conversation_soul c ON c.id = b.conversation_soul_id

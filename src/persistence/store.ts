@@ -30,10 +30,9 @@ import type { StateStore } from "../domain/records/extension_state.ts";
 import type { Archive, LogEntry, NewestQueries } from "../domain/records/history.ts";
 import type { ArchivePart, ConversationArchive } from "./archive_schema.ts";
 
-/** All of Vis's memory. Every method may reject with `StoreError`, and then has written nothing. A query's writes are
- * refused with `TakenOverError` once another process has ended that query as lost. `app.ts` owns the store and closes
- * it last. Blocks and variables are read back exactly as written; in other texts a lone surrogate comes back as
- * U+FFFD. */
+/** Every method may reject with `StoreError`, and then has stored no data. A query's writes are refused with
+ * `TakenOverError` once another process has ended that query as lost. `app.ts` owns the store and closes it last.
+ * Blocks and variables are read back exactly as written. In other texts, a lone surrogate comes back as U+FFFD. */
 export interface Store
   extends
     ConversationStore,
@@ -44,49 +43,47 @@ export interface Store
     ChildStore,
     LargeTextStore,
     Archive {
-  /** The location of the database: a path or ":memory:". */
+  /** A path, ":memory:", or the URL of a server. */
   readonly location: string;
-  /** The store shows only the rows of this tenant, or all rows if it is null. New rows belong to the tenant, or else to
-   * the default one. Exceptions that concern every tenant are the total use of labels, the leases and the log. */
+  /** The store shows only the rows of this tenant, or all rows if it is null. New rows belong to the tenant, or to the
+   * default one. Exceptions that concern every tenant are the total use of labels, the leases and the log. */
   readonly tenant: string | null;
   /** Returns the same store as another tenant sees it. */
   of(tenant: string | null): Store;
-  /** The state that extensions keep. */
   readonly states: StateStore;
-  /** Makes this process one of the nodes that share the database; null for a database of a single machine. */
+  /** Makes this process one of the nodes that share the database. Null for a database of a single machine. */
   readonly asNode: ((id: string) => Promise<NodeStore>) | null;
   /** Checks the structure of the file quickly, or the rights of the role in PostgreSQL. Returns descriptions of the
-   * problems, or an empty list. */
+   * problems. */
   check(): Promise<readonly string[]>;
-  /** Describes any change of the files since they were opened, with advice; "" while writes still reach them. */
+  /** Describes any change of the files since they were opened, with advice, or "" while writes still reach them. */
   fileFault(): string;
-  /** Returns why nothing can be stored now; "" if it can. A server gets some seconds to store a test value. */
+  /** Returns why no data can be stored now, or "". A server gets some seconds to store a test value. */
   writeFault(): Promise<string>;
   /** Adds entries to the log table in one transaction. Never rejects. */
   log(...entries: readonly LogEntry[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Operations on whole conversations; part of the store. */
 export interface ConversationMaintenance {
-  /** Sets the user's title; only another title of the user replaces it. */
+  /** Sets the user's title, which only another title of the user replaces. */
   setTitle(branchId: string, title: string): Promise<void>;
-  /** Deletes the conversation. Rejects with `BusyError` while a query runs in it. Unreferenced texts and values are
-   * removed directly afterwards; `close` waits for that. */
+  /** Rejects with `BusyError` while a query runs in the conversation. Unreferenced texts and values are removed
+   * directly afterwards; `close` waits for that. */
   deleteConversation(conversationId: string): Promise<void>;
-  /** Returns the run of a user's query that is running in it, in any process; null if there is none. */
+  /** Returns the run of a user's query that is running in the conversation, in any process, or null. */
   runningQuery(conversationId: string): Promise<string | null>;
-  /** Returns the run of the query whose id starts with this prefix; null if there is none, or more than one. */
+  /** Returns the run of the query whose id starts with this prefix, or null without a single match. */
   findQuery(prefix: string): Promise<string | null>;
-  /** Returns the usage by queries that have a label and started since then, without sub-queries. */
+  /** Returns the usage by queries with a label that started since then, without sub-queries. */
   labelUse(since: number): Promise<readonly LabelUse[]>;
   /** Returns the queries of a branch like `Store.queries`, but without reading their texts. */
   turns(branchId: string): Promise<readonly QueryIterations[]>;
-  /** Gives `take` everything that is stored about it, as one snapshot. A running query is exported as interrupted.
-   * Damage may be found after some parts were given. */
+  /** Passes the stored data of a conversation to `take`, as one snapshot. A running query is exported as interrupted.
+   * Damage may be found after some parts were passed. */
   exportConversation(conversationId: string, take: (part: ArchivePart) => Promise<void>): Promise<void>;
-  /** Stores a whole archive under new ids, or nothing. The file cannot grant access: its conversation belongs to this
-   * workspace and to no chat. Rejects with `UsageError` if rows contradict each other. */
+  /** Stores a whole archive under new ids, or none of it. The file cannot grant access: its conversation belongs to
+   * this workspace and to no chat. Rejects with `UsageError` if rows contradict each other. */
   importConversation(
     archive: ConversationArchive,
     options: {
@@ -97,19 +94,17 @@ export interface ConversationMaintenance {
   ): Promise<ImportReport>;
 }
 
-/** A branch of a conversation: a row of `conversation_state`. */
+/** A row of `conversation_state`. */
 export interface Branch {
   readonly conversationId: string;
   readonly branchId: string;
-  /** The tenant that the conversation belongs to. */
   readonly tenant: string;
   readonly title: string;
-  /** Real path of the workspace that the conversation belongs to. */
+  /** The real path of the workspace. */
   readonly workspace: string;
   readonly createdAt: number;
 }
 
-/** A branch within the tree of its conversation. */
 export interface BranchNode extends Branch {
   readonly parentBranchId: string | null;
   /** Null for the first branch. */
@@ -118,7 +113,6 @@ export interface BranchNode extends Branch {
   readonly queries: number;
 }
 
-/** The part of the store for conversations and their branches. */
 export interface ConversationStore {
   createConversation(facts: NewConversation): Promise<Branch>;
   /** Returns the newest branch of the conversation with this id, the branch with this id, or null. A unique prefix of
@@ -126,15 +120,15 @@ export interface ConversationStore {
   findConversation(conversationId: string): Promise<Branch | null>;
   /** Returns the newest branch of a chat's conversation, or null. */
   findExternal(chat: ExternalChat): Promise<Branch | null>;
-  /** Returns the newest branch of a chat's conversation, which is created if it is missing. Concurrent calls get the
-   * same one. */
+  /** Returns the newest branch of a chat's conversation, which is created if missing. Concurrent calls get the same
+   * one. */
   ensureConversation(facts: NewConversation & ExternalChat): Promise<Branch>;
   /** Returns the conversation of this workspace that has the newest query, or null. */
   latestConversation(workspace: string): Promise<Branch | null>;
   listConversations(options: ConversationFilter): Promise<readonly (Branch & ConversationSummary)[]>;
   /** Creates a branch that continues from a point of another branch. It sees the queries up to that point, and the
-   * variables as they were then. Copies nothing; both branches stay readable and are independent. Throws `UsageError`
-   * if the point does not exist or is still running. */
+   * variables as they were then. It copies no data. Both branches stay readable and are independent. Throws
+   * `UsageError` if the point does not exist or is still running. */
   fork(fork: NewFork): Promise<Branch>;
   /** Returns all branches of a conversation, oldest first, without branches of sub-queries. */
   branches(conversationId: string): Promise<readonly BranchNode[]>;
@@ -146,7 +140,7 @@ export interface ProcessOwner {
   /** The space in which `pid` is valid, since hosts may share a name, and a host may run several containers. */
   readonly space: string;
   readonly pid: number;
-  /** The start of the process in clock ticks since boot ("" if unknown), because pids are reused. */
+  /** The start of the process in clock ticks since boot, because pids are reused. "" if unknown. */
   readonly started: string;
   /** The part of the process, each with its own environments; 0 for the process itself. */
   readonly session: number;
@@ -159,7 +153,6 @@ export interface NewQuery extends KeyedRequest {
   readonly text: string;
   readonly provider: string;
   readonly model: string;
-  /** The caller's instructions for this run. */
   readonly promptEnrichment: string;
   readonly runLabel: string | null;
   readonly owner: ProcessOwner;
@@ -167,35 +160,31 @@ export interface NewQuery extends KeyedRequest {
   /** The JSON Schema that the answer must satisfy, as text. */
   readonly answerSchema?: string | null;
   readonly askedAs?: Asked | null;
-  /** The earlier run of the same query that this one replaces. From now on, readers of the branch see the variables as
-   * they were before the earlier run. */
+  /** The earlier run of the same query that this one replaces. Readers of the branch then see the variables as they
+   * were before the earlier run. */
   readonly retryOf?: string;
 }
 
-/** The request as a client's protocol expressed it. It is kept to be returned and has no effect. */
+/** The request as a client's protocol expressed it. Vis stores it to return it, and it has no effect. */
 export type Asked = Readonly<Record<string, unknown>>;
 
 export interface QueryExtras {
   readonly images: readonly Image[];
   readonly answerSchema: string | null;
-  /** Additional instructions for this run; "" if there are none. */
+  /** Additional instructions for this run, or "". */
   readonly instructions: string;
   readonly askedAs: Asked | null;
 }
 
-/** An earlier query, as one line of the conversation shows it. */
 export interface EarlierTurn {
   readonly text: string;
-  /** Messages that the user sent while the query ran. */
   readonly steered: readonly string[];
-  /** Number of images that came with the request. */
   readonly images: number;
   readonly answer: string;
   /** The reason why the query ended without an answer; null if it has one. */
   readonly unfinished: QueryReason | null;
 }
 
-/** The conversation before a query. */
 export interface EarlierTurns {
   /** The newest queries, at most twelve, oldest first. */
   readonly shown: readonly EarlierTurn[];
@@ -203,7 +192,6 @@ export interface EarlierTurns {
   readonly more: number;
 }
 
-/** The handover from the previous query. */
 export interface PreviousTurn {
   readonly queryId: string;
   readonly text: string;
@@ -211,17 +199,15 @@ export interface PreviousTurn {
   readonly earlier: EarlierTurns;
   /** `QueryEnd.idle` of the query; false if it was not recorded. */
   readonly idle: boolean;
-  /** The last two thinkings at most, oldest first. */
+  /** At most the last two thinkings, oldest first. */
   readonly thinkings: readonly string[];
   readonly answer: string;
   readonly status: QueryStatus;
-  /** The notes of its result; omitted if there are none. */
   readonly notes?: readonly string[];
-  /** Number of images that came with the request; omitted if there were none. */
   readonly images?: number;
-  /** Blocks of an iteration that was interrupted before its end was stored; omitted if there are none. */
+  /** Blocks of an iteration that was interrupted before its end was stored. */
   readonly pending?: readonly string[];
-  /** Unified diffs of its file changes, oldest first; omitted if there are none. */
+  /** Unified diffs of its file changes, oldest first. */
   readonly diffs?: readonly string[];
 }
 
@@ -238,7 +224,6 @@ export interface EndOfIteration {
   readonly iteration: IterationEnd;
 }
 
-/** Queries, their runs, and the leases of the processes that run them. */
 export interface QueryStore {
   /** Stores the query as running and leases its branch to its process. Returns its id (`query_state.id`). Throws
    * `BusyError` while another live process holds the branch. Throws `UsageError` for a retry of a query that is still
@@ -246,19 +231,19 @@ export interface QueryStore {
   beginQuery(query: NewQuery): Promise<string>;
   /** Adds a message that the user sent while the query ran, before a call shows it. Throws if the query has ended. */
   addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;
-  /** Ends a query; a second call changes nothing. `last` is the end of its last iteration, which is stored in the same
+  /** Ends a query; a second call has no effect. `last` is the end of its last iteration, which is stored in the same
    * transaction. Refuses "done" if an iteration has not ended. */
   endQuery(queryId: string, end: QueryEnd, last?: EndOfIteration): Promise<void>;
-  /** Returns the query that a request with this key has started, in the conversation of this branch, whichever
-   * branch the request named. Null if there is none within the last day. */
+  /** Returns the query that a request with this key has started, in any branch of this branch's conversation. Returns
+   * null if no such request is from the last day. */
   keyedQuery(
     branchId: string,
     key: string,
   ): Promise<{ readonly queryId: string; readonly fingerprint: string } | null>;
   query(queryId: string): Promise<StoredQuery | null>;
   queryExtras(queryId: string): Promise<QueryExtras>;
-  /** Returns queries, oldest first; queries of ancestors up to the fork come before the branch's own. A query that was
-   * retried appears once, with its newest run. Each call reads everything that it returns, texts included. */
+  /** Returns queries, oldest first. Queries of ancestors up to the fork come before the branch's own. A query that was
+   * retried appears once, with its newest run. Each call reads all returned data, texts included. */
   queries(branchId: string, options?: NewestQueries): Promise<readonly StoredQuery[]>;
   previousTurn(branchId: string, beforeQueryId: string): Promise<PreviousTurn | null>;
   /** Ends every running query whose process no longer exists as interrupted (process_lost), with its running
@@ -266,18 +251,18 @@ export interface QueryStore {
    * number of ended queries. */
   sweepLost(alive?: (owner: ProcessOwner) => boolean | null): Promise<number>;
   /** Makes this process continue a running query of any process: ends its last iteration if that was under way, and its
-   * sub-queries. Returns null if the query has ended, before or by an accepted final. The caller knows that the former
-   * process can write nothing more. */
+   * sub-queries. Returns null if the query has ended or its final was accepted. The caller knows that the former
+   * process can write no more. */
   takeOver(queryId: string, owner: ProcessOwner): Promise<LeftQuery | null>;
-  /** Reports twice a minute that a process that runs queries is alive, for processes that cannot check. Returns the
-   * branches that the process still holds; other processes hold the rest. */
+  /** Reports that a process that runs queries is alive, for processes that cannot check. The caller repeats it twice a
+   * minute. Returns the branches that the process still holds; other processes hold the rest. */
   renewLeases(owner: ProcessOwner): Promise<readonly string[]>;
 }
 
 /** The facts that are known once a reply is complete and before its blocks run. */
 export interface NewIteration {
   readonly queryId: string;
-  /** The 0-based position of the iteration. */
+  /** 0-based. */
   readonly position: number;
   readonly systemPrompt: string;
   /** The sent message list, as JSON. */
@@ -286,7 +271,6 @@ export interface NewIteration {
   readonly model: string;
   readonly response: string;
   readonly thinking: string;
-  /** Every attempt at the model call. */
   readonly traces: readonly ModelTrace[];
   readonly modelMs: number;
   /** Source texts of the blocks that are about to run. */
@@ -304,10 +288,10 @@ export interface StoredBlock {
   readonly code: string;
   readonly result: BlockResult;
   readonly reads: readonly string[];
-  /** The names from which each variable was made, where they are known better than by `reads`. */
+  /** The names from which each variable was made, if they are known more exactly than by `reads`. */
   readonly madeFrom?: ReadonlyMap<string, readonly string[]>;
   readonly literal: boolean;
-  /** The value as codec bytes if it is kept, else null. */
+  /** The value as codec bytes if it is kept, otherwise null. */
   readonly value: Uint8Array<ArrayBuffer> | null;
   /** Versions that this block made. */
   readonly saved: readonly VariableImage[];
@@ -333,14 +317,13 @@ export interface StoredIteration
   readonly iterationId: string;
   readonly status: QueryStatus | "running";
   readonly error: string | null;
-  /** The blocks; empty while the iteration runs, and if it was interrupted before its end was stored. */
+  /** Empty while the iteration runs, and if it was interrupted before its end was stored. */
   readonly blocks: readonly StoredBlock[];
-  /** Messages that the user sent while the query ran and that the call of this iteration showed. */
+  /** Messages from the user that the call of this iteration showed. */
   readonly steered: readonly string[];
   readonly createdAt: number;
 }
 
-/** The part of the store for iterations and their blocks. */
 export interface IterationStore {
   /** Stores one row with status running, the reply and the blocks. Returns its id. */
   beginIteration(iteration: NewIteration): Promise<string>;
@@ -353,7 +336,7 @@ export interface IterationStore {
     end: Omit<IterationEnd, "blocks" | "status" | "empty"> & { readonly error: string },
   ): Promise<string>;
   iterations(queryId: string, range?: IterationRange): Promise<readonly StoredIteration[]>;
-  /** Returns the messages that were sent for the iteration at this position (0-based); null if there is none. */
+  /** Returns the messages that were sent for the iteration at this position (0-based), or null. */
   sentMessages(queryId: string, position: number): Promise<readonly SentMessage[] | null>;
 }
 
@@ -366,25 +349,23 @@ export interface VariableHead {
   readonly scope: "live" | "forgotten" | "system";
   readonly summary: VariableSummary;
   readonly reason: string;
-  /** The block that defined the variable. */
   readonly code: string;
   readonly createdAt: number;
   readonly files?: VariableImage["files"];
 }
 
 export interface VariableVersion {
-  /** The 1-based number of the version. */
+  /** 1-based. */
   readonly version: number;
-  /** The image; for a system variable, `source` is its text and `bytes` is empty. */
+  /** For a system variable, `source` is its text and `bytes` is empty. */
   readonly image: VariableImage;
   readonly code: string;
   readonly createdAt: number;
 }
 
-/** The variables of a branch, and the variables from which they were made. */
 export interface VariableStore {
   /** Returns every variable of the branch, newest first, including system variables. With `at`, returns them as a fork
-   * at that moment would see them. */
+   * at that point would see them. */
   variables(branchId: string, at?: BranchPoint): Promise<readonly VariableHead[]>;
   /** Returns, for each variable, the variables of the branch that were read by the blocks which made it. */
   dependencies(branchId: string): Promise<readonly Dependency[]>;
@@ -398,7 +379,7 @@ export interface VariableStore {
     name: string,
     options?: { readonly newest?: number; readonly at?: BranchPoint },
   ): Promise<readonly VariableVersion[]>;
-  /** Changes the scope at the newest moment of the branch. If `queryId` is set, that run makes the change. */
+  /** Changes the scope at the newest point of the branch. If `queryId` is set, that run makes the change. */
   setScope(
     branchId: string,
     change: { readonly names: readonly string[]; readonly scope: "live" | "forgotten"; readonly queryId?: string },
@@ -418,14 +399,14 @@ export interface ChildStore {
 
 /** Texts and other bytes that are too large for memory. */
 export interface LargeTextStore {
-  /** Stores bytes piece by piece. Returns the reference that names them from then on. They are kept for a day at most,
-   * unless a variable with them is stored. With `isOwn`, each piece begins with a random number; no other text
-   * contains it, and it is kept. */
+  /** Stores bytes piece by piece and returns the reference to them. They are kept for a day at most, unless a variable
+   * with them is stored. With `isOwn`, each piece begins with a random number, so no other text contains it, and it is
+   * kept. */
   putLarge(pieces: AsyncIterable<Uint8Array>, options?: { readonly isOwn?: boolean }): Promise<string>;
   /** Yields the same pieces in order, each read on demand. */
   largePieces(large: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
-  /** Removes bytes whose pieces are part of no other text, because each begins with a random number. Does nothing if
-   * they are gone. */
+  /** Removes bytes whose pieces are part of no other text, because each begins with a random number. Missing bytes are
+   * ignored. */
   dropLarge(large: string): Promise<void>;
 }
 
@@ -435,17 +416,15 @@ export interface NewJob extends KeyedRequest {
   readonly queryId: string;
   readonly branchId: string;
   readonly request: Uint8Array;
-  /** Whether to refuse it while anything else runs or waits in its branch. */
+  /** Whether to refuse it while another request runs or waits in its branch. */
   readonly refuseWhenBusy: boolean;
 }
 
-/** A request that this node has taken. */
 export interface ClaimedJob {
   readonly queryId: string;
   readonly branchId: string;
-  /** The request; null if it is long, then `NodeStore.request` reads it. */
+  /** Null if the request is long. `NodeStore.request` then reads it. */
   readonly request: Uint8Array<ArrayBuffer> | null;
-  /** The number of nodes that have run it, including this one. */
   readonly epoch: number;
   /** Whether its query is stored, so that this node continues it. */
   readonly begun: boolean;
@@ -461,7 +440,7 @@ export interface ClaimedJob {
 export interface SharedJob {
   readonly queryId: string;
   readonly branchId: string;
-  /** The epoch; 0 until a node has taken it. */
+  /** 0 until a node has taken it. */
   readonly epoch: number;
   readonly questions: readonly ApprovalQuestion[];
 }
@@ -482,7 +461,7 @@ export interface NodeCommand {
   readonly body: string;
 }
 
-/** News between nodes: a request can be taken (`queryId` is ""), a query has events, a query has a command or its
+/** News between nodes: a request can be taken (`queryId` is ""), a query has events, or a query has a command or its
  * outcome. */
 export interface NodeNews {
   readonly about: "job" | "event" | "command";
@@ -491,10 +470,10 @@ export interface NodeNews {
 
 /** The queue and the messages of the nodes that share a database. Each object is one node. */
 export interface NodeStore {
-  /** Starts to listen, and reports for the first time. `heard` receives null after a time in which it may have missed
-   * something. */
+  /** Starts to listen, and reports for the first time. `heard` receives null after a time in which news may have been
+   * missed. */
   join(heard: (news: NodeNews | null) => void): Promise<void>;
-  /** Called when nothing runs here any more. */
+  /** Called when this node has no more running work. */
   leave(): Promise<void>;
   /** Accepts a request, which is stored once this resolves. Throws `BusyError` for a branch that must be free and is
    * not, and for a key of another request. */
@@ -502,47 +481,46 @@ export interface NodeStore {
   /** Takes requests that wait, and requests of nodes that no longer report. Requests of a branch are taken in order,
    * one at a time. `running` are the branches on which this node still works. */
   claim(most: number, running: readonly string[]): Promise<readonly ClaimedJob[]>;
-  /** Returns a long request that this node has taken. */
   request(queryId: string): Promise<Uint8Array<ArrayBuffer>>;
-  /** Reports that this node is alive. Returns the epochs of the jobs that it holds, by query; all others are lost. */
+  /** Reports that this node is alive. Returns the epochs of the jobs that it holds, by query. All others are lost. */
   beat(): Promise<ReadonlyMap<string, number>>;
-  /** Leaves a job to any node, after a pause. Nothing happens if this node no longer holds it. */
+  /** Leaves a job to any node, after a pause. Has no effect if this node no longer holds it. */
   release(job: Pick<ClaimedJob, "queryId" | "epoch">, afterMs?: number): Promise<void>;
-  /** The caller has no more work of the run under way on this node. */
+  /** Reports that the caller has no more work of the run on this node. */
   settled(queryId: string): void;
   /** Removes a request that no node has begun. Returns false if there is none. */
   withdraw(queryId: string): Promise<boolean>;
   /** Removes a request of this node that cannot begin. */
   refuse(job: Pick<ClaimedJob, "queryId" | "epoch">): Promise<void>;
-  /** Prepares the node for leaving: from then on no request waits for it, and it takes none. */
+  /** Prepares the node for leaving. After this call, no request waits for it, and it takes none. */
   drain(): Promise<void>;
-  /** Ends the wait for a lost server: calls that need it reject from now on. */
+  /** Ends the wait for a lost server. Calls that need it then reject. */
   giveUp(): void;
   /** Returns the number of waiting requests, and the age of the oldest. */
   waiting(): Promise<{ readonly depth: number; readonly oldestMs: number }>;
   job(queryId: string): Promise<SharedJob | null>;
   /** Returns the query that runs in a branch, on any node. */
   runningJob(branchId: string): Promise<string | null>;
-  /** Returns the jobs of all branches of a conversation, oldest first. */
+  /** Oldest first, in all branches of the conversation. */
   jobs(conversationId: string): Promise<readonly SharedJob[]>;
-  /** Sets the approvals of a run that wait for the user; its time does not pass while there are any. */
+  /** Sets the approvals of a run that wait for the user. The time of the run stops while any approval waits. */
   setQuestions(
     job: Pick<ClaimedJob, "queryId" | "epoch">,
     questions: readonly ApprovalQuestion[],
   ): Promise<void>;
-  /** Stores events of any queries and notifies their followers. Repeating it changes nothing. */
+  /** Stores events of any queries and notifies their followers. Repeating it has no effect. */
   publish(events: readonly SharedEvent[]): Promise<void>;
   /** Returns at most 500 events after a number, in order. */
   eventsAfter(queryId: string, number: number): Promise<readonly SharedEvent[]>;
-  /** Returns the numbers of the oldest and newest kept event; null if there is none. */
+  /** Returns the numbers of the oldest and newest kept event, or null. */
   eventRange(queryId: string): Promise<{ readonly oldest: number; readonly newest: number } | null>;
   /** Removes older events and commands, and nodes that have not reported since. */
   trim(olderMs: number): Promise<void>;
-  /** Sends a command; returns false if the query has ended. */
+  /** Returns false if the query has ended. */
   send(command: NodeCommand): Promise<boolean>;
   /** Returns the commands for these queries that were not carried out, oldest first. */
   commands(queryIds: readonly string[]): Promise<readonly NodeCommand[]>;
-  /** Settles a command; `done` is false if it came too late. */
+  /** `done` is false if the command came too late. */
   settle(command: Pick<NodeCommand, "id" | "queryId">, done: boolean): Promise<void>;
   /** Returns whether a command was carried out: null while it waits, false if the query ended before. */
   outcome(id: string): Promise<boolean | null>;

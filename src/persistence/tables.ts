@@ -14,13 +14,12 @@ export interface TableColumn<T = unknown, K extends Kind = Kind> {
   readonly nullable?: true;
   /** Whether the database fills in this column if a row omits it. */
   readonly filled?: true;
-  /** Whether it locates a row in this database: an archive omits it, and an import computes it again. */
+  /** Whether the column locates a row in this database. An archive omits it, and an import computes it again. */
   readonly local?: true;
   /** The values that the schema allows. */
   readonly oneOf?: readonly string[];
-  /** The smallest number that the schema allows. */
   readonly atLeast?: number;
-  /** The type of its cells; for the compiler only. */
+  /** The type of its cells, for the compiler only. */
   readonly cell?: T;
 }
 
@@ -83,7 +82,8 @@ const STATUS = oneOf("running", "done", "error", "interrupted");
 
 /** The single description of the tables, each after the tables to which it refers. It defines the types of statements,
  * the rows of a conversation, the parts of archives and copies, and the checks of cells. The migrations make the
- * tables; a test compares both schemas with this. Names are in camel case here, in the database in snake case. */
+ * tables; a test compares both schemas with this description. Names are in camel case here, in the database in snake
+ * case. */
 export const TABLES = {
   conversationSoul: {
     rows: "t.id = $id",
@@ -93,8 +93,8 @@ export const TABLES = {
       id,
       metadata: orNull(json),
       createdAt: time,
-      /** A number that increases with each conversation and each query of a user; the most recently used conversation
-       * has the highest. */
+      /** A number that increases with each conversation and each query of a user. The most recently used conversation
+       * has the highest number. */
       activity: local(integer),
       tenant: local(text),
     },
@@ -256,7 +256,7 @@ export const TABLES = {
       version: atLeast(1),
       value: orNull(long),
       createdAt: time,
-      /** The tenant of global state; state of a branch uses the tenant of its conversation. */
+      /** The tenant of global state. State of a branch uses the tenant of its conversation. */
       tenant: local(filled(orNull(text))),
     },
   },
@@ -373,7 +373,6 @@ type Given<C, Long, Bytes> = C extends TableColumn<infer V, infer K>
   ? K extends "long" ? Replaced<V, Long> : K extends "bytes" ? Replaced<V, Bytes> : V
   : never;
 
-/** A row of an archive, with the archive's forms of a long text and a value. */
 export type ArchivedRow<T extends ArchivedTable, Long, Bytes> = {
   -readonly [
     C in keyof Tables[T]["columns"] as Tables[T]["columns"][C] extends
@@ -385,28 +384,24 @@ export type ArchivedRow<T extends ArchivedTable, Long, Bytes> = {
 export const USER_TABLES = names.filter((name): name is UserTable => described[name].order !== undefined);
 export const ARCHIVED_TABLES = names.filter((name): name is ArchivedTable => described[name].archived === true);
 
-/** Returns the columns that order a table. */
 export function orderOf(table: UserTable): readonly string[] {
   return described[table].order ?? [];
 }
 
-/** Returns the columns of a table by name. */
 export function columnsOf(table: TableName): Readonly<Record<string, TableColumn>> {
   return described[table].columns;
 }
 
-/** Returns the columns of these kinds. */
 export function columnsOfKind(table: TableName, ...kinds: readonly Kind[]): readonly string[] {
   return Object.entries(columnsOf(table)).filter(([, { kind }]) => kinds.includes(kind)).map(([name]) => name);
 }
 
-/** Returns the columns of a table that an archive includes. */
 export function archivedColumns(table: ArchivedTable): readonly string[] {
   return Object.entries(columnsOf(table)).filter(([, { kind, local: isLocal }]) => kind !== "place" && !isLocal)
     .map(([name]) => name);
 }
 
-/** The cache is bounded by the names in the schema. */
+/** The names in the schema bound the cache. */
 const SNAKE_NAMES = new Map<string, string>();
 
 /** Converts the camel-case name of a table or column to its name in the database. */
@@ -419,10 +414,9 @@ export function snakeCase(name: string): string {
   return found;
 }
 
-/** The cache is bounded by the names in the schema and the queries. */
+/** The names in the schema and the queries bound the cache. */
 const CAMEL_NAMES = new Map<string, string>();
 
-/** Converts the name of a column in the database to camel case. */
 export function columnName(name: string): string {
   let found = CAMEL_NAMES.get(name);
   if (found === undefined) {

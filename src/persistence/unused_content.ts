@@ -14,8 +14,8 @@ interface Options {
 
 type Collected = Pick<PruneReport, "contents" | "contentBytes" | "everything">;
 
-/** Removes unreferenced content: all of it if no other process has the database open, else only content that is at
- * least a day old. */
+/** Removes all unreferenced content if no other process has the database open; otherwise only content that is at least
+ * a day old. */
 export async function collectContent(path: string, options: Options): Promise<Collected> {
   const alone = openAlone(path);
   if (!alone) return await collectBeside(path, options);
@@ -32,13 +32,13 @@ export async function collectContent(path: string, options: Options): Promise<Co
 /** Removes all unreferenced content, in a transaction on a connection without foreign keys. No other process may write
  * meanwhile. */
 export function removeUnused(db: DatabaseSync): Omit<Collected, "everything"> {
-  // Every process that claimed something has ended.
+  // Every process that claimed content has ended.
   db.exec("DELETE FROM claim");
   markContent(db);
   return sweep(db, Number.MAX_SAFE_INTEGER);
 }
 
-/** Marks without a lock and starts over if another process wrote in the meantime; the third attempt holds the lock. */
+/** Marks without a lock and starts over if another process wrote in the meantime. The third attempt holds the lock. */
 async function collectBeside(path: string, { now, busyMs }: Options): Promise<Collected> {
   const db = new DatabaseSync(path, { timeout: 50, enableForeignKeyConstraints: false });
   const transactions = new Transactions(new SqliteConnection(db), { busyMs });
@@ -84,7 +84,7 @@ function settledRow(db: DatabaseSync, now: number): number {
   return Number(row?.row ?? 0);
 }
 
-/** Foreign keys are off: otherwise each deleted row would be looked up among all bases, which the marks already
+/** Foreign keys are off. Otherwise SQLite would look up each deleted row among all bases, which the marks already
  * respect. */
 function sweep(db: DatabaseSync, upTo: number): Omit<Collected, "everything"> {
   const where = "WHERE rowid <= ? AND hash NOT IN (SELECT hash FROM mark)";
@@ -94,7 +94,7 @@ function sweep(db: DatabaseSync, upTo: number): Omit<Collected, "everything"> {
 }
 
 const REFERENCE = /sha256:([0-9a-f]{64})/g;
-/** Texts that searches read: never references, even if they look like one. */
+/** Texts that searches read. They are never references, even if they look like one. */
 const LITERAL = new Set(["query_soul.query", "expression_state.expr"]);
 /** Columns with JSON that may refer to content. Only their texts are assembled from pieces and searched. */
 const JSON_COLUMNS = new Set(["metadata", "data", "value"]);
@@ -106,8 +106,8 @@ interface Column {
 }
 
 /** Marks the referenced rows of `content` in the temporary table `mark` of a connection. References come from any
- * column of any table, from JSON in columns or content, from lists of pieces, and from differences to their bases. A
- * text that only seems to contain a reference also keeps the content. */
+ * column of any table, from JSON in columns or content, from lists of pieces, and from differences to their bases.
+ * Text that only resembles a reference also keeps the content. */
 export function markContent(db: DatabaseSync): void {
   db.exec(`CREATE TEMP TABLE IF NOT EXISTS mark (
     hash TEXT PRIMARY KEY, origin TEXT NOT NULL, depth INTEGER NOT NULL, read INTEGER NOT NULL DEFAULT 0
@@ -154,7 +154,7 @@ function markNested(db: DatabaseSync, { table, column }: Column): void {
   for (const { cell } of tableRows(db, { table, columns: `"${column}" AS cell`, where })) mark(String(cell));
 }
 
-/** Returns a function that marks everything a text refers to; it returns the number of new marks. */
+/** Returns a function that marks the contents that a text refers to, and returns the number of new marks. */
 function marker(db: DatabaseSync, origin: string): (text: string) => number {
   // A text may refer to content that never existed.
   const insert = db.prepare(

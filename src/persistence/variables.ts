@@ -55,7 +55,7 @@ export class VariableRows {
       const facts = rows.map((row) => fromJson<VariableMetadata>(content.text(row.metadata ?? "{}")));
       const codes = await blockCodes(tx, facts.flatMap(({ block }) => block ?? []));
       return rows.map((row, at) => {
-        // The values are not read: an image without them has everything that a head contains.
+        // The values are not read, because a head contains no value.
         const { name, kind, summary, reason, files } = variableImage(content, { ...row, result: null });
         const code = codes.get(facts[at]?.block ?? "") ?? "";
         const { scope, number: versions, createdAt } = row;
@@ -158,7 +158,7 @@ async function readsOf(tx: Database, lineage: Lineage): Promise<ReadonlyMap<stri
 
 type Lineage = readonly [BranchSegment, ...BranchSegment[]];
 
-/** Returns the lineage of the branch now, or at a moment of it. */
+/** Returns the lineage of the branch now, or at a point in it. */
 async function lineageOf(
   tx: Database,
   branchId: string,
@@ -167,7 +167,7 @@ async function lineageOf(
   return at ? await readLineageAt(tx, await readPoint(tx, { ...at, action: "show" })) : await readLineage(tx, branchId);
 }
 
-/** Implements `Store.dependencies`: which variables of a branch were made from which others, each pair once. */
+/** Returns which variables of a branch were made from which others, each pair once. */
 export async function readDependencies(db: Database, branchId: string): Promise<readonly Dependency[]> {
   return await db.read(async (tx) => {
     const branches = (await readLineage(tx, branchId)).map((segment) => segment.branchId);
@@ -177,7 +177,6 @@ export async function readDependencies(db: Database, branchId: string): Promise<
   });
 }
 
-/** Returns the edges of these branches between variables. */
 async function readEdges(db: Database, branches: readonly string[]): Promise<readonly Dependency[]> {
   const rows = await db.selectFrom("expressionDependency as d")
     .innerJoin("expressionSoul as down", "down.id", "d.downstreamExpressionSoulId")
@@ -199,8 +198,8 @@ interface Node {
 }
 
 /** Orders the nodes so that each follows its requirements and reads (Kahn). A cycle is broken at the earliest node
- * whose requirements are met, else at a node of a cycle of requirements. Every node is in the result once, and the
- * same input gives the same order. Names outside the list are ignored. */
+ * whose requirements are met, otherwise at a node of a cycle of requirements. Every node is in the result once, and
+ * the same input gives the same order. Names outside the list are ignored. */
 export function restoreOrder<T extends Node>(nodes: readonly T[]): T[] {
   const index = new Map(nodes.map((node, at) => [node.name, at]));
   const known = (names: readonly string[], self: number): Set<number> =>
@@ -227,7 +226,7 @@ export function restoreOrder<T extends Node>(nodes: readonly T[]): T[] {
 }
 
 /** A Set keeps the order of the nodes, so the first match is the earliest. If only unmet requirements are left, they
- * are followed to a node on a cycle: a node that merely depends on the cycle comes later. */
+ * are followed to a node on a cycle, because a node that merely depends on the cycle comes later. */
 function breakCycle(left: ReadonlySet<number>, hard: readonly ReadonlySet<number>[]): number {
   let at: number | undefined;
   for (const candidate of left) {
@@ -251,7 +250,7 @@ interface VariableSoulMetadata {
   readonly before?: number;
 }
 
-/** A version of a variable; `number` is 1 for the first one, counting the ancestors' versions. */
+/** A version of a variable. `number` is 1 for the first one, counting the ancestors' versions. */
 interface VersionRow extends Pick<DatabaseSchema["expressionState"], "expr" | "result" | "metadata" | "createdAt"> {
   readonly soulId: string;
   readonly name: string | null;
@@ -268,7 +267,7 @@ type Place = readonly number[];
 type FoundRow = Awaited<ReturnType<typeof newestOf>>[number];
 
 /** Returns the newest version of each variable that a branch with this lineage shows, newest first, with its scope. It
- * is the branch's own version, else the nearest ancestor's at the fork. Versions are in the order of storage. */
+ * is the branch's own version, otherwise the nearest ancestor's at the fork. Versions are in the order of storage. */
 export async function newestVariables(
   db: Database,
   { lineage, names }: { readonly lineage: readonly BranchSegment[]; readonly names?: readonly string[] },
@@ -291,7 +290,7 @@ export async function newestVariables(
   return [...found.values()].sort((a, b) => comparePlaces(b.place, a.place));
 }
 
-/** Returns the scope in this segment: the last version makes the variable live, unless the last change of scope is
+/** Returns the scope in this segment. The last version makes the variable live, unless the last change of scope is
  * newer. A change is stored with the end of its iteration, after all versions. */
 function scopeOf(row: FoundRow): VariableHead["scope"] | null {
   const { change, changeQuery, changeRun, changePosition } = row;
@@ -340,7 +339,6 @@ async function shownVersions(
   return found;
 }
 
-/** Returns every variable of one segment, with its newest version and, if shown, its newest change of scope. */
 async function newestOf(
   db: Database,
   { segment, names }: { readonly segment: BranchSegment; readonly names?: readonly string[] | undefined },
@@ -388,12 +386,12 @@ function shownStates(db: Database, segment: BranchSegment) {
     .where((on) => isShownIteration(on, segment));
 }
 
-/** `expression_state.metadata` of a variable. `text` marks a system variable: its result is UTF-8 text. */
+/** The metadata of a variable in `expression_state.metadata`. `text` marks a system variable: its result is UTF-8
+ * text. */
 export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" | "kind">, ValueCheck {
   readonly kind: VariableImage["kind"] | "text";
-  /** `expression_state.id` of the block that made this version; null for system variables. */
+  /** The id in `expression_state` of the block that made this version; null for system variables. */
   readonly block: string | null;
-  /** The position among the versions of the block. */
   readonly order: number;
 }
 
@@ -408,7 +406,6 @@ async function variableCells(
     readonly image: VariableImage;
     readonly block: string | null;
     readonly order: number;
-    /** The result of the previous version. */
     readonly before: Cells["result"];
   },
 ): Promise<Cells> {
@@ -423,7 +420,6 @@ async function variableCells(
   };
 }
 
-/** Returns the cells of a version of a system variable. */
 async function systemCells(content: Content, text: string): Promise<Cells> {
   const summary: VariableSummary = {
     declaration: "const",
@@ -493,12 +489,12 @@ export class VariableWriter {
     this.#souls = new VariableSouls(content.db, facts);
   }
 
-  /** Looks up these names; call it first, with every name that will be used. */
+  /** Looks up these names. The caller calls it first, with every name that it will use. */
   async prepare(names: readonly string[]): Promise<void> {
     await this.#souls.prepare(names);
   }
 
-  /** Stores the versions of a block; `block` is the id of its row. */
+  /** `block` is the id of the block's row. */
   async versions(saved: StoredBlock["saved"], block: string): Promise<void> {
     for (const [order, image] of saved.entries()) {
       const before = this.#souls.get(image.name)?.result ?? null;
@@ -530,7 +526,7 @@ export class VariableWriter {
     await this.#insert(await this.#souls.own(name), await systemCells(this.#content, text));
   }
 
-  /** Stores changes of scope, after all else of the iteration. System variables and unknown names are skipped. */
+  /** Stores changes of scope, after all other rows of the iteration. System variables and unknown names are skipped. */
   async scopes({ live, forgotten }: NonNullable<IterationEnd["scopes"]>, at: Moment): Promise<void> {
     const facts = { db: this.#content.db, souls: this.#souls, at, now: this.#facts.now };
     await writeScopes(live, { ...facts, scope: "live" });
@@ -604,7 +600,6 @@ const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
 interface VariableRow {
   readonly id: string;
   readonly metadata: VariableSoulMetadata;
-  /** The version of the next row. */
   version: number;
   /** The result of the newest row, which may be an ancestor's. */
   result: DatabaseSchema["expressionState"]["result"];
@@ -614,7 +609,7 @@ interface VariableRow {
 
 /** Selects the variables of a branch with these names, a JSON array, and the newest row of each. */
 const ownVariables = namedQuery((db, { branchId, names }: { readonly branchId: string; readonly names: string }) =>
-  // With a subquery in a condition, PostgreSQL would use no index, because policies come before it.
+  // With a subquery in a condition, PostgreSQL would use no index, because policies are applied before it.
   db.with((table) => table("v").materialized(), (named) =>
     named.selectFrom("expressionSoul as o").select(["o.id", "o.name", "o.metadata", "o.conversationStateId"])
       .select((one) =>
@@ -644,7 +639,6 @@ class VariableSouls {
     this.#at = at;
   }
 
-  /** Looks up these names in the database. */
   async prepare(names: readonly string[]): Promise<void> {
     const wanted = [...new Set(names)].filter((name) => !this.#souls.has(name));
     if (wanted.length === 0) return;
@@ -689,7 +683,6 @@ class VariableSouls {
     return { id, metadata, version: 0, result: known?.result ?? null, own: true };
   }
 
-  /** Finds variables that the branch shows and only ancestors have. */
   async #lookBack(names: readonly string[]): Promise<void> {
     const { branchId, parentId } = this.#at;
     const lineage = parentId === null ? [{ branchId, until: null }] : await readLineage(this.#db, branchId);
@@ -702,7 +695,7 @@ class VariableSouls {
   }
 }
 
-/** The moment after an iteration of a run, or before the first one (-1). Without a run, it is before all queries of the
+/** The point after an iteration of a run, or before the first one (-1). Without a run, it is before all queries of the
  * branch. */
 export interface Moment {
   readonly queryId: string | null;
@@ -735,7 +728,6 @@ async function writeScopes(
   }
 }
 
-/** Returns the newest moment of a branch. */
 export async function newestMoment(db: Database, branchId: string): Promise<Moment> {
   const run = await newestRun(db, branchId);
   if (!run) return { queryId: null, position: -1 };

@@ -11,14 +11,14 @@ import { PostgresDatabase } from "./postgres_database.ts";
 import { isAborted, toPostgresError, wordsOf } from "./postgres_error.ts";
 import { type Address, type Connection, readAddress, Server } from "./server.ts";
 
-/** A statement waits this long for a lost server. */
+/** The longest wait of a statement for a lost server. */
 const PATIENCE_MS = 10 * 60_000;
 
 interface OpenPostgresOptions {
   readonly now: () => number;
   /** The tenant whose rows are visible; null for all tenants. */
   readonly tenant: string | null;
-  /** The wait for the server at the start. */
+  /** The longest wait for the server at the start. */
   readonly startMs: number;
   /** Replaces the password in the URL. */
   readonly password?: string | undefined;
@@ -30,7 +30,7 @@ interface OpenPostgres {
   readonly db: PostgresDatabase;
   readonly server: Server;
   readonly address: Address;
-  /** The URL as shown to people. */
+  /** The URL without its password, for people. */
   readonly location: string;
 }
 
@@ -56,7 +56,7 @@ export async function openPostgres(url: string, options: OpenPostgresOptions): P
   return { db: new PostgresDatabase(server, { tenant: options.tenant }), server, address, location };
 }
 
-/** Opens the store in a PostgreSQL database. Throws as `openPostgres`. */
+/** Opens the store in a PostgreSQL database. Throws the errors of `openPostgres`. */
 export async function openPostgresStore(
   url: string,
   options: Omit<OpenPostgresOptions, "unfinished" | "tenant"> & Pick<DatabaseStoreOptions, "isAlive">,
@@ -77,7 +77,7 @@ export async function openPostgresStore(
   });
 }
 
-/** A server that takes longer than this for a write counts as read-only. */
+/** A server that takes longer for a write counts as read-only. */
 const WRITE_MS = 5_000;
 
 /** Returns a check that stores a mark, as every transaction does, after the waiting writes. Simultaneous callers share
@@ -92,7 +92,7 @@ function writeFaultOf(db: Database, server: Server): () => Promise<string> {
   };
 }
 
-/** Whether the policies that separate tenants do not bind the role of the connection. */
+/** Returns a problem if the policies that separate tenants do not bind the role of the connection. */
 async function mayBypass(db: Database): Promise<readonly string[]> {
   const [role] = await db.run(
     "SELECT rolname AS name FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)",
@@ -103,11 +103,12 @@ async function mayBypass(db: Database): Promise<readonly string[]> {
 
 /** Any number that no other program is likely to lock. */
 const LOCK = 7_164_011;
-/** A try waits `LOCK_MS` for a lock; tries are repeated for `MIGRATION_PATIENCE_MS` while other nodes use the tables. */
+/** An attempt waits `LOCK_MS` for a lock. Attempts repeat for `MIGRATION_PATIENCE_MS` while other nodes use the
+ * tables. */
 const LOCK_MS = 2_000, PAUSE_MS = 200, MIGRATION_PATIENCE_MS = 60_000;
 
 /** Brings a database to the newest schema, each file in a transaction. Throws `StoreError` for a database of a newer
- * Vis, for one of another program, and, unless `unfinished` is set, for an unfinished copy. */
+ * Vis or of another program. Throws it for an unfinished copy too, unless `unfinished` is set. */
 async function migratePostgres(
   connection: Connection,
   { location, now, unfinished = false }: {
@@ -199,10 +200,10 @@ async function schemaOf(
 /** The checksum of the first of those migrations, which every such database has recorded. */
 export const FORMER_POSTGRES_FIRST = "e741d4279af442680e07ccc112533022f9574f9b2b293fc42b77936600ef84a7";
 
-/** The former version that is brought to V1. */
+/** The former version that is upgraded to V1. */
 const FORMER_POSTGRES_NEWEST = 8;
 
-/** Rows had checksums and sums of the rows below them, which V8 no longer uses. */
+/** Rows had checksums, and sums of the rows below them, which V8 no longer used. */
 const UPGRADE_TO_V1 = `
 ALTER TABLE conversation_soul DROP checksum, DROP branches;
 ALTER TABLE conversation_state DROP checksum, DROP variables, DROP edges, DROP scopes;

@@ -35,7 +35,6 @@ import {
 
 type Result = QueryResult<ResultRow>;
 
-/** The number of attempts when work conflicts with other work. */
 const MOST_TRIES = 8;
 
 interface PostgresDatabaseOptions {
@@ -44,7 +43,6 @@ interface PostgresDatabaseOptions {
   readonly held?: HeldRuns;
 }
 
-/** A PostgreSQL database, or a transaction in it. */
 export class PostgresDatabase extends Database {
   override readonly dialect = POSTGRES;
   readonly held: HeldRuns;
@@ -89,7 +87,7 @@ export class PostgresDatabase extends Database {
     return this.write(async (tx) => await tx.update(table, change));
   }
 
-  /** Runs write transactions one after the other, as SQLite does: a single mark names the last one. */
+  /** Runs write transactions one after the other, as SQLite does, because a single mark names the last one. */
   override write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.#server.inOrder(() => this.#write(work, false));
   }
@@ -104,7 +102,7 @@ export class PostgresDatabase extends Database {
       const outcome = await this.#attempt(work, ofRun);
       if ("result" in outcome) return outcome.result;
       const { error } = outcome;
-      // After this process has written, a read-only server means that another one will take over.
+      // After this process has written, a read-only server means that another server will take over.
       if (isReadOnly(error) && this.#server.lastWrite.isKnown) await this.#server.wait(error, { start });
       else if (!isLost(error) && (!isConflict(error) || tries >= MOST_TRIES)) throw error;
     }
@@ -117,7 +115,7 @@ export class PostgresDatabase extends Database {
       const transaction = this.#transactionOn(connection, { begin, mark: null, ofRun: false });
       try {
         const result = await work(this.#within(transaction));
-        transaction.commit().catch(() => {}); // nothing depends on the end of a read
+        transaction.commit().catch(() => {}); // No caller depends on the end of a read.
         connection.release();
         return result;
       } catch (error) {
@@ -140,7 +138,7 @@ export class PostgresDatabase extends Database {
     this.held.ended(queryId);
   }
 
-  /** From now on, nothing waits for a lost server. */
+  /** After this call, work no longer waits for a lost server. */
   giveUp(): void {
     this.#server.giveUp();
   }
@@ -148,13 +146,13 @@ export class PostgresDatabase extends Database {
   override async close(): Promise<void> {
     await this.destroy();
     this.giveUp();
-    // If the server is lost, the next process that ends does it.
+    // If the server is lost, the next process that ends forgets the marks.
     if (this.#server.fault === "") await this.#forgetMarks().catch(() => {});
     await this.#server.close();
   }
 
   /** Runs a transaction once. If the connection is lost during the commit, its mark later shows whether it was
-   * committed. A transaction id cannot show that, because a crashed server reuses forgotten ids. */
+   * committed. A transaction id cannot show that, because a crashed server reuses ids. */
   async #attempt<T>(
     work: (tx: Database) => Promise<T>,
     ofRun: boolean,
@@ -217,7 +215,7 @@ export class PostgresDatabase extends Database {
     await connection.query(text, { parameters }).finally(() => connection.release());
   }
 
-  /** The value of `vis.tenant`, by which the server chooses rows. */
+  /** The value of `vis.tenant`, by which the server selects visible rows. */
   get #seen(): string {
     return this.#tenant ?? "*";
   }
@@ -247,7 +245,7 @@ async function undo(
   connection.release(broken);
 }
 
-/** Kysely's PostgreSQL dialect on our own driver, with camel case for names. */
+/** Builds Kysely's PostgreSQL dialect on our own driver, with camel-case names. */
 function postgresDialect(driver: Driver): Dialect {
   return {
     createDriver: () => driver,
@@ -262,7 +260,7 @@ class SnakeCaseCompiler extends PostgresQueryCompiler {
     return snakeCase(super.sanitizeIdentifier(identifier));
   }
 
-  /** SQLite allows empty lists, which contain nothing. */
+  /** SQLite allows empty lists in conditions; PostgreSQL does not. */
   protected override visitPrimitiveValueList(node: PrimitiveValueListNode): void {
     if (node.values.length === 0) this.append("(NULL)");
     else super.visitPrimitiveValueList(node);
@@ -277,7 +275,7 @@ interface Held {
 
 /** The runs that this process works on as a node, each with the epoch of its lease. */
 class HeldRuns {
-  /** The id of this node; "" if it is not a node. */
+  /** The id of this node, or "". */
   node = "";
   readonly #runs = new Map<string, Held>();
 
@@ -285,7 +283,6 @@ class HeldRuns {
     this.#runs.set(queryId, { epoch, over: false });
   }
 
-  /** The caller has stored the end of the run. */
   ended(queryId: string): void {
     const held = this.#runs.get(queryId);
     if (held) held.over = true;
@@ -296,7 +293,7 @@ class HeldRuns {
     if (this.#runs.get(queryId)?.over) this.#runs.delete(queryId);
   }
 
-  /** Throws `TakenOverError` unless this node holds the run; `holder` is the node with the epoch, null without a
+  /** Throws `TakenOverError` unless this node holds the run. `holder` is the node with the epoch, or null without a
    * job. */
   check({ id, holder }: { readonly id: string; readonly holder: string | null }): void {
     const held = this.#runs.get(id);
@@ -306,7 +303,6 @@ class HeldRuns {
   }
 }
 
-/** The PostgreSQL form of the statements that differ between the databases. */
 const POSTGRES: DatabaseDialect = {
   textBytes: Infinity,
   valueBytes: 1 << 20,
@@ -314,7 +310,7 @@ const POSTGRES: DatabaseDialect = {
   hasDifferences: false,
   locksByChange: true,
   search: {
-    // Words are found without their accents.
+    // Matching ignores accents.
     isExact: false,
     isShared: false,
     termReader: (db) =>
@@ -367,7 +363,7 @@ const POSTGRES: DatabaseDialect = {
   // An index uses the same expression.
   mentionsContent: (column) => `strpos(${column}, 'sha256:') > 0`,
   externalId: (conversation) => sql.raw(`${conversation}.external_id`),
-  // A column of bytes cannot hold text; the metadata of the variable names the content.
+  // A column of bytes cannot hold text, so the metadata of the variable names the content.
   largeCell: () => null,
   newestVersions: ({ by, columns, from }) =>
     sql`SELECT DISTINCT ON (${sql.raw(by)}) ${sql.raw(columns)}, e.version FROM ${from}
@@ -427,16 +423,15 @@ const POSTGRES: DatabaseDialect = {
     error instanceof Error && /^(?:23|42501$)/.test(sqlState(error)) && !isUnmarked(error),
 };
 
-/** A process that was stopped within a transaction must not keep its locks. A process that only reads has none, and may
- * be storing its reads elsewhere. */
+/** A process that was stopped within a transaction must not keep its locks. A transaction that only reads has no locks,
+ * and may be copying its rows elsewhere. */
 const IDLE_MS = 5_000, IDLE_READ_MS = 60_000;
 
 interface TransactionOptions {
-  /** The statement that begins the transaction. */
   readonly begin: string;
-  /** The value of `vis.tenant`, by which the server chooses rows. */
+  /** The value of `vis.tenant`, by which the server selects visible rows. */
   readonly seen: string;
-  /** The change that is sent with the first statement, or with the first change of a run; null for a transaction that
+  /** The change that is sent with the first statement, or with the first change of a run. Null for a transaction that
    * only reads. */
   readonly mark: ((run: SeenRun | null) => Statement) | null;
   /** Whether each row names its tenant. Otherwise the server looks it up in previously stored rows. */
@@ -445,8 +440,8 @@ interface TransactionOptions {
   readonly ofRun: boolean;
 }
 
-/** A transaction on a connection. Changes without a reader are sent together, before the next read or at the end, and
- * each result is awaited only when it is needed. A single statement is its own transaction. */
+/** A transaction on a connection. Changes without a reader are sent together, before the next read or at the end. Each
+ * result is awaited only when it is needed. A single statement is its own transaction. */
 class PostgresTransaction {
   readonly #connection: Connection;
   readonly #options: TransactionOptions;
@@ -467,12 +462,12 @@ class PostgresTransaction {
     return this.#isMarked;
   }
 
-  /** Makes everything that is stored from now on depend on a run. */
+  /** Makes all later writes depend on a run. */
   expect(run: SeenRun): void {
     this.#run = run;
   }
 
-  /** Runs a statement after everything before it. If an earlier statement failed, this one fails for the same reason. */
+  /** Runs a statement after all earlier ones. If one of them failed, this one fails for the same reason. */
   async query(text: string, { parameters = [], prepared = false }: QueryOptions): Promise<Result> {
     this.#flush();
     const statement = { text, parameters };
@@ -484,7 +479,6 @@ class PostgresTransaction {
     }
   }
 
-  /** Runs a statement without reading its rows. */
   store(text: string, parameters: readonly unknown[]): void {
     const statement = { text, parameters };
     if (isChange(text)) return this.#put(() => this.#batch.change(statement));
@@ -540,7 +534,7 @@ class PostgresTransaction {
     if (statement) this.#add(this.#query(statement, true));
   }
 
-  /** Takes the waiting changes as one statement, with the mark if they are the first. */
+  /** Takes the waiting changes as one statement, with the mark if they are the first changes. */
   #taken(): Statement | null {
     return this.#batch.isEmpty ? null : this.#batch.take(this.#mark());
   }
@@ -553,7 +547,7 @@ class PostgresTransaction {
     return mark(this.#run);
   }
 
-  /** Begins the transaction with its settings, in one round trip. */
+  /** Begins the transaction with its settings in one round trip. */
   #begin(): void {
     if (this.#isBegun) return;
     this.#isBegun = true;
@@ -565,7 +559,7 @@ class PostgresTransaction {
     ));
   }
 
-  /** Runs a statement that is its own transaction. */
+  /** Runs a statement as its own transaction. */
   async #alone(statement: Statement, prepared: boolean): Promise<Result> {
     const seen = this.#connection.see(this.#options.seen);
     const [result] = await Promise.all([this.#query(statement, prepared), seen]);
@@ -617,7 +611,7 @@ const WITH = /^\s*with\s+(?!recursive\b)/i;
 class WriteBatch {
   readonly #changes = new Map<string, Rows | Statement>();
 
-  /** Adds a row. Returns false, and adds nothing, if the row must come after the waiting changes. */
+  /** Adds a row. Returns false, and adds no row, if the row must come after the waiting changes. */
   insert({ table, cells, then = "" }: NewRow): boolean {
     const columns = Object.keys(cells).sort();
     const known = this.#changes.get(table);
@@ -633,7 +627,7 @@ class WriteBatch {
     return true;
   }
 
-  /** Adds another change. Returns false, and adds nothing, if it must come after the waiting changes. */
+  /** Adds another change. Returns false, and adds no change, if it must come after the waiting changes. */
   change(statement: Statement): boolean {
     const table = changedTable(statement.text);
     if (this.#changes.has(table) || this.#hasNew(WITHIN.get(table))) return false;
@@ -651,7 +645,7 @@ class WriteBatch {
     return this.#changes.size === 0;
   }
 
-  /** Takes all waiting changes, together with another change if given; null if there are none. */
+  /** Takes all waiting changes, together with another change if given, or returns null. */
   take(other: Statement | null): Statement | null {
     const all = [...this.#changes].map(([table, change]) => "rows" in change ? inserted(table, change) : change);
     this.#changes.clear();
@@ -659,7 +653,7 @@ class WriteBatch {
   }
 }
 
-/** Whether a statement is a change that a batch can hold. */
+/** Whether a batch can hold the statement as a change. */
 function isChange(text: string): boolean {
   return CHANGE.test(text);
 }
@@ -673,7 +667,7 @@ function canCarry(text: string): boolean {
   return isChange(text) || isRead(text);
 }
 
-/** Joins a change and another statement into one. If the other one reads, it does not see the change. */
+/** Joins a change and another statement into one. If the other statement reads, it does not see the change. */
 function withChange(change: Statement, { text, parameters }: Statement): Statement {
   const from = parameters.length;
   const moved = change.text.replace(/\$(\d+)/g, (_, number) => `$${Number(number) + from}`);
@@ -684,7 +678,6 @@ function withChange(change: Statement, { text, parameters }: Statement): Stateme
   };
 }
 
-/** Returns the statement that changes cells of the row with an id. */
 function updated(
   table: string,
   { id, changes }: { readonly id: string; readonly changes: ResultRow },
@@ -702,7 +695,7 @@ function inserted(table: string, { columns, then, rows }: Rows): Statement {
     const places = names.map((_, at) => `$${at + 1}`).join(", ");
     return { text: `${into} VALUES (${places}) ${then}`, parameters: columns.map((column) => first[column]) };
   }
-  // The text is the same for any number of rows, since the server caches each text.
+  // The text does not depend on the number of rows, since the server caches each text.
   const list = rows.map((row) => Object.fromEntries(columns.map((column) => [snakeCase(column), asJson(row[column])])));
   return {
     text: `${into} SELECT ${names.join(", ")} FROM json_populate_recordset(NULL::${table}, $1) ${then}`,

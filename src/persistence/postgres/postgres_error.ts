@@ -13,7 +13,7 @@ const RULES: readonly (readonly [RegExp, StoreErrorCode, string])[] = [
   [/^XX00[12]/, "corrupt", "the server reports damaged data, restore a backup"],
 ];
 
-/** Codes and messages of the runtime and the driver about TLS; older runtimes give no code. */
+/** Codes and messages of the runtime and the driver about TLS. Older runtimes give no code. */
 const TLS: readonly (readonly [RegExp, string])[] = [
   [/ALTNAME|not ?valid ?for ?(any ?)?name/i, "its certificate is for another name, use the name in it as the host"],
   [/certificate|UnknownIssuer/i, "its certificate is not trusted, name its authority with sslrootcert"],
@@ -43,7 +43,7 @@ export function toPostgresError(error: unknown, location: string): unknown {
   return rule ? say(rule[1], rule[2]) : say("unavailable", `it refused an operation (${code}), the log has the reason`);
 }
 
-/** Returns the SQLSTATE of an error; "" if the server did not send it. */
+/** Returns the SQLSTATE of an error, or "" if the server did not send one. */
 export function sqlState(error: unknown): string {
   const code = codeOf(error);
   return /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]+$/.test(code) ? code : "";
@@ -54,8 +54,8 @@ export class ConnectionLost extends Error {
   override readonly name = "ConnectionLost";
 }
 
-/** Converts an error of the driver: unless the server reported it, it is a lost connection, whatever code the system
- * gives it. Exceptions are certificate errors, which waiting does not fix, and errors of the program itself. */
+/** Converts an error of the driver. An error that the server did not report is a lost connection, whatever code the
+ * system gives it. Exceptions are certificate errors, which waiting does not fix, and errors of the program itself. */
 export function lostOr(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ConnectionLost || sqlState(error) !== "") return error;
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return error;
@@ -64,7 +64,7 @@ export function lostOr(error: unknown): unknown {
     : new ConnectionLost(`The connection to the server was lost: ${error.message}`, { cause: error });
 }
 
-/** Whether the connection was lost or cannot be made; the server may return later. */
+/** Whether the connection was lost or cannot be made. The server may return later. */
 export function isLost(error: unknown): boolean {
   return error instanceof ConnectionLost || /^(08|57P0[1235]|25P0[34])/.test(sqlState(error));
 }
@@ -79,7 +79,6 @@ export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === "25006";
 }
 
-/** Describes the fault of the server for people. */
 export function wordsOf(error: unknown): string {
   const code = sqlState(error);
   if (code === "" || isLost(error)) return "the server does not answer";

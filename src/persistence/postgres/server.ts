@@ -8,18 +8,18 @@ import { newId } from "../../domain/kit/ids.ts";
 import { columnName } from "../tables.ts";
 import { ConnectionLost, isLost, lostOr, mayReturn, sqlState, wordsOf } from "./postgres_error.ts";
 
-/** Limit for the connections of this process. A transaction holds one and never waits for a second. */
+/** Limit of the connections of this process. A transaction holds one and never waits for a second. */
 const MOST = 10;
 const IDLE_MS = 60_000;
 const PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
-/** The shortest and the longest wait for a connection. The driver ends an attempt that takes as long as the latter. */
+/** The shortest and the longest wait for a connection. The driver ends an attempt after the longest wait. */
 const SHORTEST_MS = 2_000, LONGEST_MS = 11_000;
-/** After this time without a byte, the server is asked about the statement on another connection; it has half as long
+/** After this time without a byte, Vis asks the server about the statement on another connection. It has half as long
  * to answer. */
 const SILENT_MS = 5_000;
 /** A statement with long parameters takes longer to arrive. */
 const SLOWEST_BYTES_PER_MS = 256;
-/** A process that ends waits this long for each answer. */
+/** The longest wait for each answer when the process ends. */
 const LAST_MS = 1_000;
 const BOOL = 16, BYTEA = 17, NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700]);
 const NOTHING: Found = { rows: [], fields: [], rowCount: 0 };
@@ -27,7 +27,7 @@ const NOTHING: Found = { rows: [], fields: [], rowCount: 0 };
 const IS_WORKING = `SELECT pg_backend_pid(), EXISTS (SELECT FROM pg_stat_activity
 WHERE pid = $1 AND state = 'active' AND wait_event IS DISTINCT FROM 'ClientWrite')`;
 
-/** The used part of a `pg` result, whose own types bring the types of another version of Node. */
+/** The used part of a `pg` result. The types of `pg` itself need the types of another version of Node. */
 interface Found {
   readonly rows: readonly unknown[][];
   readonly fields: readonly { readonly name: string }[];
@@ -36,7 +36,7 @@ interface Found {
 
 interface Client {
   readonly connection: { readonly stream: { readonly bytesRead?: number; destroy(): void } };
-  /** The process id of the backend; a pooler has its own numbers. */
+  /** The process id of the backend. A pooler sends its own numbers. */
   readonly processID: number;
   connect(): Promise<void>;
   query(query: Readonly<Record<string, unknown>>): Promise<Found | readonly Found[]>;
@@ -55,12 +55,12 @@ interface Pool {
 }
 
 interface State {
-  /** The tenant whose rows the connection sees; "" if it is not known. */
+  /** The tenant whose rows the connection sees, or "" if unknown. */
   seen: string;
   /** The number of statements without an answer, and the bytes of their parameters. */
   owed: number;
   bytes: number;
-  /** When bytes last arrived, and the number of bytes up to then. */
+  /** The time at which bytes last arrived, and the number of bytes up to then. */
   heardAt: number;
   read: number;
   timer: ReturnType<typeof setTimeout> | undefined;
@@ -72,10 +72,10 @@ interface State {
 /** A connection reserved for one transaction. */
 export interface Connection {
   query(sql: string, options?: QueryOptions): Promise<QueryResult<Record<string, unknown>>>;
-  /** Chooses the tenant whose rows the next statements outside of a transaction see. They need not wait for it, but
-   * their results count only once it resolves. */
+  /** Sets the tenant whose rows the next statements outside of a transaction see. They need not wait for it, but their
+   * results count only once it resolves. */
   see(tenant: string): Promise<void>;
-  /** Returns the connection; with `broken`, it is closed. */
+  /** Returns the connection to the pool, or closes it if `broken`. */
   release(broken?: boolean): void;
 }
 
@@ -85,14 +85,14 @@ export interface QueryOptions {
   readonly prepared?: boolean;
 }
 
-/** A write of this process takes long; the code means that a lock is not available. */
+/** A write of this process takes long. The error code means that a lock is not available. */
 class WriteQueued extends Error {
   override readonly name = "WriteQueued";
   readonly code = "55P03";
 }
 
 interface ServerOptions {
-  /** A statement waits this long for a lost server. */
+  /** The longest wait of a statement for a lost server. */
   readonly patienceMs: number;
   readonly silentMs?: number;
 }
@@ -128,14 +128,14 @@ export class Server {
     this.#pool.on("connect", (client) => {
       const state = { seen: "", owed: 0, bytes: 0, heardAt: 0, read: 0, timer: undefined, isLooking: false };
       this.#states.set(client, { ...state, isSuspect: false });
-      // A connection that ends before its first statement also reports it here: an error without a listener would end
-      // the process.
+      // A connection that ends before its first statement also emits an error event, which would end the process
+      // without a listener.
       client.on("error", () => {});
     });
     this.#pool.on("remove", (client) => this.#states.delete(client));
   }
 
-  /** Describes the fault of the server; "" while it answers. */
+  /** Describes the fault of the server, or "" while it answers. */
   get fault(): string {
     return this.#fault;
   }
@@ -186,7 +186,7 @@ export class Server {
     );
   }
 
-  /** From now on, statements do not wait for a lost server, and only a moment for an answer. */
+  /** After this call, statements do not wait for a lost server, and wait only a moment for an answer. */
   giveUp(): void {
     this.#givenUp.abort();
     for (const [client, state] of this.#states) if (state.owed > 0) this.#watch(client, state);
@@ -284,7 +284,7 @@ export class Server {
     };
   }
 
-  /** Returns the answer to a statement. Any failure other than an error of the statement is a lost connection. */
+  /** Returns the answer to a statement. Any failure except an error of the statement itself is a lost connection. */
   async #answer(
     client: Client,
     query: Readonly<Record<string, unknown>>,
@@ -353,7 +353,7 @@ export class Server {
     try {
       if (!await settledWithin(asked, this.#silentMs / 2)) throw new ConnectionLost("No answer of the server");
       const [{ rows: [[own, isWorking] = []] } = NOTHING] = [await asked].flat();
-      // Behind a pooler, only the pooler knows.
+      // Behind a pooler, only the pooler knows the backend.
       return isWorking === true || own !== beside.processID;
     } catch (error) {
       // A server without room for another connection still answers.
@@ -374,8 +374,8 @@ export class Server {
 
 const REFERENCE_START = 0xff, REFERENCE_LENGTH = 72;
 
-/** Encodes a reference to `content` for a column of bytes. No value begins like this: codec values begin with their
- * version, and texts are UTF-8. */
+/** Encodes a reference to `content` for a column of bytes. No value begins with these bytes: codec values begin with
+ * their version, and texts are UTF-8. */
 export function referenceBytes(reference: string): Uint8Array {
   return new Uint8Array([REFERENCE_START, ...new TextEncoder().encode(reference)]);
 }
@@ -386,7 +386,7 @@ function referenceOr(cell: unknown): unknown {
   return isReference ? new TextDecoder().decode(cell.subarray(1)) : cell;
 }
 
-/** Parses booleans as numbers, like SQLite; JSON stays text. */
+/** Parses booleans as numbers, like SQLite. JSON stays text. */
 function parserOf(oid: number): (text: string) => unknown {
   if (NUMBERS.has(oid)) return Number;
   if (oid === BOOL) return (text) => text === "t" ? 1 : 0;
@@ -408,7 +408,6 @@ function bindable(value: unknown): unknown {
   throw new TypeError(`Cannot bind a value to a query: ${value instanceof Date ? "Date" : typeof value}`);
 }
 
-/** A statement with its values. */
 export interface Statement {
   readonly text: string;
   readonly parameters: readonly unknown[];
@@ -417,9 +416,8 @@ export interface Statement {
 /** The state of a run when it was read. */
 export interface SeenRun {
   readonly id: string;
-  /** The version of its row. */
   readonly version: string;
-  /** The node that holds the run, and its epoch; null if no node does. */
+  /** The node that holds the run, and its epoch; null if no node holds it. */
   readonly holder: string | null;
 }
 
@@ -454,7 +452,6 @@ class LastWrite {
   /** The newest mark that is known to be stored. */
   #known = "";
 
-  /** Whether a transaction is known to be stored. */
   get isKnown(): boolean {
     return this.#known !== "";
   }
@@ -482,7 +479,7 @@ class LastWrite {
 }
 
 const CONNECT_MS = 10_000;
-/** With keep-alive, the system notices a lost idle connection, such as the connection of a listener. */
+/** With keep-alive, the system notices a lost idle connection, such as a listener's. */
 const KEEP_ALIVE_MS = 10_000;
 
 /** Returns the settings of every connection. Poolers refuse session settings that they do not know. */
@@ -512,7 +509,6 @@ function authorityIn(path: string): string {
   }
 }
 
-/** The address in the URL of a PostgreSQL server. */
 export interface Address {
   /** A name, a network address, or the folder of a socket. */
   readonly host: string;
@@ -531,7 +527,7 @@ const MODES = ["disable", "require", "verify-full"];
 /** Parses a `postgres://` URL. TLS is used and verified unless the server is on this machine or `sslmode` turns it off.
  * Throws `UsageError`. */
 export function readAddress(text: string, password?: string): Address {
-  // A URL needs a host; for a socket, the host is in the query string.
+  // A URL needs a host. For a socket, the host is in the query string.
   const url = URL.parse(text.replace(/^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)(?=\/|\?|$)/, "$1localhost"));
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
     throw new UsageError("Cannot use the database URL: it is not of the form postgres://user@host:5432/name");

@@ -8,7 +8,7 @@ import { isBusy } from "./store_error.ts";
 
 interface Prepared {
   readonly statement: StatementSync;
-  /** Column names as SQLite returns them and in camel case; empty for a statement that returns no rows. */
+  /** Column names as SQLite returns them and in camel case. Empty for a statement that returns no rows. */
   readonly columns: readonly (readonly [string, string])[];
 }
 
@@ -27,7 +27,6 @@ export class SqliteConnection {
     return this.#db.isTransaction;
   }
 
-  /** Returns rows with column names in camel case. */
   query(sql: string, parameters: readonly unknown[]): QueryResult<Record<string, unknown>> {
     const { statement, columns } = this.#prepare(sql);
     const values = parameters.map(bindable);
@@ -35,13 +34,12 @@ export class SqliteConnection {
     return { rows: statement.all(...values).map((cells) => rowOf(columns, cells)) };
   }
 
-  /** Returns another connection to the same file, which only reads; null for a database in memory. */
+  /** Returns a read-only connection to the same file, or null for a database in memory. */
   beside(): SqliteConnection | null {
     const path = this.#db.location();
     return path ? new SqliteConnection(new DatabaseSync(path, { readOnly: true })) : null;
   }
 
-  /** Runs a statement without parameters and rows, such as `begin`. */
   command(sql: string): void {
     this.#prepare(sql).statement.run();
   }
@@ -68,7 +66,7 @@ function rowOf(columns: Prepared["columns"], cells: Readonly<Record<string, unkn
   return row;
 }
 
-/** `node:sqlite` silently binds a Date as NULL, so anything unusual is refused here. */
+/** `node:sqlite` silently binds a Date as NULL, so unusual values are refused here. */
 function bindable(value: unknown): SQLInputValue {
   if (value === null || typeof value === "number" || typeof value === "string" || typeof value === "bigint") {
     return value;
@@ -78,11 +76,11 @@ function bindable(value: unknown): SQLInputValue {
 }
 
 interface TransactionsOptions {
-  /** A writer waits this long for the database lock while another process holds it. */
+  /** The longest wait of a writer for the database lock while another process holds it. */
   readonly busyMs: number;
-  /** Called when each write has begun; if it throws, nothing is written. */
+  /** Called when each write has begun. If it throws, the write stores no data. */
   readonly begun?: () => void;
-  /** Called after each commit; the writer receives any error that it throws. */
+  /** Called after each commit. The writer receives any error that it throws. */
   readonly committed?: () => void;
 }
 
@@ -128,12 +126,12 @@ export class Transactions {
     });
   }
 
-  /** Runs a statement that is its own transaction. */
+  /** Runs a statement as its own transaction. */
   statement<T>(run: () => T): T | Promise<T> {
     return this.#turns.open === 0 ? run() : this.#turns.run(() => Promise.resolve(run()));
   }
 
-  /** Takes the connection for statements that are their own transactions. `pass` gives it back. */
+  /** Takes the connection for statements that are their own transactions. `pass` returns it. */
   take(): Promise<void> {
     return this.#turns.acquire();
   }
@@ -168,8 +166,8 @@ export class Transactions {
 
 type TableRow = Readonly<Record<string, SQLOutputValue>>;
 
-/** Yields the rows of a table in the order of their `rowid`, which each has as `place`, one at a time. Throws if a page
- * cannot be read: `StatementSync.iterate()` would end as after the last row. */
+/** Yields the rows of a table one at a time, in the order of their `rowid`, which each has as `place`. Throws if a page
+ * cannot be read, where `StatementSync.iterate()` would end as after the last row. */
 export function* tableRows(
   db: DatabaseSync,
   { table, columns, where = "true" }: {

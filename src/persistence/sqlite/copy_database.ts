@@ -6,15 +6,15 @@ import { inheritOwner } from "../../domain/kit/files.ts";
 const PAGES_AT_ONCE = 4096;
 
 /** Copies the current state of a database to a new file, checks the copy and syncs it to disk. The copy has `mode` and
- * the owner of the file at `like`. Writers of the source continue meanwhile. Returns its size; leaves no file if it
- * throws. */
+ * the owner of the file at `like`. Writers of the source continue meanwhile. Returns the size of the copy. If it
+ * throws, it leaves no file. */
 export async function copyDatabase(
   db: DatabaseSync,
   { target, like, mode = 0o600 }: { readonly target: string; readonly like: string; readonly mode?: number },
 ): Promise<number> {
   try {
     await writeFresh(target, { like, mode }, async () => {
-      // One snapshot covers the whole copy; without it, each write of another process would restart the copy.
+      // One snapshot covers the whole copy. Without it, each write of another process would restart the copy.
       db.exec("BEGIN");
       try {
         db.prepare("SELECT count(*) FROM sqlite_master").get();
@@ -31,7 +31,7 @@ export async function copyDatabase(
   }
 }
 
-/** Lets `work` fill a new file, then sets its owner and mode and syncs it to disk. Before that, no other user can read
+/** Lets `work` fill a new file, then sets its owner and mode and syncs it to disk. Until then, no other user can read
  * it. All of this uses one descriptor, because other users of the folder may have moved the name to another file. */
 export async function writeFresh(
   path: string,
@@ -50,7 +50,7 @@ export async function writeFresh(
   }
 }
 
-/** Returns the permissions of a file; for a missing file, the ones of a new database. */
+/** Returns the permissions of a file, or of a new database if the file is missing. */
 export async function modeOf(path: string): Promise<number> {
   return await stat(path).then(({ mode }) => mode & 0o777, () => 0o600);
 }

@@ -23,7 +23,7 @@ interface MigrateOptions {
   readonly now: () => number;
 }
 
-/** The version of a database's schema: 0 for an empty one. */
+/** Version 0 is an empty database. */
 export interface FoundSchema {
   readonly version: number;
   /** Whether the number is a version from before V1. */
@@ -36,8 +36,8 @@ interface Known {
 }
 
 /** Brings a database to the newest schema: each file in its own transaction, in order, recorded with its checksum. If a
- * file fails, the database stays at the version before it. Before a database with data is changed, a copy is saved
- * next to it as `<path>.before-V<n>`. Throws `StoreError`. */
+ * file fails, the database stays at the version before it. Before it changes a database with data, it saves a copy in
+ * the same folder as `<path>.before-V<n>`. Throws `StoreError`. */
 export async function migrate(
   db: DatabaseSync,
   files: readonly MigrationFile[],
@@ -49,7 +49,7 @@ export async function migrate(
     if (isDone(foundSchema(db, { files, path }), file)) continue;
     db.exec("BEGIN IMMEDIATE");
     try {
-      // The schema is checked again under the lock: another process may have been faster.
+      // The schema is checked again under the lock, because another process may have been faster.
       const found = foundSchema(db, { files, path });
       if (!isDone(found, file)) await apply(db, file, { ...options, found });
       db.exec("COMMIT");
@@ -66,7 +66,7 @@ export async function migrate(
   }
 }
 
-/** Applies a file. The first one makes the schema; a database from before V1 is upgraded to the same schema. */
+/** Applies a file. The first file makes the schema. A database from before V1 is upgraded to the same schema. */
 async function apply(
   db: DatabaseSync,
   file: MigrationFile,
@@ -171,13 +171,11 @@ async function keepCopy(path: string, version: number): Promise<void> {
   await renameOver(partial, target);
 }
 
-/** Returns the checksum of a file; "" for no file. */
 function checksumOf(file: MigrationFile | undefined): string {
   return file === undefined ? "" : createHash("sha256").update(file.sql).digest("hex");
 }
 
-/** Describes every table, index, view and trigger that differs from what the migrations create. Additional ones are
- * ignored. */
+/** Describes every table, index, view and trigger that differs from the migrations. Additional ones are ignored. */
 export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchema): readonly string[] {
   const expected = former ? FORMER_SCHEMAS.get(version) : migrations[version - 1]?.schema;
   if (schemaDigest(db) === expected) return [];
@@ -197,7 +195,7 @@ export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchem
 /** The checksum of the first former migration, which every such database has recorded. */
 export const FORMER_FIRST = "8e8841d5fd0e39a8ec6fe4e629882c7dbbfff0bfdf59d0e8dd748241183cfa56";
 
-/** The values of `schemaDigest` for each former version that is brought to V1. */
+/** The values of `schemaDigest` for each former version that is upgraded to V1. */
 const FORMER_SCHEMAS: ReadonlyMap<number, number> = new Map([
   [10, 1615230442],
   [11, -1669871739],
@@ -217,7 +215,7 @@ CREATE TABLE claim (
 CREATE INDEX idx_claim_reference ON claim (reference);
 `;
 
-/** Rows had checksums and sums of the rows below them. */
+/** Rows had checksums, and sums of the rows below them. */
 const PLAIN_ROWS = `
 DROP TRIGGER tally_conversation_insert;
 DROP TRIGGER tally_conversation_update;
@@ -259,16 +257,16 @@ ALTER TABLE child_branch DROP COLUMN checksum;
 ALTER TABLE sub_call DROP COLUMN checksum;
 `;
 
-/** Returns SQL that upgrades a database of this former version to the schema of V1. */
+/** Returns the SQL that upgrades a database of this former version to V1. */
 function upgradeToV1(from: number): string {
   return [...(from < 11 ? [ERASURE] : []), ...(from < 12 ? [PLAIN_ROWS] : []), "DELETE FROM schema_migration;"].join(
     "",
   );
 }
 
-/** Returns the tables, indexes, views and triggers of a database by name. Objects that SQLite and FTS5 create
- * themselves are skipped, and so is the table of applied migrations. Comments and spaces do not count: a column that
- * is added later is not on its own line. */
+/** Returns the tables, indexes, views and triggers of a database by name. It skips the objects that SQLite and FTS5
+ * create themselves, and the table of applied migrations. Comments and spaces do not count, because a column that is
+ * added later is not on its own line. */
 export function schemaObjects(db: DatabaseSync): ReadonlyMap<string, string> {
   const rows = db.prepare(
     `SELECT type, name, tbl_name AS "on", sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
@@ -284,7 +282,7 @@ function plain(sql: string): string {
   return sql.replace(/--.*/g, "").replace(/\s+/g, " ").replace(/ ?([(),]) ?/g, "$1");
 }
 
-/** Returns a number for the whole schema: the 32-bit FNV-1a hash of its objects. */
+/** Returns the 32-bit FNV-1a hash of the objects of a schema. */
 export function schemaDigest(db: DatabaseSync): number {
   const text = JSON.stringify([...schemaObjects(db)]);
   let sum = 0x811c9dc5;

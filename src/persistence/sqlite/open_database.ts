@@ -9,17 +9,16 @@ import { ensureFile, ensureFolder } from "../../domain/kit/files.ts";
 import { type FoundSchema, foundSchema, migrate, schemaProblems } from "./migrate.ts";
 import { damaged, isBusy } from "./store_error.ts";
 
-/** A statement outside of a transaction waits this long for a lock. A writer waits in the driver, off the event
+/** The longest wait for a lock by a statement outside of a transaction. A writer waits in the driver, off the event
  * loop. */
 const BUSY_MS = 50;
 
 interface OpenDatabase {
   readonly db: DatabaseSync;
-  /** Null for a database in memory. */
   readonly files: OpenFiles | null;
 }
 
-/** Opens one connection to a Vis database with the newest schema; creates the database if missing. */
+/** Opens one connection to a Vis database and brings its schema up to date. Creates the database if missing. */
 export async function openDatabase(path: string, now: () => number): Promise<OpenDatabase> {
   if (path !== ":memory:") {
     await prepareDatabaseFile(path);
@@ -30,7 +29,7 @@ export async function openDatabase(path: string, now: () => number): Promise<Ope
   const files = path === ":memory:" ? null : new OpenFiles(path);
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   try {
-    // Until the file is known to be an undamaged Vis database, neither its mode nor its journal is changed.
+    // Until the file is known to be an undamaged Vis database, its mode and its journal stay unchanged.
     refuseOther(db, path);
     if (path !== ":memory:") {
       await protectDatabaseFile(path);
@@ -49,7 +48,7 @@ export async function openDatabase(path: string, now: () => number): Promise<Ope
   }
 }
 
-/** Reads one snapshot: another process may be about to migrate it to a newer schema. */
+/** Reads one snapshot, because another process may be about to migrate the database to a newer schema. */
 function refuseOther(db: DatabaseSync, path: string): void {
   db.exec("BEGIN");
   try {
@@ -75,7 +74,7 @@ function checkLeft(db: DatabaseSync, path: string): void {
   if (found?.quick_check !== "ok") throw damaged(path, { what: String(found?.quick_check).replaceAll("\n", " ") });
 }
 
-/** Database maintenance waits this long until it can begin. */
+/** The longest wait of database maintenance until it can begin. */
 const WAIT_MS = 5_000;
 
 interface ExistingDatabase {
@@ -83,8 +82,8 @@ interface ExistingDatabase {
   readonly schema: FoundSchema;
 }
 
-/** Connects to an existing Vis database as it is: nothing is created, migrated or switched. `action` begins the message
- * of the `UsageError` if there is no database. Throws `StoreError` for a foreign or newer one. */
+/** Connects to an existing Vis database without creating, migrating or switching it. `action` begins the message of the
+ * `UsageError` for a missing database. Throws `StoreError` for a foreign or newer one. */
 export async function openExisting(path: string, action: string): Promise<ExistingDatabase> {
   if (path === ":memory:") throw new UsageError(`Cannot ${action} :memory:: it is not a file`);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
@@ -107,8 +106,8 @@ export async function openExisting(path: string, action: string): Promise<Existi
 
 const MODE = 0o600;
 
-/** Creates the file (0600) and its folder (0700) if missing, and refuses a file that cannot be a Vis database before
- * SQLite opens it. */
+/** Creates the file (0600) and its folder (0700) if missing. Refuses a file that cannot be a Vis database before SQLite
+ * opens it. */
 async function prepareDatabaseFile(path: string): Promise<void> {
   await ensureFolder(dirname(path));
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
@@ -128,7 +127,7 @@ async function prepareDatabaseFile(path: string): Promise<void> {
       "unavailable",
     );
   }
-  // Checked before SQLite does, because root is not bound by the permission bits.
+  // SQLite would not refuse it for root, which ignores permission bits.
   if ((found.mode & 0o200) === 0) {
     throw new StoreError(
       `Cannot use database ${path}: it is read-only; make the file writable, or choose another with --db`,
@@ -138,7 +137,7 @@ async function prepareDatabaseFile(path: string): Promise<void> {
 }
 
 /** Removes the permissions of other users once the file is known to be a Vis database. A file of another owner keeps
- * its mode; the first write shows whether it can be written. */
+ * its mode; the first write shows whether it is writable. */
 async function protectDatabaseFile(path: string): Promise<void> {
   const { mode } = await stat(path);
   if ((mode & 0o077) !== 0) await chmod(path, MODE).catch(() => undefined);

@@ -65,7 +65,7 @@ const RULES: readonly Rule[] = [
 ];
 
 /** Damage reported by SQLite, by JSON in a metadata cell, or by Kysely for a row that must exist. A number outside the
- * written range and a missing table or column count too; a mismatch is a foreign key to such a table. */
+ * written range and a missing table or column count too. A mismatch is a foreign key to such a table. */
 const DAMAGED =
   /malformed|corrupt|fts5: |SyntaxError|NoResultError|ERR_OUT_OF_RANGE|no such (table|column|index|function)|foreign key mismatch/;
 
@@ -93,13 +93,12 @@ export function toStoreError(error: unknown, location: string): unknown {
   return /^E[A-Z]+$/.test(code) ? say("unavailable", "it cannot be opened, give another file with --db") : error;
 }
 
-/** Checks SQLite's own codes, including extended ones: a virtual table reports damage in other words. */
+/** Checks SQLite's own codes, including extended ones, because a virtual table reports damage in other words. */
 function isCorrupt(error: Error): boolean {
   const CORRUPT = 11;
   return "errcode" in error && typeof error.errcode === "number" && (error.errcode & 0xff) === CORRUPT;
 }
 
-/** Returns the error for a database whose data differs from the stored data; `what` describes it. */
 export function damaged(
   location: string,
   { what, cause }: { readonly what: string; readonly cause?: unknown },
@@ -108,8 +107,8 @@ export function damaged(
   return new StoreError(`Cannot use database ${location}: it is damaged (${what}); ${advice}`, "corrupt", { cause });
 }
 
-/** Returns the error as `StoreError` if the system is the cause: a disk, a limit, permissions. Returns null for
- * everything else. */
+/** Returns the error as `StoreError` if the system is the cause, such as a disk, a limit or permissions. Returns null
+ * for all other errors. */
 export function systemError(error: Error, location: string): StoreError | null {
   const text = textOf(error);
   const vague = find(VAGUE, text);
@@ -141,37 +140,35 @@ export function isBusy(error: unknown): boolean {
   return says(error, /^database (table |schema )?is locked/);
 }
 
-/** Whether the file is too damaged to be used. */
 export function isDamaged(error: unknown): boolean {
   return says(error, /not a database|malformed|corrupt|disk I\/O/);
 }
 
-/** Whether the file is not a database. */
 export function isNoDatabase(error: unknown): boolean {
   return says(error, /is not a database/);
 }
 
-/** Whether rows violate a rule of the schema; triggers name the table. */
+/** Whether rows violate a rule of the schema. Triggers name the table. */
 export function breaksRule(error: unknown): error is Error {
   return says(error, /constraint failed|^expression_(state|dependency|soul):/);
 }
 
-/** Matches the message, because `node:sqlite` has an error number only for statements, not for `exec` and opening. */
+/** Matches the message, because `node:sqlite` gives an error number only for statements, not for `exec` and opening. */
 function says(error: unknown, words: RegExp): boolean {
   // deno-lint-ignore vis/no-message-parsing -- SQLite gives exec and opening no number
   return error instanceof Error && words.test(error.message);
 }
 
-/** The space that SQLite may need at once in addition: for the file, its log, and the log's index. */
+/** The space that SQLite may need at once for the file, its log, and the log's index. */
 const WRITTEN_BYTES = 256 * 1024;
 /** The number of files that SQLite keeps open. */
 const OPEN_FILES = 4;
-/** Some disks do not support sparse files: there, writing at a later offset fills everything before it. */
+/** Some disks do not support sparse files. On them, writing at a later offset fills the space before it. */
 const FURTHEST_BYTES = 64 * 1024 * 1024;
 
-/** Returns the system's message for the fault that prevents writing next to a database; "" if there is none. SQLite
- * reports only that it could not open, read or write, so the same operations are tried on another file. Closing a
- * second descriptor of the database itself would release the process's locks. */
+/** Returns the system's message for the fault that prevents writing in the folder of a database, or "". SQLite reports
+ * only that it could not open, read or write, so the same operations are tried on another file. Closing a second
+ * descriptor of the database itself would release the process's locks. */
 export function systemFault(path: string): string {
   const probe = `${path}.probe-${crypto.randomUUID().slice(0, 8)}`;
   const open: number[] = [];
@@ -179,7 +176,7 @@ export function systemFault(path: string): string {
     open.push(openSync(probe, "wx", 0o600));
     while (open.length < OPEN_FILES) open.push(openSync(probe, "r+"));
     const place = Math.min(FURTHEST_BYTES, Math.max(sizeOf(path), sizeOf(`${path}-wal`)));
-    for (let at = 0; at < WRITTEN_BYTES;) { // a disk that is nearly full writes only part of it
+    for (let at = 0; at < WRITTEN_BYTES;) { // A disk that is nearly full writes only part of it.
       at += writeSync(open[0] ?? -1, new Uint8Array(WRITTEN_BYTES - at), 0, WRITTEN_BYTES - at, place + at);
     }
     accessSync(path, constants.W_OK);
