@@ -29,14 +29,13 @@ export async function answerCall(
   call: HostCall,
   { scope, stored, source, active, view, filesRead, filesChanged }: {
     readonly scope: QueryScope | null;
-    /** The promise for which the call must wait. */
     readonly stored: Promise<unknown> | null;
     readonly source: BuiltinSource;
     readonly active: ActiveExtensions | null;
     readonly view: (signal: AbortSignal) => EnvironmentView;
-    /** Called with the files whose text the call returned. */
+    /** Receives the files whose text the call returned. */
     readonly filesRead: (paths: readonly string[]) => void;
-    /** Called with the files that the call changed, if it returned a result. */
+    /** Receives the files that the call changed, if it returned a result. */
     readonly filesChanged: (paths: readonly string[]) => void;
   },
 ): Promise<unknown> {
@@ -95,7 +94,6 @@ function pathsRead(result: unknown, [first]: readonly unknown[]): readonly strin
   return named.length === 0 && typeof first === "string" ? [first] : named;
 }
 
-/** Describes the outcome of a call for the record. */
 function about(
   { action }: Pick<HostCallEvent, "action">,
   { text, refusedByUser = false, output = "", exitCode, subject }: ShownOutcome,
@@ -115,7 +113,7 @@ const SHOWN_FROM_MS = 1_000;
 const BETWEEN_MS = 200;
 const TAIL_BYTES = 4_096, TAIL_LINES = 5, LINE_CHARS = 200;
 
-/** Sends the last lines that a call prints while it runs, not more often than people can read. */
+/** Sends the last lines that a call prints while it runs, at a readable pace. */
 export class CallOutput {
   readonly #send: (output: string) => void;
   readonly #clock: Clock;
@@ -139,7 +137,7 @@ export class CallOutput {
       this.#waiting = false;
       this.#due = this.#clock.now() + BETWEEN_MS;
       this.#send(lastLines(this.#tail));
-    }, () => {}); // the call has ended
+    }, () => {}); // The call has ended.
   };
 
   end(): void {
@@ -147,13 +145,13 @@ export class CallOutput {
   }
 }
 
-/** Colours, titles and movements of a terminal. */
+/** Matches colours, titles and movements of a terminal. */
 // deno-lint-ignore no-control-regex
 const TERMINAL_CODES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_=>])/g;
 
-/** The end of an output as a terminal would show it: a carriage return begins its line again. */
+/** Returns the end of an output as a terminal would show it: a carriage return begins its line again. */
 function lastLines(tail: Uint8Array): string {
-  const from = tail.findIndex((byte) => (byte & 0xc0) !== 0x80); // the tail may begin inside a character
+  const from = tail.findIndex((byte) => (byte & 0xc0) !== 0x80); // The tail may begin inside a character.
   const text = new TextDecoder().decode(tail.subarray(from), { stream: true }).replace(TERMINAL_CODES, "");
   const lines = text.trimEnd().split("\n").map((line) => line.split("\r").findLast((part) => part !== "") ?? "");
   return lines.slice(-TAIL_LINES).map((line) => clip(line, LINE_CHARS)).join("\n");
@@ -163,7 +161,6 @@ function mayChange(name: string, active: ActiveExtensions | null): boolean {
   return CHANGING.includes(name) || active !== null && active.functions.includes(name) && !active.reads.includes(name);
 }
 
-/** Throws for a function that may change something. */
 function refuseChange(name: string, active: ActiveExtensions | null): void {
   if (active === null || active.reads.includes(name) || !active.functions.includes(name)) return;
   const [namespace = "", symbol = ""] = name.split(".");
@@ -174,7 +171,6 @@ function refuseChange(name: string, active: ActiveExtensions | null): void {
   });
 }
 
-/** Describes a call of a function that declares no action. */
 function unnamed(name: string): CallAction {
   return { doing: `calling ${name}`, done: `called ${name}`, things: "times", named: 0 };
 }
@@ -188,12 +184,11 @@ function called(active: ActiveExtensions | null, name: string): ActiveExtensions
 
 const MAX_DIFFS = 20;
 const MAX_CHARS = 16 * 1024;
-/** The limit for the bytes of the names of all other files. */
+/** Limit of the bytes of the names of all other files. */
 const MAX_NAMES = 64 * 1024;
 
-/** Returns the diffs that an event reports from a function's result: its key `diff`, or each element's. Diffs that only
- * report a removal or a move are skipped. The list is bounded, since events carry it; of the last diffs it has only
- * the names. */
+/** Returns the diffs in a function's result for an event: its key `diff`, or each element's. Diffs that only report a
+ * removal or a move are skipped. Events carry the list, so it is bounded: the last diffs have only their names. */
 export function diffsIn(result: unknown): { readonly diffs?: readonly string[] } {
   const found: string[] = [];
   let [left, names] = [MAX_CHARS, MAX_NAMES];
@@ -212,7 +207,6 @@ export function diffsIn(result: unknown): { readonly diffs?: readonly string[] }
   return found.length > 0 ? { diffs: found } : {};
 }
 
-/** Returns all diffs in a result. */
 function allDiffs(result: unknown): readonly string[] {
   return (Array.isArray(result) ? result : [result]).flatMap((one: unknown) => {
     const diff: unknown = typeof one === "object" && one !== null ? Reflect.get(one, "diff") : undefined;
@@ -220,7 +214,7 @@ function allDiffs(result: unknown): readonly string[] {
   });
 }
 
-/** Runs a built-in function; throws `HostCallError` for invalid arguments and outside a query. */
+/** Throws `HostCallError` for invalid arguments and outside a query. */
 export async function callBuiltin(
   call: HostCall,
   { source, scope }: { readonly source: BuiltinSource; readonly scope: QueryScope },
@@ -230,7 +224,6 @@ export async function callBuiltin(
   return await builtin.run(call, source, scope);
 }
 
-/** Variables and history, as the built-in functions see them. */
 export interface BuiltinSource {
   readonly vars: () => unknown;
   readonly varHistory: (name: string) => Promise<unknown>;
@@ -240,9 +233,8 @@ export interface BuiltinSource {
   readonly conversationHistory: (count: number) => Promise<unknown>;
   readonly conversationCode: (query: string | null) => Promise<unknown>;
   readonly doc: (name: string) => string | null;
-  /** Returns the topics that a search by words can find. */
   readonly topics: () => Promise<readonly Topic[]>;
-  /** Returns functions of active extensions, and all that are switched off. */
+  /** Returns functions of active extensions, and functions that are switched off. */
   readonly extensions: () => { readonly functions: readonly string[]; readonly off: readonly OffPart[] };
 }
 
@@ -292,7 +284,6 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
   doc: { signature: "doc(f or words): Promise<string>", run: doc },
 };
 
-/** Docs for the names of the realm itself. */
 const REALM_DOCS: Readonly<Record<string, string>> = {
   print:
     "print(...values): void\nPrints a line: the journal shows it, printed[i] has all of it. console.log does the same.",
@@ -306,10 +297,8 @@ const REALM_DOCS: Readonly<Record<string, string>> = {
 /** Functions whose effect outlasts the request. */
 const CHANGING: readonly string[] = ["restoreVar", "forget"];
 
-/** Names of the host functions that every sandbox has. */
 export const BUILTIN_NAMES: readonly string[] = Object.keys(BUILTINS);
 
-/** Names that Vis adds to every realm besides the builtins. */
 const ALWAYS = ["console", "print", "printed", "results", "shape", "vis"];
 
 /** Returns names in the realm that the user did not declare, except names of the language. */
@@ -343,7 +332,7 @@ async function doc(call: HostCall, source: BuiltinSource): Promise<string> {
   if (found) return found;
   const reason = offReason(asked, off);
   if (reason !== null) throw refused("doc", `Cannot describe ${asked}: ${reason}`);
-  // Whether the name begins like a namespace: a misspelled function of it has near names.
+  // A name may begin like a namespace. A misspelled function of that namespace has near names.
   const isMember = functions.some((one) => asked.startsWith(one.slice(0, one.indexOf(".") + 1)));
   if (!isMember) {
     const handbook = await Handbook.open();
@@ -365,11 +354,11 @@ const BUILTIN_TOPICS: readonly Topic[] = [
   ...Object.entries(REALM_DOCS).map(([name, doc]) => ({ name, doc })),
 ];
 const MAX_ASKED = 80, MAX_LISTED = 10, MAX_SECTIONS = 4, MAX_LINE = 160;
-/** The characters of a section that is shown because it was found, and of a page or section that is asked for. */
+/** Limits of the characters of a found section, and of a requested page or section. */
 const FOUND_CHARS = 1_500, ASKED_CHARS = 8_000;
 
-/** Lists the topics and the sections of the handbook that contain the words, best first. If the best is a section, its
- * text follows. */
+/** Lists the topics and the sections of the handbook that contain the words, best first. If the best one is a section,
+ * its text follows. */
 function listed(asked: string, topics: readonly Topic[], sections: readonly Section[]): string {
   const all = foundByWords<Topic | Section>(asked, [...topics, ...sections]);
   const crowd = new Set<Topic>(all.filter((one) => "place" in one).slice(MAX_SECTIONS));
@@ -388,7 +377,7 @@ function bounded(text: string, chars: number): string {
   return `${text.slice(0, end > 0 ? end : chars)}\n… ${text.length - Math.max(end, 0)} more characters`;
 }
 
-/** Returns the docs of a module; a function of a module is described with it. */
+/** Returns the docs of a module, or of one of its functions. */
 function moduleDoc(
   asked: string,
   { functions, source }: { readonly functions: readonly string[]; readonly source: BuiltinSource },
@@ -431,7 +420,6 @@ function count(call: HostCall): number {
   throw refused(call.name, `Cannot request ${n} iterations: ask for at least 1`);
 }
 
-/** Returns variables and history of an environment, as the built-in functions see them. */
 export function builtinSource(
   environment: {
     readonly index: VariableIndex;

@@ -48,8 +48,8 @@ import {
   VariableIndex,
 } from "./variables.ts";
 
-/** The runtime of one live conversation: its sandbox, variables and active extensions. Owned by the conversation layer,
- * which closes it; the store stays open. */
+/** The runtime of one live conversation: its sandbox, variables and active extensions. The conversation layer owns it
+ * and closes it; the store stays open. */
 export class Environment {
   readonly envId = newId();
   readonly branch: Branch;
@@ -65,7 +65,7 @@ export class Environment {
   readonly #parts: EnvironmentParts;
   readonly #session: SandboxSession;
   readonly #system = new Map<string, string>();
-  /** Host calls wait until it settles; null if nothing has to be stored first. */
+  /** Host calls wait until it settles. Null if no data has to be stored first. */
   #stored: Promise<unknown> | null = null;
   readonly #scopes: ScopeChanges;
   readonly #lost = new MissingVariableNotes();
@@ -116,7 +116,7 @@ export class Environment {
     });
   }
 
-  /** Reads the variables of the branch; does not start a child yet. */
+  /** Reads the variables of the branch. Does not start a child yet. */
   static async open(parts: EnvironmentParts): Promise<Environment> {
     const heads = await parts.store.variables(parts.branch.branchId);
     const environment = new Environment(parts, new VariableIndex(heads, parts.now));
@@ -138,12 +138,10 @@ export class Environment {
     return active;
   }
 
-  /** Whether the sandbox process is running. */
   get alive(): boolean {
     return this.#session.living !== null;
   }
 
-  /** Whether the sandbox process is running and has run a block. */
   get used(): boolean {
     return this.#session.used !== null;
   }
@@ -168,14 +166,14 @@ export class Environment {
     return this.#iterationId;
   }
 
-  /** Adds input variables for the next query; they remain afterwards. A running child gets them immediately. */
+  /** Adds input variables for the next query, which remain afterwards. A running child gets them immediately. */
   async give(given: readonly InputVariable[]): Promise<void> {
     await this.#session.give(given.map(({ image }) => image));
     for (const { image } of given) this.index.saved(image, "");
     this.given.begin(given);
   }
 
-  /** The iteration now has a row, which includes the input variables, so that other rows can refer to it. */
+  /** The iteration now has a row that includes the input variables, so that other rows can refer to it. */
   iterationBegun(iterationId: string): void {
     this.#iterationId = iterationId;
     this.given.stored();
@@ -190,18 +188,17 @@ export class Environment {
     });
   }
 
-  /** Returns the newest stored version. */
   async #newest(name: string): Promise<VariableImage | null> {
     const [newest] = await this.store.variableVersions(this.branch.branchId, name, { newest: 1 });
     return newest?.image ?? null;
   }
 
-  /** Returns the view for extensions, with the keys of the running query. */
+  /** With the keys of the running query. */
   view(signal?: AbortSignal): EnvironmentView {
     return this.views.view(signal);
   }
 
-  /** Returns the active extensions; null before the first query. */
+  /** Null before the first query. */
   get active(): Pick<ActiveExtensions, "list" | "grants"> | null {
     return this.#active;
   }
@@ -211,7 +208,7 @@ export class Environment {
     return this.#active?.faults?.() ?? [];
   }
 
-  /** The walls of the running child; null if there is none. */
+  /** Null without a running child. */
   get walls(): Walls | null {
     return this.#session.living?.walls ?? null;
   }
@@ -242,7 +239,7 @@ export class Environment {
     return this.#active?.habits ?? {};
   }
 
-  /** Adds a hint to the report of a block that used names which only other tools and runtimes have. */
+  /** Adds a hint to the report of a block that used names of other tools and runtimes. */
   #hinted({ code: source }: BlockRun, report: RunReport): RunReport {
     const { result } = report, { error } = result;
     const hint = error ? blockHint(this.habits, { ...error, source }) : "";
@@ -250,7 +247,7 @@ export class Environment {
     return { ...report, result: { ...result, error: { ...error, message: `${error.message}; ${hint}` } } };
   }
 
-  /** Adds a hint to the report of a block that read a name which a text or a list lacks, as far as it shows. */
+  /** Adds a hint to the report of a block that read a name which a text or a list lacks. */
   #told({ code }: BlockRun, report: RunReport): RunReport {
     const { result, notes } = report, { error } = result;
     const isUndefined = result.preview === "undefined" || result.stdout.includes("undefined");
@@ -277,7 +274,7 @@ export class Environment {
     }
   }
 
-  /** Returns the value, decoded by the codec; rejects with RangeError above `maxBytes`. */
+  /** Returns the value, decoded by the codec. Rejects with RangeError above `maxBytes`. */
   async readVariable(name: string, options: { readonly maxBytes: number }): Promise<unknown> {
     return await this.#session.use(name, (sandbox) => sandbox.read(name, options));
   }
@@ -290,7 +287,7 @@ export class Environment {
     this.#session.living?.bind(name, text).catch(() => {});
   }
 
-  /** Returns a snapshot to be stored, with scope changes since the last one; the caller calls `done` when it is stored.
+  /** Returns a snapshot to be stored, with scope changes since the last one. The caller calls `done` when it is stored.
    * Later changes are stored later. */
   storing(): { readonly scopes: ScopesNow; done(): void } {
     const [images, scopes] = [this.#session.unsavedNow, this.#scopes.now];
@@ -301,7 +298,6 @@ export class Environment {
     return { scopes, done };
   }
 
-  /** Returns notes for the model since the last call, such as lost variables. */
   readonly takeNotes = (): readonly string[] => [
     ...this.#modules.take(),
     ...this.#lost.take(),
@@ -315,7 +311,7 @@ export class Environment {
   }
 
   async #openSandbox(signal: AbortSignal): Promise<Sandbox> {
-    if (this.#scope === null) throw new Cancelled("No query is running"); // the call outlives its query
+    if (this.#scope === null) throw new Cancelled("No query is running"); // The call outlives its query.
     return await this.#parts.openSandbox({
       ...realmParts(this.#active),
       ...this.#modules.options(this.#active),
@@ -359,7 +355,6 @@ export class Environment {
     return { forgotten: known };
   }
 
-  /** Makes a stored version current again in the child, and permanently once the iteration is stored. */
   async #restoreVar(name: string, version: number | null): Promise<{ name: string; version: number }> {
     const versions = await this.store.variableVersions(this.branch.branchId, name);
     const found = findVersion(versions, { name, version, symbol: "restoreVar" });
@@ -379,7 +374,7 @@ export class Environment {
     this.index.filesLooked(new Map(await Promise.all(states)));
   }
 
-  /** Reverts to the stored state, so that no variable exists only here. */
+  /** Reverts to the stored state, so that each variable also exists in the store. */
   async #undo(): Promise<void> {
     this.sound = false;
     await this.#session.reset();
@@ -398,7 +393,7 @@ export class Environment {
   }
 }
 
-/** Returns the texts of the system variables as the previous query left them. */
+/** Returns the texts of the system variables after the previous query. */
 async function storedSystem(
   { store, branch: { branchId } }: Pick<EnvironmentParts, "store" | "branch">,
   heads: readonly VariableHead[],
@@ -427,7 +422,6 @@ class CallNotes {
     else if (!this.#texts.has(short)) this.#left++;
   }
 
-  /** Returns the entries since the last call. */
   take(): readonly string[] {
     const [texts, left] = [[...this.#texts], this.#left];
     [this.#texts, this.#left] = [new Set(), 0];
@@ -454,7 +448,7 @@ function offFunctions(active: ActiveExtensions | null): readonly string[] {
   return (active?.off ?? []).flatMap(({ functions }) => functions);
 }
 
-/** Returns as text everything on which a child depends from its start. A change requires a new child. Functions are
+/** Returns as text all parts on which a child depends from its start. A change requires a new child. Functions are
  * called by name. */
 export function boundText(active: ActiveExtensions): string {
   const { functions, untimed, misnamed, grants, globals, constants, modules, off } = active;
@@ -467,12 +461,11 @@ export function boundText(active: ActiveExtensions): string {
   );
 }
 
-/** Passes the modules of the active extensions to a child and tracks modules that failed. Each failure is reported
- * once. */
+/** Passes the modules of the active extensions to a child. It reports each failure of a module once. */
 class RealmModules {
   readonly #log: Log;
   readonly #conversationId: string;
-  /** Scripts that ended a child; they are not passed to another one. */
+  /** Scripts that ended a child. They are not passed to another one. */
   readonly #fatal = new Set<string>();
   readonly #reported = new Set<string>();
   readonly #notes: string[] = [];
@@ -491,7 +484,6 @@ class RealmModules {
     };
   }
 
-  /** Returns notes for the model since the last call. */
   take(): readonly string[] {
     return this.#notes.splice(0);
   }
@@ -505,7 +497,6 @@ class RealmModules {
   }
 }
 
-/** The state with which a sub-query starts. */
 interface Fork {
   readonly images: readonly VariableImage[];
   /** Names whose newest stored version is copied unchanged. */
@@ -514,7 +505,7 @@ interface Fork {
 
 export interface ForkSource {
   readonly index: VariableIndex;
-  /** Returns the value in the running child; rejects for values that the codec does not support. */
+  /** Returns the value in the running child. Rejects for values that the codec does not support. */
   readonly read: (name: string, options: { readonly maxBytes: number }) => Promise<unknown>;
   readonly stored: (name: string) => Promise<VariableImage | null>;
 }
@@ -551,7 +542,7 @@ export async function forkVariables(names: readonly string[], source: ForkSource
   return { images: [...images.values()], copies: [...copies] };
 }
 
-/** Returns null if the child does not have it as data. */
+/** Returns null if the child does not have the variable as data. */
 async function dataImage(name: string, { read, index }: ForkSource): Promise<VariableImage | null> {
   try {
     const value = await read(name, { maxBytes: MAX_BYTES });

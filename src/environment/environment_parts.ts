@@ -9,19 +9,18 @@ import type { Branch, Store } from "../persistence/store.ts";
 import type { Router } from "../providers/router/router.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox/sandbox.ts";
 
-/** The parts from which an environment is built. The caller owns them. */
+/** The caller owns the parts. */
 export interface EnvironmentParts {
   readonly branch: Branch;
-  /** The depth; 0, the default, for a user's query. */
+  /** 0, the default, for a user's query. */
   readonly depth?: number;
-  /** The iteration that started this sub-query. */
   readonly parentIterationId?: string;
   /** The user's query above this sub-query. */
   readonly userQueryId?: string;
   readonly store: Store;
   readonly registry: ExtensionSource;
   readonly log: Log;
-  /** Starts a confined child; throws if a required wall is missing. */
+  /** Starts a confined child. Throws if a required wall is missing. */
   readonly openSandbox: (
     options: Pick<
       SandboxOptions,
@@ -40,7 +39,7 @@ export interface EnvironmentParts {
   ) => Promise<Sandbox>;
   /** Whether a query may start a child before a block needs it; always if absent. */
   readonly mayStartEarly?: () => boolean;
-  /** Runs a program behind the command wall, or by the user's decision if the wall is incomplete; extensions call it as
+  /** Runs a program behind the command wall, or by the user's decision if the wall is incomplete. Extensions call it as
    * `env.spawn`. Without a caller, the user named the program. */
   readonly spawn?: (
     workspace: string,
@@ -48,9 +47,9 @@ export interface EnvironmentParts {
     options: SpawnOptions,
     caller: SpawnCaller | null,
   ) => Promise<Spawned>;
-  /** Returns the walls; rejects if no program can run. */
+  /** Rejects if no program can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
-  /** Returns network scopes; extensions call it as `env.networkScopes`. */
+  /** Extensions call it as `env.networkScopes`. */
   readonly networkScopes?: (
     workspace: string,
     argv: readonly string[],
@@ -59,9 +58,9 @@ export interface EnvironmentParts {
   /** Returns patterns of files of a workspace that may hold keys. */
   readonly secrets?: (workspace: string) => readonly string[];
   /** Returns the top of the repository around a workspace, and whether extensions may change it without approval. They
-   * may always read it. Returns null if there is none. */
+   * may always read it. Returns null outside a repository. */
   readonly repositoryRoot?: (workspace: string) => { readonly path: string; readonly isOpen: boolean } | null;
-  /** Returns obeyed paths; extensions call it as `env.obeyedPaths`. */
+  /** Extensions call it as `env.obeyedPaths`. */
   readonly obeyedPaths?: (
     workspace: string,
     paths: readonly string[],
@@ -69,37 +68,33 @@ export interface EnvironmentParts {
   ) => Promise<readonly ObeyedPath[]>;
   /** Whether the process ends after one query. */
   readonly oneRequest?: boolean;
-  /** The router whose facts extensions see. */
   readonly router?: Pick<Router, "routes" | "current">;
   readonly now: () => number;
 }
 
 export interface SubcallOptions {
-  /** The name of a model, or "cost", "speed", "intelligence"; the query's own model if absent. */
+  /** The name of a model, or "cost", "speed" or "intelligence"; the query's own model if absent. */
   readonly model?: string;
   readonly signal: AbortSignal;
 }
 
-/** Model calls and sub-queries within a query. */
 export interface SubcallFunctions {
-  /** Returns the text of a plain reply. */
   ask(prompt: string, options: SubcallOptions & { readonly system?: string }): Promise<string>;
   runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult>;
 }
 
-/** A scope exists only while a query runs. The query engine attaches it to the environment and removes it
- * afterwards. */
+/** A scope exists only while a query runs. The query engine attaches it to the environment and removes it afterwards. */
 export interface QueryScope {
   readonly queryId: string;
   readonly signal: AbortSignal;
-  /** Whether the query makes a plan or a review: calls that change something are refused. */
+  /** Whether the query makes a plan or a review. Calls that change data are then refused. */
   readonly onlyReads?: boolean;
   readonly budget: () => number;
   /** Returns the model that serves the query; by default the process's model. */
   readonly root?: () => { readonly provider: string; readonly model: string };
   /** Extends the budget by `n` iterations, up to the operator's ceiling. */
   readonly requestMore: (n: number) => { readonly granted: number; readonly budget: number };
-  /** Offers a final answer from a block; only the first one in an iteration counts. */
+  /** Offers a final answer from a block. Only the first one in an iteration counts. */
   readonly answer: (
     text: string,
     facts: {
@@ -112,19 +107,19 @@ export interface QueryScope {
   ) => void;
   /** Absent if no calls are allowed, in tests of other parts. */
   readonly subcalls?: SubcallFunctions;
-  /** Asks the user for a request of an extension; absent like `subcalls`. */
+  /** Asks the user about a request of an extension; absent like `subcalls`. */
   readonly approve?: (
     request: ApprovalRequest,
     from: {
       readonly extension: string;
       readonly signal: AbortSignal;
-      /** If true, no user is asked: only lasting answers count. */
+      /** If true, Vis asks no user and only lasting answers count. */
       readonly isQuiet?: boolean;
     },
   ) => Promise<Approval>;
   readonly onCall: (call: HostCallEvent) => void;
   /** Receives the last lines that a running call printed; absent without an observer. */
   readonly onOutput?: (printed: { readonly block: number; readonly output: string }) => void;
-  /** Called with the unified diff of each file that a call changed. */
+  /** Receives the unified diff of each file that a call changed. */
   readonly onChange?: (diff: string) => void;
 }

@@ -56,7 +56,7 @@ interface ViewSource {
 export class EnvironmentViews {
   readonly #source: ViewSource;
   readonly #db: StoredHistory;
-  /** The view without a query; extensions see another one with it. */
+  /** The view without a query. Each query has a view of its own. */
   readonly #idle: EnvironmentView;
   readonly #base: EnvironmentView;
   readonly #own = new Map<string, Pick<EnvironmentView, "store" | "bindVar">>();
@@ -69,7 +69,6 @@ export class EnvironmentViews {
     this.#base = add(Object.create(this.#idle), this.#query());
   }
 
-  /** Returns the keys that belong to one extension. */
   readonly own: OwnKeys = (namespace, call) => {
     const kept = this.#kept(namespace);
     const { scope } = this.#source.now();
@@ -98,7 +97,6 @@ export class EnvironmentViews {
       ));
   }
 
-  /** Returns the store and the binding of variables that a namespace keeps for the whole life of the environment. */
   #kept(namespace: string): Pick<EnvironmentView, "store" | "bindVar"> {
     const known = this.#own.get(namespace);
     if (known) return known;
@@ -188,7 +186,6 @@ export class EnvironmentViews {
     });
   }
 
-  /** Returns the keys that exist while a query runs. */
   #query(): Partial<EnvironmentView> {
     const { now, parts: { parentIterationId, userQueryId } } = this.#source;
     return {
@@ -205,7 +202,7 @@ export class EnvironmentViews {
     };
   }
 
-  /** Programs end with the call, or else with the query, or else with the conversation. */
+  /** Programs end with the call, otherwise with the query, otherwise with the conversation. */
   #spawn(
     scope: QueryScope | null,
     { signal, caller }: { readonly signal: AbortSignal | undefined; readonly caller: SpawnCaller },
@@ -217,10 +214,10 @@ export class EnvironmentViews {
   }
 }
 
-/** The caller until it is known which extension sees the environment. */
+/** The caller until Vis knows which extension sees the environment. */
 const NOBODY: SpawnCaller = { extension: "", ask: null };
 
-/** Returns the facts about the router that extensions see. `root` overrides its model if the query has its own. */
+/** Returns the facts about the router that extensions see. `root` replaces its model if the query has its own. */
 function routerFacts(
   router: Pick<Router, "routes" | "current">,
   root?: RouterFacts["root"],
@@ -254,9 +251,8 @@ interface BoundVariablesSource {
   readonly session: SandboxSession;
   readonly scopes: ScopeChanges;
   readonly given: InputVariables;
-  /** Returns the newest stored version. */
   readonly stored: (name: string) => Promise<VariableImage | null>;
-  /** Whether a block is running; when it ends, variables bound in the meantime are stored. */
+  /** Whether a block is running. When it ends, variables bound in the meantime are stored. */
   readonly running: () => boolean;
   readonly initialNames: () => ReadonlySet<string>;
 }
@@ -269,7 +265,7 @@ export class BoundVariables {
     this.#source = source;
   }
 
-  /** Reads a variable without starting a child: if there is none, it reads the stored version. */
+  /** Reads a variable without starting a child. Without a running child, it reads the stored version. */
   async read(name: string, { maxBytes = READ_BYTES }: { readonly maxBytes?: number } = {}): Promise<unknown> {
     const { index, session } = this.#source;
     checkName(name, "read");
@@ -306,7 +302,6 @@ export class BoundVariables {
     index.bump();
   }
 
-  /** Returns the live ones, newest first. */
   list(): readonly CustomBinding[] {
     return this.#source.index.all().flatMap(({ name, scope, summary: { doc, inline, shape } }) =>
       scope === "live" && doc.startsWith(MARK)
@@ -368,7 +363,7 @@ type Options<Name extends keyof OwnStore, At extends number> = NonNullable<Param
 
 type StoreOfStates = LargeTextStore & { readonly states: StateStore };
 
-/** The `env.store` of one extension in one conversation, or of one of its commands. Validates the extension's input;
+/** The `env.store` of one extension in one conversation, or of one of its commands. It validates the extension's input;
  * the store enforces limits. */
 export class ExtensionStore implements OwnStore {
   readonly #store: StoreOfStates;
@@ -376,7 +371,7 @@ export class ExtensionStore implements OwnStore {
   readonly #workspace: string;
   readonly #now: () => Omit<StatePlace, "namespace">;
 
-  /** `now` returns the point of a change; a command has no branch. */
+  /** `now` returns the point of a change. A command has no branch. */
   constructor(store: StoreOfStates, { namespace, workspace, now = () => ({ branchId: null }) }: {
     readonly namespace: string;
     readonly workspace: string;
@@ -486,7 +481,7 @@ const MAX_DEPTH = 500;
 
 type Place = { readonly path?: string; readonly depth?: number };
 
-/** Returns why a value would not survive a JSON round trip, with the path; null if it would. Runs no getters. */
+/** Returns why a value would not survive a JSON round trip, with the path, or null. Runs no getters. */
 function jsonFault(value: unknown, { path = "", depth = 0 }: Place = {}): string | null {
   const at = path === "" ? "the value" : path;
   if (value === null || typeof value === "boolean" || typeof value === "string") return null;
@@ -519,12 +514,11 @@ function kindOf(value: unknown): string {
   return typeof name === "string" && name !== "" ? `a ${name}` : "an object of a class";
 }
 
-/** The bytes of the random number at the start of each piece. It makes the piece unique, so that the piece can be
- * removed without searching the store. */
+/** Bytes of the random number at the start of each piece. It makes the piece unique, so that the piece can be removed
+ * without searching the store. */
 const MARK_BYTES = 16;
 const PIECE = 1 << 20;
 
-/** Yields bytes in pieces of a megabyte, each after a random number. */
 async function* markedPieces(
   bytes: Uint8Array | AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
@@ -544,7 +538,6 @@ async function* markedPieces(
   if (end > MARK_BYTES || !any) yield piece.slice(0, end);
 }
 
-/** Yields the bytes that `markedPieces` received. */
 async function* unmarkedPieces(
   pieces: AsyncIterable<Uint8Array<ArrayBuffer>>,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
@@ -663,10 +656,10 @@ type WallSpawn = (
   caller: SpawnCaller | null,
 ) => Promise<Spawned>;
 
-/** Limits for the failures kept for one query, and for the characters of a title. */
+/** Limits of the failures kept for one query, and of the characters of a title. */
 const MOST_FAILED = 20, TITLE_CHARS = 80;
 
-/** The limit for the output of a background program that is kept for the user. */
+/** Limit of the output of a background program that is kept for the user. */
 const WATCHED_CHARS = 64_000;
 
 /** A program that the user can see and stop while it runs. */
@@ -685,7 +678,7 @@ class WatchedProgram implements BackgroundProgram {
     this.#stopped.abort();
   }
 
-  /** Returns the options of the program with watching added. */
+  /** Adds the watching to the options of the program. */
   options(options: SpawnOptions): SpawnOptions {
     const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
     const { stop, onOutput } = options;
@@ -700,8 +693,8 @@ class WatchedProgram implements BackgroundProgram {
   }
 }
 
-/** The programs of one conversation. Programs started in a call end with the call, a query's programs with the query,
- * and the others with the conversation. */
+/** Programs started in a call end with the call, a query's programs with the query, and the others with the
+ * conversation. */
 export class ConversationPrograms {
   readonly #closed = new AbortController();
   #query = new AbortController();
@@ -710,17 +703,14 @@ export class ConversationPrograms {
   #failed: string[] = [];
   #untold: string[] = [];
 
-  /** Whether a program is running. */
   get running(): boolean {
     return this.#running.size > 0;
   }
 
-  /** The running programs that have a title. */
   get titles(): readonly string[] {
     return this.background.map(({ title }) => title);
   }
 
-  /** The running programs that have a title, with their output. */
   get background(): readonly BackgroundProgram[] {
     return [...this.#background.values()];
   }
@@ -739,7 +729,6 @@ export class ConversationPrograms {
     return this.#closed.signal;
   }
 
-  /** Aborts when the running query ends. */
   get query(): AbortSignal {
     return this.#query.signal;
   }
@@ -751,7 +740,7 @@ export class ConversationPrograms {
     this.#failed = [];
   }
 
-  /** Returns `env.spawn` for one call, or for other work with a signal; `caller` is null for programs of the user. */
+  /** Returns `env.spawn` for one call, or for other work with a signal. `caller` is null for programs of the user. */
   bind(
     spawn: WallSpawn,
     { workspace, root, signal, caller = null }: {
@@ -786,7 +775,7 @@ export class ConversationPrograms {
     this.#untold.push(text);
   }
 
-  /** Ends all programs and waits until none is left. */
+  /** Ends all programs and waits for their end. */
   async close(): Promise<void> {
     this.#closed.abort(new Error("Ended: the conversation was closed"));
     await Promise.all(this.#running);

@@ -11,7 +11,7 @@ import type { VariableDiff } from "./version_diff.ts";
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 
 /** Returns the value of a stored version as data. Functions and classes become their source, with their own data in a
- * comment; lost values become null. */
+ * comment. Lost values become null. */
 export function valueOf(image: VariableImage): unknown {
   if (SYSTEM.includes(image.name)) return image.source;
   if (image.kind === "function" || image.kind === "class") {
@@ -25,7 +25,7 @@ export function valueOf(image: VariableImage): unknown {
     : undefined;
 }
 
-/** Returns every stored version, oldest first, as the model sees it. */
+/** Oldest first, as the model sees them. */
 export async function varHistory(store: Store, at: { readonly branchId: string; readonly name: string }): Promise<
   readonly { version: number; value: unknown; code: string; createdAt: number }[]
 > {
@@ -33,7 +33,7 @@ export async function varHistory(store: Store, at: { readonly branchId: string; 
   return versions.map(({ version, image, code, createdAt }) => ({ version, value: valueOf(image), code, createdAt }));
 }
 
-/** Returns the differences between two versions: data by path, texts and functions line by line. */
+/** Compares data by path, and texts and functions line by line. */
 export async function varDiff(
   store: Store,
   at: {
@@ -52,8 +52,8 @@ export async function varDiff(
   return diffVersions({ name, from, to, before: valueOf(before.image), after: valueOf(after.image) });
 }
 
-/** Returns the requested version, by default the newest. If it does not exist, the error lists the existing versions. `symbol` is the
- * calling function. */
+/** Returns the requested version, by default the newest. If it does not exist, the error lists the existing versions.
+ * `symbol` is the calling function. */
 export function findVersion(
   versions: readonly VariableVersion[],
   { name, version, symbol }: { readonly name: string; readonly version: number | null; readonly symbol: string },

@@ -6,7 +6,6 @@ import type { LargeTextStore } from "../persistence/store.ts";
 import { summarize } from "../sandbox/child/view/summary.ts";
 import { decode, encode } from "../sandbox/codec/codec.ts";
 
-/** An input variable of a query, with its description for the model. */
 export interface InputVariable {
   readonly image: VariableImage;
   readonly text: string;
@@ -14,19 +13,18 @@ export interface InputVariable {
   readonly whole: ShownInput | null;
 }
 
-/** Text or JSON from outside that becomes a variable. */
 export interface VariableSource {
   /** The source of the variable, as the model sees it. */
   readonly label: string;
   readonly json: boolean;
-  /** The encoding of bytes that were made from a text; for other bytes, it is detected. */
+  /** The encoding of bytes that were made from a text. The encoding of other bytes is detected. */
   readonly encoding?: "utf-8";
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
-/** Text up to this size is an ordinary variable; larger text is never held in memory as a whole. */
+/** Text up to this size is an ordinary variable. Larger text is never held in memory as a whole. */
 const SMALL_BYTES = 1 << 20;
-/** JSON up to this size is parsed; the value of larger JSON would not be kept. */
+/** JSON up to this size is parsed. The value of larger JSON would not be kept. */
 const JSON_BYTES = 32 << 20;
 const PIECE_BYTES = 4 << 20;
 const PREVIEW_CHARS = 300;
@@ -111,7 +109,6 @@ function imageOf(
   return { name, kind: "data", bytes, root: null, source: "", requires: [], reason: "", summary };
 }
 
-/** Describes a value that is held in full. */
 function described(
   image: VariableImage,
   { what, label, text }: { readonly what: string; readonly label: string; readonly text: string },
@@ -155,7 +152,7 @@ async function* joined(first: readonly Uint8Array[], rest: AsyncIterator<Uint8Ar
   for (let step = await rest.next(); !step.done; step = await rest.next()) yield step.value;
 }
 
-/** Yields chunks of equal size, however they arrive. */
+/** Yields chunks of equal size, whatever the size of the given ones. */
 async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let piece = new Uint8Array(PIECE_BYTES), used = 0;
   for await (let bytes of source) {
@@ -197,8 +194,8 @@ async function beginning(store: LargeTextStore, large: string): Promise<string> 
   return "";
 }
 
-/** Describes an input variable of a query to the model in one line. No part of it can look like part of the message,
- * and its length does not depend on the size of the value. */
+/** Describes an input variable to the model in one line. No part of it can look like part of the message, and its
+ * length does not depend on the size of the value. */
 function describeInputVariables(
   name: string,
   { what, label, preview }: { readonly what: string; readonly label: string; readonly preview: string },
@@ -211,7 +208,6 @@ function headOf(name: string, { what, label }: { readonly what: string; readonly
   return `[The variable ${name} holds ${label.slice(0, 200)}: ${what}`;
 }
 
-/** The facts about an input variable that the model sees. */
 export interface ShownInput {
   readonly text: string;
   /** The whole text; null for a part in `text`. */
@@ -224,7 +220,6 @@ export class InputVariables {
   #unstored: readonly InputVariable[] = [];
   #shown: readonly ShownInput[] = [];
 
-  /** Variables that no iteration has stored yet. */
   get unstored(): readonly InputVariable[] {
     return this.#unstored;
   }
@@ -239,7 +234,7 @@ export class InputVariables {
   }
 
   begin(given: readonly InputVariable[]): void {
-    // A query that was interrupted before its first row may have left some.
+    // A query that was interrupted before its first row may have left some variables.
     this.#unstored = [...this.#unstored.filter((one) => !given.includes(one)), ...given];
     this.describe(given);
   }

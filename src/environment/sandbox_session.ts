@@ -17,10 +17,9 @@ export interface SessionSource {
   readonly open: (signal: AbortSignal) => Promise<Sandbox>;
   /** Returns the newest stored versions of the live variables, in restore order. */
   readonly stored: () => Promise<readonly VariableImage[]>;
-  /** Returns names and texts of the system variables. */
   readonly system: () => ReadonlyMap<string, string>;
   readonly rows?: () => Promise<readonly FormerResult[]>;
-  /** Called after each restore that lost something. */
+  /** Called after each restore that lost variables. */
   readonly onLost: (lost: readonly MissingVariable[]) => void;
   /** Yields UTF-8 chunks of a text that is too large to be restored with the others. */
   readonly pieces?: (large: string) => AsyncIterable<Uint8Array<ArrayBuffer>>;
@@ -40,7 +39,7 @@ export interface MissingVariable {
 export class SandboxSession {
   readonly #source: SessionSource;
   readonly #rows: ShownRows;
-  /** The start in progress, or null. */
+  /** The start in progress. */
   #start: Start | null = null;
   #sandbox: Sandbox | null = null;
   /** Whether the child has run a block or is about to. */
@@ -49,7 +48,7 @@ export class SandboxSession {
   #stopped: Promise<unknown> = Promise.resolve();
   /** Versions created since the last stored iteration, by name; null for a forgotten name. */
   readonly #unsaved = new Map<string, VariableImage | null>();
-  /** Large texts that the running child does not have yet: variable name to the store's name of the text. */
+  /** Large texts that the running child does not have yet. Maps the variable name to the store's name of the text. */
   readonly #unloaded = new Map<string, string>();
   #closed = false;
 
@@ -58,12 +57,11 @@ export class SandboxSession {
     this.#rows = new ShownRows(source.rows ?? (() => Promise.resolve([])));
   }
 
-  /** The running child, or null. */
   get living(): Sandbox | null {
     return this.#sandbox && !this.#sandbox.ended ? this.#sandbox : null;
   }
 
-  /** The child, if it is running and has run a block; a new one would not have the same state. */
+  /** The child, if it is running and has run a block. A new child would not have the same state. */
   get used(): Sandbox | null {
     return this.#used ? this.living : null;
   }
@@ -79,7 +77,7 @@ export class SandboxSession {
   }
 
   /** Runs work that needs no block in the child, with the large texts that the code names. If the child ends meanwhile,
-   * the work is repeated once in a new child; rejects with `SandboxEnded` if that one ends too. */
+   * the work is repeated once in a new child. Rejects with `SandboxEnded` if that one ends too. */
   async use<T>(code: string, work: (sandbox: Sandbox, failed: string | null) => Promise<T>): Promise<T> {
     for (let time = 1;; time++) {
       const { sandbox, failed } = await this.readyFor(code);
@@ -91,7 +89,7 @@ export class SandboxSession {
     }
   }
 
-  /** Returns the child, with the large texts that the code names; `failed` names a text for which the child has no
+  /** Returns the child, with the large texts that the code names. `failed` names a text for which the child has no
    * memory. */
   async readyFor(code: string): Promise<{ readonly sandbox: Sandbox; readonly failed: string | null }> {
     const sandbox = this.living ?? await this.ready();
@@ -109,7 +107,7 @@ export class SandboxSession {
     return { sandbox, failed: null };
   }
 
-  /** Adds variables from outside: a running child gets them now, a later one when it starts. */
+  /** Adds variables from outside. A running child gets them now, a later one when it starts. */
   async give(images: readonly VariableImage[]): Promise<void> {
     this.remember(images);
     for (const { name, large } of images) {
@@ -120,7 +118,7 @@ export class SandboxSession {
     await this.living?.restore(images.filter(({ large }) => large === undefined)).catch(unlessGone);
   }
 
-  /** Makes a version the current one; a large text is loaded only when a block names it. */
+  /** Makes a version the current one. A large text is loaded only when a block names it. */
   async restore(image: VariableImage): Promise<readonly VariableRestoreReport[]> {
     const sandbox = await this.ready();
     if (image.large === undefined) return await sandbox.restore([image]);
@@ -159,7 +157,6 @@ export class SandboxSession {
     await this.living?.forget(names).catch(unlessGone);
   }
 
-  /** Returns a version that is not stored yet. */
   unsaved(name: string): VariableImage | null {
     return this.#unsaved.get(name) ?? null;
   }
@@ -168,7 +165,7 @@ export class SandboxSession {
     return new Map(this.#unsaved);
   }
 
-  /** Drops these versions, which are stored now, except where there is a newer one. */
+  /** Drops these versions, which are now stored, unless a newer one exists. */
   stored(images: ReadonlyMap<string, VariableImage | null>): void {
     for (const [name, image] of images) if (this.#unsaved.get(name) === image) this.#unsaved.delete(name);
   }
@@ -186,7 +183,7 @@ export class SandboxSession {
     await this.#start?.child.catch(() => {});
   }
 
-  /** Ends the child, even while it is starting; the next use starts a new one. */
+  /** Ends the child, even while it is starting. The next use starts a new one. */
   async stop(): Promise<void> {
     const [start, sandbox] = [this.#start, this.#sandbox];
     this.#start = this.#sandbox = null;
@@ -244,7 +241,7 @@ export class SandboxSession {
       await this.#restoreAll(sandbox, stored);
       await restoreRows(sandbox, rows);
       checkWanted(signal);
-      // After this line, the code that changes a system variable also binds it; frames arrive in order.
+      // After this line, the code that changes a system variable also binds it. Frames arrive in order.
       this.#sandbox = sandbox;
       await Promise.all([...this.#source.system()].map(([name, text]) => sandbox.bind(name, text)));
       checkWanted(signal);
@@ -268,13 +265,12 @@ export class SandboxSession {
   }
 }
 
-/** A start of a child that is in progress; aborting ends it. */
 interface Start {
   readonly child: Promise<Sandbox>;
   readonly controller: AbortController;
 }
 
-/** Throws SandboxEnded if the start was stopped in the meantime. */
+/** Throws `SandboxEnded` if the start was stopped in the meantime. */
 function checkWanted({ aborted }: AbortSignal): void {
   if (aborted) throw new SandboxEnded("it was stopped while it was starting");
 }
@@ -308,12 +304,11 @@ async function bindPieces(
 }
 
 const HELD_CHARS = 120;
-/** The limit for the values of one iteration together. */
+/** Limit of the values of one iteration together. */
 const MAX_BYTES = 16 << 20;
 /** A query searches at most this many iterations back for the last one with blocks. */
 const LAST_ITERATIONS = 8;
 
-/** Sends rows to a child, if there are any. */
 async function restoreRows(sandbox: Sandbox, rows: FormerResults): Promise<void> {
   if (rows.shown.length + rows.running.length > 0) await sandbox.restoreResults(rows);
 }
@@ -322,7 +317,7 @@ async function restoreRows(sandbox: Sandbox, rows: FormerResults): Promise<void>
  * the running one. */
 class ShownRows {
   readonly #stored: () => Promise<readonly FormerResult[]>;
-  /** The rows; null until something is known, while they are in the store. */
+  /** Null while the rows are only in the store. */
   #shown: readonly FormerResult[] | null = null;
   #running: FormerResult[] = [];
   #iteration = -1;
@@ -342,7 +337,7 @@ class ShownRows {
     this.#running[index] = formerResult(result, value);
   }
 
-  /** Drops the rows, since the store has everything shown so far. */
+  /** Drops the rows, since the store has all shown rows so far. */
   reset(): void {
     this.#shown = null;
     this.#running = [];

@@ -16,7 +16,7 @@ export async function sourceFault(path: string, text: string): Promise<SourceFau
     // The end of the text is after its last line.
     return fault && { ...fault, line: Math.min(fault.line, text.trimEnd().split("\n").length) };
   } catch {
-    return null; // a failure of the parser is no evidence against the file
+    return null; // A failure of the parser is no evidence against the file.
   }
 }
 
@@ -33,16 +33,16 @@ const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])|(?:true|fal
 /** Matches the token that the error quotes. */
 const TOKEN = /"[^"\n]{0,40}"?|[\w.$'-]{1,40}|[^]/y;
 
-/** Returns the position at which a text stops being JSON; null if it is valid. */
+/** Returns the position at which a text stops being JSON, or null if it is valid. */
 function jsonFault(path: string, text: string): SourceFault | null {
   try {
     JSON.parse(text.replace(/^\ufeff/, ""));
     return null;
-  } catch { /* its message does not always have the place */ }
+  } catch { /* The error message does not always have the position. */ }
   return new JsonScanner(text, WITH_COMMENTS.test(path)).fault();
 }
 
-/** Reads JSON with its own stack, so that no depth exhausts the engine's. */
+/** Reads JSON with its own stack, so that deep nesting does not exhaust the engine's. */
 class JsonScanner {
   readonly #text: string;
   readonly #isLoose: boolean;

@@ -7,14 +7,12 @@ import type { MissingVariable } from "./sandbox_session.ts";
 
 const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
 
-/** `changedFile` is a file whose text the variable has and which has changed since; null if there is none. */
+/** `changedFile` is a file whose text the variable has and which has changed since. */
 type IndexedHead = VariableHead & { readonly changedFile: string | null };
 
-/** Limits for the files whose text one variable may have, for the files that are compared, and for the known changed
- * files. */
+/** Limits of the files whose text one variable may have, of the compared files, and of the known changed files. */
 const MAX_TEXTS = 100, MAX_LOOKED = 1_000, MAX_CHANGED = 10_000;
 
-/** A text of a file that a variable has. */
 interface FileText {
   /** The time of the read in the order of this process, or -1 if the text is known to be older than its file. */
   readonly at: number;
@@ -23,24 +21,21 @@ interface FileText {
 }
 
 interface ReadBy {
-  /** The name of the function. */
   readonly by: string;
-  /** The state of a file, by its path in the workspace. */
+  /** Returns the state of a file by its path in the workspace. */
   readonly stateOf: (path: string) => string;
 }
 
 /** Tracks which files have changed since a variable got their text. */
 class FileTexts {
-  /** The files of each variable. */
   readonly #texts = new Map<string, ReadonlyMap<string, FileText>>();
   readonly #changed = new BoundedMap<string, number>(MAX_CHANGED);
   /** The files that calls of the running block have changed. */
   #changedBy: { readonly path: string; readonly by: string }[] = [];
-  /** The files that the running block has read. */
   #read: (FileText & { readonly path: string; readonly by: string })[] = [];
   #now = 0;
 
-  /** Takes the files of a stored version. Their states are still to be compared. */
+  /** Adds the files of a stored version. Their states are compared later. */
   stored(name: string, files: Readonly<Record<string, string>>): void {
     const at = ++this.#now;
     const texts = Object.entries(files).slice(-MAX_TEXTS).map(([path, state]) => [path, { at, state }] as const);
@@ -65,7 +60,7 @@ class FileTexts {
     return [...new Set(names.flatMap((name) => [...this.#texts.get(name)?.keys() ?? []]))].slice(0, MAX_LOOKED);
   }
 
-  /** Compares all texts with the states that files have now. Returns whether one was found to be older. */
+  /** Compares all texts with the states that files have now. Returns whether any text is older than its file. */
   looked(states: ReadonlyMap<string, string>): boolean {
     let isOlder = false;
     for (const [name, texts] of this.#texts) {
@@ -90,7 +85,8 @@ class FileTexts {
   }
 
   /** A variable has the text of the files that its statements read, and of the files of its source variables, except
-   * the files that its statements changed. If a block read several texts, a text belongs to the file whose name follows in the code. Returns the files. */
+   * the files that its statements changed. If a block read several texts, a text belongs to the file whose name
+   * follows in the code. Returns the files. */
   saved({ name, kind, summary }: VariableImage, { code, madeFrom }: {
     readonly code: string;
     readonly madeFrom: readonly string[];
@@ -128,7 +124,7 @@ const WORDS = /[\p{ID_Start}$_][\p{ID_Continue}$]*/gu;
 
 function firstNamed<T extends { readonly path: string }>(read: readonly T[], code: string, name: string): readonly T[] {
   const begin = code.matchAll(WORDS).find(([word]) => word === name)?.index ?? 0;
-  const placeOf = ({ path }: T): number => code.indexOf(path, begin) >>> 0; // a missing path has -1 and comes last
+  const placeOf = ({ path }: T): number => code.indexOf(path, begin) >>> 0; // A missing path has -1 and sorts last.
   const first = read.toSorted((one, other) => placeOf(one) - placeOf(other)).find(({ path }) =>
     code.includes(path, begin)
   );
@@ -149,7 +145,7 @@ export class VariableIndex {
     this.replace(heads);
   }
 
-  /** Replaces all variables; `heads` are newest first. */
+  /** `heads` are newest first. */
   replace(heads: readonly VariableHead[]): void {
     this.#heads.clear();
     for (const head of heads.toReversed()) {
@@ -174,7 +170,6 @@ export class VariableIndex {
     return this.#revision;
   }
 
-  /** Returns the variables, newest first. */
   all(): readonly VariableHead[] {
     return [...this.#heads.values()].toReversed();
   }
@@ -189,7 +184,6 @@ export class VariableIndex {
     this.#texts.changedBy(name, paths);
   }
 
-  /** Returns the files whose text live variables have. */
   get files(): readonly string[] {
     return this.#texts.pathsOf(this.all().flatMap(({ name, scope }) => scope === "live" ? [name] : []));
   }
@@ -212,7 +206,6 @@ export class VariableIndex {
     return this.#heads.get(name);
   }
 
-  /** Number of live variables that the user declared. */
   userCount(): number {
     let count = 0;
     for (const head of this.#heads.values()) if (head.scope === "live") count++;
@@ -273,7 +266,7 @@ export class VariableIndex {
     this.#put({ ...head, kind: "lost", reason: head.kind === "lost" && head.reason !== "" ? head.reason : reason });
   }
 
-  /** Returns the text from `render`, which is called again only after a change. */
+  /** Calls `render` only after a change; otherwise returns its last text. */
   rendered(render: (heads: readonly IndexedHead[]) => string): string {
     if (this.#rendered?.revision !== this.#revision) {
       const heads = this.all().map((head) => ({ ...head, changedFile: this.#texts.changedSince(head.name) }));
@@ -342,7 +335,7 @@ export class ScopeChanges {
   readonly #index: VariableIndex;
   readonly #forgotten = new Set<string>();
   readonly #live = new Set<string>();
-  /** Variables that the running block restored; `forgotten` is true if the variable was out of scope before. */
+  /** Variables that the running block restored. `forgotten` is true if the variable was out of scope before. */
   readonly #restored = new Map<string, RestoredImage & { readonly forgotten: boolean }>();
 
   constructor(index: VariableIndex) {
@@ -364,7 +357,7 @@ export class ScopeChanges {
     this.#index.setScope(name, "forgotten");
   }
 
-  /** Records that a block created a version of it. */
+  /** Records that a block created a version of the variable. */
   defined(name: string): void {
     this.#forgotten.delete(name);
   }
@@ -393,7 +386,7 @@ export class ScopeChanges {
     return again;
   }
 
-  /** Drops these changes, which are stored now; later changes remain to be stored. */
+  /** Drops these changes, which are now stored. Later changes remain to be stored. */
   stored({ forgotten, live }: ScopesNow): void {
     for (const name of forgotten) this.#forgotten.delete(name);
     for (const name of live) this.#live.delete(name);
@@ -429,13 +422,11 @@ export class MissingVariableNotes {
     this.#reported.delete(name);
   }
 
-  /** Returns the entries since the last call. */
   take(): readonly string[] {
     return this.#notes.splice(0);
   }
 }
 
-/** Returns why a version cannot be made current again. */
 export function notRestored({ name, kind, source }: VariableImage, reason: string): string {
   return `Cannot restore ${name}: ${reason}${madeBy(kind === "lost" ? source : "")}`;
 }

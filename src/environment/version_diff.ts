@@ -8,14 +8,12 @@ export interface VariableDiff {
   readonly same: boolean;
   /** Changes with their paths; null if texts were compared line by line. */
   readonly changes: readonly ValueChange[] | null;
-  /** The text for people and models. */
   readonly text: string;
 }
 
 const MARKS = { added: "+", removed: "-", changed: "~" } as const;
 
-/** Returns the differences between two versions of a variable. Throws `HostCallError` for texts that are too long to
- * compare. */
+/** Throws `HostCallError` for texts that are too long to compare. */
 export function diffVersions({ name, from, to, before, after }: {
   readonly name: string;
   readonly from: number;
@@ -61,21 +59,21 @@ const MAX_PATH = 300;
 
 interface ValueChange {
   readonly change: "added" | "removed" | "changed";
-  /** The path, written as in code; "" means the whole value. */
+  /** The path, written as in code; "" is the whole value. */
   readonly path: string;
-  /** Short texts of the values; null if there was none. */
+  /** The value before as short text; null if it did not exist. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
 interface ValueChanges {
   readonly changes: readonly ValueChange[];
-  /** Whether there are, or may be, more changes than the listed ones. */
+  /** Whether the list of changes may be incomplete. */
   readonly more: boolean;
 }
 
-/** Returns the differences between two values from the codec, by path. Its work and size are bounded; it runs none of
- * their code. */
+/** Returns the differences between two values from the codec, by path. Its work and size are bounded, and it runs none
+ * of their code. */
 export function valueChanges(before: unknown, after: unknown): ValueChanges {
   const comparison = new Comparison();
   try {
@@ -184,7 +182,6 @@ function isList(value: object): value is object & List {
   return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
 }
 
-/** Returns the underlying bytes if the value can only be read through a view. */
 function opened(value: unknown): unknown {
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
   return value instanceof DataView ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : value;
