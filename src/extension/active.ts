@@ -9,31 +9,27 @@ export interface ExtensionSource {
   activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions>;
   /** Returns all extensions of an environment, active or not. */
   known?(envId: string): readonly { readonly namespace: string; readonly version: string }[];
-  /** Removes the extensions of an environment that is being closed. */
+  /** Called when an environment is closed. */
   release?(envId: string): void;
 }
 
 /** The contributions of the active extensions to one query. */
 export interface ActiveExtensions {
-  /** The active extensions, in the order of installation. */
   readonly list: readonly { readonly namespace: string; readonly version: string }[];
-  /** Functions by their names, such as "search.find". */
+  /** Names such as "search.find". */
   readonly functions: readonly string[];
   /** Words for the calls of a function, by its name. */
   readonly actions: Readonly<Record<string, CallAction>>;
-  /** Functions with their own time limit. */
   readonly untimed: readonly string[];
   /** Names that the results of a function lack, each with the name to use instead. */
   readonly misnamed: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Functions that change nothing that lasts. */
+  /** Functions that make no lasting change. */
   readonly reads: readonly string[];
-  /** The constants of the extensions, by "alias.name". */
+  /** By "alias.name". */
   readonly constants: Readonly<Record<string, unknown>>;
   /** The union of their grants, in the shape of the sandbox's `Grants`. */
   readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
-  /** Platform globals that the extensions need. */
   readonly globals: readonly string[];
-  /** Scripts of modules, by their names in the realm. */
   readonly modules: Readonly<Record<string, string>>;
   /** One prompt block per extension, ordered by group and subgroup, to be joined by blank lines. */
   readonly blocks: readonly string[];
@@ -43,11 +39,10 @@ export interface ActiveExtensions {
   readonly off?: readonly OffPart[];
   /** Returns the faults that extensions threw since the query began. */
   readonly faults?: () => readonly ExtensionFault[];
-  /** Nudges of the extensions. They never throw, and return null if they have no message now. */
+  /** A nudge never throws. It returns null if it has no message now. */
   readonly nudges: readonly { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> }[];
-  /** Calls a function; rejects only with HostCallError. */
+  /** Rejects only with `HostCallError`. */
   call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;
-  /** Names that models write out of habit, mapped to the functions that replace them. */
   readonly habits?: Habits;
   /** The functions whose results are texts or lists. */
   readonly plain?: PlainResults;
@@ -64,7 +59,6 @@ interface FunctionCallOptions {
   readonly told?: (outcome: ShownOutcome) => void;
 }
 
-/** A part of an extension that threw in a query, which continued without it. */
 export interface ExtensionFault {
   readonly namespace: string;
   /** The failed part; "warn" for a warning from the extension itself. */
@@ -72,32 +66,27 @@ export interface ExtensionFault {
   readonly error: unknown;
 }
 
-/** An extension that is installed and switched off. */
 export interface OffPart {
   readonly namespace: string;
   readonly alias: string;
-  /** Functions by their names, such as "search.find". */
   readonly functions: readonly string[];
-  /** How the user switches the extension on. */
   readonly how: string;
 }
 
-/** Returns a line for the prompt; "" if no extension is off. */
 export function offLine(off: readonly OffPart[]): string {
   if (off.length === 0) return "";
   return `Off; tell the user if one would help: ${off.map(({ alias, how }) => `${alias} (${how})`).join(", ")}`;
 }
 
-/** Returns why a function, or a whole alias, cannot be used; null if it belongs to no extension that is off. */
+/** Returns why a function, or a whole alias, cannot be used. Returns null if it belongs to no extension that is off. */
 export function offReason(name: string, off: readonly OffPart[]): string | null {
   const found = off.find(({ alias }) => name === alias || name.startsWith(`${alias}.`));
   return found ? `${found.alias} is off; the user switches it on: ${found.how}` : null;
 }
 
-/** The contribution of one extension to a query; an extension with settings may act as several. */
+/** The contribution of one extension to a query. An extension with settings may act as several. */
 export type Part = Omit<ActiveExtensions, "call">;
 
-/** Joins the contributions of several extensions in their order. */
 export function joinParts(parts: readonly Part[], call: ActiveExtensions["call"]): ActiveExtensions {
   const union = (key: keyof ActiveExtensions["grants"]): readonly string[] => [
     ...new Set(parts.flatMap(({ grants }) => grants[key])),
@@ -159,7 +148,7 @@ export function callView(env: EnvironmentView, own: Partial<EnvironmentView>): E
   });
 }
 
-/** Returns all keys, including inherited ones: keys that all calls of an environment share are created once. */
+/** Includes inherited keys: keys that all calls of an environment share are created once. */
 function keysOf(env: EnvironmentView): string[] {
   const keys: string[] = [];
   for (const key in env) keys.push(key);
@@ -205,7 +194,7 @@ export async function answerInTime<T>(
   }
 }
 
-/** Copies of folders are named by hash and format (loader.ts), their modules by path. */
+/** The loader names copies of folders by hash and format, and their modules by path. */
 const OWN_FRAME = /\/[0-9a-f]{64}-\d+(?:-tests)?\/([^\n()]+?)\.mjs:(\d+):\d+/;
 
 /** Returns the message of an error, with the line of the extension's own code that was running: `x is not defined

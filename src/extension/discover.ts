@@ -7,13 +7,12 @@ type ExtensionOrigin = "home" | "project" | "path";
 export interface FoundFolder {
   readonly place: ExtensionOrigin;
   readonly path: string;
-  /** Why some folders in it were not found; it is not an extension itself. */
+  /** Why some folders in it were not found. This folder is not an extension itself. */
   readonly fault?: string;
 }
 
 interface DiscoverOptions {
   readonly home: string | null;
-  /** The real path of the workspace. */
   readonly workspace: string;
   /** Folders that the user named for this run. */
   readonly paths?: readonly string[];
@@ -51,14 +50,13 @@ async function foldersIn(place: ExtensionOrigin, folder: string): Promise<readon
   return [...found.slice(0, MAX_FOLDERS), { place, path: folder, fault }];
 }
 
-/** The settings that decide which extensions are loaded. */
 export interface Wants {
   /** Namespaces, or names of shipped extensions. If it is not null, only these are loaded. */
   readonly allow?: readonly string[] | null;
   readonly deny?: readonly string[];
   /** Sections of the settings, by namespace. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Whether to load extensions that are switched off as well, so that they can be inspected. */
+  /** Whether to load extensions that are switched off as well, for inspection. */
   readonly off?: boolean | undefined;
   /** The locked profile, which loads only listed extensions; absent if it is off. */
   readonly locked?: { readonly writable: boolean } | undefined;
@@ -69,7 +67,7 @@ interface Facts {
   readonly onByDefault?: boolean | undefined;
 }
 
-/** Whether an extension is loaded. The lists may also name it by `name`. */
+/** The lists may also name the extension by `name`. */
 export function isWanted(name: string, { namespace, onByDefault }: Facts, wants: Wants): boolean {
   const { allow = null, deny = [], config = {}, off = false, locked } = wants;
   const isListed = (list: readonly string[]): boolean => list.includes(namespace) || list.includes(name);

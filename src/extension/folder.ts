@@ -18,11 +18,10 @@ export interface ExtensionFolder {
 const MAX_FILES = 2_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_DEPTH = 16;
-/** Version control changes this folder on its own, so nothing in it is loaded. */
+/** Version control changes this folder by itself, so none of its files are loaded. */
 const LEFT_OUT = ".git";
 
-/** Reads a whole folder. Throws Error if it is too large, contains a link or a special file, or has no valid
- * manifest. */
+/** Throws Error if the folder is too large, contains a link or a special file, or has no valid manifest. */
 export async function readExtensionFolder(path: string): Promise<ExtensionFolder> {
   const info = await Deno.lstat(path).catch((error: unknown) => error);
   if (info instanceof Error) throw refused(path, fileFault(info));
@@ -32,7 +31,7 @@ export async function readExtensionFolder(path: string): Promise<ExtensionFolder
   return extensionOfFiles(path, reader.files);
 }
 
-/** Reads an extension from files in memory; `path` is for messages. */
+/** Reads an extension from files in memory. `path` is for messages. */
 export function extensionOfFiles(path: string, unsorted: ReadonlyMap<string, Uint8Array>): ExtensionFolder {
   const files = new Map([...unsorted].sort(([a], [b]) => a < b ? -1 : 1));
   const manifest = files.get("vis.json");
@@ -91,7 +90,6 @@ function hashOf(files: ReadonlyMap<string, Uint8Array>): string {
   return hash.digest("hex");
 }
 
-/** An extension of a folder, as described by `vis.json`. */
 export interface ManifestEntry {
   readonly namespace: string;
   readonly version: string;
@@ -115,7 +113,7 @@ const Shape = z.strictObject({
   })).min(1, "names no extension").max(50),
 });
 
-/** Parses `vis.json` of the folder. Throws Error that names the wrong key. */
+/** Throws Error that names the wrong key. */
 function readManifest(folder: string, bytes: Uint8Array): readonly ManifestEntry[] {
   if (bytes.length > MAX_MANIFEST_BYTES) {
     throw refused(folder, `vis.json has ${bytes.length} bytes, over ${MAX_MANIFEST_BYTES}`);
@@ -148,7 +146,7 @@ const TrustedShape = z.object({
     path: z.string(),
     hash: z.string(),
     namespaces: z.array(z.string()).readonly(),
-    /** The time in ISO 8601. */
+    /** ISO 8601. */
     at: z.string(),
   })),
 });
@@ -163,7 +161,7 @@ export class TrustList {
     this.#file = file;
   }
 
-  /** Returns the list; empty if there is none. Throws Error if the file is not a valid list. */
+  /** Returns an empty list if the file is missing. Throws Error if the file is not a valid list. */
   async all(): Promise<readonly Trusted[]> {
     let text: string;
     try {
@@ -179,7 +177,7 @@ export class TrustList {
     }
   }
 
-  /** Whether exactly this content of the folder was allowed. */
+  /** Whether the user allowed exactly this content of the folder. */
   async has(path: string, hash: string): Promise<boolean> {
     return (await this.all()).some((one) => one.path === path && one.hash === hash);
   }

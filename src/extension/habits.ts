@@ -1,9 +1,9 @@
 import type { FunctionSymbol } from "./spec.ts";
 
-/* Models write names of other tools and runtimes out of habit; a habit maps such a name to the call that replaces it.
- * Extensions declare them with `insteadOf`; the texts depend only on the active ones. */
+/* Models write names of other tools and runtimes out of habit. A habit maps such a name to the call that replaces it.
+ * Extensions declare habits with `insteadOf`, and only the active extensions determine the texts. */
 
-/** Names in other tools, in small letters without signs, and the calls that replace them: "readfile" to "await
+/** Names in other tools, in small letters without signs, and the calls that replace them, such as "readfile" and "await
  * search.read(path)". */
 export type Habits = Readonly<Record<string, string>>;
 
@@ -16,7 +16,7 @@ export function habitsOf(functions: readonly (readonly [symbol: FunctionSymbol, 
   return Object.fromEntries([...own, ...named]);
 }
 
-/** Returns the replacement of a name; null if there is none. */
+/** Returns the replacement of a name, or null. */
 export function insteadOf(habits: Habits, name: string): string | null {
   const [key, last] = [keyOf(name), keyOf(name.slice(name.lastIndexOf(".") + 1))];
   for (const one of ROOTS.test(name) ? [key, last] : [key]) {
@@ -34,9 +34,8 @@ const ROOTS =
   /^(?:fsp?|fsPromises|Deno|Bun|process|os|path|child_process|cp|subprocess|shutil|tools?|functions|default_api|self|vscode)\./;
 
 interface FailedBlock {
-  /** The class name of the error. */
   readonly name: string;
-  /** The excerpt, which begins with the line of the error. */
+  /** Begins with the line of the error. */
   readonly excerpt: string;
   readonly source: string;
 }
@@ -51,7 +50,7 @@ const CALLED = /(?<![\w$.])([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)\s*\(/g;
 const READ = /(?<![\w$.])((?:process|Deno|os|import\.meta)\.(?:env|environ)|process\.(?:argv|cwd))\b/;
 const MODULE = /\b(?:require|import)\s*\(\s*["']([^"'\n]{1,80})["']|\b(?:from|import)\s+["']([^"'\n]{1,80})["']/;
 
-/** Returns a hint for the error of a failed block; "" if no replacement is known. */
+/** Returns a hint for the error of a failed block, or "". */
 export function blockHint(habits: Habits, { name, excerpt, source }: FailedBlock): string {
   const [line = ""] = excerpt.split("\n", 1);
   if (name === "SyntaxError" || name === "Refused") {
@@ -71,7 +70,7 @@ export function blockHint(habits: Habits, { name, excerpt, source }: FailedBlock
   return "";
 }
 
-/** Functions whose results are texts or lists; these cannot refuse names that they lack. */
+/** Functions whose results are texts or lists, which cannot refuse names that they lack. */
 export type PlainResults = Readonly<Record<string, PlainType>>;
 type PlainType = "string" | "list";
 
@@ -92,8 +91,8 @@ const TAKEN_FROM_CALL = new RegExp(String.raw`\{([\w$\s,:]{1,200})\}\s*=\s*await
 const MEMBER = new RegExp(String.raw`(?<![\w$.])(${NAME})\??\.(${NAME})`, "g");
 const MEMBERS: Readonly<Record<PlainType, object>> = { string: String.prototype, list: Array.prototype };
 
-/** Returns a hint for a block that reads a name which a text or a list does not have; "" if it reads none. `typeOf`
- * returns the type of a variable. */
+/** Returns a hint for a block that reads a name which a text or a list lacks, or "". `typeOf` returns the type of a
+ * variable. */
 export function plainHint(
   source: string,
   { results, typeOf }: { readonly results: PlainResults; readonly typeOf: (name: string) => PlainType | null },
@@ -131,7 +130,7 @@ const TOOL_NAME =
   /"(?:tool|tool_name|name|function|action)"\s*:\s*"([^"\\]{1,80})"|<(?:invoke|function|tool_use)\b[ =]+(?:name=)?["']?([\w.:-]{1,80})|\bto=(?:functions\.)?([\w.:-]{1,80})|<tool_call>\s*([\w.:-]{1,80})\(|^\s*<([a-z]\w{1,40})>|^\s*(?:await\s+)?([A-Za-z_][\w.]{1,80})\s*\(/g;
 const FENCE = /^[ \t]*(?:`{3,}|~{3,})[ \t]*(bash|sh(?:ell)?|zsh|console|terminal|powershell|python3?|py)\b/im;
 
-/** Returns a hint for a reply that could not be read; "" if no replacement is known. */
+/** Returns a hint for a reply that could not be read, or "". */
 export function replyHint(habits: Habits, text: string): string {
   const start = text.slice(0, 20_000);
   for (const found of start.matchAll(TOOL_NAME)) {

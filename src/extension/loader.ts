@@ -20,9 +20,8 @@ export type RealmIndex = Readonly<Record<string, Readonly<Record<string, string>
 
 export interface LoadReport {
   readonly loaded: readonly NormalExtension[];
-  /** Skipped extensions, each with the reason. */
   readonly skipped: readonly Skipped[];
-  /** The folder of each namespace; shipped extensions have none. */
+  /** The folder of each namespace. Shipped extensions have none. */
   readonly folders: ReadonlyMap<string, FoundFolder>;
 }
 
@@ -30,7 +29,6 @@ export interface Skipped {
   readonly name: string;
   readonly state: LeftOut;
   readonly reason: string;
-  /** The folder of the extension, if it has one. */
   readonly folder?: FoundFolder;
 }
 
@@ -40,7 +38,7 @@ export interface LoadOptions extends Wants {
   readonly folders?: readonly FoundFolder[];
   /** The scripts of the modules of shipped extensions, generated when the program is built. */
   readonly realm?: RealmIndex;
-  /** Options for folders; without them, no folder is loaded. */
+  /** Without options for folders, no folder is loaded. */
   readonly folderOptions?: LoadFolderOptions;
 }
 
@@ -48,8 +46,8 @@ export interface LoadFolderOptions extends ImportOptions {
   readonly trust: TrustList;
 }
 
-/** Loads shipped extensions and extensions in folders. Never throws: an extension that fails is skipped together with
- * the extensions that require it. */
+/** Loads shipped extensions and extensions in folders. Never throws: it skips an extension that fails, with the
+ * extensions that require it. */
 export async function loadShipped(index: ShippedIndex, options: LoadOptions): Promise<LoadReport> {
   const results: Loaded[] = (await Promise.all([
     Promise.all(Object.entries(index).map(([name, load]) => loadOne(name, load, options.realm))),
@@ -83,8 +81,8 @@ interface Found {
 }
 type Loaded = Found | Skipped;
 
-/** Returns the part of an extension that a read-only workspace gets. A shipped extension without `readOnly` gets none;
- * an extension in a folder was allowed by the operator of the locked profile. */
+/** Returns the part of an extension that a read-only workspace gets. A shipped extension without `readOnly` gets none.
+ * An extension in a folder was allowed by the operator of the locked profile. */
 function wantedPart(one: Found, options: LoadOptions): readonly Found[] {
   if (!isWanted(one.name, one.extension, options)) return [];
   if (options.locked?.writable !== false) return [one];
@@ -92,7 +90,7 @@ function wantedPart(one: Found, options: LoadOptions): readonly Found[] {
   return extension ? [{ ...one, extension }] : [];
 }
 
-/** Returns the part of an extension that a read-only workspace gets, or null if it has no `readOnly`. */
+/** Returns null if the extension has no `readOnly`. */
 function readOnlyPart(extension: NormalExtension): NormalExtension | null {
   const { readOnly, symbols } = extension;
   if (readOnly === undefined || readOnly === true) return readOnly ? extension : null;
@@ -104,7 +102,7 @@ function readOnlyPart(extension: NormalExtension): NormalExtension | null {
   };
 }
 
-/** Keeps the first one of each namespace, except that a folder named by the user replaces it. */
+/** Keeps the first extension of each namespace, except that a folder named by the user replaces it. */
 function distinct(all: readonly Found[]): { readonly kept: readonly Found[]; readonly skipped: readonly Skipped[] } {
   const kept: Found[] = [];
   const skipped: Skipped[] = [];
@@ -188,14 +186,14 @@ function failed({ name, folder }: Pick<Found, "name" | "folder">, why: string): 
   return { name, state: "skipped", reason: `Cannot load ${name}: ${why}`, ...(folder ? { folder } : {}) };
 }
 
-/** Strips types and finds a module's imports. The app provides the sandbox's parsers for it. */
+/** Strips types and finds a module's imports. The app passes the sandbox's parsers for it. */
 type ReadModule = (source: string, path: string) => {
   readonly code: string;
   readonly imports: readonly { readonly specifier: string; readonly start: number; readonly end: number }[];
 };
 
 interface ImportOptions {
-  /** The folder of the copies; each is named by its hash. */
+  /** The folder of the copies, each named by its hash. */
   readonly cache: string;
   readonly readModule: ReadModule;
   /** Reads the files of `modules`. If absent, an extension with modules is refused. */
@@ -208,7 +206,7 @@ const CODE = /(?<!\.d)\.m?[jt]s$/;
 const TEST = /(?:^|[/._])test\.m?[jt]s$/;
 /** A part of the folder's name, so that copies made by another version are not reused. */
 const FORMAT = "2";
-/** Modules of a folder import these; each shim finds its module in the program. The second is for tests only. */
+/** Modules of a folder import these. Each shim finds its module in the program. The second is for tests only. */
 const SHIMS = {
   "@vis/extension": { file: "@vis-extension.mjs", key: "vis.extension", load: () => import("./mod.ts") },
   "@vis/extension/testing": {
@@ -266,7 +264,7 @@ async function importModule(
   return await answerInTime(load, { clock: options.clock ?? REAL_CLOCK });
 }
 
-/** Returns the difference between the loaded extension and the manifest that the user was shown; they must match. */
+/** Returns the difference between the loaded extension and the manifest that the user saw. They must match. */
 function differenceOf(extension: NormalExtension, entry: ManifestEntry): string | null {
   const differs = (key: string, stated: string, found: string): string =>
     `vis.json says ${key} ${stated}, mod says ${found}`;
@@ -284,7 +282,6 @@ function differenceOf(extension: NormalExtension, entry: ManifestEntry): string 
 }
 
 interface Wanted {
-  /** Modules from which imports reach the copied ones. */
   readonly roots: readonly string[];
   readonly shims: Shims;
 }
@@ -311,12 +308,11 @@ async function copyOf(
     await Deno.rename(fresh, copy);
   } catch (error) {
     await Deno.remove(fresh, { recursive: true }).catch(() => {});
-    if (!await Deno.stat(copy).then(() => true, () => false)) throw error; // otherwise another process was first
+    if (!await Deno.stat(copy).then(() => true, () => false)) throw error; // Otherwise, another process was first.
   }
   return copy;
 }
 
-/** Returns the modules that imports reach from `roots`, by their paths in the folder. */
 export function reachedModules(
   folder: ExtensionFolder,
   { roots, readModule }: Pick<Wanted, "roots"> & Pick<ImportOptions, "readModule">,
@@ -379,7 +375,7 @@ async function shimText(name: Shims[number]): Promise<string> {
   return `const { ${names} } = globalThis[Symbol.for("${key}")];\nexport { ${names} };\n`;
 }
 
-/** Turns a module's text into a script; throws Error with the reason if that is impossible. */
+/** Turns a module's text into a script. Throws Error with the reason if that is impossible. */
 type ReadRealmModule = (source: string, path: string) => string;
 
 /** Returns the extension with its modules read. `textOf` returns the text of a file next to its entry, or null if it is

@@ -4,7 +4,7 @@ import { SETTING_MARKS } from "../domain/settings.ts";
 import type { NormalExtension } from "./validate.ts";
 import { z } from "zod";
 
-/** Outside sources for extension settings, used when a setting requests them by a mark. */
+/** Outside sources for extension settings. A setting requests them by a mark. */
 export interface SettingSources {
   /** Values that a client of this session offers, by kind and name. */
   readonly offered?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
@@ -12,7 +12,7 @@ export interface SettingSources {
   readonly withSecrets?: ((text: string) => string) | undefined;
 }
 
-/** Parses an extension's section of the settings. Throws `SettingError` that names the key at fault. */
+/** Parses an extension's section of the settings. Throws `SettingError` that names the invalid key. */
 export function readExtensionConfig(
   { namespace, config }: NormalExtension,
   section: unknown,
@@ -52,7 +52,6 @@ function filled(data: unknown, marks: readonly SettingMark[], fill: (text: strin
   return paths.reduce((value, path) => filledAt(value, path, fill), data);
 }
 
-/** Fills every string below the path. */
 function filledAt(value: unknown, [key, ...rest]: readonly string[], fill: (text: string) => string): unknown {
   if (typeof value === "string") return key === undefined ? fill(value) : value;
   const below = (one: unknown, at: string): unknown =>
@@ -66,11 +65,11 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? value as Record<string, unknown> : {};
 }
 
-/** The meaning of a setting for Vis; `.meta({ … })` sets it on the type, and docs/extend/spec.md lists the marks. */
+/** The meaning of a setting for Vis. `.meta({ … })` sets it on the type, and docs/extend/spec.md lists the marks. */
 interface SettingMark {
   readonly name: typeof SETTING_MARKS[number];
   readonly value: unknown;
-  /** Keys that lead to the setting; `*` matches every key of a record or index of a list. */
+  /** Keys that lead to the setting. `*` matches every key of a record or index of a list. */
   readonly path: readonly string[];
 }
 
@@ -82,7 +81,6 @@ interface Node {
   readonly [mark: string]: unknown;
 }
 
-/** Returns all marks of an extension's settings. */
 export function settingMarks(config: z.ZodType): readonly SettingMark[] {
   return [...marksOf(z.toJSONSchema(config, { io: "input", unrepresentable: "any" }) as Node, [])];
 }

@@ -8,7 +8,7 @@ const FILE = ["0", "\0", ""];
 const LEFT_OUT = ["5", "g", "x"];
 
 /** Reads the files of a tar archive, gzipped or not, and strips a folder that contains all of them. Throws Error for
- * links, special files, paths outside of it, and archives above the limits, by default the limits of an extension. */
+ * links, special files, outside paths, and archives above the limits, by default the limits of an extension. */
 export async function readTar(
   bytes: Uint8Array<ArrayBuffer>,
   { maxBytes = MAX_BYTES } = {},
@@ -40,7 +40,6 @@ function safePath(path: string): string {
   return parts.join("/");
 }
 
-/** Strips the single folder that most archives contain. */
 function unwrapped(files: ReadonlyMap<string, Uint8Array>): ReadonlyMap<string, Uint8Array> {
   if (files.has("vis.json")) return files;
   const [top = ""] = [...files.keys()][0]?.split("/") ?? [];

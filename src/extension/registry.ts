@@ -38,17 +38,15 @@ import { defineExtension, type NormalExtension, scriptsOf } from "./validate.ts"
 
 interface RegistryOptions extends SettingSources {
   readonly log: Log;
-  /** Vis's own folder; null if there is none. */
   readonly home?: string | null;
   /** Sections of the settings, by namespace. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** The clock for time limits of calls to extensions. */
   readonly clock?: Pick<Clock, "sleep">;
   /** Loads the extension that `env.load` names. */
   readonly load?: (ref: string) => Promise<Extension>;
 }
 
-/** Limits for the characters of one log note, and of the line of a nudge. */
+/** Limits of the characters of one log note, and of the line of a nudge. */
 const MAX_NOTE = 2000, MAX_NUDGE = 200;
 
 interface ViewOf {
@@ -75,15 +73,15 @@ export class ExtensionRegistry {
     this.#options = options;
   }
 
-  /** Adds an extension, or replaces the extension with its namespace; queries that start later see it. Throws TypeError
+  /** Adds an extension, or replaces the extension with its namespace. Queries that start later see it. Throws TypeError
    * if the extension or its section of the settings is invalid, and Error if another extension has the alias. */
   register(extension: Extension): void {
     this.#add(extension, this.#extensions);
     this.#order = null;
   }
 
-  /** Registers for one environment only, where it replaces another one of its namespace. Throws like `register`, and if
-   * a requirement is missing there. */
+  /** Registers for one environment only, where the extension replaces another one of its namespace. Throws like
+   * `register`, and if a requirement is missing there. */
   registerFor(envId: string, extension: Extension): void {
     const own = new Map(this.#own.get(envId));
     this.#add(extension, own);
@@ -176,7 +174,6 @@ export class ExtensionRegistry {
     return this.#order;
   }
 
-  /** Returns the environment as one extension sees it, with the keys that belong to it. */
   #view({ namespace }: NormalExtension, of: ViewOf): EnvironmentView {
     const { env, own, call, faults } = of;
     const { home, load } = this.#options;
@@ -357,7 +354,7 @@ function grouped<A extends { readonly extension: NormalExtension }>(active: read
   );
 }
 
-/** Returns the error for a call of a function that is not active; it lists the functions of the same alias. */
+/** Returns the error for a call of a function that is not active. It lists the functions of the same alias. */
 function unknownFunction(name: string, known: readonly string[]): HostCallError {
   const [alias = "", symbol = name] = name.split(".");
   const there = known.filter((one) => one.startsWith(`${alias}.`));
@@ -381,7 +378,7 @@ interface Invocation {
   readonly told?: ((outcome: ShownOutcome) => void) | undefined;
 }
 
-/** The limit for the main process's heap that running calls of all conversations may hold together. */
+/** Limit of the main process's heap that running calls of all conversations may hold together. */
 const ROOM = new Semaphore(160 << 20);
 
 type Call = Parameters<Before>[0];
@@ -433,18 +430,18 @@ function tell({ symbol, told, log, extension, env }: Invocation, result: unknown
   }
 }
 
-/** The number of last lines of all outputs that are kept, and of earlier lines that tell a failure. */
+/** Limits of the last lines of all outputs, and of earlier lines that report a failure. */
 const LAST_LINES = 8, FAILURE_LINES = 12;
-/** The number of lines kept from a line that names a failure, and the characters of each line. */
+/** Limits of the lines that follow a line about a failure, and of the characters of each line. */
 const BLOCK_LINES = 9, KEPT_CHARS = 200;
-/** Matches the lines with which test runners, compilers and programs begin to tell a failure. */
+/** Matches the lines with which test runners, compilers and programs begin to report a failure. */
 const FAILURE =
   /^\s*(?:not ok\b|(?:--- )?FAIL(?:ED|URE)?\b|[✗✖✘✕×●] ?\S|Traceback \(most recent call last\))|\bpanicked at\b|\b(?:\w+Error\b|error)(?: ?\[\w+\]| [A-Z]+\d+)?:|\.\.\. FAILED\b/i;
-/** Matches the lines about a test that passed or was skipped, whose title may contain the words of a failure. */
+/** Matches lines about a test that passed or was skipped, whose title may contain the words of a failure. */
 const PASSED = /^\s*(?:ok\b|[✓✔√#])|^\s*not ok\b.*# (?:todo|skip)\b|\.\.\. ok\b/i;
 
 /** Returns the first lines that name a failure, each with the lines below it, and the last lines of each output, as a
- * terminal would show them without colours. A note counts the lines that are left out. */
+ * terminal would show them without colours. A note counts the omitted lines. */
 function shownOutput(outputs: readonly string[]): string {
   const texts = outputs.map(linesOf);
   const ends = texts.map(() => 0);
@@ -482,7 +479,7 @@ function tellsFailure(line = ""): boolean {
   return FAILURE.test(text) && !PASSED.test(text);
 }
 
-/** Returns the lines of an output; overwritten text is omitted. */
+/** Overwritten text is omitted. */
 function linesOf(output: string): readonly string[] {
   const plain = stripVTControlCharacters(output).replaceAll("\r\n", "\n").trimEnd();
   return plain === "" ? [] : plain.split("\n").map((line) => line.trimEnd().split("\r").at(-1) ?? "");
@@ -581,7 +578,8 @@ function reasonOf(issue: z.core.$ZodIssue): string {
   return `${[`argument ${first + 1}`, ...deeper.map(String)].join(".")} ${message}`;
 }
 
-/** Returns the reason of the alternative with the type of the given value; if there is none, the types of all. */
+/** Returns the reason of the alternative with the type of the given value. Without such an alternative, it returns the
+ * types of all. */
 function unionReason({ errors, message, path }: z.core.$ZodIssueInvalidUnion): string {
   const fitting = errors.find(([first]) => first && !(first.code === "invalid_type" && first.path.length === 0))?.[0];
   if (fitting) return reasonOf({ ...fitting, path: [...path, ...fitting.path] });
@@ -634,17 +632,15 @@ function since(start: number, now: () => number): number {
 /** The contribution of an extension to a query that does not depend on the environment. */
 interface OwnPart extends Omit<Part, "nudges"> {
   readonly extension: NormalExtension;
-  /** The symbols, by their names in the realm. */
   readonly symbols: ReadonlyMap<string, FunctionSymbol | ValueSymbol>;
-  /** The symbols, as `doc()` finds them. */
   readonly listed: readonly Topic[];
 }
 
 /** Parts that were made before, each with its prompt. */
 const MADE = new WeakMap<NormalExtension, { readonly prompt: string; readonly part: OwnPart }>();
 
-/** Returns the part of an extension, which is made again only for another prompt: most queries have the prompt of the
- * previous one. */
+/** Returns the part of an extension. It is made again only for another prompt, since most queries have the prompt of
+ * the previous one. */
 export function ownPart(extension: NormalExtension, prompt: string): OwnPart {
   const made = MADE.get(extension);
   if (made?.prompt === prompt) return made.part;
@@ -692,8 +688,8 @@ const SHOWN = 12;
 const EXAMPLE_BUDGET = 1_000;
 const MAX_INLINE = 80;
 
-/** Returns the text that the model reads about one active extension: header, prompt, one line per symbol. Empty if
- * no symbol is shown and the prompt is empty. */
+/** Returns the text that the model reads about one active extension: header, prompt, one line per symbol. Empty if no
+ * symbol is shown and the prompt is empty. */
 function promptBlock(extension: NormalExtension, prompt: string): string {
   const { alias } = extension.alias;
   const full = extension.shown ?? SHOWN;
@@ -714,7 +710,7 @@ function promptBlock(extension: NormalExtension, prompt: string): string {
   return [...head, ...described, ...more].join("\n");
 }
 
-/** Returns the lines of the symbols if a block shows none of them; "" if it shows some. */
+/** Returns the lines of the symbols if a block shows none of them, or "". */
 function unshownLines({ alias: { alias }, symbols, shown }: NormalExtension): string {
   return shown === 0 ? symbols.map((symbol) => symbolLine(alias, symbol)).join("\n") : "";
 }
@@ -765,7 +761,7 @@ function* topLevel(list: string): Generator<string> {
   yield list.slice(start);
 }
 
-/** The `reads` of the function decides; without it, a function that read-only workspaces may have counts as only
+/** The `reads` of the function decides. Without it, a function that read-only workspaces may have counts as only
  * reading. */
 function onlyReads({ name, reads }: FunctionSymbol, { readOnly }: NormalExtension): boolean {
   return reads ?? (readOnly === true || readOnly?.symbols.includes(name) === true);

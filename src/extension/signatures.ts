@@ -49,7 +49,7 @@ function itemOf(item: unknown): Item {
   return typeof item === "object" ? item as Item : {};
 }
 
-/** Returns an item's own name, or else one derived from its type; names are unique. */
+/** Returns an item's own name, or else one derived from its type. Names are unique. */
 function parameterNames(items: readonly Item[]): string[] {
   const names: string[] = [];
   for (const item of items) {
@@ -82,8 +82,8 @@ interface Place {
 
 const MAX_DEPTH = 8, MAX_KEYS = 60, MAX_ENUM = 30, ROOM = 300, MAX_CHARS = 6_000, MAX_NOTE = 120;
 
-/** Converts a JSON Schema to a TypeScript type; bounded for any schema. A type that JSON Schema cannot express gives
- * its text in `tsType`. */
+/** Converts a JSON Schema to a TypeScript type of bounded length. A type that JSON Schema cannot express gives its text
+ * in `tsType`. */
 export function schemaText(schema: unknown, { root = schema, notes = false }: SchemaTextOptions = {}): string {
   const text = typeText(asSchema(schema), { root: asSchema(root), notes, depth: 0, room: { left: ROOM } });
   return text.length > MAX_CHARS ? "object" : text;
@@ -150,7 +150,6 @@ function unionText(types: readonly string[]): string {
   return [...new Set(types)].join(" | ") || "unknown";
 }
 
-/** Puts a union or an intersection in parentheses. */
 function grouped(type: string): string {
   let depth = 0;
   for (const char of type) {
@@ -166,7 +165,6 @@ function literal(value: unknown): string {
   return text.length > 200 ? "unknown" : text;
 }
 
-/** Resolves `#/$defs/Name` and other references within the schema. */
 function referred(reference: string, root: Schema): Schema {
   if (!reference.startsWith("#")) return {};
   let found: unknown = root;

@@ -2,35 +2,36 @@ import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
 
 /** Options of `env.spawn`. */
 export interface SpawnOptions {
-  /** The top of the repository around the workspace, all of which the program may read; Vis sets it. */
+  /** The top of the repository around the workspace, all of which the program may read. Vis sets it. */
   readonly root?: string;
   /** The folder in which the program starts, relative to the workspace, and inside it or `root`; by default the
-   * workspace. Null means its temporary home folder; its PATH and the variables of toolchains then omit folders of the
+   * workspace. Null means its temporary home folder. Its PATH and the variables of toolchains then omit folders of the
    * workspace. */
   readonly cwd?: string | null;
   /** Variables in addition to the few that every program gets. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Standard input; empty if absent. A stream is read as fast as the program consumes it; when it ends, so does the
+  /** Standard input; empty if absent. A stream is read as fast as the program consumes it. When it ends, so does the
    * input. */
   readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The time limit; 120 000 if absent. When the program ends, so does everything that it started. */
+  /** The time limit; 120 000 if absent. When the program ends, Vis ends all processes that it started. */
   readonly timeoutMs?: number;
-  /** The limit for each of the two outputs, whose beginning and end are kept; 1 MiB if absent. */
+  /** The limit of each of the two outputs, whose beginning and end are kept; 1 MiB if absent. */
   readonly maxBytes?: number;
-  /** Whether to decode an output that is not UTF-8 by its byte order mark or by a guess, if all of it is there. A note
-   * of the result names the encoding. Otherwise, bytes that are not UTF-8 become U+FFFD. */
+  /** Whether to decode a complete output that is not UTF-8 by its byte order mark or by a guess. A note of the result
+   * names the encoding. Otherwise, bytes that are not UTF-8 become U+FFFD. */
   readonly guessEncoding?: boolean;
-  /** Ends the program like the time limit; `spawn` then rejects with the reason. */
+  /** Ends the program like the time limit. `spawn` then rejects with the reason. */
   readonly signal?: AbortSignal;
-  /** Sends SIGTERM, and kills the program two seconds later; `spawn` resolves with its end. */
+  /** Sends SIGTERM, and kills the program two seconds later. `spawn` resolves with its end. */
   readonly stop?: AbortSignal;
   /** Receives output as it arrives, in addition to the output that the result keeps. Must not throw. The callee owns
    * the bytes. */
   readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
-  /** Takes the lines of standard error that begin with this token, without it: they are no part of the output. Vis takes
-   * a line of more than 64 KiB for output. */
+  /** Takes the lines of standard error that begin with this token, without it. They are no part of the output. Vis
+   * takes a line of more than 64 KiB for output. */
   readonly asides?: { readonly token: string; readonly hear: (line: string) => void };
-  /** By default "call": the program ends with the call. With "conversation" it runs until the conversation is closed. */
+  /** By default "call": the program ends with the call. With "conversation", it runs until the conversation is
+   * closed. */
   readonly lifetime?: "call" | "conversation";
   /** A title for the user, shown if the program ends with a run that lasts for one request only. */
   readonly title?: string;
@@ -39,14 +40,14 @@ export interface SpawnOptions {
   readonly write?: readonly string[];
   /** Absolute paths that the program must not change even there. */
   readonly keep?: readonly string[];
-  /** Whether the program brings files into the workspace: others that can change files there pause meanwhile. A program
-   * that could then change files that git or Vis obey is ended, and a note of the result reports it. */
+  /** Whether the program brings files into the workspace. Other programs that can change files there then pause. A
+   * program that could then change files that git or Vis obey is ended, and a note of the result reports it. */
   readonly pauses?: boolean;
   /** Absolute paths that the program may read and execute, in addition to the usual ones. */
   readonly read?: readonly string[];
   /** Whether the program has full TCP access or no network; overrides the setting for commands. */
   readonly network?: boolean;
-  /** Hides the secret files of the workspace, except these paths relative to it: the program reads `instead` in their
+  /** Hides the secret files of the workspace, except these paths relative to it. The program reads `instead` in their
    * place. Works only if the program can have its own file system. */
   readonly hideSecrets?: { readonly except: readonly string[]; readonly instead: string };
   /** Whether the user has already answered for this program: by naming it in the settings, or in an approval of the
@@ -61,7 +62,7 @@ export interface SpawnOptions {
   readonly loopback?: string;
 }
 
-/** The result of a program, even if the program failed; `spawn` rejects only if no program ran. */
+/** The result of a program, even if the program failed. `spawn` rejects only if no program ran. */
 export interface Spawned {
   /** The exit code; 128 plus the number of the signal if one ended it. */
   readonly code: number;
@@ -76,7 +77,7 @@ export interface Spawned {
   readonly notes: readonly string[];
   /** Files that git now runs or obeys and did not before, after a program that could change the repository. */
   readonly obeyed?: readonly string[];
-  /** Folders below the repository of the workspace that are now repositories and were not before: `git add -A` would
+  /** Folders below the repository of the workspace that are now repositories and were not before. `git add -A` would
    * add them. */
   readonly repositories?: readonly string[];
 }
@@ -84,14 +85,15 @@ export interface Spawned {
 /** Whether Vis asks the user about each program, runs it, or refuses it if the wall is incomplete. */
 export type UnwalledMode = "ask" | "run" | "off";
 
-/** The extension that starts a program, and its function to ask the user; null outside calls without a time limit. */
+/** The extension that starts a program, and its function to ask the user. The function is null outside calls without a
+ * time limit. */
 export interface SpawnCaller {
   readonly extension: string;
   readonly ask: ((request: ApprovalRequest) => Promise<Approval>) | null;
 }
 
-/** The scopes of a program's network that a lasting answer covers, and the files of the workspace that it runs. Or a
- * reason why the user is asked every time. */
+/** The scopes of a program's network that a lasting answer covers, and the files of the workspace that it runs.
+ * Otherwise the reason why Vis asks the user every time. */
 export type NetworkScopes =
   | { readonly scopes: readonly string[]; readonly runs: readonly string[] }
   | { readonly never: string };
@@ -99,8 +101,7 @@ export type NetworkScopes =
 /** The walls around programs of this run, and the access that they leave. */
 export interface ProgramWalls {
   readonly network: boolean;
-  /** Whether every part of the wall is in place: namespaces, a read-only repository, Landlock, a filter of system
-   * calls. */
+  /** Whether every part of the wall works: namespaces, a read-only repository, Landlock, a filter of system calls. */
   readonly whole: boolean;
   /** Why the wall is incomplete; "" if it is whole. */
   readonly reason: string;

@@ -19,7 +19,7 @@ export interface Extension {
   readonly author?: string;
   readonly license?: string;
   readonly requires?: readonly string[];
-  /** Called for each query; a falsy result, or a promise of one, excludes symbols, prompt and nudge. */
+  /** Called for each query. A falsy result, or a promise of one, excludes symbols, prompt and nudge. */
   readonly activate?: (env: EnvironmentView) => unknown;
   /** How the user makes `activate` accept a shipped extension. The prompt contains it while the extension is
    * inactive. */
@@ -36,33 +36,33 @@ export interface Extension {
   /** Returns further extensions for this conversation, such as aliases from settings. Called for each query, before
    * `activate`. */
   readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
-  /** The symbols, most used first: if there are many, the prompt shows the first ones in full and only names the
+  /** The symbols, most used first. If there are many, the prompt shows the first ones in full and only names the
    * others. */
   readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
-  /** The number of symbols that the prompt shows in full, 12 by default; it only names the others. */
+  /** The number of symbols that the prompt shows in full, 12 by default. It only names the others. */
   readonly shown?: number;
-  /** Platform globals for the realm, such as "fetch"; each needs a matching `allow`, and each `allow` a global. */
+  /** Platform globals for the realm, such as "fetch". Each needs a matching `allow`, and each `allow` a global. */
   readonly globals?: readonly string[];
   /** Import names for the realm, each mapped to a self-contained file of the extension's folder, such as
    * "./stats.ts". */
   readonly modules?: Readonly<Record<string, string>>;
-  /** Grants to the sandbox itself; most extensions need none. */
+  /** Grants to the sandbox itself. Most extensions need none. */
   readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
   /** The default of its setting `enabled`. It is on if `extensions.allow` names it, but never in the locked profile. If
    * absent, the extension is always on. */
   readonly onByDefault?: boolean;
   /** The parts that the locked profile loads for a read-only workspace: everything, or the listed functions with a
-   * prompt that names no others. If absent, nothing of a shipped extension is loaded. */
+   * prompt that names no others. If absent, no part of a shipped extension is loaded. */
   readonly readOnly?: true | Readonly<{ symbols: readonly string[]; prompt: NonNullable<Extension["prompt"]> }>;
-  /** The schema of its section in `extensions.config`; `env.config` is the parsed result. */
+  /** The schema of its section in `extensions.config`. `env.config` is the parsed result. */
   readonly config?: z.ZodType;
   /** An older name of a shipped extension's section, at the top of the settings file. */
   readonly section?: string;
-  /** Watches changes by programs in the workspace, for `env.watchFiles` of all extensions; the first extension that has
-   * it is used. */
+  /** Watches changes by programs in the workspace, for `env.watchFiles` of all extensions. Vis uses the first extension
+   * that has it. */
   readonly watchFiles?: (env: EnvironmentView, options: WatchOptions) => FileWatcher;
-  /** Called for each file that a function of an extension reads for the model and reports by `env.fileRead`: its path
-   * relative to the workspace. */
+  /** Called for each file that a function of an extension reads for the model and reports by `env.fileRead`. The path
+   * is relative to the workspace. */
   readonly fileRead?: (env: EnvironmentView, path: string) => void | Promise<void>;
   /** Commands that the extension adds to `vis`. */
   readonly cli?: readonly CliCommand[];
@@ -86,10 +86,10 @@ export interface RequestPlace {
 }
 
 export interface NamedRequest {
-  /** Small letters, digits and dashes, beginning with a letter; other names are skipped. */
+  /** Small letters, digits and dashes, beginning with a letter. Other names are skipped. */
   readonly name: string;
   readonly doc: string;
-  /** The text; the words after the name replace `$ARGUMENTS`, or follow the text. */
+  /** The words after the name replace `$ARGUMENTS`, or follow the text. */
   readonly text: string;
 }
 
@@ -103,14 +103,14 @@ export type ValueSymbol = Readonly<{ kind: "value"; name: string; value: unknown
 
 export interface FunctionOptions {
   readonly doc: string;
-  /** The arguments as a zod tuple, validated before the call and printed as the signature; `.describe("path")` names an
+  /** The arguments as a zod tuple, validated before the call and printed as the signature. `.describe("path")` names an
    * item. */
   readonly args: z.ZodType;
   /** The TypeScript type of the promise's value. */
   readonly returns: string;
   /** Example calls; generated from the argument list if absent. */
   readonly examples?: readonly string[];
-  /** Names of functions and modules of other tools and runtimes that it replaces; errors about them show its call. */
+  /** Names of functions and modules of other tools and runtimes that it replaces. Errors about them show its call. */
   readonly insteadOf?: readonly string[];
   /** The call in these errors; generated from the argument list if absent. */
   readonly usage?: string;
@@ -119,7 +119,8 @@ export interface FunctionOptions {
   readonly misnamed?: Readonly<Record<string, string>>;
   /** Whether it has its own time limit and does not count against the block's time. */
   readonly untimed?: boolean;
-  /** Whether it changes nothing that lasts and may be called for a plan; by default, whether `readOnly` loads it. */
+  /** Whether the function makes no lasting change and may be called for a plan; by default, whether `readOnly` loads
+   * it. */
   readonly reads?: boolean;
   /** The words for a call that people see; "called search.find" if absent. */
   readonly action?: CallAction;
@@ -127,14 +128,14 @@ export interface FunctionOptions {
    * a plain text, the call is shown as failed, with the end of `output`. */
   // deno-lint-ignore no-explicit-any
   readonly outcome?: (result: any) => string | CallOutcome;
-  /** The memory in bytes that a call may need, if it is large: calls wait until theirs is available. */
+  /** The memory in bytes that a call may need, if it is large. Calls wait until theirs is available. */
   readonly room?: number | ((...args: readonly unknown[]) => number);
   readonly before?: Before;
   readonly after?: After;
   readonly onError?: OnError;
 }
 
-/** A host function: gets the call's environment, then the model's arguments. If it throws, the model sees the
+/** A host function: it gets the call's environment, then the model's arguments. If it throws, the model sees the
  * message. */
 // deno-lint-ignore no-explicit-any
 export type HostFunction = (env: EnvironmentView, ...args: any[]) => unknown;
@@ -153,8 +154,8 @@ export function value(name: string, constant: unknown, options: { readonly doc: 
   return { kind: "value", name, value: constant, doc: options.doc };
 }
 
-/** The object that extensions see, read-only; docs/extend/spec.md describes it. A key marked `?` is absent if its part
- * is, as in a test. */
+/** The object that extensions see, read-only; docs/extend/spec.md describes it. An optional key is absent without its
+ * part of Vis, as in a test. */
 export type EnvironmentView = ConversationKeys & QueryKeys;
 
 /** Keys that exist for the whole life of an environment. Objects are snapshots of the current state. */
@@ -165,9 +166,9 @@ export interface ConversationKeys {
   readonly branchId: string;
   /** The tenant of the conversation; `env` reaches no other tenant. */
   readonly tenant?: string;
-  /** The depth; 0 at top level. */
+  /** 0 at top level. */
   readonly depth: number;
-  /** Real path of the workspace. */
+  /** The real path of the workspace. */
   readonly workspace: string;
   /** The real path of the top of the repository around the workspace, which may be read as well. Absent if the
    * workspace is the top or is in no repository. */
@@ -200,19 +201,18 @@ export interface ConversationKeys {
   readonly log?: (text: string) => void;
   /** The extension's section of the settings, parsed by its `config`. */
   readonly config?: unknown;
-  /** Adds an extension to this conversation only, starting with the next query; `load` takes a namespace or a
-   * folder. */
+  /** Adds an extension to this conversation only, starting with the next query. `load` takes a namespace or a folder. */
   readonly register?: (extension: Extension) => void;
   readonly load?: (ref: string) => Promise<Extension>;
-  /** Starts a process; there is no other way to start one. It runs behind the command wall and ends with the call, or,
-   * outside a call, with the query. */
+  /** Starts a process, the only way to start one. It runs behind the command wall and ends with the call, or, outside a
+   * call, with the query. */
   readonly spawn?: Spawn;
-  /** Returns the walls of `spawn`; rejects with the reason if no program can run. */
+  /** Returns the walls of `spawn`. Rejects with the reason if no program can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
   /** Returns the scopes that a lasting answer about a program's network covers, in the words of an approval, or the
    * reason why there is none. */
   readonly networkScopes?: (argv: readonly string[], options: SpawnOptions) => Promise<NetworkScopes>;
-  /** Patterns of files that may hold keys, for `isSecretFile`; reading one needs the user's approval. */
+  /** Patterns of files that may hold keys, for `isSecretFile`. Reading one needs the user's approval. */
   readonly secrets?: readonly string[];
   /** Returns the paths among these that git or Vis would later run or read as settings. Paths are relative to the
    * workspace and have no links. Changing such a file needs the user's approval. */
@@ -236,11 +236,11 @@ export interface QueryKeys {
    * hooks. */
   readonly ask?: (prompt: string, options?: { readonly model?: string; readonly system?: string }) => Promise<string>;
   /** Asks the user, who can allow it once, for the conversation or for the workspace, or refuse it. Resolves at once if
-   * a lasting answer allows it, and with a refusal if no user can be asked. Time limits stand still. Present in calls
-   * of functions that are `untimed`. */
+   * a lasting answer allows it, and with a refusal if Vis can ask no user. Time limits stop meanwhile. Present in
+   * calls of functions that are `untimed`. */
   readonly approve?: (request: ApprovalRequest) => Promise<Approval>;
-  /** Asks the user, like `approve`, whether Vis may change all of `root`; the answer applies to every extension. `what`
-   * names the purpose; with null, no user is asked. Present with `approve` if there is a `root`. */
+  /** Asks the user, like `approve`, whether Vis may change all of `root`. The answer applies to every extension. `what`
+   * names the purpose; with null, Vis asks no user. Present with `approve` if there is a `root`. */
   readonly openRoot?: (what: string | null) => Promise<Approval>;
   /** Adds a note to the next message for the model, once, besides the result of a call. Present in calls. */
   readonly note?: (text: string) => void;
@@ -256,8 +256,8 @@ export interface QueryKeys {
   readonly watchFiles?: (options?: WatchOptions) => FileWatcher | null;
   /** Shows the user a text next to the answer, once. Absent in `extend`. */
   readonly warn?: (text: string) => void;
-  /** Returns the first fault of a JSON, JavaScript or TypeScript file by its name and text; null if it parses, and for
-   * other files. Present in calls. */
+  /** Returns the first fault of a JSON, JavaScript or TypeScript file by its name and text. Returns null if it parses,
+   * and for other files. Present in calls. */
   readonly sourceFault?: (path: string, text: string) => Promise<SourceFault | null>;
   /** Runs a query inside this one, with its own sandbox and copies of `vars`. Rejects if it cannot start. Present in
    * calls and hooks. */
@@ -269,8 +269,8 @@ export interface QueryKeys {
 export interface FileWatcher {
   /** Called before a program begins; the returned function is called when it has ended. */
   begin(): Promise<() => void>;
-  /** Reports changes since the last report, or since a program began, to the query; null if there are none. It keeps
-   * the former files for `undo`. */
+  /** Reports changes since the last report, or since a program began, to the query. Returns null without changes. It
+   * keeps the former files for `undo`. */
   report(): Promise<FileChanges | null>;
 }
 
@@ -286,7 +286,7 @@ export interface FileChanges {
 }
 
 /** `reason` completes "which": "git runs by the setting core.hooksPath". `running` names a command that could also
- * change the path once it is replaced; null if there is none. */
+ * change the path once it is replaced, or is null. */
 export type ObeyedPath = Readonly<{ path: string; reason: string; running: string | null }>;
 /** A fault of a source file; `line` is 1-based. */
 export type SourceFault = Readonly<{ line: number; message: string }>;
@@ -302,7 +302,7 @@ export interface RouterFacts {
 interface VarIndexFacts {
   /** The last index that the model received; "" before the first one. */
   readonly index: string;
-  /** The revision of `index`, and the current revision of the variables; they differ when the index is stale. */
+  /** The revision of `index`, and the current revision of the variables. They differ when the index is stale. */
   readonly revision: number;
   readonly currentRevision: number;
 }
@@ -328,7 +328,7 @@ export interface OwnStore {
   put(key: string, value: JsonValue, options?: Scoped & { readonly ifVersion?: number }): Promise<{ version: number }>;
   /** Returns undefined if the key does not exist. */
   get(key: string, options?: Scoped & { readonly version?: number }): Promise<JsonValue | undefined>;
-  /** Returns up to `limit` versions (by default 100), newest first; a version without a value is a deletion. */
+  /** Returns up to `limit` versions (by default 100), newest first. A version without a value is a deletion. */
   history(key: string, options?: Scoped & { readonly limit?: number }): Promise<readonly StateVersion[]>;
   /** Returns keys and values, sorted by key; 100 by default. */
   list(
@@ -370,13 +370,12 @@ export interface NudgeContext {
   readonly userVarCount: number;
 }
 
-/** `result` is the value, read on access; undefined if there is none or it is not data. */
+/** `result` is the value, read on access; undefined if the block has none or it is not data. */
 type PrevExpression =
   & Readonly<Record<"code" | "preview" | "stdout" | "stderr", string>>
   & Readonly<{ result: unknown; error?: string; executionTimeMs: number; timedOut: boolean; repaired: boolean }>;
 
 export interface DoctorContext {
-  /** The extension's section of the settings, as parsed by `config`. */
   readonly config: unknown;
   /** Runs a program in an empty folder, behind the command wall and without network; null if programs cannot run
    * here. */
@@ -397,12 +396,12 @@ export interface WatchOptions {
 /** A line of `vis doctor`. Unless `state` is "ok", `fix` advises the user. */
 export type DoctorCheck = Readonly<{ name: string; state: "ok" | "warn" | "fail"; found: string; fix: string }>;
 
-/** A command such as `vis reindex DOCS --limit 5`: required keys of `args` are positional, optional ones are flags. */
+/** A command such as `vis reindex DOCS --limit 5`. Required keys of `args` are positional, optional ones are flags. */
 export interface CliCommand {
   readonly name: string;
   readonly doc: string;
   readonly args?: z.ZodObject;
-  /** Returns the exit code; 0 if it returns nothing. */
+  /** Returns the exit code, 0 by default. */
   // deno-lint-ignore no-explicit-any
   readonly run: (args: any, context: CliContext) => number | void | Promise<number | void>;
 }
@@ -424,7 +423,7 @@ export interface CliContext {
   readonly spawn?: Spawn;
 }
 
-/** Names that every sandbox has, and reserved words; aliases and modules must not use them. */
+/** Names that every sandbox has, and reserved words. Aliases and modules must not use them. */
 export const TAKEN_NAMES: ReadonlySet<string> = new Set(
   ("answer conversationCode conversationHistory doc forget print printed requestMoreIterations restoreVar results shape " +
     "varDiff varHistory vars vis console globalThis undefined Infinity NaN Math JSON Intl Reflect Atomics crypto performance " +

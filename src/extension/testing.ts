@@ -1,9 +1,8 @@
 import { ExtensionRegistry } from "./registry.ts";
 import type { EnvironmentView, Extension, NudgeContext } from "./spec.ts";
 
-/** Helpers for tests of an extension, imported as `@vis/extension/testing`: they show the parts of it that a query and
- * the model would get. */
-/** A test that a file registered. */
+/** Helpers for tests of an extension, imported as `@vis/extension/testing`. They show the parts of the extension that a
+ * query and the model would get. */
 interface OwnTest {
   readonly name: string;
   readonly run: () => unknown;
@@ -12,7 +11,7 @@ interface OwnTest {
 /** Modules register their tests here, because `deno test` collects only its own. */
 const COLLECTING: { into: OwnTest[] | null } = { into: null };
 
-/** Registers a test, for `vis extensions test` and for `deno test`: it fails if `run` throws or rejects. */
+/** Registers a test for `vis extensions test` and for `deno test`. It fails if `run` throws or rejects. */
 export function test(name: string, run: () => unknown): void {
   if (COLLECTING.into) COLLECTING.into.push({ name, run });
   else Deno.test(name, async () => void await run());
@@ -30,7 +29,7 @@ export async function collectTests(load: () => Promise<void>): Promise<readonly 
 }
 
 interface TestOptions {
-  /** Keys of the environment; absent ones are as in a conversation in the folder "/". */
+  /** Keys of the environment. Absent keys are as in a conversation in the folder "/". */
   readonly env?: Partial<EnvironmentView>;
   /** The extension's section of the settings. */
   readonly config?: unknown;
@@ -41,14 +40,12 @@ interface TestOptions {
 }
 
 interface TestedExtension {
-  /** Whether `activate` activated the extension. */
   readonly isActive: boolean;
-  /** The prompt of the extension. */
   readonly prompt: string;
   /** Calls a function like a block, by its name there ("search.find"), with the checks of its arguments and its hooks.
    * Rejects with the error that the model would see. */
   call(name: string, ...args: readonly unknown[]): Promise<unknown>;
-  /** Returns the text that `doc` shows for a function or the whole extension; null if there is no such name. */
+  /** Returns the text that `doc` shows for a function or the whole extension, or null. */
   doc(name: string): string | null;
   /** Resolves with the extension's nudge for the next context, or with null. */
   nudge(context?: Partial<NudgeContext>): Promise<string | null>;
@@ -63,7 +60,7 @@ const NOWHERE: EnvironmentView = {
   maxIterations: 4,
 };
 
-/** Registers an extension like a session. Rejects if it is invalid, or its section of the settings is. */
+/** Registers an extension as a session would. Rejects if it is invalid, or its section of the settings is. */
 export async function testExtension(
   extension: Extension,
   { env = {}, config, others = [], log = () => {} }: TestOptions = {},

@@ -8,7 +8,7 @@ import { z } from "zod";
  * it. */
 export const REALM_SCRIPTS: unique symbol = Symbol("realm scripts");
 
-/** An extension in the registry: optional keys have their defaults, `prompt` is a function. */
+/** An extension in the registry. Optional keys have their defaults, and `prompt` is a function. */
 export interface NormalExtension extends Extension {
   readonly group: string;
   readonly subgroup: string;
@@ -195,8 +195,7 @@ function isTuple(value: unknown): boolean {
 const PATH = /^\.\/(?:(?!\.\.?\/)[\w.-]+\/)*[\w.-]+\.m?[jt]s$/;
 const MAX_MODULES = 50;
 
-/** Returns the fault of `modules`, or null: a name that the realm already has, or a path that leads out of the
- * folder. */
+/** Returns the fault of `modules`, or null: a name that the realm already has, or a path outside the folder. */
 function moduleFault({ modules = {}, alias }: Extension): string | null {
   const entries = Object.entries(modules);
   if (entries.length > MAX_MODULES) return `modules has ${entries.length} names, over ${MAX_MODULES}`;
