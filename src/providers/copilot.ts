@@ -8,9 +8,8 @@ interface CopilotOptions
   extends Pick<ProviderOptions, "name" | "defaultModel" | "headers">, Required<Pick<ProviderOptions, "capabilities">> {
   readonly endpoints: Pick<CopilotEndpoints, "exchange" | "api">;
   readonly githubToken: string;
-  /** Models that only the Responses API serves. */
+  /** Whether only the Responses API serves the model. */
   readonly usesResponses: (model: string) => boolean;
-  /** Creates the provider that calls the service. */
   readonly create: (protocol: WireProtocol, options: ProviderOptions) => Provider | Promise<Provider>;
   readonly clock?: Clock;
 }
@@ -100,7 +99,6 @@ export class CopilotProvider implements Provider {
   }
 }
 
-/** A short-lived token and the address that it is valid for. */
 interface CopilotToken {
   readonly token: string;
   readonly api: string;
@@ -142,7 +140,7 @@ export class CopilotTokens {
     });
   }
 
-  /** The caller's token was refused by the service, even if it has not expired. */
+  /** The service refused the caller's token, even if it has not expired. */
   drop(token: string): void {
     if (this.#kept?.token === token) this.#kept = null;
   }
@@ -173,7 +171,7 @@ export class CopilotTokens {
     const { token, expires_at: expiresAt, refresh_in: refreshIn, endpoints } = answer;
     if (typeof token !== "string" || token === "") throw unusable("the answer contains none");
     const now = this.#clock.now();
-    // `refresh_in` counts from now and takes precedence: `expires_at` is by the service's clock, which may differ from
+    // `refresh_in` counts from now and takes precedence. `expires_at` is by the service's clock, which may differ from
     // ours.
     const life = typeof refreshIn === "number"
       ? refreshIn * 1000
@@ -209,12 +207,11 @@ function unusable(why: string): ProviderError {
   return new ProviderError(`Cannot use the Copilot token: ${why}`, { code: "server", retryable: true });
 }
 
-/** The client id of the editors' Copilot extension: the exchange accepts no other client. */
+/** The client id of the editors' Copilot extension. The exchange accepts no other client. */
 const CLIENT_ID = "Iv1.b507a08c87ecfe98";
 const SCOPE = "read:user";
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 
-/** The code that the user types at the address. */
 export interface DeviceCode {
   readonly userCode: string;
   readonly verificationUri: string;
@@ -298,7 +295,7 @@ function refused(why: string, status: number | null = null): ProviderError {
   return new ProviderError(`Cannot log in to GitHub Copilot: ${why}`, { code: "auth", retryable: false, status });
 }
 
-/** Returns GitHub's error text only; the whole response may contain a token. */
+/** Returns GitHub's error text only, since the whole response may contain a token. */
 function said({ error, error_description: text }: Readonly<Record<string, unknown>>): string {
   const words = typeof text === "string" ? text : error;
   return typeof words === "string" ? `: ${words.slice(0, 200)}` : "";
@@ -320,7 +317,6 @@ const COPILOT_HEADERS: Readonly<Record<string, string>> = {
   "copilot-integration-id": "vscode-chat",
 };
 
-/** The addresses of one GitHub instance. */
 export interface CopilotEndpoints {
   readonly deviceCode: string;
   readonly accessToken: string;

@@ -7,12 +7,12 @@ export type Credential =
   | {
     readonly type: "key";
     readonly key: string;
-    /** The only address that may receive it; by default the address of the provider's preset. */
+    /** The only address that may receive the key; by default the address of the provider's preset. */
     readonly baseUrl?: string;
   }
   | {
     readonly type: "copilot";
-    /** Valid until it is revoked; short-lived tokens are made from it. */
+    /** Valid until it is revoked. Short-lived tokens are made from it. */
     readonly githubToken: string;
     readonly domain: string;
   };
@@ -21,12 +21,12 @@ type Stored = Readonly<Record<string, Credential>>;
 
 const OTHERS = 0o077;
 
-/** The file of keys: only its owner can read it, and it is replaced as a whole, never modified in place. */
+/** The file of keys. Only its owner can read it. It is replaced as a whole, never modified in place. */
 export class Credentials {
   readonly #path: string | null;
   #read: Promise<Stored> | null = null;
 
-  /** `path` is null if the machine has no home folder; nothing is stored then. */
+  /** `path` is null if the machine has no home folder. No key is stored then. */
   constructor(path: string | null) {
     this.#path = path;
   }
@@ -35,14 +35,12 @@ export class Credentials {
     return this.#path;
   }
 
-  /** Returns the credential of a provider. Throws `ConfigError` if others can read the file or its content is
-   * invalid. */
+  /** Throws `ConfigError` if others can read the file or its content is invalid. */
   async get(provider: string): Promise<Credential | null> {
     const stored = await this.all();
     return Object.hasOwn(stored, provider) ? stored[provider] ?? null : null;
   }
 
-  /** Returns all credentials by the name of the provider. */
   all(): Promise<Stored> {
     return this.#read ??= this.#load();
   }
@@ -51,7 +49,7 @@ export class Credentials {
     await this.#change((stored) => ({ ...stored, [provider]: credential }));
   }
 
-  /** Returns false if nothing was stored. */
+  /** Returns false if no key was stored. */
   async remove(provider: string): Promise<boolean> {
     if (await this.get(provider) === null) return false;
     await this.#change((stored) => Object.fromEntries(Object.entries(stored).filter(([name]) => name !== provider)));
@@ -85,7 +83,7 @@ export class Credentials {
       await this.#write(this.#path, change);
     } catch (error) {
       if (error instanceof ConfigError) throw error;
-      const name = error instanceof Error ? error.name : "unknown"; // a message may quote stored keys
+      const name = error instanceof Error ? error.name : "unknown"; // A message may quote stored keys.
       throw new ConfigError(`Cannot save keys in ${this.#path}: ${fileFault(error, name)}`);
     }
     this.#read = null;
@@ -121,7 +119,7 @@ function parse(text: string, path: string): Stored {
   try {
     value = JSON.parse(text);
   } catch {
-    throw broken; // the parser's own message quotes the file
+    throw broken; // The parser's own message quotes the file.
   }
   const { version, providers } = asRecord(value);
   if (typeof version === "number" && version > 1) {

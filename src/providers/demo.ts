@@ -5,11 +5,11 @@ interface DemoReply {
   readonly thinking: string;
   readonly code?: readonly string[];
   readonly final?: string;
-  /** Whether this reply may follow a failed block; in the place of other replies, the failure is explained. */
+  /** Whether this reply may follow a failed block. Other replies are replaced by an explanation of the failure. */
   readonly afterFailure?: boolean;
 }
 
-/** The replies to one kind of request: the first for its first iteration, and so on. */
+/** The replies to one kind of request, one for each iteration. */
 interface Scene {
   readonly example: string;
   readonly takes: RegExp;
@@ -20,7 +20,7 @@ const SUM = /\d[\d\s.]*(?:[-+*/×÷x][\s(]*\d[\d\s.)]*)+/;
 const FILE = /(?:^|[\s"'`])((?:[\w.-]+\/)*[\w-]+\.\w+)\b/;
 const EDIT = /\bin ([\w./-]+\.\w+)\b.*\bmust be ([\d.]+) instead of ([\d.]*\d)/i;
 
-/** Everything that the demo can do; the first scene that accepts a request plays it. */
+/** The first scene that accepts a request plays it. */
 const SCENES: readonly Scene[] = [
   {
     example: "What is the mean of the amounts in data/sales.csv?",
@@ -217,7 +217,7 @@ const ADD_ONE = "To work with a model: vis auth login.";
 const OF_AN_ITERATION = 4;
 const FAILED = / → ((?:ERROR|REFUSED|TIMEOUT|KILLED|OUT OF MEMORY|CANCELLED) [^]*)/;
 
-/** Plays one script of replies; blocks, variables and answers are real. */
+/** Plays one script of replies. Blocks, variables and answers are real. */
 export function demoProvider(): Provider {
   const reply = (texts: readonly string[]) => ({ text: demoReply(texts), reasoning: "" });
   return playedProvider({ name: "demo", model: "scripted", images: false, reply });

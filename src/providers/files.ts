@@ -7,7 +7,7 @@ import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, U
 const POLL_MS = 100;
 const PRICE = { input: 0, output: 0, cached: 0 };
 
-/** Makes a provider without a model: each request becomes a file in `folder`, and the reply is read from another file.
+/** Makes a provider without a model. Each request becomes a file in `folder`, and the reply is read from another file.
  * A person or a program can thus be the model. Creates the folder if it is missing. */
 export async function filesProvider(folder: string): Promise<Provider> {
   try {
@@ -40,7 +40,7 @@ async function* exchange(folder: string, { messages, model, signal }: ModelReque
   yield { type: "end", usage: { ...NO_USAGE, calls: 1 }, model, finish: "stop" };
 }
 
-/** Returns every message under a line with its role; messages repeated from the previous request come first. */
+/** Returns every message under a line with its role. Messages repeated from the previous request come first. */
 function requestText(messages: ModelRequest["messages"]): string {
   return messages.map(({ role, text, images = [] }, at) => {
     const pictures = images.map((_, index) => `[image ${index + 1}]\n`).join("");

@@ -7,7 +7,7 @@ export interface ModelMessage {
   readonly role: "system" | "user";
   readonly text: string;
   readonly cache?: boolean;
-  /** Images, which come before the text. Calls with images to a model whose capabilities exclude them are refused. */
+  /** Images come before the text. Calls with images to a model whose capabilities exclude them are refused. */
   readonly images?: readonly Image[];
 }
 
@@ -16,14 +16,14 @@ export type ReasoningLevel = "quick" | "balanced" | "deep";
 export interface ModelRequest {
   readonly messages: readonly ModelMessage[];
   readonly model: string;
-  /** The reasoning level; models without native reasoning ignore it. */
+  /** Models without native reasoning ignore it. */
   readonly reasoning: ReasoningLevel;
   readonly signal: AbortSignal;
   /** Called whenever bytes of the reply arrive, even if they are not text: they show that the service is alive. */
   readonly onBytes?: () => void;
   /** Called with the usage of the call so far: once it is sent, and whenever the service counts or more of the reply
-   * arrives. It counts even if the stream fails or is cancelled. Null means that nothing was used, since the service
-   * refused the request. */
+   * arrives. It counts even if the stream fails or is cancelled. Null means that the service refused the request, so
+   * it used no tokens. */
   readonly onUsage?: (usage: Usage | null) => void;
 }
 
@@ -52,7 +52,7 @@ interface Rates {
   readonly input: number;
   readonly output: number;
   readonly cached: number;
-  /** Price of input that is written to the cache; defaults to the price of input. */
+  /** Price of input that is written to the cache; by default the price of input. */
   readonly cacheWrite?: number;
 }
 
@@ -84,7 +84,6 @@ export interface Provider {
   capabilities(model: string): Capabilities;
 }
 
-/** Capabilities assumed for an unknown model. */
 export const UNKNOWN_MODEL: Capabilities = {
   nativeReasoning: false,
   alternatingRoles: false,
@@ -97,12 +96,10 @@ export const UNKNOWN_MODEL: Capabilities = {
 const BYTES_PER_TOKEN = 3.5;
 const IMAGE_TOKENS = 1_600;
 
-/** Estimates roughly the tokens of this many bytes of text. */
 export function tokensInBytes(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN);
 }
 
-/** Estimates roughly the tokens of a request. */
 export function estimateTokens(messages: readonly ModelMessage[]): number {
   return messages.reduce(
     (sum, { text, images }) => sum + tokensInBytes(Buffer.byteLength(text)) + (images?.length ?? 0) * IMAGE_TOKENS,
@@ -110,13 +107,13 @@ export function estimateTokens(messages: readonly ModelMessage[]): number {
   );
 }
 
-/** Returns the rates of a call with this much input: long calls may cost more per token. */
+/** Returns the rates of a call with this much input, since long calls may cost more per token. */
 export function ratesFor(price: Price, inputTokens: number): Pick<Price, "input" | "output" | "cached" | "cacheWrite"> {
   return price.above && inputTokens > price.above.tokens ? price.above : price;
 }
 
-/** Returns the US dollars of one call; null if the price is unknown. Input that was read from the cache or written to
- * it has its own price. */
+/** Returns the US dollars of one call, or null if the price is unknown. Input that was read from the cache or written
+ * to it has its own price. */
 export function costOf(usage: Usage, price: Capabilities["price"]): number | null {
   if (price === null) return null;
   const rates = ratesFor(price, usage.input);

@@ -10,7 +10,7 @@ interface PlayedParts {
   readonly name: string;
   readonly model: string;
   readonly images: boolean;
-  /** Returns the reply to the texts of a request; may throw `ProviderError`. */
+  /** Returns the reply to the texts of a request. May throw `ProviderError`. */
   readonly reply: (texts: readonly string[]) => Omit<Extract<PlayedReply, { readonly kind: "reply" }>, "kind">;
 }
 
@@ -46,7 +46,7 @@ function* pieces(type: "text" | "reasoning", text: string): Generator<ModelEvent
   for (let at = 0; at < text.length; at += PIECE) yield { type, delta: text.slice(at, at + PIECE) };
 }
 
-/** A query sends system, request, reply format and context; a plain call has fewer messages. */
+/** A query sends system, request, reply format and context. A plain call has fewer messages. */
 const MESSAGES_OF_A_QUERY = 4;
 
 /** Plays the replies of a recorded conversation, whatever the request. A call without a recorded reply is refused. */

@@ -24,11 +24,11 @@ const Model = z.object({
   limit: z.object({ context: tokens, output: tokens }),
 });
 const Service = z.object({ models: z.record(z.string(), z.unknown()) });
-/** Tokens of input above which `context_over_200k` counts. */
+/** Tokens of input above which `context_over_200k` applies. */
 const LONG = 200_000;
 
-/** The data of each service that Vis knows and the catalogue has. Throws Error that names what cannot be read: then no
- * part of the catalogue is of use. */
+/** Returns the data of each service that Vis knows and the catalogue has. Throws Error that names the unreadable part,
+ * because the rest of the catalogue is then of no use. */
 export function readCatalog(text: string, source: string): ReadonlyMap<ModelDataSet, DataFile> {
   const services = z.record(z.string(), z.unknown()).safeParse(readForeignJson(text, LIMITS));
   if (!services.success) throw new Error("It is not an object of services");
@@ -44,7 +44,7 @@ export function readCatalog(text: string, source: string): ReadonlyMap<ModelData
   return found;
 }
 
-/** Models without text as their output are left out. */
+/** Returns null for a model that does not return text. */
 function rowOf({ set, name, raw }: { readonly set: ModelDataSet; readonly name: string; readonly raw: unknown }) {
   const model = Model.safeParse(raw);
   if (!model.success) {
@@ -53,7 +53,7 @@ function rowOf({ set, name, raw }: { readonly set: ModelDataSet; readonly name: 
   }
   const { id, reasoning, modalities, cost, limit: { context, output } } = model.data;
   if (context === 0 || modalities?.output.includes("text") === false) return [];
-  // Only models marked as free are free: a price of 0 may also mean that nobody has written it down.
+  // A model is free only if it is marked as free, because a price of 0 may also mean an unknown price.
   const isPriced = cost && !SUBSCRIPTIONS.includes(set) && (cost.input + cost.output > 0 || id.endsWith(":free"));
   const flags = `${reasoning ? "r" : ""}${modalities?.input.includes("image") ? "i" : ""}`;
   const above = isPriced && cost.context_over_200k && context > LONG ? [LONG, ...rates(cost.context_over_200k)] : [];

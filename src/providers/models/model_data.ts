@@ -3,7 +3,6 @@ import { type Capabilities, type Price, UNKNOWN_MODEL } from "../provider.ts";
 
 export type ModelDataSet = keyof typeof FILES;
 
-/** The facts about a model in the data package. */
 interface ModelFacts extends Capabilities {
   readonly name: string;
   /** Maximum reply length in tokens. */
@@ -19,7 +18,7 @@ export interface ModelData {
   /** The date of its prices, such as 2026-11-20. */
   readonly date: string;
   readonly models: readonly ModelFacts[];
-  /** Finds a model by its name, or by its name without a date at the end; null if unknown. */
+  /** Finds a model by its name, or by its name without a date at the end. Returns null if unknown. */
   find(name: string): ModelFacts | null;
 }
 
@@ -32,8 +31,8 @@ export interface DataFile {
   readonly models: Readonly<Record<string, Row>>;
 }
 
-/** Reads the file of one provider, of a few KB, so that a start loads only what it needs. With `home`, Vis's own folder,
- * the newer of the built-in and the refreshed data counts first, model by model. */
+/** Reads the file of one provider, a few KB, so that a start loads only the data it needs. With `home`, Vis's own
+ * folder, the newer of the built-in and the refreshed data takes precedence, model by model. */
 export async function loadModelData(set: ModelDataSet, home: string | null = null): Promise<ModelData> {
   const builtIn: DataFile = (await FILES[set]()).default;
   const refreshed = home === null ? null : await refreshedData(set, home);
@@ -57,12 +56,11 @@ export async function loadModelData(set: ModelDataSet, home: string | null = nul
   };
 }
 
-/** The refreshed data of a provider in Vis's own folder. */
 export function refreshedPath(set: ModelDataSet, home: string): string {
   return `${home}/models/${set}.json`;
 }
 
-/** Null if there is none, or none that can be used. */
+/** Returns null if the data is missing or unusable. */
 async function refreshedData(set: ModelDataSet, home: string): Promise<DataFile | null> {
   try {
     const { source, models }: DataFile = JSON.parse(await plainTextFile(refreshedPath(set, home)));
@@ -79,7 +77,7 @@ function dateOf({ source }: DataFile): string {
   return DATE.exec(source)?.[0] ?? "";
 }
 
-/** Only the built-in data says it. */
+/** Only the built-in data has this fact. */
 function usesResponses({ models }: DataFile, name: string): boolean {
   return Object.hasOwn(models, name) && String(models[name]?.[6] ?? "").includes("s");
 }

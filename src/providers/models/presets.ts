@@ -6,21 +6,20 @@ import type { ModelDataSet } from "./model_data.ts";
 
 /** Known facts about a service, so that its name and a key are enough. */
 export interface Preset {
-  /** The name of the service that users see. */
   readonly title: string;
   readonly protocol: WireProtocol;
-  /** The address, including the version path. */
+  /** Includes the version path. */
   readonly baseUrl: string;
-  /** Variables for another address, as the service's own clients read them; the first set one applies. */
+  /** Variables for another address, as the service's own clients read them. The first set one applies. */
   readonly baseUrlNames?: readonly string[];
   /** The path that these clients append to that address. */
   readonly versionPath?: string;
-  /** Variables that usually hold the key; the first set one applies. */
+  /** Variables that usually hold the key. The first set one applies. */
   readonly keyNames: readonly string[];
   /** The variable whose value is sent as a bearer token instead of a key. */
   readonly bearerName?: string;
   readonly key: "required" | "optional" | "device-login";
-  /** Whether a key variable alone selects this provider if nothing is configured. */
+  /** Whether a key variable alone selects this provider without configuration. */
   readonly byKey: boolean;
   /** The model if none is requested; null if the user must choose one. */
   readonly defaultModel: string | null;
@@ -33,7 +32,6 @@ export interface Preset {
   readonly keyPath?: string;
   /** The page on which the service issues keys. */
   readonly keyPage?: string;
-  /** How the user starts a local server. */
   readonly start?: string;
   /** Default port of the server on this machine. */
   readonly localPort?: number;
@@ -128,7 +126,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     title: "GitHub Models",
     baseUrl: "https://models.github.ai/inference",
     keyPage: "https://github.com/settings/tokens",
-    // These variables often serve other purposes, so they apply only if the provider is named.
+    // These variables often serve other purposes, so they apply only if the user names the provider.
     keyNames: ["GITHUB_MODELS_TOKEN", "GITHUB_TOKEN"],
     byKey: false,
     defaultModel: "openai/gpt-4.1",
@@ -171,8 +169,8 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   },
 };
 
-/** Returns the address that the environment gives for a preset, with the version path; null if it gives none. Throws
- * `ConfigError` for an unusable one. */
+/** Returns the address that the environment gives for a preset, with the version path, or null. Throws `ConfigError`
+ * for an unusable address. */
 export function environmentAddress(
   { baseUrlNames = [], versionPath = "" }: Preset,
   variable: (name: string) => string | null,
@@ -219,18 +217,17 @@ export interface LocalServer {
   readonly models: readonly string[];
 }
 
-/** An address on this machine to probe. */
 export interface LocalAddress {
   readonly preset: string;
-  /** The address, including the version path. */
+  /** Includes the version path. */
   readonly baseUrl: string;
 }
 
 const PROBE_MS = 150;
 const MAX_BYTES = 1 << 20;
 
-/** The default ports of Ollama, LM Studio and vLLM on this machine, in this order, or the address that the environment
- * gives instead. */
+/** Returns the default ports of Ollama, LM Studio and vLLM on this machine, in this order, or the address that the
+ * environment gives instead. */
 export function usualAddresses(variable: (name: string) => string | null): readonly LocalAddress[] {
   return Object.entries(PRESETS).flatMap(([name, preset]) =>
     preset.localPort === undefined
@@ -240,7 +237,7 @@ export function usualAddresses(variable: (name: string) => string | null): reado
 }
 
 /** Requests the models from all addresses at once and waits at most `probeMs`. Addresses that do not answer like a
- * model server are omitted; the results are in the order of the addresses. Never throws. */
+ * model server are omitted. The results are in the order of the addresses. Never throws. */
 export async function discoverLocal(
   addresses: readonly LocalAddress[],
   { probeMs = PROBE_MS }: { readonly probeMs?: number | undefined } = {},
@@ -254,7 +251,7 @@ async function probe({ preset, baseUrl }: LocalAddress, probeMs: number): Promis
   const timer = setTimeout(() => abort.abort(), probeMs);
   try {
     const response = await fetch(`${baseUrl}/models`, { signal: abort.signal, redirect: "error" });
-    // Anything may listen on such a port, so no more is read than a list of models can hold.
+    // Another program may listen on such a port, so no more is read than a list of models can hold.
     const bytes = await readBounded(response.body ?? new Blob().stream(), { maxBytes: MAX_BYTES, tooLarge });
     const { data } = response.ok ? asRecord(readForeignJson(new TextDecoder().decode(bytes))) : { data: null };
     // Ollama without models returns null, others an empty list.

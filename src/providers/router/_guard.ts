@@ -27,7 +27,7 @@ export class ProviderGuard {
   /** Whether the service may recover, as after an outage or too many requests. */
   mayPass({ code, retryable, status }: ProviderError): boolean {
     if (!this.reached || !retryable) return false;
-    // An answer with a success status that is not a reply is not an outage.
+    // A success status without a reply is not an outage.
     return code !== "server" || (status !== null && (status >= 500 || status === 408));
   }
 
@@ -36,14 +36,14 @@ export class ProviderGuard {
     return this.#window.waitMs(tokens);
   }
 
-  /** Registers one attempt; it must end with `leave`. */
+  /** Registers one attempt, which must end with `leave`. */
   enter(tokens: number): Ticket {
     this.#breaker.enter();
     return this.#window.take(tokens);
   }
 
-  /** Records the result of the attempt: null if it was cancelled or hit a defect. `heard` is true if part of a
-   * reply was received. */
+  /** Records the result of the attempt: null if it was cancelled or hit a defect. `heard` is true if part of a reply
+   * was received. */
   leave(
     ticket: Ticket,
     outcome: { readonly usage: Usage } | ProviderError | null,
@@ -64,7 +64,6 @@ export class ProviderGuard {
     this.#breaker.succeeded();
   }
 
-  /** Returns the error if no call was made. */
   refusal(): ProviderError {
     const seconds = Math.max(1, Math.ceil(this.#breaker.waitMs / 1000));
     return new ProviderError(
@@ -82,7 +81,7 @@ export class ProviderGuard {
   }
 }
 
-/** Whether the service itself fails; a service that refuses a key or a request works. */
+/** Whether the service itself fails. A service that refuses a key or a request works. */
 function isFailure({ code, retryable }: ProviderError): boolean {
   return retryable && (code === "network" || code === "server" || code === "stall" || code === "rate");
 }
@@ -108,7 +107,6 @@ export class Breaker {
     this.#limits = limits;
   }
 
-  /** True if a call may be sent now. */
   get allows(): boolean {
     if (this.#openUntil === null) return true;
     return !this.#probing && this.#clock.now() >= this.#openUntil;
@@ -148,7 +146,7 @@ export class Breaker {
 /** The permitted frequency of calls to a service. */
 export interface RateLimit {
   readonly requests?: number | undefined;
-  /** The limit for tokens, input and output together. */
+  /** Input and output together. */
   readonly tokens?: number | undefined;
   readonly perMs: number;
 }
@@ -187,7 +185,6 @@ export class RateWindow {
     return 0;
   }
 
-  /** Counts a call that is being sent. */
   take(tokens: number): Ticket {
     const ticket = { at: this.#clock.now(), tokens };
     if (this.#limit !== null) this.#tickets.push(ticket);

@@ -4,11 +4,11 @@ import type { ModelEvent, ModelRequest, Provider } from "../provider.ts";
 
 export interface Patience {
   readonly clock: Clock;
-  /** The service may send no byte for this long before the first text or reasoning. */
+  /** The longest time without a byte before the first text or reasoning. */
   readonly firstTokenMs: number;
-  /** The service may send no byte for this long after that. */
+  /** The longest time without a byte after the first text or reasoning. */
   readonly silenceMs: number;
-  /** The whole reply may take this long, even if it arrives steadily. */
+  /** The longest time of the whole reply, even if it arrives steadily. */
   readonly replyMs: number;
   readonly onWait?:
     | ((wait: { readonly model: string; readonly waitedMs: number; readonly limitMs: number }) => void)
@@ -39,7 +39,7 @@ export async function* watchedStream(
     }
   } finally {
     watch.stop();
-    // The return is not awaited: a provider that hangs would block its caller.
+    // The return is not awaited, because a provider that hangs would block its caller.
     events.return?.().catch(() => {});
   }
 }
@@ -86,7 +86,7 @@ class Watch {
     return abortable(own, this.signal);
   }
 
-  /** Something arrived: a pause of the model is not a silence of its service. */
+  /** Called for any arrived data: a pause of the model is not a silence of its service. */
   alive(): void {
     this.#since = this.#patience.clock.now();
   }
@@ -103,7 +103,7 @@ class Watch {
 
   #cancel = () => this.#end(new Cancelled("Cancelled"));
 
-  /** One timer runs at a time, regardless of the number of events: it never sleeps longer than the first limit. */
+  /** One timer runs at a time, regardless of the number of events. It never sleeps longer than the first limit. */
   async #guard(): Promise<void> {
     const { clock, replyMs, silenceMs } = this.#patience;
     while (!this.signal.aborted) {
@@ -118,7 +118,7 @@ class Watch {
     }
   }
 
-  /** Notifies the caller if it is time; returns the time until the next notice. */
+  /** Notifies the caller if it is time. Returns the time until the next notice. */
   #untilNotice(): number {
     const { clock, firstTokenMs, replyMs, onWait } = this.#patience;
     if (this.#started || !onWait || firstTokenMs >= UNLIMITED_MS) return Infinity;

@@ -16,10 +16,10 @@ import { type Patience, watchedStream } from "./_watched_stream.ts";
 import { fittingRoutes, type ModelPreference, type ModelRoute, namedRoutes } from "./routes.ts";
 
 export interface RouterOptions {
-  /** The list has at least one route. The first is the root model; the others serve when it fails or when they are
+  /** The list has at least one route. The first is the root model. The others serve when it fails or when they are
    * requested. */
   readonly routes: readonly ModelRoute[];
-  /** Limits by the name of the provider. */
+  /** By the name of the provider. */
   readonly limits?: Readonly<Record<string, RateLimit>>;
   /** Notes for the user on how the routes were chosen. */
   readonly notes?: readonly string[];
@@ -29,14 +29,14 @@ export interface RouterOptions {
   readonly random?: () => number;
   /** The number of calls of a route before the next one is tried (default 3). */
   readonly attempts?: number;
-  /** A request is retried this long after all routes failed with temporary errors (default 5 min). */
+  /** The longest time of retries after all routes failed with temporary errors (default 5 min). */
   readonly patienceMs?: number;
-  /** A service may send no byte for this long before the first text or reasoning (default 120 s). A route may have its
-   * own limit. */
+  /** The longest time without a byte before the first text or reasoning (default 120 s). A route may have its own
+   * limit. */
   readonly firstTokenMs?: number;
-  /** A service may send no byte for this long after the beginning (default 60 s). A route may have its own limit. */
+  /** The longest time without a byte after the beginning (default 60 s). A route may have its own limit. */
   readonly silenceMs?: number;
-  /** A whole reply may take this long (default 60 min). */
+  /** The longest time of a whole reply (default 60 min). */
   readonly replyMs?: number;
 }
 
@@ -58,7 +58,7 @@ export interface RouterCallOptions {
   readonly onEvent?: (event: Exclude<ModelEvent, { type: "end" }>) => boolean;
   /** Called after each attempt. */
   readonly onAttempt?: (trace: ModelTrace) => void;
-  /** Called before another attempt; if it returns false, the last error ends the call. */
+  /** Called before another attempt. If it returns false, the last error ends the call. */
   readonly mayRetry?: () => boolean;
   /** Called before each pause. */
   readonly onPause?: (pause: Pause) => void;
@@ -73,23 +73,21 @@ type Wait = Readonly<{ model: string; waitedMs: number; limitMs: number }>;
 export interface Pause {
   readonly reason: string;
   readonly waitMs: number;
-  /** The number of the attempt that follows, 1-based. */
+  /** The 1-based number of the next attempt. */
   readonly attempt: number;
 }
 
 export interface RouterReply {
   readonly text: string;
   readonly reasoning: string;
-  /** Usage of all attempts. */
   readonly usage: Usage;
   readonly costUsd: number | null;
-  /** The model and provider that served the request. */
   readonly model: string;
   readonly provider: string;
   readonly finish: string;
-  /** The tool that the model called although none was offered, with the beginning of its arguments; null for none. */
+  /** The tool that the model called although none was offered, with the beginning of its arguments. */
   readonly toolCall: string | null;
-  /** The attempts, oldest first; the last one succeeded. */
+  /** Oldest first; the last one succeeded. */
   readonly attempts: readonly ModelTrace[];
 }
 
@@ -100,7 +98,6 @@ interface Way {
   readonly ticket: Ticket;
 }
 
-/** A request that is in progress. */
 interface Asking {
   readonly request: RouterRequest;
   readonly options: RouterCallOptions;
@@ -114,7 +111,6 @@ type Served = Omit<RouterReply, "attempts">;
 /** The result of calling each route in turn. */
 type Round = { readonly reply: Served } | {
   readonly error: ProviderError;
-  /** Whether any route was called. */
   readonly asked: boolean;
   /** Routes whose failure may be temporary. */
   readonly passing: readonly { readonly route: ModelRoute; readonly error: ProviderError }[];
@@ -162,7 +158,6 @@ export class Router {
     for (const [name, gate] of other.#gates) this.#gates.set(name, gate);
   }
 
-  /** All models that may serve, the root model first. */
   get routes(): readonly ModelRoute[] {
     return this.#routes;
   }
@@ -205,7 +200,6 @@ export class Router {
     }
   }
 
-  /** Calls one route after the other until one answers. */
   async #round(
     routes: readonly ModelRoute[],
     { asking, tries }: { readonly asking: Asking; readonly tries: number },
@@ -250,8 +244,8 @@ export class Router {
     return gate;
   }
 
-  /** Takes a place at the first route with room; if every rate window is full, at the first one to have room, after the
-   * wait. No code awaits between finding a place and taking it, because many callers do so at once. */
+  /** Takes a place at the first route with room. If every rate window is full, it waits for the first one to have room.
+   * No code awaits between finding a place and taking it, because many callers do so at once. */
   async #enter(left: readonly ModelRoute[], asking: Asking): Promise<Way | ProviderError> {
     const { tokens } = asking;
     for (;;) {
@@ -307,13 +301,11 @@ interface CallPatience extends Patience {
   readonly log: Pick<Log, "warn">;
 }
 
-/** The attempts at a request with one route. */
 class ModelCall {
   /** Whether part of a reply was received. */
   heard = false;
   /** Whether the caller has shown part of a reply. */
   shown = false;
-  /** The usage of the attempt so far; null for none. */
   #usage: Usage | null = null;
   readonly #request: RouterRequest;
   readonly #route: ModelRoute;
@@ -406,8 +398,8 @@ class Retries {
     return waitMs(error, backoffMs(attempt, { ...QUICK, random: this.#random }));
   }
 
-  /** Returns the milliseconds until the routes that failed with these errors are called again; null if there are none
-   * or patience has run out. */
+  /** Returns the milliseconds until the routes that failed with these errors are called again. Returns null without
+   * such routes, or if patience has run out. */
   patientMs(failures: readonly ProviderError[]): number | null {
     if (failures.length === 0) return null;
     const now = this.#clock.now();
@@ -418,8 +410,8 @@ class Retries {
   }
 }
 
-/** Returns the wait that the service asks for, else our own. Many clients receive the same time, so random jitter is
- * added to it. */
+/** Returns the wait that the service requests, otherwise our own. Many clients receive the same time, so random jitter
+ * is added to it. */
 function waitMs({ retryAfterMs }: ProviderError, own: number): number {
   return retryAfterMs ? retryAfterMs + own * 0.2 : own;
 }

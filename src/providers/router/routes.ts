@@ -6,12 +6,12 @@ export type ModelPreference = "cost" | "speed" | "intelligence";
 export interface ModelRoute {
   readonly provider: Provider;
   readonly model: string;
-  /** Rank among the models, higher is better; without ranks, prices and reasoning are used instead. */
+  /** Rank among the models, higher is better. Without ranks, prices and reasoning are used instead. */
   readonly speed?: number | undefined;
   readonly intelligence?: number | undefined;
-  /** The service may send no byte for this long before the first text or reasoning; the default is the router's. */
+  /** The longest time without a byte before the first text or reasoning; the default is the router's. */
   readonly firstTokenMs?: number | undefined;
-  /** The service may send no byte for this long after that; the default is the router's. */
+  /** The longest time without a byte after that; the default is the router's. */
   readonly silenceMs?: number | undefined;
 }
 
@@ -25,8 +25,8 @@ export function namedRoutes(routes: readonly [ModelRoute, ...ModelRoute[]], name
   return [{ provider, model: owner ? name.slice(provider.name.length + 1) : name, firstTokenMs, silenceMs }];
 }
 
-/** Returns the first model that would serve a request, if its price is unknown; null if it is known. With a preference,
- * models with an unknown price are skipped, and only the lack of any other is a fault. */
+/** Returns the first model that would serve a request, if its price is unknown; otherwise null. With a preference,
+ * models with an unknown price are skipped, and the result is null unless all prices are unknown. */
 export function unpriced(
   routes: readonly ModelRoute[],
   { prefer }: { readonly prefer: ModelPreference | null },
@@ -90,7 +90,7 @@ export function fittingRoutes(
 
 type Order = (a: ModelRoute, b: ModelRoute) => number;
 
-/** The sort is stable; routes with unknown values come last, in their original order. */
+/** The sort is stable. Routes with unknown values come last, in their original order. */
 const ORDER: Readonly<Record<ModelPreference, Order>> = {
   cost: (a, b) => rising(priceOf(a), priceOf(b)),
   speed: (a, b) => falling(a.speed, b.speed) || reasoningOf(a) - reasoningOf(b) || rising(priceOf(a), priceOf(b)),

@@ -8,7 +8,6 @@ const PASTED = /\/(chat\/completions|responses|messages)$/;
 
 interface EndpointOptions {
   readonly baseUrl: string;
-  /** The headers with the key. */
   readonly authorization: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
   readonly advice: Advice;
@@ -16,7 +15,7 @@ interface EndpointOptions {
 
 /** The address of requests, in two forms: one to send, and one to show. */
 export class Endpoint {
-  /** The address has no credentials, query, trailing slash or pasted API path. */
+  /** The address without credentials, query, trailing slash or pasted API path. */
   readonly base: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly hasKey: boolean;
@@ -44,7 +43,7 @@ export class Endpoint {
     ]);
   }
 
-  /** Returns the address of a path under the base, including the base's own query. */
+  /** Includes the base's own query. */
   url(path: string, query: Readonly<Record<string, string>> = {}): string {
     const all = new URLSearchParams({ ...this.#query, ...query }).toString();
     return `${this.base}${path}${all === "" ? "" : `?${all}`}`;
@@ -98,7 +97,7 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** Shorter secrets are not hidden: replacing them would garble ordinary words. */
+/** Shorter secrets are not hidden, because replacing them would garble ordinary words. */
 const SHORTEST_SECRET = 6;
 
 /** Replaces keys and passwords in texts that are shown or logged, including URL-encoded ones. */

@@ -11,10 +11,10 @@ const MAX_JSON_BYTES = 16 * 1024 * 1024;
 /** A stream has a few hundred bytes per token, and services add pings. */
 const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
-/** The limit for the characters of `head`. */
+/** Limit of the characters of `head`. */
 const MAX_HEAD = 400;
 const WEB_PAGE = /^\s*(<!doctype|<html)/i;
-/** The first byte of gzip data; no text begins with it. */
+/** The first byte of gzip data. No text begins with it. */
 const GZIP = 0x1f;
 const JSON_TYPE = /\bapplication\/(\w+\+)?json\b/i;
 
@@ -38,11 +38,10 @@ interface HttpCall {
   readonly call: Pick<WireCall, "path" | "query" | "headers"> & { readonly body?: JsonFields };
 }
 
-/** An HTTP call to a service: sends it and converts every failure at the HTTP level to a `ProviderError`. */
+/** An HTTP call to a service. It converts every failure at the HTTP level to a `ProviderError`. */
 export class HttpExchange {
   /** The service's error, sent instead of a reply. */
   refusal: ServiceError | null = null;
-  /** The number of bytes of the reply read so far. */
   bytes = 0;
   /** The first bytes of the reply as text, for messages. */
   head = "";
@@ -62,7 +61,6 @@ export class HttpExchange {
     return this.#events(wire, await this.#send());
   }
 
-  /** Returns the JSON of a reply. */
   async json(): Promise<unknown> {
     const response = await this.#send();
     return await this.#json(this.#read(response), response.status);
@@ -141,7 +139,7 @@ export class HttpExchange {
     }
   }
 
-  /** Returns a body up to about `maxBytes`; if the call was aborted, the part that has arrived. */
+  /** Returns a body up to about `maxBytes`. If the call was aborted, it returns the part that has arrived. */
   async #start(bytes: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
     const decoder = new TextDecoder();
     let text = "";
@@ -176,7 +174,7 @@ export class HttpExchange {
     else yield* this.#whole(wire, await this.#start(bytes, MAX_JSON_BYTES), response.status);
   }
 
-  /** Reads a reply that came as JSON: one value, or one on each line. */
+  /** Reads a reply that arrived as JSON: one value, or one on each line. */
   async *#whole(wire: ProviderApi, text: string, status: number): AsyncGenerator<readonly unknown[]> {
     const lines = text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== "");
     const areEvents = lines.length > 1 &&
@@ -286,14 +284,14 @@ async function* joined(begin: readonly Uint8Array[], rest: AsyncGenerator<Uint8A
   }
 }
 
-/** Characters of one event. The largest event repeats a whole reply, with its characters escaped. */
+/** Limit of the characters of one event. The largest event repeats a whole reply, with its characters escaped. */
 const MAX_EVENT = 8_000_000;
 
 /** Names that begin a line of an event; "" begins a comment. */
 const FIELDS = new Set(["", "data", "event", "id", "retry", "error"]);
 
-/** Yields the `data` of server-sent events (WHATWG HTML, 9.2.6) as text, or as an object with `error` for an event that
- * is one. Events that arrived together are in one list; bytes and line ends (LF, CR LF, CR) may be split anywhere.
+/** Yields the `data` of server-sent events (WHATWG HTML, 9.2.6) as text, or as an object with `error` for an error
+ * event. Events that arrived together are in one list; bytes and line ends (LF, CR LF, CR) may be split anywhere.
  * Comments and ids are skipped. Tolerates servers that omit the empty line between events, write JSON on its own
  * lines, or break lines inside its strings. Throws `RangeError` for an event or a line that is larger than any
  * model's. */
@@ -335,7 +333,7 @@ class OpenEvent {
     return ended;
   }
 
-  /** Whether the data so far is a whole event without its empty line: nothing follows complete JSON. */
+  /** Whether the data so far is a whole event without its empty line, because complete JSON can have no more lines. */
   get #isWhole(): boolean {
     const [text = ""] = this.#data;
     if (this.#data.length !== 1) return false;
@@ -365,7 +363,7 @@ class OpenEvent {
   }
 }
 
-/** Returns the JSON of an event; undefined, which JSON cannot express, if it is not JSON. */
+/** Returns the JSON of an event; undefined, which JSON cannot express, if the text is not JSON. */
 export function eventJson(text: string): unknown {
   try {
     return readLaxJson(text);
@@ -385,7 +383,6 @@ function checked(length: number): number {
   return length;
 }
 
-/** Splits text that arrives in pieces into lines. */
 class Lines {
   #open: string[] = [];
   #length = 0;

@@ -4,7 +4,6 @@ import { asRecord, readLaxJson } from "../../domain/kit/json.ts";
 import type { Endpoint } from "./_endpoint.ts";
 import type { Advice, JsonFields } from "./wire.ts";
 
-/** A service's response to a failed call. */
 export interface ServiceError extends Said {
   readonly headers: Headers;
 }
@@ -36,7 +35,7 @@ export class Failures {
     this.#facts = facts;
   }
 
-  /** Converts an HTTP error status, or an error object within a stream (status from its code, else 500). */
+  /** Converts an HTTP error status, or an error object within a stream (status from its code, otherwise 500). */
   refused(refusal: ServiceError, asked: { readonly model: string | null; readonly path: string }): ProviderError {
     const { status, code, text } = refusal;
     const at = this.#facts.endpoint.base;
@@ -62,7 +61,7 @@ export class Failures {
     return this.#unserved(refusal);
   }
 
-  /** Converts a failure for which neither the caller's key nor the model is the cause: try later, or never. */
+  /** Converts a failure that neither the caller's key nor the model causes: try later, or never. */
   #unserved(refusal: ServiceError): ProviderError {
     const { status, text } = refusal;
     const wait = waitMs(refusal, this.#facts.now());
@@ -112,7 +111,7 @@ export class Failures {
     );
   }
 
-  /** Returns the error for a reply that is larger than any usable one; `why` names the excess. */
+  /** `why` names the excess. */
   tooLong(why: string): ProviderError {
     const message = `Cannot use the reply of ${this.#facts.endpoint.base}: ${why}, so it was ended there; ` +
       `ask for a shorter reply or choose another model`;
@@ -151,7 +150,6 @@ export class Failures {
     );
   }
 
-  /** Returns the error for a service that redirected the call. */
   redirected(status: number, to: string): ProviderError {
     const message = `Cannot get a reply from ${this.#facts.endpoint.base} (${status}): it redirects to ` +
       `${this.#facts.endpoint.clean(to)}; check ${this.#facts.advice.baseUrl}`;
@@ -225,9 +223,9 @@ function chainText(error: unknown): string {
 
 /** The facts in error bodies and errors within a stream, whatever their shape. */
 interface Said {
-  /** The text before cleaning; "" if there is none. */
+  /** The text before cleaning, or "". */
   readonly text: string;
-  /** The service's code and type; "" if there are none. */
+  /** The service's code and type, or "". */
   readonly code: string;
   /** The fields of the request that the error is about, with their paths. */
   readonly fields: readonly string[];
@@ -235,7 +233,7 @@ interface Said {
   readonly toolCall: string | null;
   /** The HTTP status that matches the code, for errors that came with a success status. */
   readonly status: number;
-  /** Waits that its fields ask for: durations, times and dates. */
+  /** Waits that its fields request: durations, times and dates. */
   readonly waits: readonly string[];
 }
 
@@ -243,7 +241,7 @@ interface Said {
 const REPLY = ["choices", "candidates", "promptFeedback", "content", "output", "delta", "response", "item", "part"];
 const FINE = new Set(["", "0", "200", "ok", "success"]);
 
-/** Whether JSON of a reply is an error instead: most services wrap it, others name it in `object`, `detail`, `errors`
+/** Whether JSON of a reply is an error instead. Most services wrap it; others name it in `object`, `detail`, `errors`
  * or `message`. */
 export function isError(body: unknown): boolean {
   const value = asRecord(body);
@@ -276,7 +274,7 @@ export function said(body: unknown): Said {
   const details = Array.isArray(inner.details) ? inner.details.map(asRecord) : [];
   const first = asRecord(Array.isArray(value.errors) ? value.errors[0] : undefined);
   const base = asRecord(value.base_resp);
-  // Gateways put the response of the service behind them into the metadata.
+  // Gateways copy the response of the service behind them into the metadata.
   const raw = asRecord(inner.metadata).raw;
   const all = [inner.message, detail, value.message, value.msg, first.message, base.status_msg];
   const texts = all.filter((text) => typeof text === "string");
@@ -342,9 +340,9 @@ function statusIn(code: string): number {
   return STATUS.find(([words]) => words.test(code))?.[1] ?? 500;
 }
 
-/** Returns the milliseconds that a response asks to wait: the longest in its headers, its fields and its text. Null if
- * none is readable, 0 for a time in the past. For a 429 without these, it is the time until the used-up limit is reset
- * (`x-ratelimit-reset…`, `anthropic-ratelimit-…-reset`). */
+/** Returns the milliseconds that a response asks to wait: the longest wait in its headers, its fields and its text.
+ * Returns null if none is readable, and 0 for a time in the past. For a 429 without these, it is the time until the
+ * used-up limit is reset (`x-ratelimit-reset…`, `anthropic-ratelimit-…-reset`). */
 function waitMs({ headers, waits, text, status }: ServiceError, now: number): number | null {
   const stated = [headerMs(headers, now), ...waits.map((one) => momentIn(one, now)), textMs(text, now)];
   const found = stated.filter((ms) => ms !== null).map((ms) => Math.max(0, ms));
@@ -359,7 +357,7 @@ function headerMs(headers: Headers, now: number): number | null {
   const text = headers.get("retry-after");
   const seconds = numberIn(text);
   if (seconds !== null) return Math.ceil(seconds * 1000);
-  // An HTTP date starts with a weekday; Date.parse would read "-4" as a year.
+  // An HTTP date starts with a weekday. Date.parse would read "-4" as a year.
   const date = text !== null && /^\s*[A-Za-z]{3}/.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(date) ? null : date - now;
 }
@@ -387,7 +385,7 @@ function textMs(text: string, now: number): number | null {
   return said === undefined ? null : momentIn(said, now);
 }
 
-/** Returns the longest wait of all limits that are used up or do not state what remains. */
+/** Returns the longest wait of all limits that are used up or do not report their remaining amount. */
 function resetMs(headers: Headers, now: number): number | null {
   const waits: number[] = [];
   for (const [name, value] of headers) {

@@ -58,7 +58,7 @@ function replyTokens(model: string, capabilities: Capabilities): number {
   return Math.min(known, REPLY_TOKENS);
 }
 
-/** From 4.6 on, models decide how long they think and accept an effort; earlier models accept a budget. If a model
+/** From 4.6 on, models decide how long they think and accept an effort. Earlier models accept a budget. If a model
  * refuses one form, the other is used. */
 function thinking(
   model: string,
@@ -76,7 +76,8 @@ function thinking(
   return hasNone ? {} : { thinking: { type: "enabled", budget_tokens: Math.min(BUDGET[reasoning], limit) } };
 }
 
-/** Returns 4.6 for claude-opus-4-6-20260101, 3.7 for claude-3-7-sonnet-latest; null for a name without a version. */
+/** Returns 4.6 for claude-opus-4-6-20260101 and 3.7 for claude-3-7-sonnet-latest. Returns null for a name without a
+ * version. */
 function versionOf(model: string): number | null {
   const found = /claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model);
   return found ? Number(`${found[1]}.${found[2] ?? 0}`) : null;

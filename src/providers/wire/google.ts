@@ -57,7 +57,7 @@ function pathOf(model: string): string {
   return name.split("/").map(encodeURIComponent).join("/");
 }
 
-/** Models up to 2.5 accept a budget, later ones a level; both at once are refused. */
+/** Models up to 2.5 accept a budget, later ones a level. Both at once are refused. */
 function thinking(
   model: string,
   facts: { readonly reasoning: ReasoningLevel; readonly without: ReadonlySet<string> },
@@ -110,7 +110,7 @@ function readFinish({ finishReason: reason, finishMessage: said }: JsonFields, r
   reply.finish = reason === "MAX_TOKENS" ? "length" : reason.toLowerCase();
 }
 
-/** Counts are cumulative; thoughts are not included in the candidates' tokens. */
+/** Counts are cumulative. The candidates' tokens do not include thoughts. */
 function readUsage(usage: unknown, reply: ReplyBuilder): void {
   const counts = asRecord(usage);
   const { candidatesTokenCount: candidates, thoughtsTokenCount: thoughts } = counts;
@@ -122,7 +122,7 @@ function readUsage(usage: unknown, reply: ReplyBuilder): void {
   });
 }
 
-/** A proxy may remove `alt=sse`; then a stream is a list of its events. */
+/** A proxy may remove `alt=sse`. A stream is then a list of its events. */
 function unstreamed(body: unknown): readonly JsonFields[] | null {
   if (Array.isArray(body)) return body.map(asRecord);
   const event = asRecord(body);

@@ -59,7 +59,7 @@ function messagesOf(messages: readonly ModelMessage[], facts: MessageFacts): rea
   return [{ role: "user", content: contentOf(text, { images, isBreakpoint: false }) }];
 }
 
-/** Returns a plain string if that is enough: old servers support nothing else. */
+/** Returns a plain string if that is enough, because old servers support no other form. */
 function contentOf(
   text: string,
   { images, isBreakpoint }: { readonly images: readonly Image[]; readonly isBreakpoint: boolean },
@@ -93,7 +93,7 @@ function readChoice(choice: JsonFields, model: unknown, reply: ReplyBuilder): vo
   if (typeof finish === "string" && !NO_FINISH.has(finish.toLowerCase())) readFinish(finish, reply);
 }
 
-/** Servers write these values while there is no finish reason yet. */
+/** Servers write these values while they have no finish reason yet. */
 const NO_FINISH = new Set(["", "null", "none", "undefined"]);
 
 function readCalls({ tool_calls: calls, function_call: call }: JsonFields, reply: ReplyBuilder): void {
@@ -164,7 +164,6 @@ function refused(text: string): string | null {
   return isAboutRoles ? "roles" : null;
 }
 
-/** Differences between the requests of services that implement OpenAI's API. */
 interface ChatDialect {
   /** Returns the fields of the request for a reasoning level. */
   reasoning(level: ReasoningLevel): JsonFields;
@@ -181,7 +180,7 @@ const OPENAI: ChatDialect = {
   hasBreakpoints: () => false,
 };
 
-/** The dialect is chosen by the service's address, since users may choose any name for it. */
+/** The service's address selects the dialect, since users may choose any name for it. */
 const DIALECTS: readonly (readonly [RegExp, Partial<ChatDialect>])[] = [
   // Documented at https://openrouter.ai/docs/use-cases/reasoning-tokens and
   // https://openrouter.ai/docs/features/prompt-caching.

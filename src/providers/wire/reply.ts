@@ -3,25 +3,24 @@ import { jsonOrUndefined } from "../../domain/kit/json.ts";
 import type { Usage } from "../../domain/query/query_schemas.ts";
 import { type ModelEvent, tokensInBytes } from "../provider.ts";
 
-/** Limit for the tokens of one call; no model reads or writes this many. */
+/** Limit of the tokens of one call. No model reads or writes as many. */
 const MAX_TOKENS = 100_000_000;
 const MAX_WHOLE = 2_000_000;
-/** Limit for the kept characters of a tool call. */
+/** Limit of the kept characters of a tool call. */
 const MAX_CALL = 300;
 /** A piece that begins with the whole reply so far repeats it, if the reply is at least this long. */
 const SURELY_REPEATED = 16;
 
 /** The reply so far, independent of the service's format. A wire writes it; the provider reads it. */
 export class ReplyBuilder {
-  /** The model that served the request. */
   model: string;
-  /** Why the reply ended; null until it has. */
+  /** Why the reply ended. */
   finish: string | null = null;
   /** Whether the stream signalled its end. */
   isWhole = false;
   /** Whether the model or a filter declined to answer. */
   isDeclined = false;
-  /** The error that the stream reported, as received; null for none. */
+  /** The error that the stream reported, as received. */
   failure: unknown = null;
   /** The end of the text, for messages. */
   tail = "";
@@ -33,7 +32,7 @@ export class ReplyBuilder {
   /** Texts that arrived whole, in order. */
   #whole: { readonly kind: "text" | "reasoning"; readonly text: string }[] = [];
   #call: { readonly name: string; input: string; isOver: boolean } | null = null;
-  /** Whether more arrived after a finish reason: this service sends one too early. */
+  /** Whether more arrived after a finish reason, because this service sends one too early. */
   #wentOn = false;
   readonly #size = new ReplySize();
   readonly #sentTokens: number;
@@ -49,7 +48,7 @@ export class ReplyBuilder {
   /** The whole text so far, to recognise services that repeat it in each piece. */
   readonly #said = { text: "", reasoning: "" };
 
-  /** `sentTokens`: an estimate of the tokens of the request. */
+  /** `sentTokens` is an estimate of the tokens of the request. */
   constructor(model: string, sentTokens: number) {
     this.model = model;
     this.#sentTokens = sentTokens;
@@ -72,8 +71,8 @@ export class ReplyBuilder {
     };
   }
 
-  /** Whether a finish reason was received after text, with none following: only counts may still arrive. Some services
-   * send a finish reason at the beginning, so one before any text is not an end. */
+  /** Whether a finish reason was received after text and before no more text, so that only counts may still arrive.
+   * Some services send a finish reason at the beginning, so one before any text is not an end. */
   get isOver(): boolean {
     return this.finish !== null && this.#hasText && !this.#wentOn;
   }
@@ -84,14 +83,14 @@ export class ReplyBuilder {
     return /^\s*\{/.test(text) && jsonOrUndefined(text) !== undefined;
   }
 
-  /** The first tool that the model called, with the beginning of its arguments; null if it called none. */
+  /** The first tool that the model called, with the beginning of its arguments. */
   get toolCall(): string | null {
     if (this.#call === null) return null;
     const { name, input } = this.#call;
     return (input === "" ? name : `${name}(${input})`).slice(0, MAX_CALL).toWellFormed();
   }
 
-  /** Why reading must stop; null if it may continue. */
+  /** Why reading must stop, or null. */
   get tooLong(): string | null {
     return this.#size.fault;
   }
@@ -108,7 +107,7 @@ export class ReplyBuilder {
     return events;
   }
 
-  /** Ends the reply; called once. */
+  /** Called once at the end. */
   close(): void {
     this.#size.close();
   }
@@ -133,16 +132,16 @@ export class ReplyBuilder {
     this.#pending.push({ type: "reasoning", delta: whole });
   }
 
-  /** Adds a part that came whole, after its pieces or instead of them. `takeWhole` uses it if no text came in pieces. */
+  /** Adds a part that arrived whole, after its pieces or instead of them. `takeWhole` uses it if no text arrived in
+   * pieces. */
   whole(kind: "text" | "reasoning", text: unknown): void {
     if (typeof text !== "string" || text === "" || this.#hasText) return;
     const last = this.#whole.at(-1);
-    if (last?.kind === kind && text.startsWith(last.text)) this.#whole.pop(); // the part existed before its end
+    if (last?.kind === kind && text.startsWith(last.text)) this.#whole.pop(); // The part existed before its end.
     // A part that is too long is detected when it is taken.
     if (this.#whole.reduce((sum, part) => sum + part.text.length, 0) < MAX_WHOLE) this.#whole.push({ kind, text });
   }
 
-  /** Replaces the parts that came whole. */
   forgetWhole(): void {
     this.#whole = [];
   }
@@ -171,7 +170,6 @@ export class ReplyBuilder {
     if (!call.isOver && call.input.length <= MAX_CALL) call.input += piece.slice(0, MAX_CALL);
   }
 
-  /** Adds the model's text for its refusal. */
   refusal(delta: unknown): void {
     if (typeof delta !== "string" || delta === "") return;
     this.tail = (this.tail + delta).slice(-500);
@@ -185,8 +183,8 @@ export class ReplyBuilder {
     this.finish ??= "content-filter";
   }
 
-  /** Replaces earlier counts; a list of counts is summed up, and a missing count is null or undefined. An impossible
-   * count changes nothing. Call it after all else in an event, since the output is counted up to there. */
+  /** Replaces earlier counts. A list of counts is summed up, and a missing count is null or undefined. An impossible
+   * count is ignored. The caller calls it last in an event, since the output is counted up to there. */
   count(counts: { readonly [K in Count]?: unknown }): void {
     const read = Object.entries(counts).map(([name, value]) => [name, this.#tokens(name, value)] as const);
     const known = Object.fromEntries(read.filter(([, count]) => count !== null));
@@ -194,7 +192,7 @@ export class ReplyBuilder {
     if ("output" in known) this.#countedBytes = this.#bytes;
   }
 
-  /** Returns null if nothing was reported or the count is impossible. */
+  /** Returns null if the service reported no count, or an impossible one. */
   #tokens(name: string, value: unknown): number | null {
     const said = (Array.isArray(value) ? value : [value]).filter((count) => count !== undefined && count !== null);
     if (said.length === 0) return null;
@@ -233,9 +231,9 @@ function countIn(value: unknown): number | null {
   return typeof count === "number" && count >= 0 && count <= MAX_TOKENS ? Math.ceil(count) : null;
 }
 
-/** Limit for the characters of text and reasoning of one reply; the longest replies of models have half as many. */
+/** Limit of the characters of text and reasoning of one reply. The longest replies of models have half as many. */
 const MOST = 1_000_000;
-/** Limit for the characters of all simultaneous replies. */
+/** Limit of the characters of all simultaneous replies. */
 const MOST_OF_ALL = 8_000_000;
 
 /** The size of all replies that this process receives, from any provider. */
@@ -254,8 +252,7 @@ export class ReplySize {
     ALL.chars += chars;
   }
 
-  /** Describes the fault if the reply is too large; otherwise null. If several replies are too large together, the
-   * largest must end. */
+  /** Describes the fault if the reply is too large. If several replies are too large together, the largest must end. */
   get fault(): string | null {
     if (this.#chars > MOST) return "it has more than 1 million characters";
     const share = MOST_OF_ALL / ALL.replies;
@@ -263,7 +260,7 @@ export class ReplySize {
     return `it has more than ${Math.floor(share)} characters while ${ALL.replies - 1} other replies arrive`;
   }
 
-  /** Ends the count when the reply arrived or broke off; called once. */
+  /** Called once when the reply has arrived or broken off. */
   close(): void {
     ALL.replies--;
     ALL.chars -= this.#chars;

@@ -15,7 +15,7 @@ import { Failures, isError } from "./_failures.ts";
 import { ReplyBuilder } from "./reply.ts";
 import type { Advice, ProviderApi, ProviderOptions, WireCall, WireProtocol } from "./wire.ts";
 
-/** Creates a provider for any service; only the requested wire format is loaded. Rejects with `ConfigError` for an
+/** Creates a provider for any service and loads only the requested wire format. Rejects with `ConfigError` for an
  * unusable address or headers. Sends no request. */
 export async function createProvider(protocol: WireProtocol, options: ProviderOptions): Promise<Provider> {
   return new WireProvider(await WIRES[protocol](options.baseUrl), options);
@@ -28,14 +28,14 @@ const WIRES: Readonly<Record<WireProtocol, (baseUrl: string) => Promise<Provider
   "google": async () => (await import("./google.ts")).google,
 };
 
-/** A connection waits this long after the last event for the end of the reply's bytes, so that it can serve the
- * next call. */
+/** The longest wait after the last event for the end of the reply's bytes, so that the connection can serve the next
+ * call. */
 const LAST_BYTES_MS = 50;
 const GRACE_MS = 5_000;
-/** Matches a service that answers whole, or for which streaming means something else. */
+/** Matches a service that answers whole, or for which streaming has another meaning. */
 const NO_STREAMING =
   /\bstream(ing)?\b['"`]?.{0,60}\b(not |un|dis)(supported|allowed|enabled|available|implemented|abled)|\b(not |un)support\w*\b.{0,40}\bstream(ing)?\b|\bstream['"`]? (does not|must be|should be).{0,20}(true|false)|\bstream(ing)? (is|was) (off|disabled)/i;
-/** Limits for the pages and models of a list. */
+/** Limits of the pages and models of a list. */
 const MAX_PAGES = 20, MAX_MODELS = 10_000;
 
 /** A provider for any service, with the given wire format. Throws `ConfigError` for an unusable address, key or
@@ -200,7 +200,7 @@ export class WireProvider implements Provider {
       }
       if (reply.isWhole) await settledWithin(drained(events), LAST_BYTES_MS);
     } finally {
-      // The return is not awaited: it would wait for bytes that may never come.
+      // The return is not awaited, because it would wait for bytes that may never come.
       events.return(undefined).catch(() => {});
     }
     this.#checkEnd(reply, { exchange, failures, heard });
@@ -231,7 +231,7 @@ export class WireProvider implements Provider {
     const { reply, exchange, failures } = at;
     if (typeof raw === "string" && raw.trim() === "[DONE]") return void (reply.isWhole = true);
     const value = typeof raw === "string" ? eventJson(raw) : raw;
-    // Some gateways write null if they have nothing to send.
+    // Some gateways write null if they have no event to send.
     if (value === null) return;
     if (typeof value !== "object") throw failures.unreadable(String(raw));
     const event = asRecord(Array.isArray(value) ? value[0] : value);
@@ -292,7 +292,7 @@ export class WireProvider implements Provider {
 type Events = AsyncGenerator<readonly unknown[]>;
 
 /** Returns the next events, or the end of the stream. A broken connection does not affect a reply that is over or
- * whole; a silent one does not affect a reply that is over. */
+ * whole. A silent one does not affect a reply that is over. */
 async function nextOf(
   events: Events,
   { reply, grace }: { readonly reply: ReplyBuilder; readonly grace: AbortSignal | null },
@@ -307,7 +307,7 @@ async function nextOf(
 }
 
 async function drained(events: Events): Promise<void> {
-  while (!(await events.next()).done) { /* anything after the end is not part of the reply */ }
+  while (!(await events.next()).done) { /* Data after the end is not part of the reply. */ }
 }
 
 function throwIfAborted(signal: AbortSignal): void {
