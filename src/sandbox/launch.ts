@@ -25,7 +25,6 @@ export function childEnvironment(os: typeof Deno.build.os): Readonly<Record<stri
     : { ...ENVIRONMENT, DENO_DIR: "/dev/null/deno" };
 }
 
-/** Starts the process of a child in its folder. */
 export function startChild({ path, args, env }: ChildProgram, folder: string): Deno.ChildProcess {
   return new Deno.Command(path, {
     args: [...args],
@@ -54,7 +53,7 @@ export function keepFirstChild(child: FirstChild): void {
   Reflect.set(globalThis, PLACE, child);
 }
 
-/** Returns the first child, once; null if there is none. */
+/** Returns the first child, once, or null. */
 export function takeFirstChild(): FirstChild | null {
   const child: FirstChild | undefined = Reflect.get(globalThis, PLACE);
   Reflect.deleteProperty(globalThis, PLACE);
@@ -68,17 +67,17 @@ export function endFirstChild(): void {
   try {
     child.process.kill("SIGKILL");
     Deno.removeSync(child.folder);
-  } catch { /* it has ended, or a later start removes the folder */ }
+  } catch { /* It has ended, or a later start removes the folder. */ }
 }
 
-/** There is no compilation cache: it would hold every block forever and never match, as each has its own file name. The
+/** The compilation cache is off: it would hold every block forever and never match, as each has its own file name. The
  * young heap is 2 MB, as in the main process. */
 export const CHILD_V8_FLAGS: readonly string[] = [
   "--disallow-code-generation-from-strings",
   "--no-compilation-cache",
   "--max-semi-space-size=2",
 ];
-/** The garbage collector gives up well below the memory limit: near the limit it would first thrash for seconds. */
+/** The garbage collector gives up well below the memory limit. Near the limit it would first thrash for seconds. */
 const HEAP_SHARE = 0.75;
 const MIB = 1 << 20;
 /** The places of build/sandbox/, relative to src/sandbox/ and to a bundle of the program in build/compile/. */
@@ -86,18 +85,18 @@ const FOLDERS = ["../../build/sandbox/", "../sandbox/"];
 
 interface ChildProgramOptions {
   readonly memoryBytes: number;
-  /** Whether the child keeps all Deno permissions; only tests of other walls set this. */
+  /** Whether the child keeps all Deno permissions. Only tests of other walls set this. */
   readonly allPermissions: boolean;
   /** The access of the child, which needs every permission that it passes to a worker. */
   readonly access?: ChildAccess;
 }
 
-/** Returns the same child behind a launcher that passes stdio through; the child itself if there is no launcher. */
+/** Returns the same child behind a launcher that passes stdio through, or the child itself without a launcher. */
 export function launched(program: ChildProgram, [path, ...args]: readonly string[]): ChildProgram {
   return path === undefined ? program : { ...program, path, args: [...args, program.path, ...program.args] };
 }
 
-/** Returns the program that starts the child. Throws if its bundles have not been built. */
+/** Throws if the bundles of the child have not been built. */
 export function childProgram({ memoryBytes, allPermissions, access }: ChildProgramOptions): ChildProgram {
   const path = Deno.execPath();
   if (Deno.build.standalone) return { path, args: [CHILD_ARGUMENT] };
@@ -158,7 +157,7 @@ export class WorkFolder {
   readonly path: string;
   readonly #lock: Deno.FsFile | null;
 
-  /** `root` is the temporary folder except in tests; `made` is an existing folder. Throws `ConfigError` if no folder
+  /** `root` is the temporary folder except in tests. `made` is an existing folder. Throws `ConfigError` if no folder
    * can be created. */
   constructor({ root, made = newFolder(root) }: { readonly root?: string | undefined; readonly made?: string } = {}) {
     this.path = made;
@@ -196,12 +195,12 @@ function temporaryFolder(): string {
 function remove(path: string): void {
   try {
     Deno.removeSync(path, { recursive: true });
-  } catch { /* nothing depends on it; the next start removes it */ }
+  } catch { /* The next start removes it. */ }
 }
 
 /** A folder may not be locked yet when it is this new. */
 const LEFTOVER_MS = 60_000;
-/** The limit for the names that are read: a temporary folder is shared and has any number of names. */
+/** The limit of the names that are read. A temporary folder is shared and has any number of names. */
 const MOST_NAMES = 10_000;
 /** The C library, with its functions for locks of folders, which Windows does not have. */
 const LIBRARY: Partial<Record<typeof Deno.build.os, string>> = {
@@ -254,7 +253,7 @@ function isOld(path: string): boolean {
   }
 }
 
-/** Locks a folder. Returns null if another process has locked it, or if the system cannot lock it. */
+/** Returns null if another process has locked the folder, or if the system cannot lock it. */
 function lockLeft(path: string): (() => void) | null {
   try {
     const library = Deno.dlopen(LIBRARY[Deno.build.os] ?? "", LOCKS);

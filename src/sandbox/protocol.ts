@@ -12,10 +12,10 @@ import { intrinsics, uncurry } from "./codec/intrinsics.ts";
 export const PROTOCOL_VERSION = 1;
 export const MAX_HEADER_BYTES = 1 << 20;
 export const MAX_PAYLOAD_BYTES = 64 << 20;
-/** The limit for open host calls of a child, and for the bytes of their arguments together. */
+/** The limit of open host calls of a child, and of the bytes of their arguments together. */
 export const MAX_CALLS = 64;
 export const MAX_CALL_BYTES = 128 << 20;
-/** The limit for values, keys included, in the arguments of a call and in its result. */
+/** The limit of values, keys included, in the arguments of a call and in its result. */
 export const MAX_CALL_VALUES = 200_000;
 export const MAX_RESULT_VALUES = 1_000_000;
 /** The size of an output frame, and the number that a child may send per second while a block runs. */
@@ -50,7 +50,7 @@ const decode = uncurry(TextDecoder.prototype.decode) as (self: TextDecoder, byte
 const fillRandom = crypto.getRandomValues.bind(crypto);
 const HEX = Object.freeze(Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0")));
 
-/** A pool of random bytes: requesting 16 at a time from the system costs more than a whole host call may. */
+/** A pool of random bytes, because requesting 16 at a time from the system costs more than a whole host call may. */
 class Random {
   readonly #bytes = new BytesOf(RANDOM_BYTES);
   #used = RANDOM_BYTES;
@@ -73,7 +73,7 @@ export function wireId(): string {
   return random.id();
 }
 
-/** Returns the head of a frame; the payload follows it on the wire without a copy. Throws RangeError over a limit. */
+/** Returns the head of a frame. The payload follows it on the wire without a copy. Throws RangeError over a limit. */
 export function frameHead({ header, payloadBytes }: { readonly header: Header; readonly payloadBytes: number }): Bytes {
   const json = encode(encoder, intrinsics.stringify(header));
   const jsonBytes = viewLength(json);
@@ -86,7 +86,7 @@ export function frameHead({ header, payloadBytes }: { readonly header: Header; r
   return head;
 }
 
-/** Push parser: takes chunks of any size, passes on complete frames, throws ProtocolError on anything else. */
+/** A push parser: it takes chunks of any size, passes on complete frames, and throws ProtocolError on invalid bytes. */
 export class FrameReader {
   readonly #fixed = new BytesOf(FIXED_BYTES);
   /** The header and payload of the frame whose fixed part has been read. */
@@ -94,7 +94,7 @@ export class FrameReader {
   #headerBytes = 0;
   #filled = 0;
 
-  /** Whether the reader is inside a frame: if the input ends here, the frame was cut off. */
+  /** Whether the reader is inside a frame. If the input ends here, the frame was cut off. */
   get inFrame(): boolean {
     return this.#filled > 0 || this.#body !== null;
   }
@@ -157,7 +157,7 @@ export function readFrameSync(read: (into: Uint8Array) => number | null): Frame 
   return { header, payload: exactly(payloadBytes) };
 }
 
-/** Returns the bytes from `from` to `to`, without a copy. */
+/** Returns a view, not a copy. */
 function part(bytes: Bytes, from: number, to: number): Bytes {
   return new BytesOf(viewBuffer(bytes) as ArrayBuffer, viewOffset(bytes) + from, to - from);
 }
@@ -198,7 +198,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !isArray(value);
 }
 
-/** Strict access to a value from the other side: every accessor checks and throws ProtocolError. */
+/** Strict access to a value from the other side. Every accessor checks and throws ProtocolError. */
 export class FrameFields {
   readonly value: Readonly<Record<string, unknown>>;
   readonly #of: string;
@@ -256,7 +256,6 @@ export class FrameFields {
     return isPlain ? part(it as Bytes, 0, viewLength(it)) : this.#refuse(name);
   }
 
-  /** Returns the field read by `read`, or null if it is null. */
   nullable<T>(name: string, read: (name: string) => T): T | null {
     return this.value[name] === null ? null : read(name);
   }
@@ -276,7 +275,7 @@ function isId(text: string): boolean {
   return true;
 }
 
-/** The rest of a frame is for names, sources and summaries beside the values. */
+/** The rest of a frame is for names, sources and summaries besides the values. */
 const PART_BYTES = MAX_PAYLOAD_BYTES / 2;
 const OVERHEAD_BYTES = 500;
 
@@ -304,7 +303,7 @@ export function imageParts(images: readonly VariableImage[]): VariableImage[][] 
   return parts;
 }
 
-/** Appends without `push`, because a block may have replaced it or put a setter on the prototype of arrays. */
+/** Appends without `push`, because a block may have replaced it or defined a setter on the prototype of arrays. */
 function add<T>(list: T[], item: T): void {
   defineProperty(list, list.length, { value: item, writable: true, enumerable: true, configurable: true });
 }

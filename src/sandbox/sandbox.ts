@@ -2,21 +2,21 @@ import type { FormerResults } from "../domain/query/calls.ts";
 import type { BlockCall, BlockResult } from "../domain/query/query_schemas.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 
-/** The walls that are in place; the child checks them after setting them. */
+/** The walls that are in place. The child checks them after setting them. */
 export interface Walls {
   readonly realm: boolean;
   readonly permissions: boolean;
   readonly process: boolean;
-  /** Landlock's ABI (0: absent), and whether the system call filter is installed. */
+  /** Landlock's ABI (0 if absent), and whether the system call filter is installed. */
   readonly kernel: { readonly landlock: number; readonly seccomp: boolean };
   /** Limits that could not be set, in plain words. */
   readonly failed: readonly string[];
 }
 
 export interface SandboxLimits {
-  /** The limit for heap and buffers in bytes, on top of the idle child's mappings. */
+  /** The limit of heap and buffers in bytes, in addition to the idle child's mappings. */
   readonly memoryBytes: number;
-  /** The limit for stdout + stderr of one block, in bytes; the rest is only counted. */
+  /** The limit of stdout and stderr of one block together, in bytes. The rest is only counted. */
   readonly outputBytes: number;
   /** The time after a block's deadline before the child is killed. */
   readonly graceMs: number;
@@ -37,29 +37,29 @@ export interface HostCall {
 }
 
 export interface SandboxOptions {
-  /** Names in the realm, as "alias.name" or a bare name. */
+  /** Names such as "alias.name", or bare names. */
   readonly functions: readonly string[];
   /** Constants that the codec supports, by "alias.name". */
   readonly constants: Readonly<Record<string, unknown>>;
-  /** May throw: the model sees the error's name, message and `hint`, never its stack. */
+  /** May throw. The model sees the error's name, message and `hint`, never its stack. */
   readonly onCall: (call: HostCall) => Promise<unknown>;
   readonly onOutput?: (chunk: { readonly stream: 1 | 2; readonly text: string }) => void;
   readonly limits: SandboxLimits;
   readonly grants: Grants;
-  /** Platform globals for the realm, with the names of domain/grants.ts; each needs a grant. */
+  /** Platform globals for the realm, with the names of domain/grants.ts. Each needs a grant. */
   readonly globals?: readonly string[];
   /** Scripts of modules by their bare names in the realm, in order of evaluation. */
   readonly modules?: Readonly<Record<string, string>>;
-  /** Called when a module threw or was stopped, so that its name is missing; `ended` means that it ended the child. */
+  /** Called when a module threw or was stopped, so that its name is missing. `ended` means that it ended the child. */
   readonly onModuleFailed?: (module: FailedModule) => void;
-  /** The base of relative paths in grants; if absent, they are refused. */
+  /** The base of relative paths in grants. If absent, they are refused. */
   readonly workspace?: string;
   /** Values of the variables that `grants.env` may name. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** A command to which the child's command line is appended; it must pass stdio through to the child. Its first word
+  /** A command to which the child's command line is appended. It must pass stdio through to the child. Its first word
    * is a path, and its environment is as empty as the child's. If absent, the child is started directly. */
   readonly launcher?: readonly string[];
-  /** Functions whose time does not count against a block's deadline while the block waits for nothing else. */
+  /** Functions whose time does not count against a block's deadline while the block waits for no other work. */
   readonly untimed?: readonly string[];
   /** Names of similar tools that the results of a function lack, each with the name to use instead. Reading one from an
    * object of a result throws. "commits.sha" belongs to the objects in `commits`. */
@@ -91,11 +91,11 @@ export interface RunReport {
   readonly reads: readonly string[];
   /** For each variable, the names to which its defining and assigning statements refer. Some variables are missing. */
   readonly madeFrom: ReadonlyMap<string, readonly string[]>;
-  /** Codec bytes of the block's value if they are at most 1 MiB, else null. */
+  /** Codec bytes of the block's value if they are at most 1 MiB, otherwise null. */
   readonly value: Uint8Array<ArrayBuffer> | null;
   /** Whether the block is only a data literal. */
   readonly literal: boolean;
-  /** Stray errors and rejections since the last report, bounded. */
+  /** Stray errors and rejections since the last report, up to a limit. */
   readonly notes: readonly string[];
 }
 
@@ -116,13 +116,12 @@ interface BindOptions {
 }
 type BindPart = "whole" | "more" | "last";
 
-/** A confined child. Methods other than `close` reject with `SandboxEnded` once the child has ended; `run` never
+/** A confined child. Methods other than `close` reject with `SandboxEnded` once the child has ended. `run` never
  * rejects, but reports the outcome "killed" or "memory" instead. Only one call of `run` or `render` is allowed at a
  * time. */
 export interface Sandbox {
   readonly pid: number;
   readonly walls: Walls;
-  /** Whether the child has ended or was killed. */
   readonly ended: boolean;
   /** Settles when the child has been reaped, however it ended. */
   readonly gone: Promise<unknown>;
@@ -132,22 +131,22 @@ export interface Sandbox {
   restore(images: readonly VariableImage[]): Promise<readonly VariableRestoreReport[]>;
   /** Sets `results` and `printed` to the values of the child that this one replaces. */
   restoreResults(results: FormerResults): Promise<void>;
-  /** Sets a system variable (`$query`) or a user variable; the value goes through the codec. A system variable may be
+  /** Sets a system variable (`$query`) or a user variable. The value goes through the codec. A system variable may be
    * sent with the next request, which sees it. Text in parts ("more", … "last") is joined in the child. The caller
    * stores it, so blocks do not save it while it is unchanged. */
   bind(name: string, value: unknown, options?: BindOptions): Promise<void>;
-  /** Returns the value of a variable, through the codec; rejects with RangeError above `maxBytes`. */
+  /** Returns the value of a variable, through the codec. Rejects with RangeError above `maxBytes`. */
   read(name: string, options: { readonly maxBytes: number }): Promise<unknown>;
-  /** Removes user variables from the scope; unknown names are ignored. */
+  /** Removes user variables from the scope. Unknown names are ignored. */
   forget(names: readonly string[]): Promise<void>;
-  /** Cancels timers and pending host calls when a query has ended. If the child reported that there are none, the message
-   * is sent with the next request. */
+  /** Cancels timers and pending host calls when a query has ended. If the child reported none, the message is sent with
+   * the next request. */
   endQuery(): Promise<void>;
   /** Kills the child, waits for its end and removes its working folder. Further calls have no effect. */
   close(): Promise<void>;
 }
 
-/** Permissions that active extensions grant to the sandbox itself. The empty value grants nothing. */
+/** Permissions that active extensions grant to the sandbox itself. The empty value grants none. */
 export interface Grants {
   readonly net: readonly string[];
   readonly read: readonly string[];

@@ -18,7 +18,7 @@ import { readSetup, workerPermissions } from "./setup.ts";
 
 const PERMISSIONS = ["run", "read", "write", "net", "env", "sys", "ffi", "import"] as const;
 
-/** `read` reads a file of the child; `close` releases them all after the last read. */
+/** `read` reads a file of the child. `close` releases them all after the last read. */
 interface ChildFiles {
   readonly read: (name: string) => Uint8Array<ArrayBuffer>;
   readonly close: () => void;
@@ -37,7 +37,7 @@ function cacheOf(name: string, files: ChildFiles): Uint8Array<ArrayBuffer> | nul
   try {
     return files.read(`${name}.cache`);
   } catch {
-    return null; // it was built for another platform, on which the cache could not be created
+    return null; // It was built for another platform, on which the cache could not be created.
   }
 }
 
@@ -50,7 +50,7 @@ export function childMain(files: ChildFiles = BESIDE): void {
   }
 }
 
-/** Reads its files and the setup, which may come later; confines itself and serves until stdin ends. */
+/** Reads its files and the setup, which may come later. It then confines itself and serves until stdin ends. */
 function confinedChild(files: ChildFiles): void {
   const scripts: ChildScripts = {
     blocks: scriptOf("blocks", files),
@@ -119,11 +119,11 @@ const { exit } = Deno, writeSync = Deno.stderr.writeSync.bind(Deno.stderr);
 const DISPATCHED = Symbol.for("Deno.isUnloadDispatched");
 const { viewBuffer, defineProperty, encodeInto, slice } = intrinsics;
 
-/** Ends the process; the main process reads the reason of a fault on stderr. */
+/** The main process reads the reason of a fault on stderr. */
 export function endProcess(why: string | null): never {
   try {
     if (why !== null) writeFault(why);
-  } catch { /* the main process is gone */ }
+  } catch { /* The main process is gone. */ }
   defineProperty(globalThis, DISPATCHED, { value: true });
   return exit(why === null ? 0 : 1);
 }

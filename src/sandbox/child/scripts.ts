@@ -3,7 +3,6 @@ import type { Bytes } from "../protocol.ts";
 import type { Setup } from "./setup.ts";
 import process from "node:process";
 
-/** The scripts of a child. */
 export interface ChildScripts {
   readonly blocks: ScriptSource;
   readonly compiler: ScriptSource;
@@ -49,8 +48,8 @@ export interface ScriptSource {
 interface ScriptName {
   /** The bundle stores its result under `Symbol.for(name)`. */
   readonly name: string;
-  /** The file name of the script. It is a URL if the script needs the globals of a Deno module: a compiled runtime
-   * shows Node's globals to other scripts. */
+  /** The file name of the script. It is a URL if the script needs the globals of a Deno module, because a compiled
+   * runtime shows Node's globals to other scripts. */
   readonly filename?: string;
 }
 

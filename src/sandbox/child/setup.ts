@@ -38,7 +38,7 @@ export interface Setup {
   readonly access: ChildAccess;
 }
 
-/** Reads the fields of a `setup` frame; its payload is the codec bytes of the constants. Throws ProtocolError. */
+/** Reads the fields of a `setup` frame. Its payload is the codec bytes of the constants. Throws ProtocolError. */
 export function readSetup({ header, payload }: Frame): { readonly setup: Setup; readonly constants: Bytes } {
   if (header.t !== "setup") throw new ProtocolError(`Cannot begin with a frame "${header.t}"`);
   const fields = new FrameFields(header, "setup");
@@ -64,7 +64,7 @@ export function readSetup({ header, payload }: Frame): { readonly setup: Setup; 
   return { setup, constants: payload };
 }
 
-/** Reads the field "misnamed" of a setup. Throws ProtocolError. */
+/** Throws ProtocolError. */
 function readMisnamed(value: unknown): Misnamed {
   const { value: byFunction } = new FrameFields(value, "misnamed");
   for (const name of Object.keys(byFunction)) {
@@ -74,7 +74,7 @@ function readMisnamed(value: unknown): Misnamed {
   return byFunction as Misnamed;
 }
 
-/** The grants of a child in the form for all walls; the main process resolves them (launch/program.ts). */
+/** The grants of a child in the form for all walls. The main process resolves them (launch/program.ts). */
 export interface ChildAccess extends KernelAccess {
   /** Addresses such as "127.0.0.1:8080" or "[::1]:8080". */
   readonly net: readonly string[];
@@ -87,7 +87,7 @@ export interface ChildAccess extends KernelAccess {
 
 const MAX_ITEMS = 1000, MAX_TEXT = 64 << 10;
 
-/** Reads the field "access" of a setup. Throws ProtocolError. */
+/** Throws ProtocolError. */
 function readAccess(value: unknown): ChildAccess {
   const fields = new FrameFields(value, "access");
   const texts = (name: string): readonly string[] => fields.texts(name, { items: MAX_ITEMS, length: MAX_TEXT });
@@ -109,8 +109,8 @@ function readAccess(value: unknown): ChildAccess {
   };
 }
 
-/** Returns the Deno permissions of a worker that opens the granted paths and addresses; null if there are none. Values
- * of the environment need no permission. */
+/** Returns the Deno permissions of a worker that opens the granted paths and addresses; null without any. Values of the
+ * environment need no permission. */
 export function workerPermissions({ net, read, write }: ChildAccess): Deno.PermissionOptionsObject | null {
   if (net.length + read.length + write.length === 0) return null;
   const some = (names: readonly string[]): string[] | false => names.length > 0 ? [...names] : false;

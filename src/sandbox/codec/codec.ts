@@ -18,7 +18,7 @@ export function decode(bytes: Uint8Array<ArrayBuffer>, options: DecodeOptions = 
   return new Decoder(bytes, options).decode();
 }
 
-/** Returns the length of the table, as the bytes state it; it bounds the number of values. */
+/** Returns the length of the table, as the bytes state it. It bounds the number of values. */
 export function tableBytes(bytes: Uint8Array<ArrayBuffer>): number {
   return bytes.length < 4 ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
 }
@@ -26,18 +26,18 @@ export function tableBytes(bytes: Uint8Array<ArrayBuffer>): number {
 interface EncodeOptions {
   /** The limit of the result; unlimited if absent. If it is exceeded, the error's `tooLarge` is true. */
   readonly maxBytes?: number;
-  /** The limit for the slots of the table. If it is exceeded, the error's `tooLarge` is true. */
+  /** The limit of the slots of the table. If it is exceeded, the error's `tooLarge` is true. */
   readonly maxSlots?: number;
   /** Names the class of an object whose prototype is neither plain nor built in, or returns why it cannot be kept. If
    * absent, such objects become plain data. Must not run code of the value. */
   readonly instanceOf?: (value: object) => { readonly name: string } | { readonly reason: string };
-  /** Makes the bytes keep more than plain properties: hidden and read-only ones, and whether objects are frozen. Called
-   * with each part that the bytes cannot keep, such as "getter" and ".total". */
+  /** Makes the bytes keep more than plain properties: hidden and read-only ones, and whether objects are frozen.
+   * Receives each part that the bytes cannot keep, such as "getter" and ".total". */
   readonly lost?: (what: string, path: string) => void;
 }
 
 interface DecodeOptions {
-  /** The limit for the slots of the table, checked before anything is built from it. */
+  /** The limit of the slots of the table, checked before any value is built from it. */
   readonly maxSlots?: number;
   /** Returns the prototype for instances of a class named by `instanceOf`; null refuses the bytes. If absent, instances
    * are decoded as plain data. */
@@ -88,7 +88,7 @@ const LONG = 1024;
 const MAX_VALUE_DEPTH = 1000;
 const MAX_NODES = 5_000_000;
 const MAX_SLOTS = 32_000_000;
-/** Maximum length of a sparse array: a loop over it in the main process must end. */
+/** Maximum length of a sparse array, since a loop over it in the main process must end. */
 const MAX_SPARSE = 5_000_000;
 
 type Slot = string | number | boolean | null;
@@ -119,7 +119,7 @@ const WRITABLE = 1, ENUMERABLE = 2, CONFIGURABLE = 4;
 /** Attributes of an ordinary property, by the state of its object: 0 extensible, 1 not extensible, 2 sealed, 3
  * frozen. */
 const USUAL = [7, 7, WRITABLE | ENUMERABLE, ENUMERABLE] as const;
-/** Own keys of longer arrays are not listed, which would cost more than all other work: properties besides the items
+/** Own keys of longer arrays are not listed, which would cost more than all other work. Properties besides the items
  * are dropped. */
 const LISTED_ITEMS = 4096;
 
@@ -230,7 +230,7 @@ class Encoder {
     return at === queued ? "~" : "~@" + at;
   }
 
-  /** Returns the number of an object; a new object is queued. */
+  /** Returns the number of an object. A new object is queued. */
   index(value: object, name: string | number): number {
     const known = own.mapGet(this.#seen, value) as number | undefined;
     if (known !== undefined) return known;
@@ -562,7 +562,7 @@ function isUrl(value: object): boolean {
     try {
       return own.href(value).length > 0;
     } catch {
-      return false; // the object only inherits from URL.prototype
+      return false; // The object only inherits from URL.prototype.
     }
   }
   return false;
@@ -591,7 +591,7 @@ const FIRST = 512;
  * in place, so 100 MB of it are copied once. */
 class SegmentWriter {
   #bytes = new own.Uint8Array(FIRST);
-  /** The length of `#bytes`; its own `length` is a getter that foreign code may replace. */
+  /** The length of `#bytes`, whose own `length` is a getter that foreign code may replace. */
   #room = FIRST;
   #used = 1;
   readonly #check: (size: number) => void;
@@ -620,7 +620,7 @@ class SegmentWriter {
     return `~S${at}:${this.#used - at}`;
   }
 
-  /** Copies `bytes`; returns their offset. */
+  /** Returns the offset of the copy. */
   bytes(bytes: Uint8Array<ArrayBuffer>): number {
     const at = this.#used;
     this.#check(at + own.viewLength(bytes));
@@ -701,7 +701,7 @@ function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   return true;
 }
 
-/** Checks a sample: a loop over a sparse array of length 4e9 would not end. */
+/** Checks a sample, since a loop over a sparse array of length 4e9 would not end. */
 function isSparse(value: readonly unknown[]): boolean {
   const { length } = value;
   if (length <= 64) return false;
@@ -710,7 +710,7 @@ function isSparse(value: readonly unknown[]): boolean {
   return holes > 16;
 }
 
-/** Whether an object is plain. Foreign code may have given a built-in object a plain prototype; encoded as plain data,
+/** Whether an object is plain. Foreign code may have given a built-in object a plain prototype. Encoded as plain data,
  * its content would be lost. */
 function isPlain(value: object): boolean {
   return !(own.isMap(value) || own.isSet(value) || own.isNativeError(value) || own.isDate(value) ||
@@ -748,7 +748,7 @@ class Decoder {
   readonly #options: DecodeOptions;
   readonly #table: TableReader;
   readonly #made = bareList<object>();
-  /** False if an index was defined on Array.prototype; items are then defined one by one. */
+  /** False if an index was defined on Array.prototype. Items are then defined one by one. */
   readonly #plainItems: boolean;
   readonly #views = bareList<View>();
   #next = 0;
@@ -860,7 +860,7 @@ class Decoder {
       case "V": {
         const [node, name] = [this.#made.length, table.string()];
         this.#views[this.#views.length] = { node, name, offset: table.int(), length: table.int(), buffer: table.int() };
-        return this.#add(own.create(null)); // it is replaced once its buffer exists
+        return this.#add(own.create(null)); // It is replaced once its buffer exists.
       }
       case "X": {
         const base = own.errorPrototypes[table.string()] ?? badBytes("an unknown error");
@@ -1021,7 +1021,7 @@ class Decoder {
     }
     if (typeof name !== "string") name = errorName(own.prototypeOf(target));
     const text = typeof message === "string" && message ? `${name}: ${message}` : `${name}`;
-    define(target, "stack", { value: text, enumerable: false }); // its own would name our files
+    define(target, "stack", { value: text, enumerable: false }); // Its own stack would name our files.
   }
 
   #instance(target: object): void {
@@ -1100,7 +1100,6 @@ class TableReader {
     return this.at >= this.#slots.length;
   }
 
-  /** Returns the next slot, unchanged. */
   raw(): unknown {
     return this.at < this.#slots.length ? this.#slots[this.at++] : badBytes("the table ends early");
   }
@@ -1146,7 +1145,6 @@ class TableReader {
     this.#shapes.length = 0;
   }
 
-  /** Returns the value of a slot that does not refer to an object. */
   primitive(slot: unknown): unknown {
     if (typeof slot !== "string") {
       return slot === null || typeof slot !== "object" ? slot : badBytes("a nested list");
@@ -1175,7 +1173,6 @@ class TableReader {
     }
   }
 
-  /** Returns a copy of part of the segments. */
   copy(from: number, size: number): Uint8Array<ArrayBuffer> {
     this.#spend(size);
     const copy = new own.Uint8Array(size);
@@ -1211,8 +1208,8 @@ function bigInt(hex: string): bigint {
   return negative ? -value : value;
 }
 
-/** Counts the slots of the table before anything is built from it. It allows one flat list only: nesting such as "[[[["
- * or "{},{}," would take many times the memory of the bytes. */
+/** Counts the slots of the table before any value is built from it. It allows one flat list only: nesting such as
+ * "[[[[" or "{},{}," would take many times the memory of the bytes. */
 function slotsIn(table: Uint8Array<ArrayBuffer>, length: number): number {
   let inText = false, slots = 1;
   for (let i = 1; i < length; i++) {

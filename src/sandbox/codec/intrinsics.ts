@@ -5,7 +5,7 @@ import { types } from "node:util";
 const { setPrototypeOf, getPrototypeOf } = Object;
 const { isProxy } = types;
 
-/** Turns `f` into a function that takes its `this` first; a call uses no prototype. */
+/** Turns `f` into a function that takes its `this` first. A call uses no prototype. */
 export function uncurry<T, A extends unknown[], R>(f: (this: T, ...args: A) => R): (self: T, ...args: A) => R {
   return Function.prototype.call.bind(f) as (self: T, ...args: A) => R;
 }
@@ -17,7 +17,8 @@ export function getterOf<R>(owner: object, key: PropertyKey): (self: object) => 
   return uncurry(get) as (self: object) => R;
 }
 
-/** Returns an array without a prototype, so that appending runs no setter that foreign code put on Array.prototype. */
+/** Returns an array without a prototype, so that appending runs no setter that foreign code defined on
+ * Array.prototype. */
 export function bareList<T>(): T[] {
   return setPrototypeOf([], null);
 }

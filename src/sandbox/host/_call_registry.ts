@@ -45,14 +45,14 @@ export class ByteGate {
   }
 }
 
-/** The number of a block's calls that its result records, and the number recorded with words and outcomes. */
+/** Limits of a block's calls in its result, and of the calls recorded with words and outcomes. */
 const MAX_RECORDED = 1000, MAX_TOLD = 100;
-/** The limit for blocks whose background work may still make calls, which no query reaches. */
+/** The limit of blocks whose background work may still make calls, which no query reaches. */
 const MAX_RUNS = 10_000;
 const MAX_REMEMBERED_IDS = 100_000;
 /** The argument bytes of all children together that the host has accepted and not yet answered. */
 const ALL_CHILDREN = new ByteGate(512 << 20);
-/** Limits for the main process's heap that decoded arguments of one child, and of all children, may take, estimated. */
+/** Limits of the main process's heap that decoded arguments of one child, and of all children, may take, estimated. */
 const CHILD_HEAP = 96 << 20, ALL_HEAP = new Semaphore(192 << 20);
 const BYTES_PER_VALUE = 100;
 /** Smaller calls never wait for others. */
@@ -98,12 +98,11 @@ export class CallRegistry {
     this.#untimed = new Set(options.untimed);
   }
 
-  /** From now on, allows calls for this run. */
+  /** Allows calls for this run from now on. */
   beginRun(id: string, block: number): void {
     this.#runs.set(id, { block, calls: [], ended: false });
   }
 
-  /** Returns the answered calls of the run so far. */
   callsOf(id: string): readonly BlockCall[] {
     return this.#runs.get(id)?.calls.slice() ?? [];
   }
@@ -119,7 +118,7 @@ export class CallRegistry {
     return this.#gate.room() ?? ALL_CHILDREN.room();
   }
 
-  /** Handles a `call` frame. Throws ProtocolError for an invalid one. */
+  /** Throws ProtocolError for an invalid `call` frame. */
   receive({ header, payload }: Frame): void {
     const fields = new FrameFields(header, "call");
     const id = fields.id(), run = fields.id("run"), name = fields.text("name", 200);
@@ -147,14 +146,14 @@ export class CallRegistry {
     this.#calls.get(id)?.abort.abort();
   }
 
-  /** Aborts all work of the run and lets it start nothing more. */
+  /** Aborts all work of the run and lets it start no more. */
   abortRun(id: string): void {
     const run = this.#runs.get(id);
     if (run) run.ended = true;
     for (const call of this.#calls.values()) if (call.run === id) call.abort.abort();
   }
 
-  /** Aborts everything. The returned function is for the child's report that no more frames of the query can come: it
+  /** Aborts all calls. The returned function is for the child's report that no more frames of the query can come. It
    * forgets all calls except unanswered ones. */
   endQuery(): () => void {
     this.#abortAll();
@@ -239,8 +238,8 @@ export class CallRegistry {
     if (untimed && isAdmitted && --this.#patience.open === 0) {
       this.#patience.before += performance.now() - this.#patience.since;
     }
-    // The room is freed before the answer is written: a child that waits for the main process to read could not receive
-    // it.
+    // The room is freed before the answer is written, because a child that waits for the main process to read could not
+    // receive it.
     this.#release(payload.length);
     if (run.calls.length < MAX_RECORDED) {
       const { exitCode, changes } = said;
@@ -252,7 +251,7 @@ export class CallRegistry {
   }
 }
 
-/** Returns an upper bound of the decoded size: text takes up to twice its bytes, and the table's length bounds its
+/** Returns an upper bound of the decoded size. Text takes up to twice its bytes, and the table's length bounds its
  * values. */
 function heapOf(payload: Bytes): number {
   const values = Math.min(MAX_CALL_VALUES, tableBytes(payload) / 2);

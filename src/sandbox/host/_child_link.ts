@@ -28,7 +28,7 @@ const NOTHING: Bytes = new Uint8Array(0);
 
 interface ChildLinkOptions {
   readonly process: Deno.ChildProcess;
-  /** Receives each frame; may throw, and the child is then killed for its message. */
+  /** May throw. The child is then killed for its message. */
   readonly onFrame: (frame: Frame) => void;
   /** Called before each chunk is read, so that the main process can stop reading while too much is undelivered. */
   readonly mayRead: () => Promise<void> | null;
@@ -52,7 +52,7 @@ export class ChildLink {
     this.#options = options;
     this.#process = options.process;
     this.#writer = this.#process.stdin.getWriter();
-    this.#writer.closed.catch(() => {}); // `status` reports the end
+    this.#writer.closed.catch(() => {}); // `status` reports the end.
     this.#ended = this.#watch();
   }
 
@@ -65,7 +65,8 @@ export class ChildLink {
     return this.#ended;
   }
 
-  /** Sends a frame. Never rejects: a caller that waits for an answer learns about the end through `onEnd`. Throws RangeError if the header or the payload is too large. */
+  /** Never rejects: a caller that waits for an answer learns about the end through `onEnd`. Throws RangeError if the
+   * header or the payload is too large. */
   send(header: Header, payload: Bytes = NOTHING): void {
     this.sendLater(header, payload);
     if (!this.#writing) void this.#write();
@@ -80,14 +81,14 @@ export class ChildLink {
 
   async #write(): Promise<void> {
     this.#writing = true;
-    await null; // all frames of the same turn become one write
+    await null; // All frames of the same turn become one write.
     try {
       while (this.#waiting.length > 0) {
         const parts = this.#waiting;
         this.#waiting = [];
         for (const bytes of joinSmall(parts)) await this.#writer.write(bytes);
       }
-    } catch { /* `status` reports the end */ }
+    } catch { /* `status` reports the end. */ }
     this.#writing = false;
   }
 
@@ -96,7 +97,7 @@ export class ChildLink {
     this.#killedFor ??= why;
     try {
       this.#process.kill("SIGKILL");
-    } catch { /* it has already ended */ }
+    } catch { /* It has already ended. */ }
   }
 
   async #watch(): Promise<ChildExit> {
@@ -157,7 +158,7 @@ function joinSmall(parts: readonly Bytes[]): readonly Bytes[] {
 
 /** The limit of a request, and of a rendering beyond its own limit. Large values take seconds on a busy machine. */
 export const REQUEST_MS = 15_000;
-/** The limit of one answer over all its frames: no valid answer exceeds a child's memory. */
+/** The limit of one answer over all its frames. No valid answer exceeds a child's memory. */
 const MAX_ANSWER_BYTES = 2 ** 30;
 
 interface Request {
@@ -177,13 +178,12 @@ export class Requests {
     this.#link = link;
   }
 
-  /** Whether every request is answered. */
   get idle(): boolean {
     return this.#open.size === 0;
   }
 
-  /** Begins a request in several frames. Resolves with the `done` frames of the answer; rejects with SandboxEnded
-   * if the child ends first. */
+  /** Begins a request in several frames. Resolves with the `done` frames of the answer. Rejects with SandboxEnded if
+   * the child ends first. */
   begin(): { readonly id: string; readonly answer: Promise<AnswerFrames> } {
     const id = wireId();
     const { promise, resolve, reject } = Promise.withResolvers<AnswerFrames>();
@@ -217,7 +217,7 @@ export class Requests {
     }
   }
 
-  /** Handles a `done` frame. Throws ProtocolError for an answer without a request. */
+  /** Throws ProtocolError for an answer without a request. */
   receive({ header, payload }: Frame): void {
     const fields = new FrameFields(header, "done");
     const id = fields.id();
@@ -243,15 +243,15 @@ const EVERY_MS = 1000, DEAD_AFTER_MS = 2000;
 
 interface HeartbeatOptions {
   readonly send: (header: Header) => void;
-  /** Whether no request to the child is open: a block may keep it busy until its deadline. */
+  /** Whether no request to the child is open. A block may keep it busy until its deadline. */
   readonly isIdle: () => boolean;
   readonly onDead: () => void;
-  /** The interval in milliseconds; tests change it. */
+  /** The interval in milliseconds, which tests change. */
   readonly everyMs?: number;
   readonly deadAfterMs?: number;
 }
 
-/** Pings an idle child every second in which it sent nothing. */
+/** Pings an idle child every second in which it sent no frame. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
   readonly #everyMs: number;
@@ -269,14 +269,13 @@ export class Heartbeat {
     unrefTimer(this.#timer);
   }
 
-  /** Handles a `pong` frame. Throws ProtocolError for one without a ping. */
+  /** Throws ProtocolError for a `pong` frame without a ping. */
   receive({ header }: Frame): void {
     if (!this.#sent.delete(new FrameFields(header, "pong").id())) {
       throw new ProtocolError("Cannot accept a pong without a request");
     }
   }
 
-  /** Called when the child has answered something else. */
   heard(): void {
     this.#heard = performance.now();
   }
@@ -322,7 +321,7 @@ interface ChildExitFacts {
   readonly status: Deno.CommandStatus;
   /** The cleaned text of stderr. */
   readonly stderr: string;
-  /** Why Vis killed it; null if it did not. */
+  /** Why Vis killed it, or null. */
   readonly killedFor: string | null;
 }
 
@@ -334,8 +333,8 @@ export class ChildExit {
   }
 
   /** Whether it ran out of memory. V8 aborts with a trap and the allocator with SIGABRT, and one of them usually
-   * reports it on stderr. Near the limit there may be no memory for the report, so such a signal without the text of a
-   * panic counts too. */
+   * reports it on stderr. Near the limit, memory may not suffice for the report, so such a signal without the text of
+   * a panic counts too. */
   get outOfMemory(): boolean {
     const { stderr, killedFor } = this.#facts;
     if (killedFor !== null) return false;
@@ -374,7 +373,7 @@ export interface Observed {
 }
 
 /** Reads the `done` frames of a run: saved variables in all of them, the result in the last. Throws ProtocolError or
- * CodecError for anything that a genuine child does not send. */
+ * CodecError for data that a genuine child does not send. */
 export function readRunReport({ payloads, header }: AnswerFrames, observed: Observed): RunReport {
   const last = payloads[payloads.length - 1];
   if (!last) throw new ProtocolError("Cannot read a report without a result");
@@ -417,7 +416,7 @@ export function readRunReport({ payloads, header }: AnswerFrames, observed: Obse
   };
 }
 
-/** Puts the note on one line, because lists show each note as a line. */
+/** Writes the note on one line, because lists show each note as a line. */
 function cleanNote(text: string): string {
   return cleanText(text).replace(/\s*[\n\u2028\u2029]\s*/g, " ");
 }
@@ -443,7 +442,7 @@ function checkedName(name: string): string {
   return name;
 }
 
-/** The source stays unchanged, since it is evaluated again; all shown fields are cleaned. */
+/** The source stays unchanged, since it is evaluated again. All shown fields are cleaned. */
 function checkedImage(image: VariableImage): VariableImage {
   const { summary } = image;
   return {
@@ -475,7 +474,7 @@ function blockError(value: unknown): BlockError {
 
 const MAX_REPORTS = 100_000, MAX_ANSWER_TEXT = 4000;
 
-/** Returns the body of an answer to anything but a run. Throws the child's error, or ProtocolError. */
+/** Returns the body of an answer to any request except a run. Throws the child's error, or ProtocolError. */
 function body({ payloads }: AnswerFrames): unknown {
   const [only, ...more] = payloads;
   if (!only || more.length > 0) throw new ProtocolError("Cannot read an answer in several parts");
@@ -504,7 +503,7 @@ export function readRestoreReports(answer: AnswerFrames): VariableRestoreReport[
   });
 }
 
-/** The text is an answer and stays unchanged, including the line endings of files; channels clean it for display. */
+/** The text is an answer and stays unchanged, including the line endings of files. Channels clean it for display. */
 export function readRenderReport(answer: AnswerFrames): RenderReport {
   const fields = new FrameFields(body(answer), "rendering");
   if (!fields.flag("ok")) return { ok: false, reason: cleanText(fields.text("reason", MAX_ANSWER_TEXT)) };
@@ -537,7 +536,7 @@ export function readReady(header: Header): Walls {
   };
 }
 
-// C0 without \t and \n, DEL, C1, and marks that change the direction of text.
+// Matches C0 without \t and \n, DEL, C1, and marks that change the direction of text.
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
@@ -565,7 +564,7 @@ export function declaredNames(code: string): string[] {
   const names = new Set<string>();
   if (code.length > MAX_CHARS) return [];
   let depth = 0, pattern = -1;
-  let isList = false; // after a comma, a variable declaration has another name
+  let isList = false; // After a comma, a variable declaration has another name.
   const takeName = (from: number): boolean => {
     NEXT_NAME.lastIndex = from;
     const name = NEXT_NAME.exec(code)?.[1];

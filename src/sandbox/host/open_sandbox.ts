@@ -74,7 +74,7 @@ export interface SandboxTestOptions {
   readonly folderRoot?: string;
   /** A program to run instead of the child, for example to send false frames. */
   readonly program?: ChildProgram;
-  /** The time limit for the child's start; emulated machines need more. */
+  /** The time limit for the child's start. Emulated machines need more. */
   readonly startMs?: number;
 }
 
@@ -131,7 +131,7 @@ function started(program: ChildProgram, root: string | undefined): Started {
   try {
     return { process: startChild(program, folder.path), folder };
   } catch (error) {
-    folder.remove(); // a missing program throws here, while the folder has no owner yet
+    folder.remove(); // A missing program throws here, before the folder has an owner.
     throw error;
   }
 }
@@ -203,9 +203,8 @@ interface ConfinedSandboxOptions {
   readonly setup: Setup;
   /** A child process that waits for its setup. */
   readonly process: Deno.ChildProcess;
-  /** Its empty folder; this object owns both from now on. */
+  /** The child's empty folder. This object owns both from now on. */
   readonly folder: WorkFolder;
-  /** The time limit for the child's start. */
   readonly startMs?: number;
 }
 
@@ -223,7 +222,7 @@ class ConfinedSandbox implements Sandbox {
   #heartbeat: Heartbeat | null = null;
   #walls: Walls | null = null;
   #active: ActiveRun | null = null;
-  /** Whether the last block left nothing running, according to the child. */
+  /** Whether the child reported that the last block left no work running. */
   #rests = true;
   #exit: ChildExit | null = null;
 
@@ -254,14 +253,14 @@ class ConfinedSandbox implements Sandbox {
   }
 
   get walls(): Walls {
-    return this.#walls!; // it is set before anyone else has this object
+    return this.#walls!; // It is set before any other code has this object.
   }
 
   get ended(): boolean {
     return this.#exit !== null;
   }
 
-  /** Starts the child; called once, first. If the child does not start, it cleans up and rejects with SandboxEnded. */
+  /** Called once, first. If the child does not start, it cleans up and rejects with SandboxEnded. */
   async start(): Promise<void> {
     const late = `it was not ready within ${this.#startMs / 1000} s`;
     const timer = setTimeout(() => this.#link.kill(late), this.#startMs);
@@ -329,7 +328,7 @@ class ConfinedSandbox implements Sandbox {
   }
 
   async restore(images: readonly VariableImage[]): Promise<readonly VariableRestoreReport[]> {
-    this.#rests = false; // it evaluates sources
+    this.#rests = false; // The child evaluates sources.
     const { id, answer } = this.#requests.begin();
     const parts = imageParts(images).map((part) => encode(part, { maxBytes: MAX_PAYLOAD_BYTES }));
     // The child checks code before it evaluates it.
@@ -395,7 +394,7 @@ class ConfinedSandbox implements Sandbox {
     return this.#active;
   }
 
-  /** Reads a message of the child; the child is killed if it is unreadable. */
+  /** Reads a message of the child, which is killed if the message is unreadable. */
   #read<T>(read: () => T): T {
     try {
       return read();
@@ -466,7 +465,7 @@ function refusedRun(message: string): RunReport {
   return bareReport(failedBlock("refused", { name: "Error", message }));
 }
 
-/** Loads modules into a child, in order. Rejects with SandboxEnded if one of them ended it; any other failed module is
+/** Loads modules into a child, in order. Rejects with SandboxEnded if one of them ended it. Any other failed module is
  * reported and skipped. */
 async function loadModules(
   { modules = {}, onModuleFailed }: Pick<SandboxOptions, "modules" | "onModuleFailed">,
@@ -511,7 +510,7 @@ export class ActiveRun {
   readonly #untimedBefore: number;
   #cancelled = false;
   #settled = false;
-  /** Since this time, the child has waited only for calls with their own deadlines; `before` is the total of earlier
+  /** Since this time, the child has waited only for calls with their own deadlines. `before` is the total of earlier
    * waits. */
   #waiting: { readonly since: number | null; readonly before: number } = { since: null, before: 0 };
   /** Whether the child was killed because of the deadline. */
@@ -539,7 +538,6 @@ export class ActiveRun {
     return { stdout: output.stdout, stderr: output.stderr, calls: calls.callsOf(id), ms };
   }
 
-  /** Whether this is the run's id. */
   is(id: string): boolean {
     return id === this.#options.id;
   }
@@ -559,7 +557,7 @@ export class ActiveRun {
     return before + (since === null ? 0 : performance.now() - since);
   }
 
-  /** The child abandons its calls at the deadline and reports it; this is for a child that cannot. */
+  /** The child abandons its calls at the deadline and reports it. This is for a child that cannot. */
   #overstayed(): void {
     const { calls, id } = this.#options;
     calls.abortRun(id);
@@ -576,7 +574,7 @@ export class ActiveRun {
     kill(`${this.#overdue ? timedOut(block.deadlineMs) : "the block was cancelled"} and could not be stopped`);
   }
 
-  /** Returns the result for a child that ended during the block, or sent something unreadable. `names` are the names
+  /** Returns the result for a child that ended during the block, or sent an unreadable frame. `names` are the names
    * that the block was going to define. */
   failed(exit: Pick<ChildExit, "why" | "outOfMemory">, names: readonly string[]): RunReport {
     const lost = "; the sandbox was killed, and what this block had changed is lost";

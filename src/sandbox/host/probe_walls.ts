@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { missingWalls, NO_GRANTS, type RunReport, type Sandbox, type WallName } from "../sandbox.ts";
 import { openSandbox } from "./open_sandbox.ts";
 
-/** The result of testing one wall alone. */
 export interface WallProbe {
   readonly wall: WallName;
   readonly holds: boolean;
@@ -21,13 +20,13 @@ interface Probe {
 
 const OFF = { realm: false, permissions: false, limits: false, landlock: false, seccomp: false };
 
-/** Builds the code of attempts: each is a name and an expression that throws or is false if the wall blocks it. */
+/** Builds the code of attempts. Each is a name and an expression that throws or is false if the wall blocks it. */
 const attempts = (list: Readonly<Record<string, string>>): string =>
   `const through = [];\n${
     Object.entries(list).map(([name, code]) => `try { if (${code}) through.push("${name}") } catch {}`).join("\n")
   }\nthrough`;
 
-/** Existing targets of the attempts: an attempt on a missing one would count as blocked. */
+/** Existing targets of the attempts, because an attempt on a missing one would count as blocked. */
 interface ProbeTargets {
   readonly file: string;
   readonly folder: string;
@@ -48,7 +47,7 @@ export function probeTargets(os: typeof Deno.build.os, exists: (path: string) =>
   return { file: first("/etc/passwd"), folder: "/tmp", program: first("/bin/true", "/usr/bin/true") };
 }
 
-/** A launcher may run the child where the secret does not exist; a file that every system has replaces it there. */
+/** A launcher may run the child where the secret does not exist. A file that every system has replaces it there. */
 const FILES = (secret: string, { file, folder }: ProbeTargets): Readonly<Record<string, string>> => ({
   "read a file": `Deno.readTextFileSync(${JSON.stringify(secret)})`,
   "read a file of the system": `Deno.readTextFileSync(${JSON.stringify(file)})`,
@@ -117,11 +116,9 @@ const PROBES: readonly Probe[] = [
 ];
 
 interface ProbeOptions {
-  /** The launcher command of a sandbox, as blocks will use it. */
   readonly launcher?: readonly string[];
-  /** Ends the children; the probe then rejects with its reason, after everything is cleaned up. */
+  /** Ends the children. The probe then rejects with its reason, after it has cleaned up. */
   readonly signal?: AbortSignal | undefined;
-  /** The targets to try instead of this system's. */
   readonly targets?: ProbeTargets;
   /** The folder for the secret; by default the temporary folder. */
   readonly folderRoot?: string;
@@ -195,13 +192,12 @@ function known(launcher: readonly string[]): ProbeTargets {
   return probeTargets(Deno.build.os, launcher.length > 0 ? () => true : existsSync);
 }
 
-/** Returns the first missing target; "" if all of them exist. */
+/** Returns the first missing target, or "". */
 function missingTarget({ file, folder, program }: ProbeTargets): string {
   return [file, folder, program].find((path) => !existsSync(path)) ?? "";
 }
 
-/** Returns the successful attempts as text; "" if there were none. A child that died in the attempt let nothing
- * through. */
+/** Returns the successful attempts as text, or "". A child that died in the attempt let none succeed. */
 function throughOf({ result }: RunReport): string {
   if (result.outcome === "killed" || result.outcome === "memory") return "";
   if (result.outcome !== "value") return result.error?.message ?? result.outcome;

@@ -6,12 +6,10 @@ import type { transform } from "sucrase";
 import { type AnyNode, type ExportDefaultDeclaration, type ExportNamedDeclaration, parse, type Program } from "acorn";
 
 interface ModuleSource {
-  /** The code as plain JavaScript. */
   readonly code: string;
   readonly imports: readonly ModuleImport[];
 }
 
-/** Reads modules that are imported at run time. */
 export function moduleReader(): (source: string, path: string) => ModuleSource {
   const stripTypes = typeStripper();
   return (source, path) => {
@@ -20,7 +18,7 @@ export function moduleReader(): (source: string, path: string) => ModuleSource {
   };
 }
 
-/** The limit for the characters of a module. */
+/** The limit of the characters of a module. */
 const MAX_MODULE_CHARS = 1 << 20;
 
 /** Returns a function that turns a self-contained module into a script for `SandboxOptions.modules`. The function
@@ -60,19 +58,18 @@ function atLine(error: unknown, path: string): unknown {
  * bundle of the program. */
 const SUCRASE = ["./sucrase.js", "../../../build/sandbox/sucrase.js", "../sandbox/sucrase.js"];
 
-/** Returns the built script that strips types. */
 export function sucraseText(): string {
   for (const path of SUCRASE) {
     try {
       return Deno.readTextFileSync(new URL(path, import.meta.url));
-    } catch { /* it is not there, so the next place is tried */ }
+    } catch { /* If it is missing, the next place is tried. */ }
   }
   throw new Error("Cannot strip types: sucrase.js is missing");
 }
 
 type SucraseTransform = typeof transform;
 
-/** Evaluates the bundle of sucrase.ts on the first call; later calls return the same function. */
+/** Evaluates the bundle of sucrase.ts on the first call. Later calls return the same function. */
 export function sucraseLoader(script: ScriptSource): () => SucraseTransform {
   let loaded: SucraseTransform | null = null;
   return () => loaded ??= evaluate(script);
@@ -115,7 +112,7 @@ const DEFAULT = "default\u200d";
 
 /** Turns a self-contained plain JavaScript module into a script whose value is its default export, or an object without
  * prototype of its named exports. Line numbers do not change. Throws Error if the module imports, awaits at its top
- * level, exports nothing, or has both default and named exports. */
+ * level, has no exports, or has both default and named exports. */
 function moduleScript(code: string, path: string): string {
   const program = parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true });
   const fault = faultOf(program);
@@ -309,7 +306,7 @@ function scriptFault(text: string): Fault | null {
   return scriptFaults(text).find((one) => one !== null) ?? null;
 }
 
-/** Returns a fault for each kind of file; none if one kind fits. */
+/** Returns a fault for each kind of file, or an empty list if one kind fits. */
 function scriptFaults(text: string): readonly (Fault | null)[] {
   const faults: (Fault | null)[] = [];
   for (const sourceType of KINDS) {
@@ -317,7 +314,7 @@ function scriptFaults(text: string): readonly (Fault | null)[] {
       parse(text, { ecmaVersion: "latest", sourceType, allowHashBang: true });
       return [];
     } catch (error) {
-      if (!(error instanceof SyntaxError)) return []; // it is nested too deeply to be read
+      if (!(error instanceof SyntaxError)) return []; // The text is nested too deeply to be read.
       faults.push(textFaultOf(error));
     }
   }

@@ -29,9 +29,8 @@ interface RunRequest {
 interface Ending {
   readonly outcome: Exclude<BlockOutcome, "refused" | "killed" | "memory">;
   readonly value: unknown;
-  /** The error that the block threw. */
   readonly error?: ThrownError;
-  /** Whether the value is the variable of the block's last declaration, which the block did not ask to show. */
+  /** Whether the value is the variable of the block's last declaration, which the block did not request to show. */
   readonly isDeclared?: boolean;
 }
 
@@ -39,11 +38,11 @@ interface Active {
   readonly run: RunRequest;
   readonly context: RunContext;
   readonly begun: number;
-  /** The deadline, which each pause postpones. */
+  /** Each pause postpones the deadline. */
   deadline: number;
   /** The time at which its clock was paused; null while it runs. */
   pausedAt: number | null;
-  /** Whether the run may soon be out of time: then only the event loop ends it. */
+  /** Whether the run may soon be out of time. Then only the event loop ends it. */
   isDue: boolean;
   ending: Ending | null;
   /** The value of a block without await that returned a promise. */
@@ -52,15 +51,15 @@ interface Active {
   hides: readonly string[];
 }
 
-/** Limits for turns of background work: while no block runs, while another block does, and for a block's own handlers
+/** Limits for turns of background work: while no block runs, while another block runs, and for a block's own handlers
  * after its end. */
 const BACKGROUND_MS = 1000, BESIDE_MS = 400, AFTER_END_MS = 100;
 const NO_VALUE = undefined;
 
-/** Runs blocks, one at a time, and reports each once: its value, its error, its deadline or its cancellation. */
+/** Runs blocks one at a time, and reports each once: its value, its error, its deadline or its cancellation. */
 export class Blocks {
   readonly #parts: BlockParts;
-  /** The timer for the deadline that was known when it was set; null if there is none, or if it passed in a pause. */
+  /** The timer for the deadline that was known when it was set. Null without a timer, or if it expired in a pause. */
   #timer: ReturnType<typeof captured.setTimeout> | null = null;
   #active: Active | null = null;
   #lastId = "";
@@ -71,12 +70,11 @@ export class Blocks {
     this.#parts = parts;
   }
 
-  /** The id of the block that is running or ran last. */
   get currentId(): string {
     return this.#lastId;
   }
 
-  /** Returns the time that a turn of this owner may take. The limit also ends a block that is out of time: turns
+  /** Returns the time limit of a turn of this owner. The limit also ends a block that is out of time, because turns
    * without a pause between them may delay its timer. */
   limitMs(owner: RunContext | null): number {
     const active = this.#active;
@@ -93,7 +91,7 @@ export class Blocks {
     const active = this.#active;
     const { calls, timers, isQuiet } = this.#parts;
     if (active?.returned && !active.ending && isQuiet()) {
-      // Nothing is left that could settle the promise.
+      // No remaining work could settle the promise.
       return this.#end(active, { outcome: "value", value: active.returned });
     }
     if (!active || active.ending || active.pausedAt !== null || !calls.onlyUntimed || timers.running > 0) return;
@@ -106,11 +104,11 @@ export class Blocks {
     const outcome = active?.ending?.outcome;
     if (active && !outcome) return this.#end(active, { outcome: "timeout", value: NO_VALUE });
     if (active && outcome !== "timeout" && outcome !== "cancelled") {
-      // The block returned a value and left a loop of microtasks behind, so its report is still pending.
+      // The block returned a value and left a loop of microtasks running, so its report is still pending.
       active.ending = { outcome: "timeout", value: NO_VALUE };
       return this.#abandon(active, "timeout");
     }
-    this.#stopWork(owner, "its block's background work did not pause"); // it would stop the next turns too
+    this.#stopWork(owner, "its block's background work did not pause"); // It would stop the next turns too.
     this.#parts.notes.add("Background work was stopped: it did not pause for too long");
   }
 
@@ -139,7 +137,7 @@ export class Blocks {
     turns.soon(() => captured.context.run(context, () => this.#start(active)), context);
   }
 
-  /** Whether nothing can happen before the main process answers a host call or ends the block's time. */
+  /** Whether the child is inactive until the main process answers a host call or ends the block's time. */
   get onlyWaits(): boolean {
     const active = this.#active;
     if (!active || active.ending || active.pausedAt !== null || active.isDue) return false;
@@ -200,7 +198,7 @@ export class Blocks {
     this.#watch(active.deadline);
   }
 
-  /** Reports pauses; `deadline` is the deadline now, or would be if the pause ended now. */
+  /** Reports pauses. `deadline` is the deadline now, or would be if the pause ended now. */
   #reportWaits({ run, begun, pausedAt }: Active, deadline: number): void {
     this.#parts.pipe.send({
       t: "waited",
@@ -220,7 +218,7 @@ export class Blocks {
       const { declarations } = run.block;
       const made = (value: object, name: string): void => variables.functions.made(value, { name, declarations });
       const script = new captured.Script(run.block.code, { filename: run.block.file });
-      // A function that is called from here: the runtime's script would write a stack into any value that the block
+      // A function is called from here, because the runtime's script would write a stack into any value that the block
       // throws.
       const value: unknown = captured.apply(script.runInThisContext(), undefined, [made]);
       if (!captured.isPromise(value)) return this.#finish(active, value);
@@ -249,7 +247,7 @@ export class Blocks {
     const { names, notes, variables } = this.#parts;
     for (let i = 0; i < hides.length; i++) {
       const name = hides[i]!, kind = names.kindOf(name);
-      if (!variables.has(name)) continue; // the block did not reach its declaration
+      if (!variables.has(name)) continue; // The block did not reach its declaration.
       notes.add(`${name} is now your variable; the original is ${kind === "ext" ? "vis.ext" : "vis"}.${name}`);
     }
   }
@@ -267,13 +265,12 @@ export class Blocks {
     this.#end(active, { outcome: "error", value: NO_VALUE, error: thrownError(thrown, this.#parts.preview) });
   }
 
-  /** Whether a value is shown even if it is `undefined`; a call that prints may return nothing. */
+  /** Whether a value is shown even if it is `undefined`. A call that prints may return no value. */
   #isAsked(asks: "call" | "value" | null): boolean {
     return asks === "value" || (asks === "call" && this.#parts.output.printed === "");
   }
 
-  /** Shows the variable that the last statement declared, so that it need not be repeated. A promise is not
-   * awaited. */
+  /** Shows the variable that the last statement declared, so that it need not be repeated. A promise is not awaited. */
   #declared(name: string | null): unknown {
     const value = name === null ? NO_VALUE : this.#parts.variables.lookup(name);
     return typeof value === "function" || captured.isPromise(value) ? NO_VALUE : value;
@@ -294,8 +291,8 @@ export class Blocks {
     this.#watch(null);
     const { outcome } = ending;
     if (outcome === "timeout" || outcome === "cancelled") this.#abandon(active, outcome);
-    // The next turn of the event loop is awaited: a loop of microtasks that the block left behind is still under its
-    // limit.
+    // Waits for the next turn of the event loop, because a loop of microtasks that the block left running is still
+    // under its limit.
     captured.setImmediate(() => {
       try {
         this.#report(active, active.ending ?? ending);
@@ -310,7 +307,7 @@ export class Blocks {
     this.#stopWork(active.context, outcome === "timeout" ? timedOut(active.run.deadlineMs) : "Cancelled");
   }
 
-  /** Ends the work that a block started, or that has no block, and lets it start nothing more. */
+  /** Ends the work that a block started, or work without a block, and prevents new work. */
   #stopWork(owner: RunContext | null, why: string): void {
     this.#parts.timers.stop(owner);
     if (owner === null) return;
@@ -362,11 +359,9 @@ const MAX_VALUE_BYTES = 1 << 20;
 interface Finished {
   readonly run: RunRequest;
   readonly ending: Ending;
-  /** The text of the value; "" if there is none. */
   readonly preview: string;
   readonly error: ThrownError | null;
   readonly ms: number;
-  /** Called when the variables of the block are known, before the notes are taken. */
   readonly noteVariables: () => void;
 }
 
@@ -406,7 +401,7 @@ function sendReport(parts: BlockParts, { run, ending, preview, error, ms, noteVa
   pipe.send({ t: "done", id, more: false, error: described, rests: isQuiet() }, payload);
 }
 
-/** Returns the encoded value; null if it is too large or the codec does not support it. */
+/** Returns the encoded value, or null if it is too large or the codec does not support it. */
 function valueBytes(value: unknown): Bytes | null {
   try {
     return encode(value, { maxBytes: MAX_VALUE_BYTES });
@@ -415,13 +410,13 @@ function valueBytes(value: unknown): Bytes | null {
   }
 }
 
-/** Shared by the parts that run next to foreign code. They are created once, in script.ts. */
+/** The parts that run next to foreign code share this. `script.ts` creates them once. */
 export interface BlockParts {
   readonly pipe: Pipe;
   readonly compiler: Compiler;
   /** Ends the child, with a reason if it is a fault. */
   readonly end: (why: string | null) => void;
-  /** Whether no work that a block started is still running. */
+  /** Whether all work that blocks started has ended. */
   readonly isQuiet: () => boolean;
   readonly turns: TimedTasks;
   readonly output: Output;
@@ -433,6 +428,6 @@ export interface BlockParts {
   readonly results: ShownResults;
   readonly variables: RealmVariables;
   /** Returns bounded text of any value without running its code. `chars` can only lower the limit of the settings, and
-   * `more` is appended to a text that omits something. */
+   * `more` is appended to a text that omits parts. */
   readonly preview: (value: unknown, bounds?: { readonly chars?: number; readonly more?: string }) => string;
 }

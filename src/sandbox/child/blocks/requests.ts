@@ -10,7 +10,7 @@ import { thrownError } from "./thrown_error.ts";
 
 /** `id` is null if no answer is expected. */
 type VariableRequest =
-  /** `more`: another part of the variables follows. */
+  /** `more` means that another part of the variables follows. */
   | {
     readonly t: "restore";
     readonly id: string;
@@ -42,9 +42,7 @@ const NO_FACTS = {};
 /** All requests of the main process about variables and modules, other than running blocks. */
 export class VariableRequests {
   readonly #parts: BlockParts;
-  /** The received part of a text that arrives in parts. */
   #text = "";
-  /** The received variables that will be restored. */
   #images = bareList<VariableImage>();
 
   constructor(parts: BlockParts) {
@@ -78,7 +76,7 @@ export class VariableRequests {
       case "restore":
         return this.#restore(request);
       case "results":
-        // The payload is from the main process, which is trusted.
+        // The payload is from the main process, which the child trusts.
         this.#parts.results.restore(decode(request.payload) as FormerResults);
         return this.#answer(request.id, null);
       case "render":
@@ -123,7 +121,7 @@ export class VariableRequests {
   /** Sources are evaluated with host calls disabled, so resuming never repeats a side effect. */
   #restore({ id, code, more, payload }: Extract<VariableRequest, { t: "restore" }>): void {
     const images = this.#images;
-    const given = decode(payload) as readonly VariableImage[]; // it comes from the main process, which the child trusts
+    const given = decode(payload) as readonly VariableImage[]; // The payload is from the main process, which the child trusts.
     const part = code ? this.#parts.compiler.checked(given) : given;
     for (let i = 0; i < part.length; i++) images[images.length] = part[i]!;
     if (more) return;
@@ -195,7 +193,7 @@ interface RealmModuleRequest {
 }
 
 /** Adds a module to the realm under its name. It is evaluated like a block: within a time limit, with host calls
- * disabled. `done` receives null, or an error if the module threw or was stopped; the name is then missing. */
+ * disabled. `done` receives null, or an error if the module threw or was stopped. The name is then missing. */
 function loadModule(
   { turns, calls, names, preview }: BlockParts,
   { name, script, done }: RealmModuleRequest & { readonly done: (failure: Error | null) => void },

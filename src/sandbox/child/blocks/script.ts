@@ -28,7 +28,7 @@ import { VariableRequests } from "./requests.ts";
 const MAX_NAME = 1000;
 const NAMES = { items: 100_000, length: MAX_NAME } as const;
 
-/** Returns the platform globals that active extensions requested; none without a grant. */
+/** Returns the platform globals that active extensions requested. Without a grant, it returns none. */
 function grantedGlobals(work: OutsideWork, access: ChildAccess): Record<string, unknown> {
   return {
     ...(access.globals.includes("fetch") ? realmFetch(work) : {}),
@@ -47,7 +47,7 @@ function isRun(value: unknown): value is RunContext {
   return typeof value === "object" && value !== null && "id" in value && "ended" in value;
 }
 
-/** Describes an uncaught error. It is attributed to no block, as any block of the query may have caused it. */
+/** An uncaught error is attributed to no block, since any block of the query may have caused it. */
 function strayText(error: unknown): string {
   return `Nothing caught this in background work: ${preview(error, { chars: NOTE_CHARS })}`;
 }
@@ -168,8 +168,9 @@ class Child {
   }
 
   #emptyRealm(): string[] {
-    // The runtime reports stray exceptions and rejections through this global; without it they end the child. It also
-    // dispatches page events that a child must ignore: preventing an ending one would let the child run on.
+    // The runtime reports stray exceptions and rejections through this global. Without it, they end the child. The
+    // runtime also dispatches page events that a child must ignore: preventing an ending one would let the child run
+    // on.
     const dispatchEvent = captured.freeze((event: ErrorEvent & PromiseRejectionEvent) => {
       if (event.type !== "error" && event.type !== "unhandledrejection") return true;
       event.preventDefault();

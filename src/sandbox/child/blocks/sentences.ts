@@ -1,7 +1,6 @@
-/* Sentences for the model about its blocks, besides their results and output. The main process uses them where the
- * child no longer can. */
+/* Sentences for the model about its blocks, besides their results and output. The main process uses them when the
+ * child cannot. */
 
-/** Returns the sentence for a block whose time was up. */
 export function timedOut(deadlineMs: number): string {
   return `Timeout (${deadlineMs / 1000}s)`;
 }

@@ -5,7 +5,7 @@ const MAX_FACTS = 10;
 /** Keys that are shown separately, or not at all. */
 const KNOWN_KEYS = nameSet(["name", "message", "stack", "cause", "errors", "error", "suppressed", "hint"]);
 const MAX_NAME = 200, MAX_MESSAGE = 4000, MAX_FRAMES = 10, MAX_LINES = 200, MAX_CAUSE = 500;
-/** V8 makes `stack` an accessor of the object or of the prototype, depending on the version; a block cannot replace
+/** V8 makes `stack` an accessor of the object or of the prototype, depending on the version. A block cannot replace
  * this getter. */
 const stackGetter: unknown = Object.getOwnPropertyDescriptor(withoutFrames(), "stack")?.get ??
   Object.getOwnPropertyDescriptor(Error.prototype, "stack")?.get;
@@ -25,16 +25,15 @@ function withoutFrames(): Error {
   return error;
 }
 
-/** A frame inside the code of a block, with positions in that code. */
 export interface ThrownFrame {
-  /** The name of the function, "" at the top level. */
+  /** The name of the function, or "" at the top level. */
   readonly where: string;
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** A thrown error, as text. The compiler maps positions, since it knows the model's text. */
+/** A thrown error as text. The compiler maps positions, since it knows the model's text. */
 export interface ThrownError {
   readonly name: string;
   readonly message: string;
@@ -71,7 +70,6 @@ function factsOf(thrown: object, preview: (value: unknown) => string): string {
   return ` ${text.length > MAX_CAUSE ? `${cut(text, MAX_CAUSE)}…` : text}`;
 }
 
-/** Returns the chain of the error's causes, shortened. */
 function causesOf(thrown: object, preview: (value: unknown) => string): string {
   const cause: unknown = captured.getOwnPropertyDescriptor(thrown, "cause")?.value;
   const errors: unknown = captured.getOwnPropertyDescriptor(thrown, "errors")?.value;

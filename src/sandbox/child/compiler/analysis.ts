@@ -17,7 +17,7 @@ const CHILDREN = Symbol("children");
 
 /** Returns the direct children of this node, in the order of the text. */
 export function childNodes(node: AnyNode & { [CHILDREN]?: readonly AnyNode[] }): readonly AnyNode[] {
-  if (node.type === "Identifier" || node.type === "Literal") return NO_CHILDREN; // half of all nodes have these types
+  if (node.type === "Identifier" || node.type === "Literal") return NO_CHILDREN; // Half of all nodes have these types.
   return node[CHILDREN] ??= listChildren(node);
 }
 
@@ -59,7 +59,6 @@ function isNode(value: unknown): value is AnyNode {
     "start" in value;
 }
 
-/** Returns the names that a declaration's pattern binds, in order. */
 export function boundNames(pattern: Pattern): string[] {
   return boundIdentifiers(pattern).map(({ name }) => name);
 }
@@ -104,7 +103,6 @@ function listFreeNames(part: AnyNode): readonly string[] {
   return [...names];
 }
 
-/** Returns the places where part of a program refers to its free names. */
 export function freeIdentifiers(part: AnyNode): Identifier[] {
   const walk = new FreeNames();
   walk.visit(part, part.type === "Program" ? programScope(part) : { names: ownNames(part), outer: null });
@@ -269,7 +267,7 @@ class FreeNames {
     }
   }
 
-  /** Adds the names that a parameter binds; its default values may refer to names. */
+  /** Adds the names that a parameter binds. Its default values may refer to names. */
   #bind(pattern: Pattern, scope: Scope): void {
     for (const name of boundNames(pattern)) scope.names.add(name);
     this.#pattern(pattern, scope);

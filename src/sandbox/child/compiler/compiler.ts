@@ -15,13 +15,13 @@ type Make = (
 interface CompilerOptions {
   readonly compiler: ScriptSource;
   readonly sucrase: ScriptSource;
-  /** The name, as "alias.name" or a bare name. */
+  /** Names such as "alias.name", or bare names. */
   readonly functions: readonly string[];
   readonly values: TemplateValues;
 }
 
-/** The compiler in its own context. Only primitive values cross: an object of that context would lead a block to the
- * prototypes of the parser. Blocks never call it, so no error of that context reaches a block. */
+/** The compiler in its own context. Only primitive values cross, because an object of that context would lead a block
+ * to the prototypes of the parser. Blocks never call it, so no error of that context reaches a block. */
 export class Compiler {
   readonly #ask: Ask;
 
@@ -46,7 +46,7 @@ export class Compiler {
     return this.#answer("describe", thrown);
   }
 
-  /** Replaces code that must not be evaluated by a lost variable with the reason. */
+  /** Code that must not be evaluated becomes a lost variable with the reason. */
   checked(images: readonly VariableImage[]): readonly VariableImage[] {
     const sources = bareList<SourceImage>(), checked = bareList<VariableImage>();
     for (let i = 0; i < images.length; i++) {

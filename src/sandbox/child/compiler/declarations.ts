@@ -7,9 +7,9 @@ export interface Declaration {
   readonly declaration: "const" | "let" | "var" | "function" | "class" | "enum";
   /** The first line of the comment right before the statement, at most 80 characters. */
   readonly doc: string;
-  /** JavaScript that evaluates to the function or class that is written here, else "". */
+  /** JavaScript that evaluates to the function or class of the statement, or "". */
   readonly source: string;
-  /** The statement, at most 500 characters. */
+  /** At most 500 characters. */
   readonly statement: string;
   /** Names that the function, class or initial value refers to, without names of the language. */
   readonly requires: readonly string[];
@@ -29,7 +29,7 @@ export function topLevelDeclarations(text: ParsedText): Declaration[] {
   const found = new Map<string, Declaration>();
   const { body } = text.program;
   const add = (one: Declaration): void => {
-    found.delete(one.name); // the last declaration and its position count
+    found.delete(one.name); // The last declaration and its position count.
     found.set(one.name, one);
   };
   body.forEach((node, i) => {
@@ -40,8 +40,8 @@ export function topLevelDeclarations(text: ParsedText): Declaration[] {
   return [...found.values()];
 }
 
-/** Returns the enum that a statement declares. The stripper writes `var A; (function (A) {…})(A || (A = {}));` for an
- * enum. */
+/** Returns the enum that a statement declares. For an enum, the stripper writes `var A; (function (A) {…})(A || (A =
+ * {}));`. */
 export function enumOf(node: AnyNode, next: AnyNode | undefined): string | null {
   if (node.type !== "VariableDeclaration" || node.kind !== "var" || next?.type !== "ExpressionStatement") return null;
   const [only] = node.declarations, call = next.expression;
@@ -54,7 +54,7 @@ export function enumOf(node: AnyNode, next: AnyNode | undefined): string | null 
     : null;
 }
 
-/** Returns assignments to names at the top level, declared here or not: `f = () => 1`. */
+/** Returns assignments to names at the top level, declared here or not, such as `f = () => 1`. */
 export function topLevelAssignments(text: ParsedText): Declaration[] {
   return text.program.body.flatMap((node) => {
     if (node.type !== "ExpressionStatement" || node.expression.type !== "AssignmentExpression") return [];
@@ -64,7 +64,7 @@ export function topLevelAssignments(text: ParsedText): Declaration[] {
   });
 }
 
-/** Returns the variable that the last statement sets; null if it does something else. */
+/** Returns the variable that the last statement sets, or null. */
 export function declaredLast(program: Program): string | null {
   const last = program.body.findLast((node) => node.type !== "EmptyStatement");
   if (last?.type !== "VariableDeclaration" || !["const", "let", "var"].includes(last.kind)) return null;
@@ -80,7 +80,7 @@ export function askedLast(program: Program): "call" | "value" | null {
   const asked = expression.type === "AwaitExpression" ? expression.argument : expression;
   if (asked.type !== "CallExpression") return "value";
   const { callee } = asked;
-  return callee.type === "Identifier" && callee.name === "answer" ? null : "call"; // it never gives a value
+  return callee.type === "Identifier" && callee.name === "answer" ? null : "call"; // It never returns a value.
 }
 
 function declarationsOf(node: Program["body"][number], text: ParsedText): Declaration[] {
@@ -89,7 +89,7 @@ function declarationsOf(node: Program["body"][number], text: ParsedText): Declar
   }
   if (node.type === "ClassDeclaration") return [made(node.id.name, { value: node, node, declaration: "class" }, text)];
   return (node.type === "VariableDeclaration" ? [node] : nestedVars(node)).flatMap(({ kind, declarations }) => {
-    if (kind !== "const" && kind !== "let" && kind !== "var") return []; // `using` ends with the block
+    if (kind !== "const" && kind !== "let" && kind !== "var") return []; // A variable of `using` ends with the block.
     return declarations.flatMap((one) => {
       const value = one.id.type === "Identifier" ? one.init ?? one : one;
       return boundNames(one.id).map((name) => made(name, { value, node, declaration: kind }, text));
@@ -98,9 +98,7 @@ function declarationsOf(node: Program["body"][number], text: ParsedText): Declar
 }
 
 interface Making {
-  /** The expression that produces the value. */
   readonly value: AnyNode;
-  /** The syntax tree of the statement. */
   readonly node: AnyNode;
   readonly declaration: Declaration["declaration"];
 }
@@ -118,7 +116,7 @@ function made(name: string, { value, node, declaration }: Making, text: ParsedTe
 }
 
 function sourceOf(value: AnyNode | Expression | Statement, js: string): string {
-  // A class whose heritage or keys await something cannot be evaluated separately.
+  // A class whose heritage or keys await a promise cannot be evaluated separately.
   return isFunction(value) || (isClass(value) && !awaits(value)) ? js.slice(value.start, value.end) : "";
 }
 
@@ -147,7 +145,7 @@ function beginsLine(js: string, offset: number): boolean {
   return at < 0 || js[at] === "\n";
 }
 
-/** Returns the index of the last comment that ends before an offset; -1 if there is none. */
+/** Returns the index of the last comment that ends before an offset, or -1. */
 function lastBefore(comments: readonly Comment[], offset: number): number {
   let low = 0, high = comments.length;
   while (low < high) {
@@ -161,7 +159,8 @@ function lastBefore(comments: readonly Comment[], offset: number): number {
 /** For each variable, the names to which its defining or changing statements refer. */
 export type MadeFrom = Readonly<Record<string, readonly string[]>>;
 
-/** A block with more names is not worth the report: all names that it reads then count for each of its variables. */
+/** With more names, the report is not worth its cost. All names that the block reads then count for each of its
+ * variables. */
 const MOST_NAMES = 10_000;
 
 /** Returns the names for each variable that a block defines or assigns. Other statements count if they may change it:

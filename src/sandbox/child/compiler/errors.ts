@@ -7,7 +7,7 @@ import { fileOfRestored } from "./shared.ts";
 const MAX_STACK = 2000;
 
 /** Describes a thrown error with positions in the model's text. Runs in the compiler's context, where no block has
- * replaced anything. Line and column refer to the block that ran. If the error comes from a function of an earlier
+ * replaced any method. Line and column refer to the block that ran. If the error comes from a function of an earlier
  * block, the excerpt shows that place too. */
 export function blockError(
   thrown: ThrownError,
@@ -59,15 +59,12 @@ function stackLine({ frame, ran }: Found, block: RanBlock): string {
   return `at ${frame.where ? `${frame.where} ` : ""}(${place})`;
 }
 
-/** Facts about the code that threw, for the hint. */
 interface HintFacts {
-  /** The text of the block. */
   readonly whole: string;
   /** The text of the block from the line that threw. */
   readonly source: string;
   /** Names that a block can use: functions with their alias, and variables. */
   readonly names: readonly string[];
-  /** Names that the block declares. */
   readonly own: readonly string[];
   /** Whether a call of this path returns a promise. */
   readonly isAsync: (path: string) => boolean;
@@ -113,7 +110,7 @@ const HINTS: readonly (readonly [RegExp, Hint])[] = [
   [/^\(intermediate value\).* is not a function$/, (_, { whole }) => continuedLine(whole)],
 ];
 
-/** Returns advice for errors whose cause the model cannot see; "" for others. */
+/** Returns advice for errors whose cause the model cannot see; otherwise "". */
 function hintOf(message: string, facts: HintFacts): string {
   for (const [pattern, hint] of HINTS) {
     // deno-lint-ignore vis/no-message-parsing -- errors of the engine have no codes
@@ -204,29 +201,27 @@ function continuedLine(whole: string): string {
 
 /** Text that was run, found by the file name in the frames of a stack. */
 export interface RanBlock {
-  /** The file name under which its code was compiled. */
   readonly file: string;
   readonly code: string;
   readonly map: PositionMap;
-  /** The text of the model. */
   readonly source: string;
-  /** The label for the model: "block 2 of iteration 5". */
+  /** The label for the model, such as "block 2 of iteration 5". */
   readonly label: string;
 }
 
-/** Limit for the texts, including the overhead of each block. */
+/** Limit of the texts, including the overhead of each block. */
 const MAX_SIZE = 1 << 20;
 const BLOCK_SIZE = 1024;
 const ALWAYS = -1;
 
-/** The latest blocks of this child and its restored sources: errors may come from functions of any of them. */
+/** The latest blocks of this child and its restored sources, because errors may come from functions of any of them. */
 export class RanBlocks {
   readonly #blocks = new Map<string, RanBlock & { readonly query: number }>();
   #size = 0;
   #count = 0;
   #query = 0;
 
-  /** Assigns a block its file name; the same number in two queries results in different names. */
+  /** Assigns a block its file name. The same number in two queries results in different names. */
   add(
     block: Omit<RanBlock, "file" | "label">,
     place: { readonly iteration: number; readonly index: number },
@@ -281,7 +276,7 @@ export function positionError(
   return { name, message, line, column, excerpt: excerptOf(source, { line, column }), stack: "" };
 }
 
-/** Returns the line with a caret under the column; of a long line, only the part around it. */
+/** Returns the line with a caret under the column. A long line is cut to the part around it. */
 function excerptOf(source: string, { line, column }: { readonly line: number; readonly column: number }): string {
   const text = source.split("\n", line)[line - 1]?.replace(/\r$/, "") ?? "";
   const start = Math.max(0, Math.min(column - MAX_LINE / 2, text.length - MAX_LINE));

@@ -38,8 +38,8 @@ class ScopeNames extends Array<string> {
   }
 }
 
-/** Acorn with a time that is linear in the text: its own scopes look up each name in a list. The overridden methods are
- * used by acorn's plugins; its types do not have them. */
+/** Acorn with a time that is linear in the text: its own scopes look up each name in a list. Acorn's plugins use the
+ * overridden methods, which its types lack. */
 export class CodeParser extends Parser {
   declare readonly scopeStack: unknown[];
 
@@ -87,11 +87,9 @@ export function feedsInStrings(text: string): readonly number[] | null {
 export interface Unparsed {
   readonly ok: false;
   readonly message: string;
-  /** The offset in the parsed text. */
   readonly offset: number;
 }
 
-/** Strips types, like sucrase's `transform`. */
 export type StripTypes = (
   code: string,
   options: {
@@ -109,7 +107,7 @@ export interface Parsed extends ParsedText {
   /** The number of nodes of the program; `longest` is its longest name. */
   readonly nodes: number;
   readonly longest: Identifier | null;
-  /** Whether types were stripped: then the program may be empty. */
+  /** Whether types were stripped. If so, the program may be empty. */
   readonly stripped: boolean;
 }
 
@@ -122,7 +120,7 @@ const OPTIONS: Options = {
 /** Bits of a scope in acorn. */
 const TOP = 1, FUNCTION = 2;
 
-/** The top level may declare a function twice, as in a script; all other rules are a module's. */
+/** The top level may declare a function twice, as in a script. All other rules are a module's. */
 class BlockParser extends CodeParser {
   /** Overrides a method that acorn's types do not have. */
   treatFunctionsAsVarInScope({ flags }: { readonly flags: number }): boolean {
@@ -140,10 +138,10 @@ const TOO_DEEP: Unparsed = {
   offset: 0,
 };
 
-/** Parses JavaScript. Only if that fails, or would misread TypeScript, it strips the types first: plain JavaScript
+/** Parses JavaScript. Only if that fails, or would misread TypeScript, it strips the types first. Plain JavaScript thus
  * never reaches the stripper. */
 export function parseText(given: string, loadSucrase: () => StripTypes): Parsed | Unparsed {
-  const text = given.startsWith("#!") ? `//${given.slice(2)}` : given; // a script compiled separately lacks the shebang
+  const text = given.startsWith("#!") ? `//${given.slice(2)}` : given; // A script compiled separately lacks the shebang.
   const plain = parseScript(text);
   if (plain === TOO_DEEP) return plain;
   if (!plain.ok) return stripped(text, { plain, loadSucrase });
@@ -216,7 +214,7 @@ function namespaceIn(text: string, js: string): Unparsed | null {
   let from = 0;
   for (const found of code.matchAll(NAMESPACE)) {
     const [header, name] = found, end = found.index + header.length;
-    if (found.index < from) continue; // it is inside a declaration of types
+    if (found.index < from) continue; // It is inside a declaration of types.
     if (name === undefined) from = closedAt(code, end);
     else if (!js.includes(text.slice(found.index, end))) {
       const message = `namespace is not available: write const ${
@@ -239,7 +237,7 @@ function closedAt(code: string, offset: number): number {
 }
 
 /** Blanks out strings, templates and comments; all other characters keep their positions. Regular expressions are not
- * recognised, which is enough where a false positive does no harm. */
+ * recognised, because a false positive does no harm here. */
 function codeOnly(text: string): string {
   return text.replace(
     /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\[\s\S])*'?|`(?:[^`\\]|\\[\s\S])*`?/g,
@@ -303,7 +301,7 @@ function blank(start: number, end: number): SourceEdit {
   return { start, end, text: " ".repeat(end - start) };
 }
 
-/** Returns the error of the parser that got further; the other one failed at syntax that it does not know. */
+/** Returns the error of the parser that got further. The other one failed at syntax that it does not know. */
 function later(a: Unparsed, b: Unparsed): Unparsed {
   return b.offset >= a.offset ? b : a;
 }
@@ -325,8 +323,8 @@ function parseScript(js: string): Parsed | Unparsed {
   }
 }
 
-/** Separates `a <!--b`, which is three operators in a module and a comment in a script: a space preserves the parser's
- * reading. Returns null if there is none. */
+/** Separates `a <!--b`, which is three operators in a module and a comment in a script. A space preserves the parser's
+ * reading. Returns null without such a text. */
 function spacedComments(
   js: string,
   options: Options,
@@ -340,7 +338,7 @@ function spacedComments(
   return edits.length > 0 ? applyEdits(js, edits) : null;
 }
 
-/** Parses `{ a: 1 }` alone as an object; the language would read it as a block with a label. */
+/** Parses `{ a: 1 }` alone as an object. The language would read it as a block with a label. */
 function parseObject(js: string): Program | null {
   if (!/^\s*\{/.test(js)) return null;
   const start = js.search(/\{/);

@@ -3,7 +3,7 @@ export type PositionMap = readonly number[];
 
 export const IDENTITY: PositionMap = [0, 0, Number.MAX_SAFE_INTEGER];
 
-/** Returns the index of the last part that begins at an offset or before it; 0 if there is no such part. */
+/** Returns the index of the last part that begins at an offset or before it, or 0. */
 function partAt(map: PositionMap, offset: number): number {
   let low = 0, high = map.length / 3 - 1;
   while (low < high) {
@@ -27,7 +27,7 @@ export function composeMaps(first: PositionMap, second: PositionMap): PositionMa
   const out: number[] = [];
   for (let i = 0; i + 2 < first.length; i += 3) {
     const from = first[i] ?? 0, middle = first[i + 1] ?? 0, end = middle + (first[i + 2] ?? 0);
-    if (end === middle) out.push(from, mapOffset(second, middle), 0); // inserted text may have its own position
+    if (end === middle) out.push(from, mapOffset(second, middle), 0); // Inserted text may have its own position.
     for (let j = partAt(second, middle); j + 2 < second.length; j += 3) {
       const start = second[j] ?? 0, length = second[j + 2] ?? 0;
       if (start >= end) break;
@@ -38,7 +38,7 @@ export function composeMaps(first: PositionMap, second: PositionMap): PositionMa
   return out;
 }
 
-/** A position: 1-based, columns in UTF-16 units. */
+/** 1-based, with columns in UTF-16 units. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -70,7 +70,7 @@ export interface SourceEdit {
   readonly at?: number;
 }
 
-/** Applies edits that do not overlap; edits at the same position keep their order. The map leads from the result to the
+/** Applies edits that do not overlap. Edits at the same position keep their order. The map leads from the result to the
  * original. */
 export function applyEdits(
   text: string,
@@ -112,7 +112,7 @@ interface LinePair {
 }
 
 function alignLine({ line, source, from, to }: LinePair, map: number[]): void {
-  const absent = new Set<string>(); // names are absent in the rest of the source
+  const absent = new Set<string>(); // The rest of the source lacks these names.
   let at = 0;
   map.push(from, to, 0);
   for (let i = 0; i < line.length;) {

@@ -21,9 +21,9 @@ export interface RunnableBlock {
   /** A script whose value is a function that returns the block's value or a promise of it. The declarations must exist
    * as global properties before the call. */
   readonly code: string;
-  /** Whether its own code awaits something; otherwise, a promise that it returns is its value. */
+  /** Whether its own code awaits a promise. Otherwise, a promise that it returns is its value. */
   readonly awaits: boolean;
-  /** The declarations in order of definition, one per name. */
+  /** In order of definition, one per name. */
   readonly declarations: readonly Declaration[];
   /** The last assignment to each name at its top level; `declaration` has no meaning here. */
   readonly assigned: readonly Declaration[];
@@ -51,11 +51,11 @@ export interface RefusedBlock {
 type PreparedBlock = RunnableBlock | RefusedBlock;
 
 interface PrepareOptions {
-  /** Called only for text that is not plain JavaScript; the first call may be slow. */
+  /** Called only for text that is not plain JavaScript. The first call may be slow. */
   readonly loadSucrase: () => StripTypes;
 }
 
-/** Limits for preparing a block: it takes up to 2 µs per node of the syntax tree, and nothing else runs in the child
+/** Limits for preparing a block. It takes up to 2 µs per node of the syntax tree, and no other work runs in the child
  * meanwhile. */
 const MAX_CHARS = 256 << 10, MAX_NODES = 150_000;
 /** Each of several repairs parses the text again, so longer text is repaired once at most. */
@@ -115,7 +115,7 @@ function tooLong(source: string, size: string): RefusedBlock {
   return { ok: false, outcome: "refused", error, repaired: null };
 }
 
-/** Parses the text as it is; if that fails, with one or two repairs that make it parse. */
+/** Parses the text unchanged or, if that fails, with one or two repairs that make it parse. */
 function read(source: string, loadSucrase: () => StripTypes): Attempt {
   const fenced = repairFence(source, { leading: true });
   const whole = fenced
@@ -170,7 +170,6 @@ interface Repaired {
   readonly text: string;
   /** Maps positions in the repaired text to the original. */
   readonly map: PositionMap;
-  /** The repairs, in words for the model. */
   readonly note: string;
 }
 
@@ -184,8 +183,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&apos;": "'",
 };
 
-/** Removes a fence at the beginning before anything is parsed, since the language would read it as a useless tagged
- * template. Returns null if there is none. */
+/** Removes a fence at the beginning before the text is parsed, since the language would read it as a useless tagged
+ * template. Returns null without a fence. */
 function repairFence(text: string, { leading }: { readonly leading: boolean }): Repaired | null {
   if (leading && !/^\s*(```|~~~)/.test(text)) return null;
   const found = FENCE.exec(text);

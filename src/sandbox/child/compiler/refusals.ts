@@ -42,14 +42,13 @@ export function refusalOf(program: Program, { longest, stripped, js, place }: Re
     useRefusalOf(program, { js, place });
 }
 
-/** Whether blocks must not declare the name. */
 function isFixedName(name: string): boolean {
   return FIXED_NAMES.has(name);
 }
 
 /** Returns why a program of any origin must not run, or null. */
 function useRefusalOf(program: Program, how: Pick<Refusing, "js" | "place">): BlockRefusal | null {
-  const { js } = how; // looking at each node takes as long as parsing
+  const { js } = how; // Visiting each node takes as long as parsing.
   return unknownName(program, how) ?? (/import|export|\\u/.test(js) ? moduleSyntax(program) : null) ??
     (/arguments|\\u/.test(js) ? topLevelArguments(program) : null);
 }
@@ -111,7 +110,7 @@ function declaredIdentifiers(node: Program["body"][number]): Identifier[] {
   return lists.flatMap(({ declarations }) => declarations.flatMap(({ id }) => boundIdentifiers(id)));
 }
 
-/** Refuses `arguments` outside of functions: it does not exist there, but no parser reports it. */
+/** Refuses `arguments` outside of functions. It does not exist there, but no parser reports it. */
 function topLevelArguments(program: Program): BlockRefusal | null {
   if (!freeNames(program).includes("arguments")) return null;
   const message = "arguments exists only inside a function: the block itself is called with none";
@@ -150,7 +149,6 @@ function moduleSyntax(node: AnyNode): BlockRefusal | null {
   return null;
 }
 
-/** Whether a block is a single data literal. */
 export function isDataLiteral(program: Program): boolean {
   const [only, ...more] = program.body.filter((node) => node.type !== "EmptyStatement");
   return only?.type === "ExpressionStatement" && more.length === 0 && isData(only.expression);
@@ -199,9 +197,9 @@ function onlyFunction({ body }: Program): FunctionExpression | null {
   return block.expression;
 }
 
-/** Returns why the source of a stored variable must not be evaluated, or null; it may come from an untrusted file. The
- * code for the engine is parsed: it must give the variable one function or class, as a block declares it, without
- * forbidden syntax. A class may still run code when it is evaluated. */
+/** Returns why the source of a stored variable must not be evaluated, or null. The source may come from an untrusted
+ * file. The code for the engine is parsed: it must give the variable one function or class, as a block declares it,
+ * without forbidden syntax. A class may still run code when it is evaluated. */
 export function restoredFault(image: RestoredSource): string | null {
   if (isFixedName(image.name)) return "no block may declare its name";
   const js = restoredScript(image);

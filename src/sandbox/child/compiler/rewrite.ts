@@ -5,7 +5,6 @@ import { applyEdits, type PositionMap, type SourceEdit } from "./positions.ts";
 
 interface Rewritten {
   readonly code: string;
-  /** Whether the block's own code awaits something. */
   readonly awaits: boolean;
   /** Maps positions in `code` to the parsed text. */
   readonly map: PositionMap;
@@ -77,7 +76,7 @@ class Rewriter {
     this.#edits.push({ start: at, end: at, text });
   }
 
-  /** Removes an import of types only, or a function that a later one replaces; lines are kept. */
+  /** Removes an import of types only, or a function that a later one replaces. Lines are kept. */
   #blank({ start, end }: { readonly start: number; readonly end: number }): void {
     this.#edits.push({ start, end, text: this.#js.slice(start, end).replace(/[^\n]/g, " ") });
   }
@@ -99,7 +98,7 @@ class Rewriter {
     if (inList && this.#js[node.end - 1] !== ";") this.#insert(node.end, ";");
   }
 
-  /** Declares a function at the beginning under another name: its own name is the variable's, which a later block may
+  /** Declares a function at the beginning under another name. Its own name is the variable's, which a later block may
    * give another value. */
   #function({ id: { name, end } }: FunctionDeclaration): void {
     this.#insert(end, this.#suffix);
@@ -121,7 +120,7 @@ class Rewriter {
     this.#blank({ start: operator, end: operator + 2 });
   }
 
-  /** Returns the last expression. `return (` is put on the previous line if there is room, so that columns do not
+  /** Returns the last expression. `return (` is written on the previous line if there is room, so that columns do not
    * change. */
   #value(node: AnyNode, previousEnd: number): void {
     const gap = this.#js.slice(previousEnd, node.start);
@@ -155,7 +154,7 @@ class Rewriter {
 
 const JOINER = "\u200d";
 
-/** Returns a suffix that ends no name in the text, in any spelling: `x\u200d` with an escape is a name too. */
+/** Returns a suffix that ends no name in the text, in any spelling, because `x\u200d` with an escape is a name too. */
 function freeSuffix(text: string): string {
   const plain = text.includes("\\u") ? text.replace(/\\u(?:200d|\{0*200d\})/gi, JOINER) : text;
   let longest = 0;

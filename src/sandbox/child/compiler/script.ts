@@ -21,9 +21,7 @@ export type SourceImage = Pick<VariableImage, "name" | "kind" | "source" | "requ
 
 /** A block that can run. The compiler keeps the position map. */
 export interface CompiledBlock extends Omit<RunnableBlock, "map"> {
-  /** Names that the block declares. */
   readonly defined: readonly string[];
-  /** The file name under which the code is compiled. */
   readonly file: string;
 }
 
@@ -41,7 +39,6 @@ export interface CompilerQuestions {
   readonly prepare: { readonly source: string; readonly iteration: number; readonly index: number };
   readonly describe: ThrownError;
   readonly restore: readonly SourceImage[];
-  /** A template of a final answer. */
   readonly render: string;
   readonly endQuery: null;
 }
@@ -103,7 +100,7 @@ class Compiler {
     return blockError(thrown, { block: ran.block, blocks: this.#blocks, hints });
   }
 
-  /** Code is checked before it is evaluated: it may come from an imported file. */
+  /** Code is checked before it is evaluated, because it may come from an imported file. */
   #restore(image: SourceImage): string | null {
     const { name, kind, source } = image;
     const isCode = kind === "function" || kind === "class";

@@ -1,8 +1,7 @@
 /* Shared by the compiler and the context of the blocks. Both load this file, and the compiler's context has only the
- * language, so this file imports nothing. */
+ * language, so this file has no imports. */
 import type { SYSTEM_VARIABLES, VariableImage } from "../../../domain/query/variable.ts";
 
-/** The result for an unknown name. */
 export const MISSING = -1;
 
 /** The values that a template may show, in the context of the blocks. Each value has a number, since only primitive
@@ -11,13 +10,13 @@ export interface TemplateValues {
   /** Returns the variables as a JSON list. */
   names(): string;
   variable(name: string): number;
-  /** Returns an own data property or a length of a value; inherited properties and getters are never read. */
+  /** Returns an own data property or a length of a value. Inherited properties and getters are never read. */
   member(of: number, key: string): number;
   kind(of: number): "undefined" | "null" | "function" | "promise" | "other";
   text(of: number, chars: number): string;
   /** Returns the facts about a value. */
   holds(of: number): string;
-  /** Adds the items of a section: nothing for an empty or false value, the items of a list, else the value. */
+  /** Adds the items of a section: none for an empty or false value, the items of a list, otherwise the value. */
   addItems(of: number, max: number): void;
   /** Returns the number for the next value. */
   next(): number;
@@ -44,7 +43,7 @@ function withoutName(source: string, name: string): string {
   if (open < 0 || at < 0 || text.indexOf(head, name) < 0 || text.indexOf(head, "/") >= 0) return source;
   const star = text.indexOf(head, "*") >= 0 ? "*" : "";
   const bare = `${text.slice(head, 0, at)}function${star}`;
-  const left = open - bare.length; // this keeps the columns
+  const left = open - bare.length; // This keeps the columns.
   return bare + (left > 0 ? text.repeat(" ", left) : "") + text.slice(source, open);
 }
 
@@ -55,7 +54,7 @@ export function fileOfRestored(name: string): string {
   return RESTORED + name;
 }
 
-/** Variables that Vis sets before every call; blocks must not declare them. */
+/** Variables that Vis sets before every call. Blocks must not declare them. */
 export const SYSTEM_NAMES: readonly (typeof SYSTEM_VARIABLES)[number][] = [
   "$query",
   "$reasoning",
@@ -63,8 +62,8 @@ export const SYSTEM_NAMES: readonly (typeof SYSTEM_VARIABLES)[number][] = [
   "$schema",
 ];
 
-/** Methods of strings, captured when this module loads. It imports nothing, because the compiler loads it in a context
- * that has only the language. */
+/** Methods of strings, captured when this module loads. This file has no imports, because the compiler loads it in a
+ * context that has only the language. */
 const { call } = Function.prototype;
 const { indexOf, repeat, slice } = String.prototype;
 

@@ -2,12 +2,11 @@ import Mustache from "mustache";
 import { nearestName } from "../../../domain/kit/names.ts";
 import { MISSING, type TemplateValues } from "./shared.ts";
 
-/** The result of a template, the same as the sandbox's `RenderReport`. */
+/** Must equal the sandbox's `RenderReport`. */
 export type Rendered =
   | { readonly ok: true; readonly from: "variable" | "template" | "literal"; readonly text: string }
   | { readonly ok: false; readonly reason: string };
 
-/** A part of a template: text, a tag with its name, or a section with its content. */
 interface TemplateToken {
   readonly type: "text" | "name" | "&" | "#" | "^" | ">" | "!" | "=";
   readonly value: string;
@@ -22,7 +21,7 @@ const MAX_CHARS = 1 << 20, MAX_STEPS = 1_000_000;
  * in the compiler's context, where no block can replace String.prototype.substring and rewrite the answer. Does not
  * escape, calls no function or getter, and has no partials. Never throws. */
 export function render(template: string, values: TemplateValues): Rendered {
-  values.forget(0); // they belong to a rendering that was stopped
+  values.forget(0); // The values belong to a rendering that was stopped.
   const names: unknown = JSON.parse(values.names());
   const known = new Set<string>(Array.isArray(names) ? names : []);
   const single = template.trim();
@@ -116,7 +115,7 @@ class Renderer {
     }
   }
 
-  /** Returns the text of a tag. In a section, a missing tag is empty; outside of sections every tag was checked
+  /** Returns the text of a tag. In a section, a missing tag is empty. Outside of sections, every tag was checked
    * before. */
   #textOf(tag: string, context: Context | null): string {
     const value = this.#resolve(tag, context);
@@ -169,9 +168,9 @@ const MAX_TAG = 500, MAX_FAULTS = 8;
 const AS_THEY_ARE = "braces that are meant literally belong in a code span or in answer(text)";
 
 interface CheckedTemplate {
-  /** Whether any tag begins with the name of a variable; otherwise nothing is filled in. */
+  /** Whether any tag begins with the name of a variable. Otherwise no tag is filled in. */
   readonly namesVariable: boolean;
-  /** Describes the fault of each tag; null if there are none. */
+  /** Describes the fault of each tag; null without faults. */
   readonly faults: string | null;
 }
 
@@ -204,7 +203,6 @@ function faultsOf(tags: readonly Tag[], scope: TemplateScope): string | null {
 interface Tag {
   readonly sigil: string;
   readonly name: string;
-  /** Whether it follows a `$`. */
   readonly literal: boolean;
 }
 

@@ -105,7 +105,7 @@ interface HeaderNode {
   readonly next: HeaderNode | null;
 }
 
-/** Everything that is passed to the runtime: strings and bytes. */
+/** The only data that the runtime receives: strings and bytes. */
 interface SentRequest {
   readonly url: string;
   readonly method: string;
@@ -123,12 +123,12 @@ interface Received {
 
 type FetchExchange = (sent: SentRequest, signal: AbortSignal) => Promise<Received>;
 
-/** Returns a function that makes one request with the runtime's own fetch and reads its whole response; redirects are
+/** Returns a function that makes one request with the runtime's own fetch and reads its whole response. Redirects are
  * not followed. It is created before foreign code runs, since it first checks how this runtime looks up its Request. */
 function makeExchange(): FetchExchange {
   const call = looksUpRequest() ? fetchWithRequest : nativeFetch;
   return async ({ url, method, headers, body }, signal) => {
-    // A plain record is used, since an iterator for lists may have been replaced by a block.
+    // A plain record is used, since a block may have replaced an iterator for lists.
     const record: Record<string, string> = Object.create(null);
     for (let node = headers; node; node = node.next) record[node.name] = node.value;
     const init: RequestInit = Object.assign(Object.create(null), {
@@ -157,7 +157,7 @@ function looksUpRequest(): boolean {
 }
 
 /** In such a runtime, a block's own Request would receive the runtime's signal. So only the first lookup in the global
- * finds the runtime's class; no foreign code runs between the start of the call and that lookup. */
+ * finds the runtime's class. No foreign code runs between the start of the call and that lookup. */
 function fetchWithRequest(url: string, init: RequestInit): Promise<Response> {
   const restore = replaceRequest(() => {});
   try {

@@ -29,7 +29,7 @@ export function realmFiles(work: OutsideWork, { globals, workspace, env }: Child
       return once("write", path, (real) => writeTextFile(real, text, how));
     },
     writeFile: (path: unknown, bytes: unknown, options?: unknown) => {
-      const copy: unknown = clone(bytes); // these are the current bytes
+      const copy: unknown = clone(bytes); // These are the current bytes.
       if (!isBytes(copy)) throw new captured.TypeError("Cannot write a file: no Uint8Array");
       const how = writeOptions(options);
       return once("write", path, (real) => writeFile(real, copy, how));
@@ -91,7 +91,7 @@ interface Entry {
 /** Lists entries, newest first, as a linked list, since a block may have replaced the methods of Array. */
 async function list(path: string): Promise<Entry | null> {
   const entries = readDir(path)[Symbol.asyncIterator]();
-  // This is a generator or an object with its own function, depending on the version of the runtime.
+  // The runtime returns a generator or an object with its own function, depending on its version.
   const nextEntry = captured.getOwnPropertyDescriptor(entries, "next")?.value ?? NEXT;
   let first: Entry | null = null;
   for (;;) {
@@ -116,6 +116,6 @@ function listing(entries: Promise<unknown>): Plain {
       yield { name, isFile, isDirectory, isSymlink };
     }
   }
-  void captured.apply(captured.then, entries, [undefined, () => {}]); // the code that iterates receives it
+  void captured.apply(captured.then, entries, [undefined, () => {}]); // The code that iterates receives it.
   return captured.freeze({ __proto__: null, [Symbol.asyncIterator]: walk });
 }

@@ -1,4 +1,4 @@
-/** The complete body of a Request or Response of the realm, which can be read once. */
+/** The complete body of a Request or Response of the realm. It can be read once. */
 export class RealmBody {
   readonly headers: RealmHeaders;
   readonly #body: RealmBlob | null;
@@ -69,7 +69,6 @@ export interface RequestInput {
   readonly method?: string;
   readonly headers?: HeadersInput;
   readonly body?: unknown;
-  /** The mode: "follow", "error" or "manual". */
   readonly redirect?: string;
   readonly signal?: RealmSignal;
 }
@@ -257,7 +256,7 @@ export class RealmForm {
 
 type BlobPart = string | ArrayBuffer | ArrayBufferView | RealmBlob;
 
-/** Blob for the realm; owns its bytes. */
+/** Blob for the realm, which owns its bytes. */
 export class RealmBlob {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   readonly type: string;

@@ -3,7 +3,7 @@ import type { TimersOptions } from "../run/timers.ts";
 import type { RunContext } from "../run/turns.ts";
 
 const MAX_WORK = 64;
-/** Deno's own class; no block ever gets one, so its methods are the original ones. */
+/** Deno's own class. No block ever gets one, so its methods are the original ones. */
 const NativeController = globalThis.AbortController;
 
 interface Work {
@@ -14,14 +14,14 @@ interface Work {
 type OutsideWorkOptions = Pick<TimersOptions, "soon" | "afterwards" | "current">;
 
 interface OutsideTask {
-  /** The work in words for errors: "read /a/b". */
+  /** Words for the work in errors, such as "read /a/b". */
   readonly what: string;
   /** Starts the runtime's operation outside of foreign code. */
   readonly begin: (signal: AbortSignal) => Promise<unknown>;
 }
 
-/** Files and connections that a block uses by a grant: limited in number, ended with the block's time and with the
- * query. */
+/** Files and connections that a block uses by a grant. They are limited in number, and end with the block's time and
+ * with the query. */
 export class OutsideWork {
   readonly #options: OutsideWorkOptions;
   readonly #work = new look.Set<Work>();
@@ -34,11 +34,11 @@ export class OutsideWork {
     return look.setSize(this.#work);
   }
 
-  /** Starts the work; `stop` abandons it, and the promise then rejects. */
+  /** Starts the work. `stop` abandons it, and the promise then rejects. */
   start({ what, begin }: OutsideTask): { readonly done: Promise<unknown>; readonly stop: (why: string) => void } {
     let stop = (_why: string): void => {};
     const done = new captured.Promise((resolve, reject) => {
-      const error = new captured.Error(what); // it is created here, so that its stack names the line of the block
+      const error = new captured.Error(what); // It is created here, so that its stack names the line of the block.
       const run = this.#options.current();
       const refused = this.#refusal(run);
       if (refused || !run) {
@@ -82,7 +82,7 @@ export class OutsideWork {
   }
 }
 
-/** Copies the facts of a runtime error: the original object would lead to classes of the runtime. */
+/** Copies the facts of a runtime error, because the original object would lead to classes of the runtime. */
 function factsOf(cause: unknown, what: string): ErrorFacts {
   const isError = typeof cause === "object" && cause !== null;
   const name: unknown = isError && "name" in cause ? cause.name : "";

@@ -1,5 +1,5 @@
 /** The parts of the runtime that the child needs, captured before its global is emptied and before foreign code can
- * replace anything. Modules that run after foreign code use these, null-prototype objects and their own classes. They
+ * replace them. Modules that run after foreign code use these, null-prototype objects and their own classes. They
  * never use methods of shared prototypes, iteration protocols, or globals looked up at the time of use. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate } from "node:timers";
@@ -9,7 +9,7 @@ import { getterOf, intrinsics, uncurry } from "../../codec/intrinsics.ts";
 
 const { apply, get } = Reflect;
 
-/** Returns a function that drains the microtask queue immediately. It does nothing inside a microtask, so it is called
+/** Returns a function that drains the microtask queue immediately. It has no effect inside a microtask, so it is called
  * from a timer or an immediate. */
 function microtaskDrain(): () => void {
   const core: unknown = Reflect.get(Deno, Reflect.get(Deno, "internal"))?.core;
@@ -51,7 +51,7 @@ export const captured = {
   clearTimeout: globalThis.clearTimeout.bind(globalThis),
   setImmediate: immediate,
   runMicrotasks: microtaskDrain(),
-  /** Names the run that started the current code; unlike a variable, it follows promises and timers. */
+  /** Names the run that started the current code. Unlike a variable, it follows promises and timers. */
   context: {
     get: (): unknown => context.getStore(),
     run: (store: unknown, f: () => void): void => context.run(store, f),
@@ -86,7 +86,7 @@ function promiseDetails(): (promise: object) => readonly unknown[] {
 const mapIterator: { next: () => IteratorResult<unknown> } = Object.getPrototypeOf(new Map().entries());
 const setIterator: { next: () => IteratorResult<unknown> } = Object.getPrototypeOf(new Set().values());
 
-/** Functions to inspect values. None of them runs code of a value. */
+/** Functions to inspect values without running their code. */
 export const look = {
   ...intrinsics,
   isAnyBuffer: types.isAnyArrayBuffer,

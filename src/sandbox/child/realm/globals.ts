@@ -7,7 +7,7 @@ import { captured, look, setErrorFacts } from "./captured.ts";
 
 type Plain = Record<string, unknown>;
 
-/** Returns a frozen object without a prototype of ours; its functions are frozen too. */
+/** Returns a frozen object without a prototype of ours. Its functions are frozen too. */
 function bare(members: Plain): Plain {
   for (const key of Object.keys(members)) captured.freeze(members[key]);
   return captured.freeze(Object.assign(Object.create(null), members));
@@ -18,7 +18,7 @@ interface RealmTurns {
   soon(task: () => void, owner: RunContext | null): void;
   /** Runs the task after foreign code has been left. */
   afterwards(task: () => void): void;
-  /** Counts operations of the runtime that start or end; when one ends, `soon` follows without another event. */
+  /** Counts operations of the runtime that start or end. When one ends, `soon` follows without another event. */
   operations(change: 1 | -1): void;
 }
 
@@ -56,7 +56,7 @@ export function realmGlobals(turns: RealmTurns, current: () => RunContext | null
       });
     });
 
-  /** This class extends no other: the native one would be its prototype, and calls back outside of a turn. */
+  /** This class extends no other. The native one would be its prototype, and calls back outside of a turn. */
   class Registry {
     readonly #native: FinalizationRegistry<unknown>;
 
@@ -92,12 +92,12 @@ export function realmGlobals(turns: RealmTurns, current: () => RunContext | null
 }
 
 interface RealmFunctionsOptions {
-  /** The name, as "alias.name" or a bare name. */
+  /** Names such as "alias.name", or bare names. */
   readonly functions: readonly string[];
   /** Codec bytes of the constants by "alias.name". */
   readonly constants: Bytes;
   readonly calls: HostCalls;
-  /** Returns the module that a value belongs to; null if none does. */
+  /** Returns the module that a value belongs to, or null. */
   readonly moduleOf: (value: unknown) => string | null;
 }
 
@@ -128,7 +128,7 @@ interface Known extends Pick<RealmFunctionsOptions, "moduleOf"> {
   readonly byName: Plain;
 }
 
-/** Accepts a function, namespace or module of the realm, or its name; other values are passed on for the host to
+/** Accepts a function, namespace or module of the realm, or its name. Other values are passed on for the host to
  * refuse. A function of a module is described with the module. */
 function nameOf(of: unknown, { roots, byName, moduleOf }: Known): unknown {
   if (typeof of !== "function" && (typeof of !== "object" || of === null)) return of;
@@ -172,8 +172,8 @@ function namedError(name: string, message: string): Error {
   return setErrorFacts(new captured.Error(), { name, message });
 }
 
-/** AbortSignal for the realm: the symbols of Deno's class lead to lists of timers and listeners. It supports reason,
- * onabort, listeners, throwIfAborted, abort, timeout and any. */
+/** AbortSignal for the realm, because the symbols of Deno's class lead to lists of timers and listeners. It supports
+ * reason, onabort, listeners, throwIfAborted, abort, timeout and any. */
 class RealmAbortSignal {
   #aborted = false;
   #reason: unknown = undefined;
@@ -226,7 +226,7 @@ class RealmAbortSignal {
       if (typeof listener === "function") captured.apply(listener, this, [event]);
       else listener.handleEvent(event);
     } catch (error) {
-      void captured.Promise.reject(error); // it becomes a note, like every stray rejection
+      void captured.Promise.reject(error); // It becomes a note, like every stray rejection.
     }
   }
 
@@ -258,7 +258,7 @@ class RealmAbortController {
   }
 }
 
-/** Returns the two classes under their usual names; called once per worker. `setTimeout` is the realm's own. */
+/** Returns the two classes under their usual names. Called once per worker. `setTimeout` is the realm's own. */
 export function abortClasses(setTimeout: (f: () => void, ms: number) => unknown): Record<string, unknown> {
   const timeout = (ms: number): RealmAbortSignal => {
     const signal = new RealmAbortSignal(KEY);

@@ -46,7 +46,7 @@ export class InjectedNames {
     return look.hasOwn(this.#ext, name) ? "ext" : "own";
   }
 
-  /** Returns the module or namespace that equals a value or has it as an own property; null if there is none. */
+  /** Returns the module or namespace that equals a value or has it as an own property, or null. */
   extensionOf(value: unknown): string | null {
     for (const name in this.#ext) {
       const own = this.#values[name];
@@ -106,7 +106,7 @@ function define(name: string, value: unknown): boolean {
     captured.defineProperty(globalThis, name, descriptor(value));
     return true;
   } catch {
-    return false; // a block made it permanent
+    return false; // A block made it permanent.
   }
 }
 
@@ -122,7 +122,6 @@ type Rows = Row[];
 export class ShownResults {
   readonly #names: InjectedNames;
   #iteration = -1;
-  /** Whether the two names exist. */
   #isSet = false;
   /** Rows of the running iteration, by index. */
   #rows: Rows = bareList();
@@ -181,7 +180,7 @@ function rowsOf(list: readonly FormerResult[]): Rows {
   return rows;
 }
 
-/** Makes a getter that names the loss: `undefined` would look like a result. */
+/** Makes a getter that names the loss, because `undefined` would look like a result. */
 function lost(index: number, held: string): PropertyDescriptor {
   const read = (): never => {
     throw new captured.Error(`results[${index}] was lost when the sandbox was restarted: it held ${held}`);

@@ -1,4 +1,4 @@
-/** Removes everything from the global except ECMAScript and a short list. Blocks run in the rest. */
+/** Reduces the global to ECMAScript and a short list of names, which blocks use. */
 import { captured, look } from "./captured.ts";
 
 const ECMASCRIPT = new Set(
@@ -53,11 +53,11 @@ const DEFINE = `(absent, added, fixed) => {
 interface RealmNames {
   /** Names that a block may overwrite. */
   readonly added: Readonly<Record<string, unknown>>;
-  /** Names that nothing may change. */
+  /** Names that no code may change. */
   readonly fixed: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the keys that could not be deleted; normally none. */
+/** Returns the keys that could not be deleted, normally none. */
 export function emptyRealm({ added, fixed }: RealmNames): string[] {
   lock();
   const kept: Record<string, unknown> = {};
@@ -91,7 +91,7 @@ function lock(): void {
   captured.defineProperty(globalThis, "globalThis", { value: globalThis, writable: false, configurable: false });
   Object.freeze(Promise);
   Object.freeze(Promise.prototype);
-  // The runtime calls its own operations through these: replacements would receive its objects.
+  // The runtime calls its own operations through these, so replacements would receive its objects.
   for (const name of ["apply", "bind", "call"] as const) {
     const value = Function.prototype[name];
     captured.defineProperty(Function.prototype, name, { value, writable: false, configurable: false });
@@ -130,11 +130,11 @@ export function resetStackLimit(): void {
     value: STACK_FRAMES,
     writable: true,
     enumerable: true,
-    configurable: false, // nothing could add it again
+    configurable: false, // No code could add it again.
   };
   try {
     captured.defineProperty(captured.Error, "stackTraceLimit", own);
-  } catch { /* a block has frozen it */ }
+  } catch { /* A block has frozen it. */ }
 }
 
 const SUFFIX = 0x200d;
@@ -155,7 +155,7 @@ const NATIVE = "function toString() { [native code] }";
 export function replaceFunctionText(sourceOf: (value: object) => string | null): void {
   const { toString } = {
     toString(this: object): string {
-      if (typeof this !== "function") return look.functionText(this); // functionText throws
+      if (typeof this !== "function") return look.functionText(this); // `functionText` throws here.
       return this === toString ? NATIVE : sourceOf(this) ?? withoutSuffix(look.functionText(this));
     },
   };

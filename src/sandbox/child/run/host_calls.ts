@@ -37,14 +37,13 @@ interface Call {
 
 interface HostCallsOptions {
   readonly pipe: Pipe;
-  /** Functions with their own deadlines. */
   readonly untimed: readonly string[];
   readonly results: Results;
-  /** Enters foreign code: settling a promise runs the code that awaits it. */
+  /** Enters foreign code, because settling a promise runs the code that awaits it. */
   readonly soon: (task: () => void, owner: RunContext) => void;
-  /** Whether foreign code is running: `turnEnded` follows, however it ends. */
+  /** Whether foreign code is running. `turnEnded` follows, however it ends. */
   readonly inTurn: () => boolean;
-  /** Returns the run of the current code; null if no block started it. */
+  /** Returns the run of the current code, or null if no block started it. */
   readonly current: () => RunContext | null;
 }
 
@@ -58,7 +57,7 @@ export class HostCalls {
   #outstanding = 0;
   #outstandingBytes = 0;
   readonly #untimed: Record<string, true> = Object.create(null);
-  /** Calls that something may wait for, including queued ones. */
+  /** Calls that code may wait for, including queued ones. */
   #open = 0;
   #openUntimed = 0;
   #enabled = true;
@@ -69,7 +68,7 @@ export class HostCalls {
     for (let i = 0; i < untimed.length; i++) this.#untimed[untimed[i]!] = true;
   }
 
-  /** Whether there are open calls, all with their own deadlines. */
+  /** Whether calls are open, all with their own deadlines. */
   get onlyUntimed(): boolean {
     return this.#openUntimed > 0 && this.#openUntimed === this.#open;
   }
@@ -79,7 +78,8 @@ export class HostCalls {
     return this.#open === 0 && this.#outstanding === 0;
   }
 
-  /** Calls are disabled while variables are restored: a source that is evaluated again must not repeat a side effect. */
+  /** Calls are disabled while variables are restored, because a source that is evaluated again must not repeat a side
+   * effect. */
   enable(on: boolean): void {
     this.#enabled = on;
   }
@@ -117,13 +117,13 @@ export class HostCalls {
     });
   }
 
-  /** Handles an answer of the main process. Throws ProtocolError for an answer without a call. */
+  /** Throws ProtocolError for an answer without a call. */
   answer({ id, ok, payload }: CallAnswer): void {
     const call = this.#pending[id];
     if (!call) throw new ProtocolError("Cannot accept an answer without a request");
     this.#free(call);
     this.#sendNext();
-    if (call.gaveUp) return; // it is rejected already
+    if (call.gaveUp) return; // The call is already rejected.
     this.#closed(call);
     let value: unknown, failed = !ok;
     try {
@@ -167,7 +167,7 @@ export class HostCalls {
     if (call.gaveUp) return;
     call.gaveUp = true;
     this.#closed(call);
-    if (!call.sent) this.#free(call); // its sending was cut off, so no answer will free it
+    if (!call.sent) this.#free(call); // Its sending was cut off, so no answer will free it.
     call.payload = null;
     this.#options.soon(() => call.reject(setErrorFacts(call.error, { name: "Error", message: why })), call.run);
   }
@@ -190,7 +190,7 @@ export class HostCalls {
     for (let call = this.#first; call; call = this.#first) {
       if (!call.gaveUp && (this.#outstanding >= MAX_CALLS || !this.#fits(call))) return;
       if (call.payload) this.#send(call, call.payload);
-      else this.#first = call.next; // it was given up
+      else this.#first = call.next; // The caller gave it up.
     }
   }
 
@@ -267,8 +267,8 @@ const ADVICE: readonly { readonly start: string; readonly advice: string }[] = [
   { start: "a sparse array", advice: "pass an object or a Map" },
 ];
 
-/** Describes the refused value in a list of arguments: "argument 1.a: a Proxy, pass a plain copy" for a Proxy at
- * `[0].a`. */
+/** Describes the refused value in a list of arguments, such as "argument 1.a: a Proxy, pass a plain copy" for a Proxy
+ * at `[0].a`. */
 function refusedArgument({ what, path }: { readonly what: string; readonly path: string }): string {
   if (path === "") return look.slice(what, 0, 9) === "more than" ? `${what} in one call, pass them in parts` : what;
   const close = look.indexOf(path, "]");

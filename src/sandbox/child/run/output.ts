@@ -15,15 +15,15 @@ interface OutputChunk {
 }
 
 interface OutputOptions {
-  /** The limit for one block, in characters. */
+  /** The limit of one block, in characters. */
   readonly cap: number;
   readonly send: (chunk: OutputChunk) => void;
   /** Runs the task after foreign code has been left. */
   readonly afterwards: (task: () => void) => void;
 }
 
-/** The output of a block is kept up to a limit, counted beyond it, and sent in few frames. A block in a loop is
- * never idle, so writing also sends output that has waited long enough. */
+/** The output of a block is kept up to a limit, counted beyond it, and sent in few frames. A block in a loop is never
+ * idle, so writing also sends output that has waited long enough. */
 export class Output {
   readonly #options: OutputOptions;
   readonly #encoder = new captured.TextEncoder();
@@ -34,7 +34,6 @@ export class Output {
   #dropped = 0;
   #sentAt = 0;
   #open = false;
-  /** The timer that sends the output of a waiting block. */
   #timer: ReturnType<typeof captured.setTimeout> | null = null;
   #asked = false;
 
@@ -42,7 +41,7 @@ export class Output {
     this.#options = options;
   }
 
-  /** Starts a block; includes earlier output of background work. */
+  /** Starts a block and adds earlier output of background work to it. */
   begin(): void {
     this.#open = true;
     this.#sentAt = captured.now();
@@ -61,12 +60,11 @@ export class Output {
     else this.#flushLater();
   }
 
-  /** Returns the printed text of the block. */
   get printed(): string {
     return this.#printed;
   }
 
-  /** Ends the block; returns how many characters were dropped. */
+  /** Ends the block. Returns the number of dropped characters. */
   end(): number {
     this.#flush();
     const dropped = this.#dropped;
@@ -114,7 +112,7 @@ function piece(text: string, from: number, to: number): string {
 
 const MAX_NOTES = 20;
 
-/** Stray errors and other facts since the last report; bounded. */
+/** Stray errors and other facts since the last report, up to a limit. */
 export class Notes {
   #list: string[] = [];
   #count = 0;
@@ -122,7 +120,7 @@ export class Notes {
 
   add(text: string): void {
     if (this.#count >= MAX_NOTES) this.#left++;
-    // An assignment is not safe: a block may have put a setter on the prototype of arrays.
+    // An assignment is not safe: a block may have defined a setter on the prototype of arrays.
     else captured.defineProperty(this.#list, this.#count++, { value: text, enumerable: true });
   }
 
@@ -150,7 +148,7 @@ function lineOf(values: unknown[], preview: Preview): string {
   return `${text}\n`;
 }
 
-/** Formats `%s is %d` like a console; values without a mark follow. */
+/** Formats `%s is %d` like a console. Values without a mark follow. */
 function formatted(values: unknown[], preview: Preview): string {
   const first = values[0];
   if (values.length < 2 || typeof first !== "string" || look.indexOf(first, "%") < 0) return lineOf(values, preview);

@@ -13,7 +13,7 @@ const read = Deno.stdin.read.bind(Deno.stdin), readSync = Deno.stdin.readSync.bi
 const writeSync = Deno.stdout.writeSync.bind(Deno.stdout);
 const { bytesSet, viewBuffer, viewLength, viewOffset } = intrinsics;
 
-/** A frame in its written form: a small payload is part of the head. */
+/** A frame in its written form. A small payload is part of the head. */
 interface WaitingFrame {
   readonly head: Bytes;
   readonly rest: Bytes | null;
@@ -25,7 +25,7 @@ interface Reading {
   readonly onRead: () => void;
   /** Whether a turn follows, and `readOn` after it. */
   readonly isTurnDue: () => boolean;
-  /** Whether nothing can happen before a frame arrives. */
+  /** Whether the child is inactive until a frame arrives. */
   readonly onlyWaits: () => boolean;
 }
 
@@ -76,19 +76,18 @@ export class Pipe {
     if (!this.gathers || latestBytes > SMALL_BYTES || this.waiting.length >= GATHERED) this.flush();
   }
 
-  /** Writes the waiting frames. */
   flush(): void {
     try {
       while (this.#at < viewLength(this.#bytes) || this.#join()) {
         this.#at += writeSync(this.#at === 0 ? this.#bytes : from(this.#bytes, this.#at));
       }
     } catch (error) {
-      if (error instanceof RangeFault) throw error; // a block has used up the stack: the next turn continues
-      this.#end(null); // the main process is gone
+      if (error instanceof RangeFault) throw error; // A block has used up the stack; the next turn continues.
+      this.#end(null); // The main process is gone.
     }
   }
 
-  /** Joins small consecutive frames into the next bytes to write. Returns false if nothing waits. */
+  /** Joins small consecutive frames into the next bytes to write. Returns false without waiting frames. */
   #join(): boolean {
     const { waiting } = this;
     const start = this.#next;
@@ -132,8 +131,8 @@ export class Pipe {
     }
   }
 
-  /** Called after a turn. While nothing can happen before a frame arrives, this thread itself waits for it. The runtime
-   * reads on another thread, and switching there and back costs as much as the rest of a host call. */
+  /** Called after a turn. While the child is inactive until a frame arrives, this thread itself waits for it. The
+   * runtime reads on another thread, and switching there and back costs as much as the rest of a host call. */
   readOn(): void {
     const reading = this.#reading, resume = this.#resume;
     if (resume === null || reading === null) return;

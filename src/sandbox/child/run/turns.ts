@@ -3,7 +3,7 @@ import { captured } from "../realm/captured.ts";
 
 interface Task {
   readonly run: () => void;
-  /** The block that started the work; null if there is none. */
+  /** The block that started the work, or null. */
   readonly owner: RunContext | null;
 }
 
@@ -16,7 +16,6 @@ class Tasks {
     return this.#next < this.#tasks.length;
   }
 
-  /** The run of the next task. */
   get owner(): RunContext | null {
     return this.#tasks[this.#next]?.owner ?? null;
   }
@@ -47,8 +46,8 @@ interface TurnOptions {
   readonly onIdle: () => void;
 }
 
-/** A limit that expires just when the turn ends would terminate unrelated code, and nothing can catch that. So each
- * limit is far above an ordinary turn; a block that is out of time is stopped before its turn. */
+/** A limit that expires just when the turn ends would terminate unrelated code, which no code can catch. So each limit
+ * is far above an ordinary turn; a block that is out of time is stopped before its turn. */
 const SHORTEST_MS = 50;
 
 /** Tasks that enter foreign code, each turn under a time limit. Messages arrive inside a microtask, where microtasks
@@ -59,7 +58,7 @@ export class TimedTasks {
   readonly #tasks = new Tasks();
   readonly #afterwards = new Tasks();
   #scheduled = false;
-  /** Whether `onIdle` is running: a turn that is scheduled there follows without the event loop. */
+  /** Whether `onIdle` is running. A turn that is scheduled there follows without the event loop. */
   #idle = false;
   #inside = false;
   #operations = 0;
@@ -77,7 +76,7 @@ export class TimedTasks {
     return this.#scheduled;
   }
 
-  /** Whether there are tasks, or runtime operations that will add some. */
+  /** Whether tasks are waiting, or runtime operations that will add some. */
   get areWaiting(): boolean {
     return this.#tasks.waiting || this.#operations > 0;
   }
@@ -92,14 +91,14 @@ export class TimedTasks {
     if (!this.#inside) this.#schedule();
   }
 
-  /** Runs changes to the runtime's own lists (timers, immediates, asynchronous operations) when the turn has ended,
-   * or immediately outside of one. A limit that stops a turn in the middle of such a change would corrupt them. */
+  /** Runs changes to the runtime's own lists (timers, immediates, asynchronous operations) when the turn has ended, or
+   * immediately outside of one. A limit that stops a turn in the middle of such a change would corrupt them. */
   afterwards(run: () => void): void {
     if (this.#inside) this.#afterwards.add(run);
     else run();
   }
 
-  /** Runs a turn with its own limit; `after` runs when it has ended, stopped or not. */
+  /** Runs a turn with its own limit. `after` runs when it has ended, stopped or not. */
   alone(entry: { readonly limitMs: number; readonly task: () => void; readonly after: () => void }): void {
     this.#operations++;
     captured.setImmediate(() => {
@@ -169,25 +168,24 @@ class TimedEntry {
     this.#script = new captured.Script(`${TRAMPOLINE}()`, { filename: "sandbox" });
   }
 
-  /** Runs a task from a timer or an immediate; the task must not throw. Returns false if the limit stopped the turn. */
+  /** Runs a task from a timer or an immediate. The task must not throw. Returns false if the limit stopped the turn. */
   run(limitMs: number, task: () => void): boolean {
     this.#task = task;
     this.#finished = false;
     try {
       this.#script.runInThisContext({ timeout: limitMs | 0 });
     } catch {
-      this.#task = null; // the limit was reached, or foreign code used up the stack or memory
-      captured.context.leave(); // a stopped script has not run the `finally` of its context
+      this.#task = null; // The limit was reached, or foreign code used up the stack or memory.
+      captured.context.leave(); // A stopped script has not run the `finally` of its context.
     }
     return this.#finished;
   }
 }
 
-/** The block that started the current code; background work of earlier blocks keeps its own. */
+/** The block that started the current code. Background work of earlier blocks keeps its own. */
 export interface RunContext {
-  /** The run's id on the wire. */
   readonly id: string;
-  /** The reason why it must start nothing more: its deadline passed, it was cancelled, or its query ended. Otherwise
+  /** The reason why it must start no more work: its deadline passed, it was cancelled, or its query ended. Otherwise
    * "". */
   ended: string;
 }

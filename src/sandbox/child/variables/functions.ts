@@ -8,7 +8,6 @@ interface KnownFunction {
   readonly requires: readonly string[];
 }
 
-/** A function or class under its name. */
 type Named = Omit<KnownFunction, "kind"> & { readonly name: string };
 
 interface KnownClass {

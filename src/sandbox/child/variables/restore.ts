@@ -15,7 +15,7 @@ import {
   type VariableRecord,
 } from "./save.ts";
 
-/** The result for one variable, the same as the sandbox's `VariableRestoreReport`. */
+/** Must equal the sandbox's `VariableRestoreReport`. */
 export interface RestoredVariable {
   readonly name: string;
   readonly how: "data" | "eval" | "skipped" | "lost";
@@ -44,9 +44,8 @@ export class Restoring {
   readonly #reports: Record<string, RestoredVariable> = look.create(null);
   readonly #tables: Record<string, unknown> = look.create(null);
   readonly #missing: Record<string, true> = look.create(null);
-  /** Records of the values that were bound. */
   readonly #bound: Record<string, VariableRecord> = look.create(null);
-  /** Names that came from one table, by its hash. */
+  /** Names from one table, by the table's hash. */
   readonly shared: Record<string, string[]> = look.create(null);
 
   constructor(images: readonly VariableImage[], parts: RestoreParts) {
@@ -54,7 +53,7 @@ export class Restoring {
     for (let i = 0; i < images.length; i++) this.#images[images[i]!.name] = images[i]!;
   }
 
-  /** Functions come first, since evaluating them runs nothing; later variables need the classes. */
+  /** Functions come first, since evaluating them runs no code; later variables need the classes. */
   run(images: readonly VariableImage[]): RestoredVariable[] {
     for (let i = 0; i < images.length; i++) if (images[i]!.kind === "function") this.#visit(images[i]!.name);
     const reports = bareList<RestoredVariable>();
@@ -102,8 +101,8 @@ export class Restoring {
     this.#parts.functions.add(value, { name, source, requires });
   }
 
-  /** Returns the function or class of the variable with which this one shared it; null if that variable now has another
-   * or none. */
+  /** Returns the function or class of the variable with which this one shared it. Returns null if that variable now has
+   * another or none. */
   #alias({ root, source, kind }: VariableImage): unknown {
     const other = root === null ? undefined : this.#images[root];
     if (!other || other.kind !== kind || other.source !== source || other.root !== null) return null;
@@ -180,7 +179,7 @@ export class Restoring {
       const isThere = typeof value === "function" || (typeof value === "object" && value !== null);
       if (isThere && typeof own === "object" && own !== null) bindOwn(value, own);
     } catch {
-      return; // it contains instances of a lost class, so it keeps the value from its code
+      return; // It contains instances of a lost class, so it keeps the value from its code.
     }
   }
 

@@ -17,7 +17,7 @@ export interface VariableSnapshot {
   readonly source: string;
   readonly requires: readonly string[];
   readonly reason: string;
-  /** Parts that the bytes do not keep, such as "getter rows.total"; "" for none. */
+  /** Parts that the bytes do not keep, such as "getter rows.total", or "". */
   readonly losses: string;
   readonly hash: string;
 }
@@ -54,7 +54,7 @@ class Losses {
   }
 }
 
-/** Inspects one variable. Returns null if it is certainly unchanged since it was saved. */
+/** Returns null if the variable is certainly unchanged since it was saved. */
 export function snapshot(entry: VariableRecord, value: unknown, parts: SaveParts): VariableSnapshot | null {
   if (!isObject(value)) {
     if (typeof value === "symbol") return lost(entry, value, "a symbol is not kept");
@@ -167,7 +167,7 @@ interface Saved {
   readonly table: { readonly bytes: Bytes; readonly hash: string } | null;
   /** Whether the table belongs to a coarse group. */
   readonly assumed: boolean;
-  /** Another variable with the same function or class; "" if there is none. */
+  /** Another variable with the same function or class, or "". */
   readonly alias: string;
 }
 
@@ -211,29 +211,27 @@ export function prototypeOf(made: unknown): object | null {
   return typeof prototype === "object" ? prototype : null;
 }
 
-/** Variables that may share objects: sharing was found, or could not be excluded. */
+/** Variables that may share objects: the search found sharing, or could not exclude it. */
 export interface Group {
   readonly members: string[];
-  /** Whether the search reached its limit: sharing is then assumed, not found. */
+  /** Whether the search reached its limit, so that sharing is assumed. */
   readonly coarse: boolean;
 }
 
 /** The facts about a variable besides its value. */
 export interface VariableRecord {
   readonly name: string;
-  /** The keyword of its declaration. */
   declaration: string;
   doc: string;
-  /** The statement that defined it, shortened. */
   statement: string;
-  /** The source of the function or class in the statement, else "". */
+  /** The source of the function or class in the statement, or "". */
   source: string;
   /** Names that its function, class or initial value refers to. */
   requires: readonly string[];
   kind: VariableKind;
   /** Classes of the instances in its value, since their methods can be called through it. */
   classes: readonly string[];
-  /** The hash of the saved value; "" if none was saved. */
+  /** The hash of the saved value, or "". */
   hash: string;
   /** The hash of the shared table that was saved last; "" if the variable was saved alone. */
   tableHash: string;
@@ -241,9 +239,9 @@ export interface VariableRecord {
   tableAssumed: boolean;
   /** The variable under whose function or class this one was saved; "" for its own. */
   alias: string;
-  /** Parts that the saved bytes do not keep; "" for none. */
+  /** Parts that the saved bytes do not keep, or "". */
   losses: string;
-  /** The primitive value that was saved last: if it is unchanged, nothing else needs checking. */
+  /** The primitive value that was saved last. If it is unchanged, no other check is needed. */
   primitive: unknown;
   size: number;
   group: Group | null;
@@ -284,7 +282,7 @@ interface OwnParts {
   readonly functions: KnownFunctions;
   /** Whether functions among its own properties may come from its source: `static f = () => 1`. */
   readonly isClass: boolean;
-  /** Called with each part that the bytes cannot keep. */
+  /** Receives each part that the bytes cannot keep. */
   readonly lost: (what: string, path: string) => void;
 }
 
@@ -337,12 +335,12 @@ export function bindOwn(value: object, own: object): void {
     try {
       look.defineProperty(value, keys[i]!, descriptor);
     } catch {
-      continue; // its code made it permanent
+      continue; // Its code made the property permanent.
     }
   }
 }
 
-/** Returns 64 bits and the length: enough to detect a change, not a protection against deliberate collisions. */
+/** Returns 64 bits and the length, which detect a change but do not protect against deliberate collisions. */
 export function changeHash(bytes: Uint8Array<ArrayBuffer>): string {
   const length = look.viewLength(bytes), byteOffset = look.viewOffset(bytes);
   let a = 0x9e3779b9 ^ length, b = 0x85ebca6b, at = 0;

@@ -27,8 +27,8 @@ const LARGE = 64 << 10;
 /** Names that reach every variable when code uses them. */
 const REACH_ALL = nameSet(["globalThis", "results", "vis"]);
 
-/** Saves at the end of a block: finds the variables that it can have changed and did change, and what to store. Each
- * object is used once. */
+/** Saves at the end of a block: finds the variables that it can have changed and did change, and the data to store.
+ * Each object is used once. */
 export class Saving {
   readonly #parts: SavingParts;
   readonly #named: Record<string, true> = look.create(null);
@@ -82,7 +82,7 @@ export class Saving {
       const name = queue[i]!, entry = this.#parts.entries[name];
       if (!entry || this.#candidates[name]) continue;
       if (!this.#parts.has(name)) {
-        this.#parts.drop(name); // a block deleted it
+        this.#parts.drop(name); // A block deleted it.
         continue;
       }
       this.#candidates[name] = entry;
@@ -111,7 +111,7 @@ export class Saving {
     this.#shots[name] = shot;
   }
 
-  /** Updates groups of reachable variables only: no others can have started or stopped sharing objects. */
+  /** Updates groups of reachable variables only. No others can have started or stopped sharing objects. */
   #regroup(): void {
     const walk = new IdentityWalk(WALK);
     const groups: Record<string, Group> = look.create(null);
@@ -244,7 +244,7 @@ interface WalkLimits {
   readonly properties: number;
 }
 
-/** Finds which of several values share an object. One bounded traversal covers all of them; beyond the bounds, the
+/** Finds which of several values share an object. One bounded traversal covers all of them. Beyond the bounds, the
  * search ends and `exceeded` is set. It runs no code of the values. */
 export class IdentityWalk {
   readonly #owners = new look.Map<object, string>();
@@ -264,7 +264,7 @@ export class IdentityWalk {
     return this.#exceeded;
   }
 
-  /** Traverses the value of one name; returns earlier names with which it shares an object. */
+  /** Traverses the value of one name. Returns earlier names with which it shares an object. */
   add(name: string, value: unknown): string[] {
     this.#name = name;
     this.#queue = bareList();
@@ -291,7 +291,7 @@ export class IdentityWalk {
     return this.#exceeded;
   }
 
-  /** Visits own data properties, entries of collections, and the buffer of a view; prototypes are not followed. */
+  /** Visits own data properties, entries of collections, and the buffer of a view. Prototypes are not followed. */
   #open(value: object): void {
     if (look.isProxy(value)) return;
     if (look.isTypedArray(value)) return this.#meet(look.viewBuffer(value));

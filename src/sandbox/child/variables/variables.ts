@@ -13,7 +13,7 @@ export interface BlockEnd {
   readonly saved: readonly VariableImage[];
   /** Names that changed without being declared by the block. */
   readonly touched: readonly string[];
-  /** Names that hold a promise that has not settled. */
+  /** Names that hold an unsettled promise. */
   readonly pending: readonly string[];
   /** Names whose new value cannot be kept. */
   readonly lost: readonly string[];
@@ -26,7 +26,6 @@ function runScript(code: string, name: string): unknown {
 
 /** The user's variables: global properties of the realm, with the facts needed to store them. */
 export class RealmVariables {
-  /** The object whose properties are the variables. */
   readonly #global: object = globalThis;
   /** Returns the realm's property of a name without a variable. */
   readonly #original: (name: string) => PropertyDescriptor | null;
@@ -44,7 +43,7 @@ export class RealmVariables {
     this.#original = original;
   }
 
-  /** Creates the names before the block that declares them runs; an existing name keeps its value. Throws SyntaxError
+  /** Creates the names before the block that declares them runs. An existing name keeps its value. Throws SyntaxError
    * for a name that the realm reserves. */
   declare(names: readonly string[]): void {
     for (let i = 0; i < names.length; i++) this.#declare(names[i]!);
@@ -135,13 +134,13 @@ export class RealmVariables {
       if (before) look.defineProperty(this.#global, name, look.setPrototypeOf(before, null));
       else if (!look.deleteProperty(this.#global, name)) this.#define(name, undefined);
     } catch {
-      this.#define(name, undefined); // the block made it permanent
+      this.#define(name, undefined); // The block made it permanent.
     }
     delete this.#shadowed[name];
     this.#drop(name);
   }
 
-  /** Binds values and evaluates sources in the order of their requirements. Returns one report per image; never
+  /** Binds values and evaluates sources in the order of their requirements. Returns one report per image. Never
    * throws. */
   restore(images: readonly VariableImage[]): RestoredVariable[] {
     const restoring = new Restoring(images, {
@@ -188,7 +187,7 @@ export class RealmVariables {
     for (let i = 0; i < names.length; i++) if (this.#entries[names[i]!]) this.#remove(names[i]!);
   }
 
-  /** Returns a value; throws ReferenceError for a name that is neither a variable nor bound. */
+  /** Throws ReferenceError for a name that is neither a variable nor bound. */
   read(name: string): unknown {
     if (!look.hasOwn(this.#global, name)) throw new look.ReferenceError(`Cannot read ${name}: no such variable`);
     return this.#get(name);
@@ -199,7 +198,7 @@ export class RealmVariables {
     return this.#get(name);
   }
 
-  /** Sets a name; a user variable is saved at the end of the next block. */
+  /** Sets a name. A user variable is saved at the end of the next block. */
   bind(name: string, value: unknown, { user = false }: { readonly user?: boolean } = {}): void {
     if (!user) {
       this.#system[name] = true;
@@ -212,7 +211,7 @@ export class RealmVariables {
     this.#define(name, value);
   }
 
-  /** Binds a text that the main process stores; blocks do not save it while it is unchanged. */
+  /** Binds a text that the main process stores. Blocks do not save it while it is unchanged. */
   bindKept(name: string, text: string): void {
     const entry = this.#declare(name);
     delete this.#fresh[name];
@@ -228,7 +227,7 @@ export class RealmVariables {
     return this.#entries[name] !== undefined;
   }
 
-  /** Returns the variables in order of first definition. */
+  /** In order of first definition. */
   names(): string[] {
     return look.keys(this.#entries);
   }

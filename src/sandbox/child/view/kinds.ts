@@ -61,11 +61,11 @@ export function hrefOf(value: object): string | null {
   try {
     return look.href(value);
   } catch {
-    return null; // it only inherits from URL.prototype
+    return null; // It only inherits from URL.prototype.
   }
 }
 
-/** Returns an own data property; for accessors it returns undefined without running them. */
+/** Returns an own data property. For accessors, it returns undefined without running them. */
 export function ownData(value: object, key: PropertyKey): unknown {
   const descriptor = look.descriptorOf(value, key);
   return descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : undefined;
@@ -129,7 +129,7 @@ export function bytesOf(value: object, kind: ObjectKind): number {
     if (kind === "dataview") return look.dataBytes(value);
     return look.isSharedBuffer(value) ? look.sharedBytes(value) : look.bufferBytes(value);
   } catch {
-    return 0; // the buffer is detached
+    return 0; // The buffer is detached.
   }
 }
 
@@ -144,20 +144,20 @@ export function isDigits(key: string): boolean {
 /** Own properties of errors that are shown although they are not enumerable. */
 export const ERROR_PARTS: readonly string[] = ["cause", "errors", "error", "suppressed"];
 
-/** Whether a key is one of those under which the runtime's classes keep internal data. */
+/** Whether the runtime's classes keep internal data under this key. */
 export function isInternal(key: symbol): boolean {
   for (let i = 0; i < look.internalKeys.length; i++) if (look.internalKeys[i] === key) return true;
   return false;
 }
 
 interface ValueType {
-  /** Such as "string", "Array", "function", or the name of a class. */
+  /** A name such as "string", "Array" or "function", or the name of a class. */
   readonly type: string;
   /** Characters of a string, items of a collection, keys of an object, or bytes of a buffer. */
   readonly size: number | null;
 }
 
-/** Returns the type and size of a value; runs no code of it. */
+/** Runs no code of the value. */
 export function typeOf(value: unknown): ValueType {
   if (value === null) return { type: "null", size: null };
   if (typeof value === "string") return { type: "string", size: value.length };

@@ -22,7 +22,7 @@ import {
 export function preview(
   value: unknown,
   { depth = 5, items = 100, chars = 6000, ms = 50, more = "" }: Partial<Bounds> & {
-    /** Appended to a text that omits something. */
+    /** Appended to a text that omits parts. */
     readonly more?: string;
   } = {},
 ): string {
@@ -31,11 +31,11 @@ export function preview(
     if (lines !== null) return lines.whole ? lines.text : lines.text + more;
     const previewer = new Previewer({ depth, items, chars, ms });
     const text = previewer.text(value);
-    const most = chars * 2 + 200; // indentation is not counted during traversal
+    const most = chars * 2 + 200; // Indentation is not counted during traversal.
     const shown = text.length <= most ? text : `${look.slice(text, 0, most)}...`;
     return previewer.complete && shown === text ? shown : shown + more;
   } catch {
-    return "[Not shown]"; // the stack or the heap is exhausted
+    return "[Not shown]"; // The stack or the heap is exhausted.
   }
 }
 
@@ -47,11 +47,11 @@ const CHECK_EVERY = 64;
 const LISTED_ARRAY = 4096;
 const MAX_HOLES = 10_000;
 
-/** Shows one value; each object is used once. */
+/** Shows one value. Each object is used once. */
 export class Previewer {
   readonly #bounds: Bounds;
   readonly #deadline: number;
-  /** Objects on the path to the current one, with the number of the reference to each; 0 if there is none. */
+  /** Objects on the path to the current one, with the number of the reference to each, or 0. */
   readonly #open = new look.Map<object, number>();
   #left: number;
   #references = 0;
@@ -72,7 +72,7 @@ export class Previewer {
     return layOut(container, this.#bounds.flat === true);
   }
 
-  /** False if anything was omitted from the text. */
+  /** False if the text omits parts. */
   get complete(): boolean {
     return this.#complete && this.#left >= 0;
   }
@@ -87,7 +87,6 @@ export class Previewer {
     return text;
   }
 
-  /** Whether the limit of characters or time is reached. */
   get #full(): boolean {
     if (++this.#steps % CHECK_EVERY === 0 && look.now() > this.#deadline) this.#left = 0;
     return this.#left <= 0;
@@ -144,7 +143,6 @@ export class Previewer {
     }
   }
 
-  /** Shows objects with their content. */
   #opened(value: object, kind: ObjectKind, place: Share): string {
     const name = classNameOf(value);
     if (place.level >= this.#bounds.depth) return this.#cut(`[${name || "Object"}]`);
@@ -324,11 +322,11 @@ const ROW_WIDTH = 200;
 interface Bounds {
   /** The number of levels of nested objects that are opened. */
   readonly depth: number;
-  /** The number of shown items or keys of one object. */
+  /** Limit of the shown items or keys of one object. */
   readonly items: number;
-  /** The limit of the whole text; markers for omitted parts may exceed it slightly. */
+  /** The limit of the whole text. Markers for omitted parts may exceed it slightly. */
   readonly chars: number;
-  /** The time in milliseconds after which the rest is omitted. */
+  /** The time after which the rest is omitted. */
   readonly ms: number;
   /** Whether all parts share a line, however long it is. */
   readonly flat?: boolean;
@@ -349,7 +347,7 @@ interface Container {
   readonly list: boolean;
 }
 
-/** Puts parts on one line if they fit, else on indented lines. */
+/** Writes parts on one line if they fit, otherwise on indented lines. */
 function layOut({ open, close, parts, level, list }: Container, flat: boolean): string {
   if (parts.length === 0) return open + close;
   if (flat) return `${open} ${joined(parts, ", ")} ${close}`;
@@ -366,7 +364,7 @@ function layOut({ open, close, parts, level, list }: Container, flat: boolean): 
   return `${open}\n${indent}${joined(lines, `,\n${indent}`)}\n${look.repeat(" ", level)}${close}`;
 }
 
-/** Formats lists and objects of one line without blanks inside their brackets, since there may be many. */
+/** Formats lists and objects of one line without blanks inside their brackets, since a row may have many. */
 function rows(parts: readonly string[]): string[] {
   const out: string[] = Object.setPrototypeOf([], null);
   for (let i = 0; i < parts.length; i++) {
@@ -402,7 +400,6 @@ function filled(parts: readonly string[], width: number): string[] {
 /** Larger numbers take too long to convert to decimal. */
 const MAX_BIGINT = 2n ** 4096n;
 
-/** Returns the text of a primitive value other than a string. */
 export function primitiveText(value: unknown): string {
   if (typeof value === "bigint") {
     return value < MAX_BIGINT && value > -MAX_BIGINT ? `${value}n` : "[BigInt of more than 1233 digits]";
@@ -411,10 +408,9 @@ export function primitiveText(value: unknown): string {
   return look.is(value, -0) ? "-0" : `${value as number | boolean | null | undefined}`;
 }
 
-/** The length of the words that mark a cut. */
 const MARK = 24;
 
-/** Quotes a text; if it is longer than `max`, its beginning and end, and the length between them. */
+/** Quotes a text. If it is longer than `max`, the result has its beginning and end, and the length between them. */
 function quoted(text: string, max: number): string {
   if (text.length <= max + MARK) return look.stringify(text);
   const tail = max >= 200 ? (max / 3) | 0 : 0, head = max - tail;
@@ -463,7 +459,7 @@ function regExpText(value: object): string {
   return `/${look.slice(look.source(value), 0, 1000)}/${flagsOf(value)}`;
 }
 
-/** Shows an object whose content is one text or nothing. */
+/** Shows an object whose content is one text or empty. */
 function closedText(value: object, { kind, max }: { readonly kind: ObjectKind; readonly max: number }): string {
   switch (kind) {
     case "boxed":
@@ -490,7 +486,7 @@ function boxedText(value: object): string {
       const inside = readers[i]![1](value);
       return `[${readers[i]![0]}: ${typeof inside === "string" ? quoted(inside, 200) : primitiveText(inside)}]`;
     } catch {
-      continue; // it has another kind
+      continue; // It has another kind.
     }
   }
   return `[${classNameOf(value)}]`;
@@ -515,8 +511,8 @@ const FENCE = '"""';
 /** A cut must save at least `LEAST_CUT`, and a line may end up to `LINE` from the exact place. */
 const LEAST_CUT = 150, LINE = 200;
 
-/** Formats multi-line text between `"""`, otherwise unchanged; if it is longer than `max`, its first and last lines.
- * Returns null if quoting on one line is better: no line break, or many control characters. */
+/** Formats multi-line text between `"""`, otherwise unchanged. If it is longer than `max`, the result has its first and
+ * last lines. Returns null if quoting on one line is better: no line break, or many control characters. */
 function linesText(text: string, max: number): { readonly text: string; readonly whole: boolean } | null {
   if (look.indexOf(text, "\n") < 0) return null;
   const whole = text.length < max + LEAST_CUT;
@@ -555,7 +551,7 @@ function lineStart(text: string, at: number): number {
   return at;
 }
 
-/** Whether a text is fit for reading: lone surrogates and control characters other than line breaks are invisible, but
+/** Whether a text is fit for reading. Lone surrogates and control characters other than line breaks are invisible, but
  * a few do no harm. */
 function isReadable(text: string): boolean {
   let odd = 0;

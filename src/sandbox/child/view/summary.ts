@@ -9,7 +9,6 @@ interface SummaryFacts {
   readonly doc: string;
   /** Source of a function or class, for its parameters. */
   readonly source?: string;
-  /** The variable's name, for signatures. */
   readonly name?: string;
 }
 
@@ -60,7 +59,7 @@ function cut(text: string): string {
   return text.length <= MAX_SHAPE ? text : `${look.slice(text, 0, MAX_SHAPE - 3)}...`;
 }
 
-/** The parameter list as written, from the first "(" to its closing ")", ignoring strings. */
+/** Returns the parameter list as written, from the first "(" to its closing ")", ignoring strings. */
 function parameters(source: string): string {
   const arrow = look.indexOf(source, "=>"), open = look.indexOf(source, "(");
   if (open < 0 || (arrow >= 0 && arrow < open)) {
@@ -93,7 +92,7 @@ function oneLine(text: string): string {
 }
 
 /** Returns the whole value on one line, exactly. Returns null if it is longer, a function, incomplete, or has an
- * unescaped line break, such as in an error's message. */
+ * unescaped line break, as in an error's message. */
 function inlineText(value: unknown): string | null {
   if (typeof value === "function" || (typeof value === "string" && value.length > MAX_INLINE)) return null;
   const previewer = new Previewer({ depth: 6, items: 60, chars: 200, ms: 10, flat: true });
@@ -123,7 +122,7 @@ export function shape(value: unknown, options: ShapeOptions = {}): string {
 
 /** An object with at least this many keys and values of one type is a dictionary. */
 const DICTIONARY = 9;
-/** The limit for the characters of an object's keys without their types. */
+/** The limit of the characters of an object's keys without their types. */
 const TERSE_KEYS = 100;
 
 function write(schema: ValueShape, terse: boolean): string {
@@ -153,7 +152,7 @@ function grouped(schema: ValueShape, terse: boolean): string {
   return parts > 1 ? `(${text})` : text;
 }
 
-/** Returns a short description of all fields if they hold the same; otherwise null. */
+/** Returns a short description of all fields if their values have the same shape; otherwise null. */
 function sameValues(keys: readonly string[], fields: ObjectSchema["fields"]): string | null {
   const first = write(fields[keys[0]!]!.schema, true);
   for (let i = 1; i < keys.length; i++) if (write(fields[keys[i]!]!.schema, true) !== first) return null;
@@ -194,11 +193,10 @@ interface ListSchema {
 }
 
 interface ObjectSchema {
-  /** The name of the class; "" for plain objects. */
+  /** "" for plain objects. */
   readonly name: string;
   readonly keys: string[];
   readonly fields: Record<string, { readonly schema: ValueShape; seen: number }>;
-  /** The number of objects found here. */
   count: number;
   /** The number of keys that are not in `keys`. */
   more: number;

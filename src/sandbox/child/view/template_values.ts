@@ -13,7 +13,7 @@ interface NamedValues {
 const MAX_KEYS = 8, KEY_CHARS = 40;
 const ABSENT: unique symbol = Symbol("absent");
 
-/** Reads values without calling anything that a block can replace, and without running their code. */
+/** Reads values without calling any code that a block can replace, and without running their code. */
 export function realmValues({ lookup, names }: NamedValues): TemplateValues {
   const values = bareList<unknown>();
   const add = (value: unknown): number => {
@@ -115,7 +115,7 @@ function plainList(value: readonly unknown[], chars: number): string | null {
   return out;
 }
 
-/** Formats a BigInt as digits: the `n` of code means nothing to a reader. */
+/** Formats a BigInt as digits, since the `n` of code means nothing to a reader. */
 function readerPrimitive(value: unknown): string {
   const text = primitiveText(value);
   return typeof value === "bigint" && text[text.length - 1] === "n" ? look.slice(text, 0, -1) : text;
