@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d7c27fdb87bdbc725140f72709e520012fe7098e4b9906e15910f28e4ae5a421
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 3b834a19bf10ddbedf378731989996e45f07512f3a267df84ef8feec9d5e1bd6
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -255,38 +255,39 @@ export interface LogEntry {
 }
 /** Options of `env.spawn`. */
 export interface SpawnOptions {
-  /** The top of the repository around the workspace, all of which the program may read; Vis sets it. */
+  /** The top of the repository around the workspace, all of which the program may read. Vis sets it. */
   readonly root?: string;
   /** The folder in which the program starts, relative to the workspace, and inside it or `root`; by default the
-   * workspace. Null means its temporary home folder; its PATH and the variables of toolchains then omit folders of the
+   * workspace. Null means its temporary home folder. Its PATH and the variables of toolchains then omit folders of the
    * workspace. */
   readonly cwd?: string | null;
   /** Variables in addition to the few that every program gets. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Standard input; empty if absent. A stream is read as fast as the program consumes it; when it ends, so does the
+  /** Standard input; empty if absent. A stream is read as fast as the program consumes it. When it ends, so does the
    * input. */
   readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The time limit; 120 000 if absent. When the program ends, so does everything that it started. */
+  /** The time limit; 120 000 if absent. When the program ends, Vis ends all processes that it started. */
   readonly timeoutMs?: number;
-  /** The limit for each of the two outputs, whose beginning and end are kept; 1 MiB if absent. */
+  /** The limit of each of the two outputs, whose beginning and end are kept; 1 MiB if absent. */
   readonly maxBytes?: number;
-  /** Whether to decode an output that is not UTF-8 by its byte order mark or by a guess, if all of it is there. A note
-   * of the result names the encoding. Otherwise, bytes that are not UTF-8 become U+FFFD. */
+  /** Whether to decode a complete output that is not UTF-8 by its byte order mark or by a guess. A note of the result
+   * names the encoding. Otherwise, bytes that are not UTF-8 become U+FFFD. */
   readonly guessEncoding?: boolean;
-  /** Ends the program like the time limit; `spawn` then rejects with the reason. */
+  /** Ends the program like the time limit. `spawn` then rejects with the reason. */
   readonly signal?: AbortSignal;
-  /** Sends SIGTERM, and kills the program two seconds later; `spawn` resolves with its end. */
+  /** Sends SIGTERM, and kills the program two seconds later. `spawn` resolves with its end. */
   readonly stop?: AbortSignal;
   /** Receives output as it arrives, in addition to the output that the result keeps. Must not throw. The callee owns
    * the bytes. */
   readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
-  /** Takes the lines of standard error that begin with this token, without it: they are no part of the output. Vis takes
-   * a line of more than 64 KiB for output. */
+  /** Takes the lines of standard error that begin with this token, without it. They are no part of the output. Vis
+   * takes a line of more than 64 KiB for output. */
   readonly asides?: {
     readonly token: string;
     readonly hear: (line: string) => void;
   };
-  /** By default "call": the program ends with the call. With "conversation" it runs until the conversation is closed. */
+  /** By default "call": the program ends with the call. With "conversation", it runs until the conversation is
+   * closed. */
   readonly lifetime?: "call" | "conversation";
   /** A title for the user, shown if the program ends with a run that lasts for one request only. */
   readonly title?: string;
@@ -295,14 +296,14 @@ export interface SpawnOptions {
   readonly write?: readonly string[];
   /** Absolute paths that the program must not change even there. */
   readonly keep?: readonly string[];
-  /** Whether the program brings files into the workspace: others that can change files there pause meanwhile. A program
-   * that could then change files that git or Vis obey is ended, and a note of the result reports it. */
+  /** Whether the program brings files into the workspace. Other programs that can change files there then pause. A
+   * program that could then change files that git or Vis obey is ended, and a note of the result reports it. */
   readonly pauses?: boolean;
   /** Absolute paths that the program may read and execute, in addition to the usual ones. */
   readonly read?: readonly string[];
   /** Whether the program has full TCP access or no network; overrides the setting for commands. */
   readonly network?: boolean;
-  /** Hides the secret files of the workspace, except these paths relative to it: the program reads `instead` in their
+  /** Hides the secret files of the workspace, except these paths relative to it. The program reads `instead` in their
    * place. Works only if the program can have its own file system. */
   readonly hideSecrets?: {
     readonly except: readonly string[];
@@ -319,7 +320,7 @@ export interface SpawnOptions {
    * supports it. */
   readonly loopback?: string;
 }
-/** The result of a program, even if the program failed; `spawn` rejects only if no program ran. */
+/** The result of a program, even if the program failed. `spawn` rejects only if no program ran. */
 export interface Spawned {
   /** The exit code; 128 plus the number of the signal if one ended it. */
   readonly code: number;
@@ -334,12 +335,12 @@ export interface Spawned {
   readonly notes: readonly string[];
   /** Files that git now runs or obeys and did not before, after a program that could change the repository. */
   readonly obeyed?: readonly string[];
-  /** Folders below the repository of the workspace that are now repositories and were not before: `git add -A` would
+  /** Folders below the repository of the workspace that are now repositories and were not before. `git add -A` would
    * add them. */
   readonly repositories?: readonly string[];
 }
-/** The scopes of a program's network that a lasting answer covers, and the files of the workspace that it runs. Or a
- * reason why the user is asked every time. */
+/** The scopes of a program's network that a lasting answer covers, and the files of the workspace that it runs.
+ * Otherwise the reason why Vis asks the user every time. */
 export type NetworkScopes = {
   readonly scopes: readonly string[];
   readonly runs: readonly string[];
@@ -349,8 +350,7 @@ export type NetworkScopes = {
 /** The walls around programs of this run, and the access that they leave. */
 export interface ProgramWalls {
   readonly network: boolean;
-  /** Whether every part of the wall is in place: namespaces, a read-only repository, Landlock, a filter of system
-   * calls. */
+  /** Whether every part of the wall works: namespaces, a read-only repository, Landlock, a filter of system calls. */
   readonly whole: boolean;
   /** Why the wall is incomplete; "" if it is whole. */
   readonly reason: string;
@@ -388,7 +388,7 @@ export interface Extension {
   readonly author?: string;
   readonly license?: string;
   readonly requires?: readonly string[];
-  /** Called for each query; a falsy result, or a promise of one, excludes symbols, prompt and nudge. */
+  /** Called for each query. A falsy result, or a promise of one, excludes symbols, prompt and nudge. */
   readonly activate?: (env: EnvironmentView) => unknown;
   /** How the user makes `activate` accept a shipped extension. The prompt contains it while the extension is
    * inactive. */
@@ -405,36 +405,36 @@ export interface Extension {
   /** Returns further extensions for this conversation, such as aliases from settings. Called for each query, before
    * `activate`. */
   readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
-  /** The symbols, most used first: if there are many, the prompt shows the first ones in full and only names the
+  /** The symbols, most used first. If there are many, the prompt shows the first ones in full and only names the
    * others. */
   readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
-  /** The number of symbols that the prompt shows in full, 12 by default; it only names the others. */
+  /** The number of symbols that the prompt shows in full, 12 by default. It only names the others. */
   readonly shown?: number;
-  /** Platform globals for the realm, such as "fetch"; each needs a matching `allow`, and each `allow` a global. */
+  /** Platform globals for the realm, such as "fetch". Each needs a matching `allow`, and each `allow` a global. */
   readonly globals?: readonly string[];
   /** Import names for the realm, each mapped to a self-contained file of the extension's folder, such as
    * "./stats.ts". */
   readonly modules?: Readonly<Record<string, string>>;
-  /** Grants to the sandbox itself; most extensions need none. */
+  /** Grants to the sandbox itself. Most extensions need none. */
   readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
   /** The default of its setting `enabled`. It is on if `extensions.allow` names it, but never in the locked profile. If
    * absent, the extension is always on. */
   readonly onByDefault?: boolean;
   /** The parts that the locked profile loads for a read-only workspace: everything, or the listed functions with a
-   * prompt that names no others. If absent, nothing of a shipped extension is loaded. */
+   * prompt that names no others. If absent, no part of a shipped extension is loaded. */
   readonly readOnly?: true | Readonly<{
     symbols: readonly string[];
     prompt: NonNullable<Extension["prompt"]>;
   }>;
-  /** The schema of its section in `extensions.config`; `env.config` is the parsed result. */
+  /** The schema of its section in `extensions.config`. `env.config` is the parsed result. */
   readonly config?: z.ZodType;
   /** An older name of a shipped extension's section, at the top of the settings file. */
   readonly section?: string;
-  /** Watches changes by programs in the workspace, for `env.watchFiles` of all extensions; the first extension that has
-   * it is used. */
+  /** Watches changes by programs in the workspace, for `env.watchFiles` of all extensions. Vis uses the first extension
+   * that has it. */
   readonly watchFiles?: (env: EnvironmentView, options: WatchOptions) => FileWatcher;
-  /** Called for each file that a function of an extension reads for the model and reports by `env.fileRead`: its path
-   * relative to the workspace. */
+  /** Called for each file that a function of an extension reads for the model and reports by `env.fileRead`. The path
+   * is relative to the workspace. */
   readonly fileRead?: (env: EnvironmentView, path: string) => void | Promise<void>;
   /** Commands that the extension adds to `vis`. */
   readonly cli?: readonly CliCommand[];
@@ -460,10 +460,10 @@ export interface RequestPlace {
   readonly secrets: readonly string[];
 }
 export interface NamedRequest {
-  /** Small letters, digits and dashes, beginning with a letter; other names are skipped. */
+  /** Small letters, digits and dashes, beginning with a letter. Other names are skipped. */
   readonly name: string;
   readonly doc: string;
-  /** The text; the words after the name replace `$ARGUMENTS`, or follow the text. */
+  /** The words after the name replace `$ARGUMENTS`, or follow the text. */
   readonly text: string;
 }
 export interface Topic {
@@ -483,14 +483,14 @@ export type ValueSymbol = Readonly<{
 }>;
 export interface FunctionOptions {
   readonly doc: string;
-  /** The arguments as a zod tuple, validated before the call and printed as the signature; `.describe("path")` names an
+  /** The arguments as a zod tuple, validated before the call and printed as the signature. `.describe("path")` names an
    * item. */
   readonly args: z.ZodType;
   /** The TypeScript type of the promise's value. */
   readonly returns: string;
   /** Example calls; generated from the argument list if absent. */
   readonly examples?: readonly string[];
-  /** Names of functions and modules of other tools and runtimes that it replaces; errors about them show its call. */
+  /** Names of functions and modules of other tools and runtimes that it replaces. Errors about them show its call. */
   readonly insteadOf?: readonly string[];
   /** The call in these errors; generated from the argument list if absent. */
   readonly usage?: string;
@@ -499,20 +499,21 @@ export interface FunctionOptions {
   readonly misnamed?: Readonly<Record<string, string>>;
   /** Whether it has its own time limit and does not count against the block's time. */
   readonly untimed?: boolean;
-  /** Whether it changes nothing that lasts and may be called for a plan; by default, whether `readOnly` loads it. */
+  /** Whether the function makes no lasting change and may be called for a plan; by default, whether `readOnly` loads
+   * it. */
   readonly reads?: boolean;
   /** The words for a call that people see; "called search.find" if absent. */
   readonly action?: CallAction;
   /** Returns the outcome of a call in a few words for people, from its result: "12 passed". With `ok: false` instead of
    * a plain text, the call is shown as failed, with the end of `output`. */
   readonly outcome?: (result: any) => string | CallOutcome;
-  /** The memory in bytes that a call may need, if it is large: calls wait until theirs is available. */
+  /** The memory in bytes that a call may need, if it is large. Calls wait until theirs is available. */
   readonly room?: number | ((...args: readonly unknown[]) => number);
   readonly before?: Before;
   readonly after?: After;
   readonly onError?: OnError;
 }
-/** A host function: gets the call's environment, then the model's arguments. If it throws, the model sees the
+/** A host function: it gets the call's environment, then the model's arguments. If it throws, the model sees the
  * message. */
 export type HostFunction = (env: EnvironmentView, ...args: any[]) => unknown;
 export type Call = {
@@ -535,8 +536,8 @@ export declare function fn(name: string, run: HostFunction, options: FunctionOpt
 export declare function value(name: string, constant: unknown, options: {
   readonly doc: string;
 }): ValueSymbol;
-/** The object that extensions see, read-only; docs/extend/spec.md describes it. A key marked `?` is absent if its part
- * is, as in a test. */
+/** The object that extensions see, read-only; docs/extend/spec.md describes it. An optional key is absent without its
+ * part of Vis, as in a test. */
 export type EnvironmentView = ConversationKeys & QueryKeys;
 /** Keys that exist for the whole life of an environment. Objects are snapshots of the current state. */
 export interface ConversationKeys {
@@ -546,9 +547,9 @@ export interface ConversationKeys {
   readonly branchId: string;
   /** The tenant of the conversation; `env` reaches no other tenant. */
   readonly tenant?: string;
-  /** The depth; 0 at top level. */
+  /** 0 at top level. */
   readonly depth: number;
-  /** Real path of the workspace. */
+  /** The real path of the workspace. */
   readonly workspace: string;
   /** The real path of the top of the repository around the workspace, which may be read as well. Absent if the
    * workspace is the top or is in no repository. */
@@ -587,19 +588,18 @@ export interface ConversationKeys {
   readonly log?: (text: string) => void;
   /** The extension's section of the settings, parsed by its `config`. */
   readonly config?: unknown;
-  /** Adds an extension to this conversation only, starting with the next query; `load` takes a namespace or a
-   * folder. */
+  /** Adds an extension to this conversation only, starting with the next query. `load` takes a namespace or a folder. */
   readonly register?: (extension: Extension) => void;
   readonly load?: (ref: string) => Promise<Extension>;
-  /** Starts a process; there is no other way to start one. It runs behind the command wall and ends with the call, or,
-   * outside a call, with the query. */
+  /** Starts a process, the only way to start one. It runs behind the command wall and ends with the call, or, outside a
+   * call, with the query. */
   readonly spawn?: Spawn;
-  /** Returns the walls of `spawn`; rejects with the reason if no program can run. */
+  /** Returns the walls of `spawn`. Rejects with the reason if no program can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
   /** Returns the scopes that a lasting answer about a program's network covers, in the words of an approval, or the
    * reason why there is none. */
   readonly networkScopes?: (argv: readonly string[], options: SpawnOptions) => Promise<NetworkScopes>;
-  /** Patterns of files that may hold keys, for `isSecretFile`; reading one needs the user's approval. */
+  /** Patterns of files that may hold keys, for `isSecretFile`. Reading one needs the user's approval. */
   readonly secrets?: readonly string[];
   /** Returns the paths among these that git or Vis would later run or read as settings. Paths are relative to the
    * workspace and have no links. Changing such a file needs the user's approval. */
@@ -625,11 +625,11 @@ export interface QueryKeys {
     readonly system?: string;
   }) => Promise<string>;
   /** Asks the user, who can allow it once, for the conversation or for the workspace, or refuse it. Resolves at once if
-   * a lasting answer allows it, and with a refusal if no user can be asked. Time limits stand still. Present in calls
-   * of functions that are `untimed`. */
+   * a lasting answer allows it, and with a refusal if Vis can ask no user. Time limits stop meanwhile. Present in
+   * calls of functions that are `untimed`. */
   readonly approve?: (request: ApprovalRequest) => Promise<Approval>;
-  /** Asks the user, like `approve`, whether Vis may change all of `root`; the answer applies to every extension. `what`
-   * names the purpose; with null, no user is asked. Present with `approve` if there is a `root`. */
+  /** Asks the user, like `approve`, whether Vis may change all of `root`. The answer applies to every extension. `what`
+   * names the purpose; with null, Vis asks no user. Present with `approve` if there is a `root`. */
   readonly openRoot?: (what: string | null) => Promise<Approval>;
   /** Adds a note to the next message for the model, once, besides the result of a call. Present in calls. */
   readonly note?: (text: string) => void;
@@ -645,8 +645,8 @@ export interface QueryKeys {
   readonly watchFiles?: (options?: WatchOptions) => FileWatcher | null;
   /** Shows the user a text next to the answer, once. Absent in `extend`. */
   readonly warn?: (text: string) => void;
-  /** Returns the first fault of a JSON, JavaScript or TypeScript file by its name and text; null if it parses, and for
-   * other files. Present in calls. */
+  /** Returns the first fault of a JSON, JavaScript or TypeScript file by its name and text. Returns null if it parses,
+   * and for other files. Present in calls. */
   readonly sourceFault?: (path: string, text: string) => Promise<SourceFault | null>;
   /** Runs a query inside this one, with its own sandbox and copies of `vars`. Rejects if it cannot start. Present in
    * calls and hooks. */
@@ -657,8 +657,8 @@ export interface QueryKeys {
 export interface FileWatcher {
   /** Called before a program begins; the returned function is called when it has ended. */
   begin(): Promise<() => void>;
-  /** Reports changes since the last report, or since a program began, to the query; null if there are none. It keeps
-   * the former files for `undo`. */
+  /** Reports changes since the last report, or since a program began, to the query. Returns null without changes. It
+   * keeps the former files for `undo`. */
   report(): Promise<FileChanges | null>;
 }
 /** Files, links and empty folders, without entries that `.gitignore` excludes. The lists are bounded; `files` counts
@@ -672,7 +672,7 @@ export interface FileChanges {
   readonly notUndoable?: number;
 }
 /** `reason` completes "which": "git runs by the setting core.hooksPath". `running` names a command that could also
- * change the path once it is replaced; null if there is none. */
+ * change the path once it is replaced, or is null. */
 export type ObeyedPath = Readonly<{
   path: string;
   reason: string;
@@ -703,7 +703,7 @@ export interface RouterFacts {
 export interface VarIndexFacts {
   /** The last index that the model received; "" before the first one. */
   readonly index: string;
-  /** The revision of `index`, and the current revision of the variables; they differ when the index is stale. */
+  /** The revision of `index`, and the current revision of the variables. They differ when the index is stale. */
   readonly revision: number;
   readonly currentRevision: number;
 }
@@ -735,7 +735,7 @@ export interface OwnStore {
   get(key: string, options?: Scoped & {
     readonly version?: number;
   }): Promise<JsonValue | undefined>;
-  /** Returns up to `limit` versions (by default 100), newest first; a version without a value is a deletion. */
+  /** Returns up to `limit` versions (by default 100), newest first. A version without a value is a deletion. */
   history(key: string, options?: Scoped & {
     readonly limit?: number;
   }): Promise<readonly StateVersion[]>;
@@ -778,7 +778,7 @@ export interface NudgeContext {
   readonly prevIteration: number;
   readonly userVarCount: number;
 }
-/** `result` is the value, read on access; undefined if there is none or it is not data. */
+/** `result` is the value, read on access; undefined if the block has none or it is not data. */
 export type PrevExpression = Readonly<Record<"code" | "preview" | "stdout" | "stderr", string>> & Readonly<{
   result: unknown;
   error?: string;
@@ -787,7 +787,6 @@ export type PrevExpression = Readonly<Record<"code" | "preview" | "stdout" | "st
   repaired: boolean;
 }>;
 export interface DoctorContext {
-  /** The extension's section of the settings, as parsed by `config`. */
   readonly config: unknown;
   /** Runs a program in an empty folder, behind the command wall and without network; null if programs cannot run
    * here. */
@@ -810,12 +809,12 @@ export type DoctorCheck = Readonly<{
   found: string;
   fix: string;
 }>;
-/** A command such as `vis reindex DOCS --limit 5`: required keys of `args` are positional, optional ones are flags. */
+/** A command such as `vis reindex DOCS --limit 5`. Required keys of `args` are positional, optional ones are flags. */
 export interface CliCommand {
   readonly name: string;
   readonly doc: string;
   readonly args?: z.ZodObject;
-  /** Returns the exit code; 0 if it returns nothing. */
+  /** Returns the exit code, 0 by default. */
   readonly run: (args: any, context: CliContext) => number | void | Promise<number | void>;
 }
 /** The context of an extension's command. */
@@ -835,7 +834,7 @@ export interface CliContext {
   readonly spawn?: Spawn;
 }
 declare const REALM_SCRIPTS: unique symbol;
-/** An extension in the registry: optional keys have their defaults, `prompt` is a function. */
+/** An extension in the registry. Optional keys have their defaults, and `prompt` is a function. */
 export interface NormalExtension extends Extension {
   readonly group: string;
   readonly subgroup: string;
@@ -1021,8 +1020,8 @@ export interface SchemaTextOptions {
   /** Whether top-level keys get their descriptions as comments and `tsType` is ignored, as for foreign schemas. */
   readonly notes?: boolean;
 }
-/** Converts a JSON Schema to a TypeScript type; bounded for any schema. A type that JSON Schema cannot express gives
- * its text in `tsType`. */
+/** Converts a JSON Schema to a TypeScript type of bounded length. A type that JSON Schema cannot express gives its text
+ * in `tsType`. */
 export declare function schemaText(schema: unknown, { root, notes }?: SchemaTextOptions): string;
 
 export {
