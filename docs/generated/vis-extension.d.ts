@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 3b834a19bf10ddbedf378731989996e45f07512f3a267df84ef8feec9d5e1bd6
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 8fcb7fb3d5ffbb4c5d73f8d8298a06a2807c91bd9b20ce3ee28ee65e9339f00d
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -48,7 +48,6 @@ export interface Approval {
   readonly allowed: boolean;
   /** Why the call was refused, for the model; "" if it is allowed. */
   readonly reason: string;
-  /** True if the user refused. */
   readonly byUser?: boolean;
 }
 /** The outcome that a call returns with its result. */
@@ -69,9 +68,9 @@ export interface CallOutcome {
 }
 /** Words that show the calls of a function to people, such as "reading src/app.ts" and "read 3 files". */
 export interface CallAction {
-  /** For example "reading". */
+  /** A verb for a running call, such as "reading". */
   readonly doing: string;
-  /** For example "read". */
+  /** A verb for an ended call, such as "read". */
   readonly done: string;
   /** The unit in which calls are counted: "files". */
   readonly things: string;
@@ -163,14 +162,14 @@ export interface HistoryReader {
   conversations(options: {
     readonly limit: number;
   }): Promise<readonly PastConversation[]>;
-  /** Oldest first. Reading only the newest queries takes no longer in a long conversation. */
+  /** The oldest comes first. Reading only the newest queries takes no longer in a long conversation. */
   queries(conversationId: string, options?: NewestQueries): Promise<readonly PastQuery[]>;
   iterations(queryId: string): Promise<readonly PastIteration[]>;
   /** Returns the messages sent for an iteration (1-based), or null. */
   sent(queryId: string, iteration: number): Promise<readonly SentMessage[] | null>;
-  /** Most recently defined first. */
+  /** The most recently defined variable comes first. */
   variables(conversationId: string): Promise<readonly PastVariable[]>;
-  /** Oldest first; empty if the variable does not exist. */
+  /** The oldest comes first. The list is empty if the variable does not exist. */
   versions(conversationId: string, name: string): Promise<readonly PastVersion[]>;
   /** Returns, for each variable, the variables that were read by the blocks which made it. */
   dependencies(conversationId: string): Promise<readonly Dependency[]>;

@@ -35,9 +35,7 @@ export class ConfigError extends Error {
 export class SettingError extends ConfigError {
   override readonly name = "SettingError";
   readonly key: string;
-  /** The message, without the file and the key. */
   readonly why: string;
-  /** Whether the file belongs to a project. */
   readonly project: boolean;
   constructor(
     { source, key, why, project = false, ...facts }: {

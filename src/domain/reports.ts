@@ -44,7 +44,6 @@ export interface ServerTrial {
   readonly models: readonly string[];
   /** Why the list of models is empty, or "". */
   readonly problem: string;
-  /** Whether the server rejected the key. */
   readonly refused: boolean;
 }
 
@@ -155,7 +154,6 @@ export const ExtensionTrustSchema = z.object({
 
 export type TrustFacts = Frozen<z.infer<typeof ExtensionTrustSchema>>;
 
-/** A check of `vis extensions check`. */
 export const ExtensionCheckSchema = z.object({
   what: z.string(),
   ok: z.boolean(),
@@ -219,7 +217,6 @@ export interface ExtensionAdmin {
 export const SettingFactsSchema = z.object({
   key: z.string(),
   value: z.unknown(),
-  /** The layer that sets the value in effect. */
   layer: z.enum(["default", "user", "project", "environment", "flags"]),
   where: z.string().describe('A path, a variable or a flag; "" for a default'),
   doc: z.string(),
@@ -266,7 +263,6 @@ export interface UpdateRequest {
   readonly from?: string | undefined;
   /** A minisign public key; by default the setting `update.publicKey`. */
   readonly key?: string | undefined;
-  /** Whether to look only, without a download. */
   readonly check: boolean;
   /** Whether to install an older or the same release. */
   readonly force: boolean;

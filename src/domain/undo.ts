@@ -10,7 +10,7 @@ export interface FileChange {
   readonly queryId: string | null;
   readonly iterationId?: string | null;
   readonly paths: readonly string[];
-  /** Present only in lists. */
+  /** Only lists have this field. */
   readonly undone?: boolean;
   /** Files that the undo of this change left unchanged. Present only in lists. */
   readonly kept?: readonly string[];

@@ -35,7 +35,6 @@ export async function answerCall(
     readonly view: (signal: AbortSignal) => EnvironmentView;
     /** Receives the files whose text the call returned. */
     readonly filesRead: (paths: readonly string[]) => void;
-    /** Receives the files that the call changed, if it returned a result. */
     readonly filesChanged: (paths: readonly string[]) => void;
   },
 ): Promise<unknown> {
@@ -234,7 +233,6 @@ export interface BuiltinSource {
   readonly conversationCode: (query: string | null) => Promise<unknown>;
   readonly doc: (name: string) => string | null;
   readonly topics: () => Promise<readonly Topic[]>;
-  /** Returns functions of active extensions, and functions that are switched off. */
   readonly extensions: () => { readonly functions: readonly string[]; readonly off: readonly OffPart[] };
 }
 
@@ -377,7 +375,6 @@ function bounded(text: string, chars: number): string {
   return `${text.slice(0, end > 0 ? end : chars)}\n… ${text.length - Math.max(end, 0)} more characters`;
 }
 
-/** Returns the docs of a module, or of one of its functions. */
 function moduleDoc(
   asked: string,
   { functions, source }: { readonly functions: readonly string[]; readonly source: BuiltinSource },

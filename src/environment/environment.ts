@@ -193,7 +193,6 @@ export class Environment {
     return newest?.image ?? null;
   }
 
-  /** With the keys of the running query. */
   view(signal?: AbortSignal): EnvironmentView {
     return this.views.view(signal);
   }
@@ -475,7 +474,6 @@ class RealmModules {
     this.#conversationId = conversationId;
   }
 
-  /** Returns the options for the next child. */
   options(active: ActiveExtensions | null): Pick<SandboxOptions, "modules" | "onModuleFailed"> {
     const scripts = active?.modules ?? {};
     return {

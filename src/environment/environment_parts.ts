@@ -9,13 +9,11 @@ import type { Branch, Store } from "../persistence/store.ts";
 import type { Router } from "../providers/router/router.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox/sandbox.ts";
 
-/** The caller owns the parts. */
 export interface EnvironmentParts {
   readonly branch: Branch;
   /** 0, the default, for a user's query. */
   readonly depth?: number;
   readonly parentIterationId?: string;
-  /** The user's query above this sub-query. */
   readonly userQueryId?: string;
   readonly store: Store;
   readonly registry: ExtensionSource;
@@ -49,7 +47,6 @@ export interface EnvironmentParts {
   ) => Promise<Spawned>;
   /** Rejects if no program can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
-  /** Extensions call it as `env.networkScopes`. */
   readonly networkScopes?: (
     workspace: string,
     argv: readonly string[],
@@ -60,13 +57,11 @@ export interface EnvironmentParts {
   /** Returns the top of the repository around a workspace, and whether extensions may change it without approval. They
    * may always read it. Returns null outside a repository. */
   readonly repositoryRoot?: (workspace: string) => { readonly path: string; readonly isOpen: boolean } | null;
-  /** Extensions call it as `env.obeyedPaths`. */
   readonly obeyedPaths?: (
     workspace: string,
     paths: readonly string[],
     root: string,
   ) => Promise<readonly ObeyedPath[]>;
-  /** Whether the process ends after one query. */
   readonly oneRequest?: boolean;
   readonly router?: Pick<Router, "routes" | "current">;
   readonly now: () => number;
@@ -101,7 +96,6 @@ export interface QueryScope {
       readonly type: AnswerType;
       readonly confidence: Confidence;
       readonly block: number;
-      /** The value from which the text was created. */
       readonly value: unknown;
     },
   ) => void;

@@ -56,7 +56,7 @@ interface ViewSource {
 export class EnvironmentViews {
   readonly #source: ViewSource;
   readonly #db: StoredHistory;
-  /** The view without a query. Each query has a view of its own. */
+  /** Each query has a view of its own. */
   readonly #idle: EnvironmentView;
   readonly #base: EnvironmentView;
   readonly #own = new Map<string, Pick<EnvironmentView, "store" | "bindVar">>();
@@ -214,7 +214,7 @@ export class EnvironmentViews {
   }
 }
 
-/** The caller until Vis knows which extension sees the environment. */
+/** Vis uses this caller until it knows which extension sees the environment. */
 const NOBODY: SpawnCaller = { extension: "", ask: null };
 
 /** Returns the facts about the router that extensions see. `root` replaces its model if the query has its own. */
@@ -257,7 +257,6 @@ interface BoundVariablesSource {
   readonly initialNames: () => ReadonlySet<string>;
 }
 
-/** Lets extensions read and bind variables. */
 export class BoundVariables {
   readonly #source: BoundVariablesSource;
 
@@ -775,7 +774,6 @@ export class ConversationPrograms {
     this.#untold.push(text);
   }
 
-  /** Ends all programs and waits for their end. */
   async close(): Promise<void> {
     this.#closed.abort(new Error("Ended: the conversation was closed"));
     await Promise.all(this.#running);

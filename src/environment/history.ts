@@ -25,7 +25,7 @@ export function valueOf(image: VariableImage): unknown {
     : undefined;
 }
 
-/** Oldest first, as the model sees them. */
+/** The oldest version comes first, as the model sees it. */
 export async function varHistory(store: Store, at: { readonly branchId: string; readonly name: string }): Promise<
   readonly { version: number; value: unknown; code: string; createdAt: number }[]
 > {

@@ -30,7 +30,7 @@ const PIECE_BYTES = 4 << 20;
 const PREVIEW_CHARS = 300;
 /** Shorter text is shown whole, and so are several texts with this total. */
 const WHOLE_CHARS = 8_000;
-/** The maximum length of a string. */
+/** V8 limits the length of a string. */
 const MAX_CHARS = 2 ** 29 - 24;
 
 /** Creates a variable from a source. The length of its description for the model does not depend on the size. The
@@ -170,7 +170,6 @@ async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   if (used > 0) yield piece.slice(0, used);
 }
 
-/** Returns the input variables of a query, for another run of it. */
 export async function repeatInputVariables(
   image: VariableImage,
   store: LargeTextStore,

@@ -19,18 +19,15 @@ export interface SessionSource {
   readonly stored: () => Promise<readonly VariableImage[]>;
   readonly system: () => ReadonlyMap<string, string>;
   readonly rows?: () => Promise<readonly FormerResult[]>;
-  /** Called after each restore that lost variables. */
   readonly onLost: (lost: readonly MissingVariable[]) => void;
   /** Yields UTF-8 chunks of a text that is too large to be restored with the others. */
   readonly pieces?: (large: string) => AsyncIterable<Uint8Array<ArrayBuffer>>;
-  /** Returns the names that a block may use. */
   readonly named?: (code: string, names: ReadonlySet<string>) => readonly string[];
 }
 
 export interface MissingVariable {
   readonly name: string;
   readonly reason: string;
-  /** The statement that defined it, if known. */
   readonly statement: string;
 }
 
@@ -39,7 +36,6 @@ export interface MissingVariable {
 export class SandboxSession {
   readonly #source: SessionSource;
   readonly #rows: ShownRows;
-  /** The start in progress. */
   #start: Start | null = null;
   #sandbox: Sandbox | null = null;
   /** Whether the child has run a block or is about to. */
@@ -137,7 +133,6 @@ export class SandboxSession {
     return report;
   }
 
-  /** Ends the remaining work of the query's blocks. */
   async endQuery(): Promise<void> {
     this.#rows.reset();
     await this.used?.endQuery().catch(() => {});
@@ -178,7 +173,6 @@ export class SandboxSession {
     this.#rows.reset();
   }
 
-  /** Resolves when no start is in progress. */
   async settled(): Promise<void> {
     await this.#start?.child.catch(() => {});
   }

@@ -30,7 +30,6 @@ const BLANK = /\s+|\ufeff/y, COMMENT = /\/\/[^\n]*|\/\*[^]*?\*\//y;
 // deno-lint-ignore no-control-regex -- JSON has none of them in strings
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y;
-/** Matches the token that the error quotes. */
 const TOKEN = /"[^"\n]{0,40}"?|[\w.$'-]{1,40}|[^]/y;
 
 /** Returns the position at which a text stops being JSON, or null if it is valid. */

@@ -16,13 +16,11 @@ const MAX_TEXTS = 100, MAX_LOOKED = 1_000, MAX_CHANGED = 10_000;
 interface FileText {
   /** The time of the read in the order of this process, or -1 if the text is known to be older than its file. */
   readonly at: number;
-  /** The state of the file at the read. */
   readonly state: string;
 }
 
 interface ReadBy {
   readonly by: string;
-  /** Returns the state of a file by its path in the workspace. */
   readonly stateOf: (path: string) => string;
 }
 
@@ -188,7 +186,6 @@ export class VariableIndex {
     return this.#texts.pathsOf(this.all().flatMap(({ name, scope }) => scope === "live" ? [name] : []));
   }
 
-  /** Compares the texts of variables with the states that their files have now. */
   filesLooked(states: ReadonlyMap<string, string>): void {
     if (this.#texts.looked(states)) this.#revision++;
   }

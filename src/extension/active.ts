@@ -4,16 +4,13 @@ import type { CallAction, ShownOutcome } from "../domain/query/calls.ts";
 import type { Habits, PlainResults } from "./habits.ts";
 import type { EnvironmentView, NudgeContext, ReplyExample, Topic } from "./spec.ts";
 
-/** Decides which extensions are active in a query. */
 export interface ExtensionSource {
   activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions>;
   /** Returns all extensions of an environment, active or not. */
   known?(envId: string): readonly { readonly namespace: string; readonly version: string }[];
-  /** Called when an environment is closed. */
   release?(envId: string): void;
 }
 
-/** The contributions of the active extensions to one query. */
 export interface ActiveExtensions {
   readonly list: readonly { readonly namespace: string; readonly version: string }[];
   /** Names such as "search.find". */
@@ -25,7 +22,6 @@ export interface ActiveExtensions {
   readonly misnamed: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Functions that make no lasting change. */
   readonly reads: readonly string[];
-  /** By "alias.name". */
   readonly constants: Readonly<Record<string, unknown>>;
   /** The union of their grants, in the shape of the sandbox's `Grants`. */
   readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
@@ -114,7 +110,6 @@ export function joinParts(parts: readonly Part[], call: ActiveExtensions["call"]
   };
 }
 
-/** Returns the keys of an environment that belong to one extension, by its namespace. */
 export type OwnKeys = (namespace: string, call?: OwnCall) => Partial<EnvironmentView>;
 
 export interface OwnCall {

@@ -3,7 +3,6 @@ import { join } from "node:path";
 
 type ExtensionOrigin = "home" | "project" | "path";
 
-/** A folder that may hold extensions. */
 export interface FoundFolder {
   readonly place: ExtensionOrigin;
   readonly path: string;
@@ -14,7 +13,6 @@ export interface FoundFolder {
 interface DiscoverOptions {
   readonly home: string | null;
   readonly workspace: string;
-  /** Folders that the user named for this run. */
   readonly paths?: readonly string[];
 }
 
@@ -54,7 +52,6 @@ export interface Wants {
   /** Namespaces, or names of shipped extensions. If it is not null, only these are loaded. */
   readonly allow?: readonly string[] | null;
   readonly deny?: readonly string[];
-  /** Sections of the settings, by namespace. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** Whether to load extensions that are switched off as well, for inspection. */
   readonly off?: boolean | undefined;

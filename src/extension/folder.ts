@@ -31,7 +31,6 @@ export async function readExtensionFolder(path: string): Promise<ExtensionFolder
   return extensionOfFiles(path, reader.files);
 }
 
-/** Reads an extension from files in memory. `path` is for messages. */
 export function extensionOfFiles(path: string, unsorted: ReadonlyMap<string, Uint8Array>): ExtensionFolder {
   const files = new Map([...unsorted].sort(([a], [b]) => a < b ? -1 : 1));
   const manifest = files.get("vis.json");
@@ -93,7 +92,6 @@ function hashOf(files: ReadonlyMap<string, Uint8Array>): string {
 export interface ManifestEntry {
   readonly namespace: string;
   readonly version: string;
-  /** The path of its module in the folder. */
   readonly entry: string;
   readonly requires: readonly string[];
   readonly allow: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
@@ -142,11 +140,9 @@ function isInside(path: string): boolean {
 
 const TrustedShape = z.object({
   trusted: z.array(z.object({
-    /** The real path of the folder. */
     path: z.string(),
     hash: z.string(),
     namespaces: z.array(z.string()).readonly(),
-    /** ISO 8601. */
     at: z.string(),
   })),
 });

@@ -117,7 +117,6 @@ export function plainHint(
   return "";
 }
 
-/** Whether a function or loop of the source has a variable of this name. */
 function isParameter(name: string, source: string): boolean {
   const own = name.replaceAll("$", "\\$");
   return new RegExp(

@@ -34,7 +34,6 @@ export interface Skipped {
 
 export interface LoadOptions extends Wants {
   readonly log: Log;
-  /** Folders to load in addition, in order. */
   readonly folders?: readonly FoundFolder[];
   /** The scripts of the modules of shipped extensions, generated when the program is built. */
   readonly realm?: RealmIndex;
@@ -151,7 +150,7 @@ async function loadOne(
   }
 }
 
-/** Loads the extensions of one folder. A folder of a project is loaded only if the user trusts its exact content. */
+/** A folder of a project is loaded only if the user trusts its exact content. */
 async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: LoadOptions): Promise<readonly Loaded[]> {
   const name = basename(folder.path);
   if (folder.fault !== undefined) return [failed({ name, folder }, folder.fault)];
@@ -243,12 +242,11 @@ async function importExtension(
   return withScripts(extension, { textOf, read });
 }
 
-/** Returns the paths of an extension's own tests, such as `mod_test.ts`. */
 export function testFiles({ files }: ExtensionFolder): readonly string[] {
   return [...files.keys()].filter((path) => TEST.test(path));
 }
 
-/** Imports one of the extension's own tests, which may import `@vis/extension/testing`. */
+/** The test may import `@vis/extension/testing`. */
 export async function importTest(folder: ExtensionFolder, path: string, options: ImportOptions): Promise<void> {
   await importModule(folder, path, { ...options, roots: testFiles(folder), shims: FOR_TESTS });
 }

@@ -8,7 +8,6 @@ import { z } from "zod";
 export interface SettingSources {
   /** Values that a client of this session offers, by kind and name. */
   readonly offered?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
-  /** Replaces references to secrets in a text. */
   readonly withSecrets?: ((text: string) => string) | undefined;
 }
 

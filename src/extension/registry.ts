@@ -39,10 +39,8 @@ import { defineExtension, type NormalExtension, scriptsOf } from "./validate.ts"
 interface RegistryOptions extends SettingSources {
   readonly log: Log;
   readonly home?: string | null;
-  /** Sections of the settings, by namespace. */
   readonly config?: Readonly<Record<string, unknown>>;
   readonly clock?: Pick<Clock, "sleep">;
-  /** Loads the extension that `env.load` names. */
   readonly load?: (ref: string) => Promise<Extension>;
 }
 
@@ -354,7 +352,7 @@ function grouped<A extends { readonly extension: NormalExtension }>(active: read
   );
 }
 
-/** Returns the error for a call of a function that is not active. It lists the functions of the same alias. */
+/** The error lists the functions of the same alias. */
 function unknownFunction(name: string, known: readonly string[]): HostCallError {
   const [alias = "", symbol = name] = name.split(".");
   const there = known.filter((one) => one.startsWith(`${alias}.`));
@@ -430,7 +428,6 @@ function tell({ symbol, told, log, extension, env }: Invocation, result: unknown
   }
 }
 
-/** Limits of the last lines of all outputs, and of earlier lines that report a failure. */
 const LAST_LINES = 8, FAILURE_LINES = 12;
 /** Limits of the lines that follow a line about a failure, and of the characters of each line. */
 const BLOCK_LINES = 9, KEPT_CHARS = 200;
@@ -636,7 +633,7 @@ interface OwnPart extends Omit<Part, "nudges"> {
   readonly listed: readonly Topic[];
 }
 
-/** Parts that were made before, each with its prompt. */
+/** The cache of made parts, each with its prompt. */
 const MADE = new WeakMap<NormalExtension, { readonly prompt: string; readonly part: OwnPart }>();
 
 /** Returns the part of an extension. It is made again only for another prompt, since most queries have the prompt of
@@ -715,7 +712,7 @@ function unshownLines({ alias: { alias }, symbols, shown }: NormalExtension): st
   return shown === 0 ? symbols.map((symbol) => symbolLine(alias, symbol)).join("\n") : "";
 }
 
-/** Returns a symbol with its doc line and all of its examples, as `doc()` shows it. */
+/** Includes all examples, as `doc()` shows them. */
 function symbolDoc(alias: string, symbol: FunctionSymbol | ValueSymbol): string {
   if (symbol.kind === "value") return symbolLine(alias, symbol);
   const examples = symbol.examples?.length ? symbol.examples : [exampleOf(alias, symbol)];

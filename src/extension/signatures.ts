@@ -76,7 +76,6 @@ interface Place {
   readonly root: Schema;
   readonly notes: boolean;
   readonly depth: number;
-  /** The remaining space for the whole type. */
   readonly room: { left: number };
 }
 

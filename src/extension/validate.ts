@@ -191,7 +191,7 @@ function isTuple(value: unknown): boolean {
   return value instanceof z.ZodTuple;
 }
 
-/** Matches a path that stays inside the folder. */
+/** The path stays inside the folder. */
 const PATH = /^\.\/(?:(?!\.\.?\/)[\w.-]+\/)*[\w.-]+\.m?[jt]s$/;
 const MAX_MODULES = 50;
 

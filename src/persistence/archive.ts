@@ -37,7 +37,6 @@ function toArchiveRow(
     readonly table: ArchivedTable;
     readonly content: Content;
     readonly refer: (hash: string) => void;
-    /** Returns the hash of a long cell. */
     readonly adopt: (column: string, bytes: Uint8Array) => string;
   },
 ): Row {

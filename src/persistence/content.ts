@@ -124,7 +124,7 @@ export class Content {
     return this.#loaded(this.adopt(cell));
   }
 
-  /** Treats bytes of a column as if they were in `content`. Returns the reference. */
+  /** Treats bytes of a column as content. */
   adopt(bytes: Uint8Array): string {
     const hash = hashOf(bytes);
     if (!this.#known.get(hash)) this.#known.set(hash, owned(bytes));
@@ -371,7 +371,7 @@ export async function encodingOf(db: Database, reference: string): Promise<"raw"
   return row?.encoding ?? null;
 }
 
-/** Yields the verified bytes of a content piece by piece. */
+/** The bytes are verified. */
 export async function* contentPieces(db: Database, reference: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const encoding = await encodingOf(db, reference);
   if (encoding === "delta" || encoding === null) {
@@ -390,7 +390,7 @@ interface Delta {
   readonly literals: Uint8Array<ArrayBuffer>;
 }
 
-/** This many equal bytes count as a match. */
+/** Shorter runs of equal bytes do not count as a match. */
 const ANCHOR = 16;
 /** After a difference, the base is searched at these distances, which suit a few changed bytes, a changed entry, or a
  * removed entry. */

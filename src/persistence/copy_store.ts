@@ -26,7 +26,6 @@ interface Side {
   readonly db: Database;
   readonly location: string;
   readonly toStoreError: (error: unknown, location: string) => unknown;
-  /** Moves a finished copy to its final name. */
   readonly finish?: () => Promise<void>;
 }
 
@@ -293,7 +292,6 @@ async function readRows(db: Database, { table, after, most }: Page): Promise<rea
   }));
 }
 
-/** Returns the number of rows to read at once, at least one. */
 async function rowsAtOnce(db: Database, { table, after, most }: Page): Promise<number> {
   const { columns, from } = pageOf(table, after);
   const long = columnsOfKind(table, "searched", "long", "json", "bytes", "jsonBytes").map(snakeCase);

@@ -24,9 +24,7 @@ export interface RowChange {
 
 export interface HeldRun {
   readonly id: string;
-  /** The result of `DatabaseDialect.holderOf`. */
   readonly holder: string | null;
-  /** The result of `DatabaseDialect.versionOf`. */
   readonly version?: string | null;
 }
 
@@ -45,12 +43,12 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   }
 
   abstract of(tenant: string | null): Database;
-  /** Runs SQL that a Kysely builder has compiled, and returns its rows. */
+  /** A Kysely builder has compiled the SQL. */
   abstract run(sql: string, parameters: readonly unknown[]): readonly ResultRow[] | Promise<readonly ResultRow[]>;
   /** Runs a statement without reading its rows. A transaction need not wait for it: if it fails, everything after it in
    * the transaction fails with the same error. */
   abstract store(sql: string, parameters: readonly unknown[]): void | Promise<void>;
-  /** Inserts a row. A transaction need not wait for it. */
+  /** A transaction need not wait for the insertion. */
   abstract insert(table: string, cells: ResultRow): void | Promise<void>;
   /** Changes cells of the row with this id. A transaction need not wait for it. */
   abstract update(table: string, change: RowChange): void | Promise<void>;
@@ -64,7 +62,6 @@ export abstract class Database extends Kysely<DatabaseSchema> {
     return this.write(work);
   }
 
-  /** Runs reads on one snapshot. */
   abstract read<T>(work: (tx: Database) => Promise<T>): Promise<T>;
 
   /** Runs long reads on one snapshot, on a connection of their own if possible. */
@@ -101,19 +98,15 @@ export interface DatabaseDialect {
   readonly erasure: ErasureDialect;
 
   isTenant(expression: string, tenant: string): RawBuilder<boolean>;
-  /** Returns the text of a cell, which may be in `content`. */
   wholeText(cell: string): RawBuilder<string | null>;
   /** Returns the text at a key of the JSON in a cell, which may be in `content`; NULL if the key is missing. */
   jsonText(cell: string, key: string): RawBuilder<string | null>;
   /** Whether the JSON in a column has this value at a path. True and 1 differ, and so do null and a missing value. */
   hasJson(column: string, path: readonly string[], value: string | number | boolean | null): RawBuilder<boolean>;
-  /** Whether the text of a column is in a JSON list. */
   isListed(column: string, json: string): RawBuilder<SqlBool>;
-  /** Returns SQL for the length in bytes of a column. */
   byteLength(column: string): string;
   /** Returns a SQL condition for a text that refers to content. */
   mentionsContent(column: string): string;
-  /** Returns the id of a conversation's chat. */
   externalId(conversation: string): RawBuilder<string | null>;
   /** Returns the cell of a value for a text that `putLarge` stored. */
   largeCell(reference: string): string | null;
@@ -125,7 +118,7 @@ export interface DatabaseDialect {
   /** Returns the node that has a run, and its epoch. Each write of a run begins by reading the run with it. If the run
    * is locked, no node takes it until the transaction ends. `id` is the column with its id. */
   holderOf(id: string, isLocked?: boolean): RawBuilder<string | null>;
-  /** Returns the version of the row of a run, which is read as `run`. */
+  /** `run` is the name under which the statement reads the row. */
   versionOf(run: string): RawBuilder<string | null>;
   /** Whether no node has accepted the run or will continue it. */
   hasNoJob(run: string): RawBuilder<boolean>;
@@ -138,15 +131,13 @@ export interface DatabaseDialect {
   ): Promise<readonly Pick<DatabaseSchema["requestKey"], "conversationStateId" | "queryStateId" | "fingerprint">[]>;
 
   nextActivity(tx: Database): Promise<number>;
-  /** Gives a conversation with this activity the highest number. Writes no row if it already has that number. */
+  /** Writes no row if the conversation already has the highest number. */
   moveToFront(tx: Database, conversation: { readonly id: string; readonly activity: number }): Promise<void>;
-  /** Stores both in one transaction. */
   storeBoth(db: Database, first: Storing, second: Storing): Promise<void>;
   /** Lets rows of this transaction refer to rows that it inserts later. */
   deferReferences(tx: Database): Promise<void>;
-  /** After a copy, updates the values that a database computes from all rows. */
+  /** Updates the values that a database computes from all rows. */
   afterCopy(tx: Database): Promise<void>;
-  /** Whether rows violate a rule of the schema. */
   breaksRule(error: unknown): error is Error;
 }
 
@@ -156,7 +147,6 @@ export interface SearchDialect {
   /** Whether a found text contains the words exactly as they are written. */
   readonly isExact: boolean;
   readonly isShared: boolean;
-  /** Returns a reader of the index terms that contain a token. */
   termReader(db: Database): Promise<(token: string) => Promise<readonly string[]>>;
   /** Selects the texts `s` with all of these words. */
   match(db: Database, words: SearchWords): SearchMatch;
@@ -190,7 +180,6 @@ interface ErasureDialect {
   erase(db: Database, work: ErasureWork): Promise<number>;
   /** Removes a conversation with `remove`, so that none of its data remains readable. */
   removing<T>(tx: Database, conversationId: string, remove: () => Promise<T>): Promise<T>;
-  /** Removes a large text and its own pieces. */
   dropLarge(
     db: Database,
     work: { readonly hash: string; readonly location: string; readonly busyMs: number },
@@ -275,7 +264,6 @@ export function isSeen(db: Database, expression: string): RawBuilder<boolean> {
 type Table = "conversationSoul" | "conversationState" | "queryState";
 
 const OF_BRANCH = "FROM conversation_soul c JOIN conversation_state b ON b.conversation_soul_id = c.id";
-/** SQL for the tenant of a row `t`. */
 const TENANTS: Readonly<Record<Table, string>> = {
   conversationSoul: "t.tenant",
   conversationState: "(SELECT c.tenant FROM conversation_soul c WHERE c.id = t.conversation_soul_id)",
@@ -283,7 +271,6 @@ const TENANTS: Readonly<Record<Table, string>> = {
     WHERE q.id = t.query_soul_id)`,
 };
 
-/** Returns at most two ids with this prefix. */
 export async function idsWith(
   db: Database,
   { table, prefix, where = sql<boolean>`true` }: {

@@ -63,7 +63,6 @@ export interface DatabaseStoreOptions {
   /** Finds the reason of a failed write; by default it checks the files. */
   readonly writeFault?: () => Promise<string>;
   readonly asNode?: Store["asNode"];
-  /** Converts an error of the database to `StoreError`. */
   readonly toStoreError: (error: unknown, location: string) => unknown;
 }
 
@@ -372,7 +371,6 @@ export class Owners {
   readonly #db: Database;
   /** Whether a row belongs to the tenant, by its id. Rows never change their tenant. */
   readonly #known = new BoundedMap<string, boolean>(MOST_KNOWN);
-  /** The end of the last read of unknown rows. */
   #reading: Promise<void> | null = null;
 
   constructor(db: Database) {

@@ -199,7 +199,6 @@ function isReference(column: string): string {
   return `length(${column}) = 71 AND typeof(${column}) = 'text' AND substr(${column}, 1, 7) = '${PREFIX}'`;
 }
 
-/** Returns the hashes with the hashes of their pieces and of the bases of their differences. */
 async function withParts(db: Database, hashes: ReadonlySet<string>): Promise<Set<string>> {
   const all = new Set<string>();
   const next = [...hashes];

@@ -74,7 +74,6 @@ async function firstScope(rows: Promise<readonly Scope[]>): Promise<Scope> {
   return (await rows)[0] ?? NO_SCOPE;
 }
 
-/** Looks up each row that ids refer to once. */
 class Scopes {
   readonly #db: Database;
   readonly #known = new Map<string, Scope>();

@@ -617,7 +617,6 @@ async function spentUntil(
   };
 }
 
-/** Returns the spend of the model calls of these iterations' blocks, and of their sub-queries. */
 async function spentBelow(content: Content, iterationIds: readonly string[]): Promise<readonly Spend[]> {
   if (iterationIds.length === 0) return [];
   const calls = await content.db.selectFrom("subCall").select(["usage", "costUsd"])
@@ -835,7 +834,6 @@ async function countSubcalls(tx: Database, queryId: string): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** The metadata of an iteration whose final was accepted. */
 interface FinalMetadata {
   readonly outcome: string;
   readonly last: boolean;

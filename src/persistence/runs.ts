@@ -83,7 +83,6 @@ export async function takeLease(
   { branchId, owner, holder, isAlive, now, endLeft }: {
     readonly branchId: string;
     readonly owner: ProcessOwner;
-    /** The process that holds the branch now. */
     readonly holder: ProcessOwner | null;
     readonly isAlive: IsAlive;
     readonly now: number;

@@ -362,10 +362,8 @@ interface Texts {
   readonly steered: readonly SteeredMessage[];
 }
 
-/** The end of a statement that stores entries. */
 export const PUT_ENTRY = "ON CONFLICT (owner_id, field) DO UPDATE SET words = excluded.words";
 
-/** Returns the rows of `search` for these cells of a row, its id among them. */
 export function searchEntries(table: string, cells: ResultRow): readonly ResultRow[] {
   return Object.entries(textsOf(table, cells)).filter(([, text]) => text !== "")
     .map(([field, text]) => ({ ownerTable: table, ownerId: cells["id"], field, words: WORDS.vector(text) }));

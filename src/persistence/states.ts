@@ -151,7 +151,7 @@ export class ExtensionStates implements StateStore {
     return version;
   }
 
-  /** Runs changes in a place one at a time. */
+  /** Changes in a place run one at a time. */
   #change<T>(place: StatePlace, work: (tx: Database) => Promise<T>): Promise<T> {
     return this.#db.write(async (tx) => {
       await tx.lock(`state ${place.namespace} ${place.branchId ?? tx.ownTenant}`);

@@ -48,7 +48,6 @@ export interface Store
   /** The store shows only the rows of this tenant, or all rows if it is null. New rows belong to the tenant, or to the
    * default one. Exceptions that concern every tenant are the total use of labels, the leases and the log. */
   readonly tenant: string | null;
-  /** Returns the same store as another tenant sees it. */
   of(tenant: string | null): Store;
   readonly states: StateStore;
   /** Makes this process one of the nodes that share the database. Null for a database of a single machine. */
@@ -100,7 +99,6 @@ export interface Branch {
   readonly branchId: string;
   readonly tenant: string;
   readonly title: string;
-  /** The real path of the workspace. */
   readonly workspace: string;
   readonly createdAt: number;
 }
@@ -195,7 +193,6 @@ export interface EarlierTurns {
 export interface PreviousTurn {
   readonly queryId: string;
   readonly text: string;
-  /** The previous query and the ones before it. */
   readonly earlier: EarlierTurns;
   /** `QueryEnd.idle` of the query; false if it was not recorded. */
   readonly idle: boolean;
@@ -293,7 +290,6 @@ export interface StoredBlock {
   readonly literal: boolean;
   /** The value as codec bytes if it is kept, otherwise null. */
   readonly value: Uint8Array<ArrayBuffer> | null;
-  /** Versions that this block made. */
   readonly saved: readonly VariableImage[];
 }
 
@@ -412,7 +408,6 @@ export interface LargeTextStore {
 
 /** An accepted request, which any node may take. */
 export interface NewJob extends KeyedRequest {
-  /** The id for its query. */
   readonly queryId: string;
   readonly branchId: string;
   readonly request: Uint8Array;
@@ -428,7 +423,6 @@ export interface ClaimedJob {
   readonly epoch: number;
   /** Whether its query is stored, so that this node continues it. */
   readonly begun: boolean;
-  /** Whether its previous node was lost. */
   readonly lost: boolean;
   /** The number of nodes that were lost in succession while they ran its present iteration. */
   readonly losses: number;
@@ -449,11 +443,9 @@ export interface SharedJob {
 export interface SharedEvent {
   readonly queryId: string;
   readonly number: number;
-  /** The body of the request as JSON. */
   readonly body: string;
 }
 
-/** A message to the node that runs a query. */
 export interface NodeCommand {
   readonly id: string;
   readonly queryId: string;
@@ -501,7 +493,7 @@ export interface NodeStore {
   job(queryId: string): Promise<SharedJob | null>;
   /** Returns the query that runs in a branch, on any node. */
   runningJob(branchId: string): Promise<string | null>;
-  /** Oldest first, in all branches of the conversation. */
+  /** The oldest comes first. All branches of the conversation are included. */
   jobs(conversationId: string): Promise<readonly SharedJob[]>;
   /** Sets the approvals of a run that wait for the user. The time of the run stops while any approval waits. */
   setQuestions(

@@ -16,7 +16,6 @@ export interface TableColumn<T = unknown, K extends Kind = Kind> {
   readonly filled?: true;
   /** Whether the column locates a row in this database. An archive omits it, and an import computes it again. */
   readonly local?: true;
-  /** The values that the schema allows. */
   readonly oneOf?: readonly string[];
   readonly atLeast?: number;
   /** The type of its cells, for the compiler only. */
@@ -64,7 +63,6 @@ interface TableDescription {
   readonly rows?: string;
   /** The columns that order the rows of a table of user data, so that a row follows the rows to which it refers. */
   readonly order?: readonly string[];
-  /** Whether an archive of a conversation includes the table. */
   readonly archived?: true;
 }
 
@@ -360,9 +358,7 @@ type StoredOf<T> = T extends { readonly order: typeof STORED } ? { readonly rowi
 /** The tables in the form that Kysely needs. */
 export type DatabaseSchema = { readonly [T in TableName]: CellsOf<Tables[T]["columns"]> & StoredOf<Tables[T]> };
 
-/** A table with user data, which a copy includes. */
 export type UserTable = { [T in TableName]: Tables[T] extends { readonly order: unknown } ? T : never }[TableName];
-/** A table that an archive includes. */
 export type ArchivedTable = { [T in TableName]: Tables[T] extends { readonly archived: true } ? T : never }[TableName];
 
 const described: Readonly<Record<TableName, TableDescription>> = TABLES;
@@ -404,7 +400,6 @@ export function archivedColumns(table: ArchivedTable): readonly string[] {
 /** The names in the schema bound the cache. */
 const SNAKE_NAMES = new Map<string, string>();
 
-/** Converts the camel-case name of a table or column to its name in the database. */
 export function snakeCase(name: string): string {
   let found = SNAKE_NAMES.get(name);
   if (found === undefined) {
@@ -426,7 +421,6 @@ export function columnName(name: string): string {
   return found;
 }
 
-/** The parent of each table, by the names in the database. */
 export const WITHIN: ReadonlyMap<string, string> = new Map(names.flatMap((name) => {
   const { within } = described[name];
   return within === undefined ? [] : [[snakeCase(name), snakeCase(within)] as const];
@@ -441,7 +435,6 @@ const rowsIn: Readonly<Partial<Record<ConversationTableName, string>>> = Object.
   ),
 );
 
-/** Every table with rows of a single conversation. */
 export const CONVERSATION_TABLES = Object.keys(rowsIn) as readonly ConversationTableName[];
 
 /** Tables whose rows stay when their conversation is deleted, since no foreign key leads to it. */

@@ -145,7 +145,6 @@ export class VariableRows {
   }
 }
 
-/** Returns the names that a variable's defining blocks have read, by the variable's name. */
 async function readsOf(tx: Database, lineage: Lineage): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = new Map<string, string[]>();
   for (const { name, reads } of await readEdges(tx, lineage.map(({ branchId }) => branchId))) {
@@ -503,7 +502,6 @@ export class VariableWriter {
     }
   }
 
-  /** Stores versions without a block. */
   async given(images: readonly VariableImage[]): Promise<void> {
     await this.prepare(images.map(({ name }) => name));
     for (const [order, image] of images.entries()) {

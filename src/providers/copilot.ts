@@ -207,7 +207,7 @@ function unusable(why: string): ProviderError {
   return new ProviderError(`Cannot use the Copilot token: ${why}`, { code: "server", retryable: true });
 }
 
-/** The client id of the editors' Copilot extension. The exchange accepts no other client. */
+/** The exchange accepts only the client id of the editors' Copilot extension. */
 const CLIENT_ID = "Iv1.b507a08c87ecfe98";
 const SCOPE = "read:user";
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";

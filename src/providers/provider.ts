@@ -64,7 +64,6 @@ export interface Capabilities {
   readonly images: boolean;
   /** Context size in tokens; null if unknown. */
   readonly contextTokens: number | null;
-  /** Maximum reply length in tokens, if known. */
   readonly replyTokens?: number | null;
   /** Null if unknown. */
   readonly price: Price | null;
@@ -77,7 +76,6 @@ export interface Capabilities {
 export interface Provider {
   /** The name shown with every answer, such as "openai-compatible" or "demo". */
   readonly name: string;
-  /** The model used if none is requested. */
   readonly defaultModel: string;
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
   models(options: { readonly signal: AbortSignal }): Promise<readonly string[]>;

@@ -48,7 +48,7 @@ export const FOLDER_PREFIX = "vis-sandbox-";
  * symbol. */
 const PLACE = Symbol.for("vis.firstChild");
 
-/** Keeps the child that was started before the program, for the first sandbox. */
+/** The first sandbox uses this child. */
 export function keepFirstChild(child: FirstChild): void {
   Reflect.set(globalThis, PLACE, child);
 }
@@ -60,7 +60,6 @@ export function takeFirstChild(): FirstChild | null {
   return child ?? null;
 }
 
-/** Ends the first child if it is still unused. */
 export function endFirstChild(): void {
   const child = takeFirstChild();
   if (child === null) return;

@@ -106,7 +106,7 @@ export class FrameReader {
     }
   }
 
-  /** Reads the missing bytes of the frame's current part. Returns the number of bytes used. */
+  /** Returns the number of bytes used. */
   #readPart(chunk: Bytes, at: number, onFrame: (frame: Frame) => void): number {
     const body = this.#body, target = body ?? this.#fixed;
     const missing = viewLength(target) - this.#filled, given = viewLength(chunk) - at;
@@ -127,7 +127,7 @@ export class FrameReader {
     return used;
   }
 
-  /** Reads a frame in place if it is completely inside the chunk. Returns its length, or 0. */
+  /** Returns the frame's length, or 0 if the chunk does not contain all of it. */
   #readWhole(chunk: Bytes, at: number, onFrame: (frame: Frame) => void): number {
     if (viewLength(chunk) - at < FIXED_BYTES) return 0;
     const { headerBytes, payloadBytes } = lengths(chunk, at);

@@ -32,12 +32,12 @@ export interface HostCall {
   /** The 0-based index of the block that started it. */
   readonly block: number;
   readonly signal: AbortSignal;
-  /** Receives the facts that the block's result records of the call, besides its name and time. */
+  /** The block's result records these facts, besides name and time. */
   readonly told?: (facts: Omit<BlockCall, "name" | "ms">) => void;
 }
 
 export interface SandboxOptions {
-  /** Names such as "alias.name", or bare names. */
+  /** Each name is "alias.name" or a bare name. */
   readonly functions: readonly string[];
   /** Constants that the codec supports, by "alias.name". */
   readonly constants: Readonly<Record<string, unknown>>;
@@ -93,7 +93,6 @@ export interface RunReport {
   readonly madeFrom: ReadonlyMap<string, readonly string[]>;
   /** Codec bytes of the block's value if they are at most 1 MiB, otherwise null. */
   readonly value: Uint8Array<ArrayBuffer> | null;
-  /** Whether the block is only a data literal. */
   readonly literal: boolean;
   /** Stray errors and rejections since the last report, up to a limit. */
   readonly notes: readonly string[];
@@ -168,7 +167,6 @@ function holds(walls: Walls, name: WallName): boolean {
   return walls[name];
 }
 
-/** Returns the report of a block that has no value and changed no variable. */
 export function bareReport(result: BlockResult): RunReport {
   return { result, saved: [], reads: [], madeFrom: new Map(), value: null, literal: false, notes: [] };
 }

@@ -15,7 +15,7 @@ export function isPostgres(location: string): boolean {
   return /^postgres(ql)?:\/\//.test(location);
 }
 
-/** Decodes percent-encoding; returns the text unchanged if the encoding is invalid. */
+/** Returns the text unchanged if the encoding is invalid. */
 export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

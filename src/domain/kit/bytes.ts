@@ -339,7 +339,6 @@ const CANDIDATES = [
 type Candidate = typeof CANDIDATES[number];
 const SINGLE: ReadonlySet<Candidate> = new Set(["windows-1252", "windows-1251", "koi8-r", "ibm866", "windows-1250"]);
 
-/** Enough bytes above ASCII for a guess. */
 const ENOUGH = 4_000, MOST_OF_LINE = 16_000;
 const HAN = new Set(
   "的一是不了在有我他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学对可里后小么心多天而能好都然没日于起还发" +

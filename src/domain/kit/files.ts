@@ -174,7 +174,6 @@ const SYMBOLS = {
 } as const;
 const O_DIRECTORY = Deno.build.arch === "aarch64" ? 0o40000 : 0o200000, O_CLOEXEC = 0o2000000;
 const PIECE_BYTES = 32_768;
-/** Offsets in a directory entry: its length, its kind, and the start of its name. */
 const LENGTH_AT = 16, KIND_AT = 18, NAME_AT = 19;
 const KINDS: Readonly<Record<number, Omit<Deno.DirEntry, "name">>> = {
   4: { isDirectory: true, isFile: false, isSymlink: false },

@@ -84,7 +84,6 @@ export class GitIndex {
   readonly #bytes: Buffer;
   readonly #hashBytes: number;
   readonly #version: number;
-  /** The offset at which the extensions begin. */
   #end = 0;
 
   constructor(bytes: Uint8Array<ArrayBuffer>, { sha256 }: { readonly sha256: boolean }) {

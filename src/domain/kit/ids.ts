@@ -5,7 +5,6 @@ export function newId(): string {
   return uuidv7();
 }
 
-/** The tenant of all data without a named tenant. */
 export const DEFAULT_TENANT = "default";
 
 export const TENANT_NAME = /^[A-Za-z0-9](?:[\w.@-]{0,62}\w)?$/;

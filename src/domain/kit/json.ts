@@ -222,7 +222,6 @@ function replacer(room: Room): (this: unknown, key: string, value: unknown) => u
   };
 }
 
-/** Returns the part of a value that JSON can express, limited to `left` parts. */
 function printable(value: unknown, { left }: Room): unknown {
   const most = Math.max(0, left) + 1;
   if (typeof value === "bigint") return `${value}n`;

@@ -1,6 +1,5 @@
 const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
 
-/** Whether V8 accepts this as the name of a variable. */
 export function isVariableName(name: string): boolean {
   return NAME.test(name);
 }

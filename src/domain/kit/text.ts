@@ -59,7 +59,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Formats a time in the time zone of the process: "2026-11-22 10:30", or to the day, second or millisecond. */
+/** Uses the time zone of the process: "2026-11-22 10:30", or to the day, second or millisecond. */
 export function localTime(at: number, to: "day" | "minute" | "second" | "ms" = "minute"): string {
   const local = new Date(at - new Date(at).getTimezoneOffset() * MINUTE);
   return local.toISOString().replace("T", " ").slice(0, { day: 10, minute: 16, second: 19, ms: 23 }[to]);

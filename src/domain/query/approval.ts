@@ -17,7 +17,6 @@ export interface ApprovalRequest {
   readonly lasting?: boolean | undefined;
 }
 
-/** A request as the user sees it. */
 export interface ApprovalQuestion extends ApprovalRequest {
   readonly id: string;
   readonly extension: string;
@@ -36,14 +35,12 @@ export interface Approval {
   readonly allowed: boolean;
   /** Why the call was refused, for the model; "" if it is allowed. */
   readonly reason: string;
-  /** True if the user refused. */
   readonly byUser?: boolean;
 }
 
 export interface ApprovalAdmin {
   /** Lists the rules of this workspace, or of all workspaces, oldest first. */
   list(options: { readonly all: boolean }): Promise<readonly KeptRule[]>;
-  /** Removes the approval with this full id, if there is one. */
   remove(id: string): Promise<void>;
 }
 

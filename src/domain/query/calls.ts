@@ -10,7 +10,6 @@ export interface HostCallEvent {
   readonly ms?: number | undefined;
   /** False if the call threw or failed in its purpose, such as a command that exits with 1. */
   readonly ok?: boolean | undefined;
-  /** The outcome in a few words: "12 passed". */
   readonly outcome?: string | undefined;
   /** True if the call failed because the user refused it. */
   readonly refusedByUser?: boolean | undefined;
@@ -18,12 +17,11 @@ export interface HostCallEvent {
   readonly output?: string | undefined;
   /** The exit code of the command that the call ran, null if it has none; absent for calls without a command. */
   readonly exitCode?: number | null | undefined;
-  /** Set if the call may have changed something that lasts. */
+  /** Set if the call may have made a lasting change. */
   readonly changes?: "files" | "other" | undefined;
   readonly diffs?: readonly string[] | undefined;
 }
 
-/** A call for `BlockTally`: an event, or the record of an ended call. */
 type RecordedHostCall =
   & Pick<HostCallEvent, "name" | "ok" | "action" | "outcome" | "refusedByUser" | "output">
   & { readonly phase?: HostCallEvent["phase"] };
@@ -56,7 +54,6 @@ export interface BlockDiff {
   readonly diff: string;
 }
 
-/** Returns the changes of a block, or of all blocks, from the metadata of their stored iteration. */
 export function storedDiffs({ diffs }: Readonly<Record<string, unknown>>, block: number | null = null): string[] {
   return (Array.isArray(diffs) ? diffs as unknown[] : []).flatMap((one) => {
     if (typeof one !== "object" || one === null || !("diff" in one) || typeof one.diff !== "string") return [];
@@ -70,9 +67,9 @@ const SUBJECT_ITEMS = 10;
 
 /** Words that show the calls of a function to people, such as "reading src/app.ts" and "read 3 files". */
 export interface CallAction {
-  /** For example "reading". */
+  /** A verb for a running call, such as "reading". */
   readonly doing: string;
-  /** For example "read". */
+  /** A verb for an ended call, such as "read". */
   readonly done: string;
   /** The unit in which calls are counted: "files". */
   readonly things: string;
@@ -246,10 +243,8 @@ export interface FormerResult {
 
 /** The values of `results` and `printed` for a child that replaces another one. */
 export interface FormerResults {
-  /** Rows of the last iteration, by index. */
   readonly shown: readonly FormerResult[];
-  /** Rows of the running iteration, by index. */
   readonly running: readonly FormerResult[];
-  /** The running iteration; -1 between two iterations. */
+  /** -1 between two iterations. */
   readonly iteration: number;
 }

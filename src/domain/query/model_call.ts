@@ -15,7 +15,6 @@ export interface ModelTrace {
   readonly repairs: readonly string[];
 }
 
-/** A plain model call that a block made. */
 export interface SubCall {
   readonly iterationId: string;
   readonly provider: string;

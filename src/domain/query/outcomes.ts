@@ -108,7 +108,6 @@ export const MORE_STEPS = 10;
 /** Every interface offers to continue in these words. */
 export const MORE_TEXT = `${MORE_STEPS} more steps`;
 
-/** Whether more steps would continue a query that ended for this reason. */
 export function takesMore(reason: QueryReason): boolean {
   return reason === "max_iterations" || reason === "answer_schema";
 }

@@ -1,6 +1,6 @@
 import type { QueryEvent, QueryEventBody, QueryResult } from "./query_schemas.ts";
 
-/** Whether the event belongs to a sub-query, whose events are interleaved with the parent's. */
+/** The events of a sub-query are interleaved with the parent's. */
 export function isChild({ parentQueryId }: QueryEvent): boolean {
   return parentQueryId !== undefined;
 }
@@ -9,7 +9,6 @@ export function isEnd(event: QueryEvent): event is Extract<QueryEvent, { readonl
   return event.type === "final" || event.type === "failed" || event.type === "cancelled";
 }
 
-/** Whether the event ends a query that is not a sub-query. */
 export function isOwnEnd(event: QueryEvent): event is Extract<QueryEvent, { readonly result: QueryResult }> {
   return isEnd(event) && !isChild(event);
 }
@@ -86,7 +85,7 @@ export function beforeEpoch(epoch: number): number {
   return (epoch - 1) * EACH;
 }
 
-/** Counts the omitted events between two numbers. The number missing at the end of an epoch is unknown. */
+/** The number missing at the end of an epoch is unknown, so it is not counted. */
 export function omittedBetween(last: number, next: number): number {
   const from = Math.floor((next - 1) / EACH) * EACH;
   return next - Math.max(last, from) - 1;

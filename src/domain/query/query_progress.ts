@@ -21,7 +21,6 @@ export interface StepBlock {
 }
 
 export interface StepChild {
-  /** The beginning of its request, on one line. */
   readonly task: string;
   iteration: number;
   /** Null while it is running. */
@@ -41,7 +40,6 @@ function endOfChild({ status, reason, answer }: Pick<QueryResult, "status" | "re
   return { ok, text: ok ? answer : reasonText(reason) };
 }
 
-/** Returns the children in the metadata of a stored iteration. */
 export function storedChildren({ children }: Readonly<Record<string, unknown>>): StepChild[] {
   return (Array.isArray(children) ? children as unknown[] : []).flatMap((one) => {
     const { task, iteration, done } = asRecord(one);
@@ -176,7 +174,7 @@ export class QueryProgress {
         this.#blockOf(step, event.block, "running").result = boundedResult(event.result);
         return;
       case "host_call": {
-        const begins = event.phase === "start" && event.action !== undefined; // Vis's own functions are not shown
+        const begins = event.phase === "start" && event.action !== undefined; // Vis's own functions are not shown.
         const block = this.#blockOf(step, event.block, begins ? "calling" : "running");
         block.calling = this.#detail = begins ? callingText(event) : "";
         block.printing = "";

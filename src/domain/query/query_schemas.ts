@@ -18,7 +18,6 @@ const UsageSchema = z.object({
   cacheWrite: count.optional().describe("Part of input that was written to a cache"),
   reasoning: count.describe("Part of output that was reasoning"),
   calls: count,
-  /** Present if some tokens are estimated. */
   estimated: count.optional().describe(
     "Number of calls whose input or output is estimated from their texts, since the provider did not count it",
   ),
@@ -65,7 +64,6 @@ export const QueryResultSchema = z.object({
 }).describe("Result of a query");
 
 export type QueryResult = Frozen<z.infer<typeof QueryResultSchema>>;
-/** The stored facts about the end of a query. */
 export interface QueryEnd extends Omit<QueryResult, "queryId" | "conversationId" | "value"> {
   /** Set if neither the query nor an earlier one in its branch changed or ran anything. Text that a later answer may
    * refer to also prevents it. */
@@ -75,7 +73,6 @@ export type AnswerType = QueryResult["answerType"];
 export type Confidence = QueryResult["confidence"];
 
 const callOk = z.boolean().describe("False if it threw, or if its command exited with 1");
-/** Facts about a call for people. */
 export const toldOfCall = {
   action: z.object({ doing: z.string(), done: z.string(), things: z.string(), subject: z.string() }).optional()
     .describe("Words for the call, such as reading, read, files, src/app.ts"),
@@ -108,19 +105,17 @@ export const BlockResultSchema = z.object({
     column: position,
     /** The line of the block with a caret under the column; "" if the position is unknown. */
     excerpt: z.string(),
-    /** Only frames inside the block. */
+    /** The stack contains only frames inside the block. */
     stack: z.string(),
   }).nullable(),
   defined: z.array(z.string()),
   /** Variables whose bytes changed without a new definition. */
   touched: z.array(z.string()),
-  /** Variables that hold an unsettled promise. */
   pending: z.array(z.string()),
   /** Variables that became unavailable when this block ended, such as values that cannot be kept. */
   lost: z.array(z.string()),
   ms: z.number(),
   timedOut: z.boolean(),
-  /** How Vis repaired the text before it ran. */
   repaired: z.string().nullable(),
   /** The first 1,000 calls that ended with the block. Only the first 100 have `action`, `outcome` and `output`. */
   calls: z.array(z.object({ name: z.string(), ms: z.number(), ok: callOk, ...toldOfCall })),

@@ -6,7 +6,7 @@ interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {
   readonly branchId: string;
   readonly text: string;
   readonly createdAt: number;
-  /** Oldest first. */
+  /** The oldest comes first. */
   readonly steered: readonly SteeredMessage[];
   /** The time at which the next iteration began, if a fork shows only the first ones. */
   readonly forkedAt?: number;
@@ -50,12 +50,12 @@ export interface IterationRange {
   readonly limit: number;
 }
 
-/** Returns the iterations of a query that its branch shows. A fork within the query shows only the first ones. */
+/** A fork within the query shows only its first iterations. */
 export function shownRange({ forkedAt, iterations }: StoredQuery): IterationRange {
   return { after: -1, limit: forkedAt === undefined ? Number.MAX_SAFE_INTEGER : iterations };
 }
 
-/** The key that makes a request idempotent: the same key and fingerprint identify the same request. */
+/** The same key and fingerprint identify the same request. */
 export interface RequestKey {
   readonly branchId: string;
   readonly key: string;

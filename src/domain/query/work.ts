@@ -33,7 +33,7 @@ export class QueryWork {
     }
   }
 
-  /** Returns the work with the changed files. `claimed`: the request or its answer mentions work, done or not. */
+  /** `claimed`: the request or its answer mentions work, done or not. */
   facts(files: ChangedFiles, { claimed }: { readonly claimed: boolean }): Work {
     const commands = [...this.#commands].map(([command, how]) => ({ command, ...how })), others = [...this.#others];
     const ran = commands.slice(-SHOWN_ACTIONS).map(({ command, outcome }) =>
@@ -186,7 +186,7 @@ function unchanged(made: boolean): Changed {
   return { made, done: "", added: 0, removed: 0, more: new Map(), less: new Map() };
 }
 
-/** Returns the lines that are not in `kept`, and removes the others from `kept`. */
+/** Removes the matched lines from `kept`. */
 function without(lines: readonly string[], kept: Lines): { readonly rest: readonly string[]; readonly taken: number } {
   const rest = lines.filter((line) => {
     const times = kept.get(line) ?? 0;

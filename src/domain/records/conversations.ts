@@ -16,7 +16,6 @@ export interface NewConversation {
 }
 
 export interface BranchPoint {
-  /** The run of a query (`query_state.id`) in the branch. */
   readonly queryId: string;
   /** The last included iteration (0-based); null for all iterations, -1 for the state before the query. */
   readonly position: number | null;

@@ -45,7 +45,6 @@ export const StatsSchema = z.object({
 export type DatabaseStats = Frozen<z.infer<typeof StatsSchema>>;
 
 export const PruneSchema = z.object({
-  /** True if nothing was changed. */
   dryRun: z.boolean(),
   /** Conversations without activity since the given time, oldest first. */
   conversations: z.array(
@@ -101,7 +100,7 @@ export interface DatabaseCopyReport {
   /** The address, without its password. */
   readonly from: string;
   readonly to: string;
-  /** The number of rows, all compared with the source. */
+  /** All rows were compared with the source. */
   readonly rows: number;
   readonly ms: number;
 }

@@ -55,9 +55,9 @@ export interface StateStore {
   get(place: StatePlace, which: { readonly key: string; readonly version?: number | undefined }): Promise<
     StateVersion | null
   >;
-  /** Newest first. */
+  /** The newest comes first. */
   history(place: StatePlace, which: { readonly key: string; readonly limit: number }): Promise<readonly StateVersion[]>;
-  /** Sorted by key, without deleted keys. */
+  /** The states are sorted by key, without deleted keys. */
   list(
     place: StatePlace,
     which: { readonly prefix?: string | undefined; readonly limit: number },

@@ -61,14 +61,14 @@ export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
   /** Lists conversations, those with the newest query first. */
   conversations(options: { readonly limit: number }): Promise<readonly PastConversation[]>;
-  /** Oldest first. Reading only the newest queries takes no longer in a long conversation. */
+  /** The oldest comes first. Reading only the newest queries takes no longer in a long conversation. */
   queries(conversationId: string, options?: NewestQueries): Promise<readonly PastQuery[]>;
   iterations(queryId: string): Promise<readonly PastIteration[]>;
   /** Returns the messages sent for an iteration (1-based), or null. */
   sent(queryId: string, iteration: number): Promise<readonly SentMessage[] | null>;
-  /** Most recently defined first. */
+  /** The most recently defined variable comes first. */
   variables(conversationId: string): Promise<readonly PastVariable[]>;
-  /** Oldest first; empty if the variable does not exist. */
+  /** The oldest comes first. The list is empty if the variable does not exist. */
   versions(conversationId: string, name: string): Promise<readonly PastVersion[]>;
   /** Returns, for each variable, the variables that were read by the blocks which made it. */
   dependencies(conversationId: string): Promise<readonly Dependency[]>;
@@ -138,9 +138,9 @@ export interface LogRow extends LogEntry {
 }
 
 export interface Archive {
-  /** Best match first. All words must occur. The text has no query syntax. */
+  /** The best match comes first. All words must occur. The text has no query syntax. */
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
-  /** Oldest first. */
+  /** The oldest comes first. */
   logs(filter: LogFilter): Promise<readonly LogRow[]>;
 }
 

@@ -48,14 +48,13 @@ type QueryFacts = Pick<StoredQuery, "queryId" | "text" | "running" | "status" | 
 export interface RecordedQuery
   extends QueryFacts, Pick<StoredQuery, "usage" | "costUsd" | "ms" | "notes" | "steered" | "createdAt"> {
   readonly images: readonly Image[];
-  /** The JSON Schema that the answer had to satisfy. */
   readonly answerSchema: JsonValue | null;
   /** Null without input, and for sub-queries. */
   readonly context: RecordedContext | null;
   readonly iterations: readonly RecordedIteration[];
 }
 
-/** Oldest query first. */
+/** The oldest query comes first. */
 export interface Recording {
   readonly conversationId: string;
   readonly title: string;
@@ -80,7 +79,6 @@ export type PlayedReply =
     readonly text: string;
     readonly reasoning: string;
     readonly cut?: true;
-    /** The error that broke off the reply. */
     readonly broken?: string;
   }
   /** `fatal`: the error ended the query. */
@@ -298,7 +296,6 @@ function resultOf(result: BlockResult): Facts {
   };
 }
 
-/** Maps the folders of a recording to the folders of its replay. */
 export class PathMap {
   readonly #pairs: readonly (readonly [recorded: string, played: string])[];
 
@@ -348,6 +345,5 @@ export interface ReplayPlace {
     readonly bytes: number;
     readonly leftOut: number;
   } | null;
-  /** Removes the copy. */
   close(): Promise<void>;
 }

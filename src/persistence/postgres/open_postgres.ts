@@ -200,7 +200,6 @@ async function schemaOf(
 /** The checksum of the first of those migrations, which every such database has recorded. */
 export const FORMER_POSTGRES_FIRST = "e741d4279af442680e07ccc112533022f9574f9b2b293fc42b77936600ef84a7";
 
-/** The former version that is upgraded to V1. */
 const FORMER_POSTGRES_NEWEST = 8;
 
 /** Rows had checksums, and sums of the rows below them, which V8 no longer used. */

@@ -457,7 +457,6 @@ class PostgresTransaction {
     this.#options = options;
   }
 
-  /** Whether the transaction has sent its mark. */
   get isMarked(): boolean {
     return this.#isMarked;
   }
@@ -486,7 +485,7 @@ class PostgresTransaction {
     this.#add(this.#send(statement, true));
   }
 
-  /** Inserts a row, with its entries in the search index. */
+  /** The row's entries in the search index are inserted too. */
   insert(table: string, given: ResultRow): void {
     const cells = typeof given["result"] === "string" ? { ...given, result: referenceBytes(given["result"]) } : given;
     this.#put(() => this.#batch.insert({ table, cells }));
@@ -559,7 +558,6 @@ class PostgresTransaction {
     ));
   }
 
-  /** Runs a statement as its own transaction. */
   async #alone(statement: Statement, prepared: boolean): Promise<Result> {
     const seen = this.#connection.see(this.#options.seen);
     const [result] = await Promise.all([this.#query(statement, prepared), seen]);
@@ -592,7 +590,6 @@ interface NewRow {
   readonly then?: string;
 }
 
-/** Rows of one table with the same columns. */
 interface Rows {
   readonly columns: readonly string[];
   readonly then: string;
@@ -667,7 +664,7 @@ function canCarry(text: string): boolean {
   return isChange(text) || isRead(text);
 }
 
-/** Joins a change and another statement into one. If the other statement reads, it does not see the change. */
+/** If the other statement reads, it does not see the change. */
 function withChange(change: Statement, { text, parameters }: Statement): Statement {
   const from = parameters.length;
   const moved = change.text.replace(/\$(\d+)/g, (_, number) => `$${Number(number) + from}`);

@@ -49,7 +49,6 @@ export function sqlState(error: unknown): string {
   return /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]+$/.test(code) ? code : "";
 }
 
-/** The connection was lost, or cannot be made. */
 export class ConnectionLost extends Error {
   override readonly name = "ConnectionLost";
 }

@@ -140,7 +140,7 @@ export class Server {
     return this.#fault;
   }
 
-  /** Takes a connection. Waits for a lost server with growing pauses, as long as patience lasts. */
+  /** Waits for a lost server with growing pauses, as long as patience lasts. */
   async take(patienceMs: number = ownPatience() ?? this.#patienceMs): Promise<Connection> {
     const start = performance.now();
     for (let pause = PAUSE_MS;; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
@@ -309,7 +309,6 @@ export class Server {
     }
   }
 
-  /** Watches a connection that owes answers. */
   #watch(client: Client, state: State): void {
     if (state.isLooking) return;
     clearTimeout(state.timer);
@@ -380,7 +379,6 @@ export function referenceBytes(reference: string): Uint8Array {
   return new Uint8Array([REFERENCE_START, ...new TextEncoder().encode(reference)]);
 }
 
-/** Returns the reference in such a cell, or the cell unchanged. */
 function referenceOr(cell: unknown): unknown {
   const isReference = cell instanceof Uint8Array && cell[0] === REFERENCE_START && cell.length === REFERENCE_LENGTH;
   return isReference ? new TextDecoder().decode(cell.subarray(1)) : cell;
@@ -413,7 +411,6 @@ export interface Statement {
   readonly parameters: readonly unknown[];
 }
 
-/** The state of a run when it was read. */
 export interface SeenRun {
   readonly id: string;
   readonly version: string;
@@ -423,7 +420,6 @@ export interface SeenRun {
 
 interface Mark {
   readonly mark: string;
-  /** The required value of `vis.tenant`. */
   readonly tenant: string;
   /** The run that must be unchanged since it was read. */
   readonly run: SeenRun | null;

@@ -84,7 +84,7 @@ interface TransactionsOptions {
   readonly committed?: () => void;
 }
 
-/** The transactions on one connection, one after the other. */
+/** Transactions on one connection run one after the other. */
 export class Transactions {
   readonly #connection: SqliteConnection;
   readonly #busyMs: number;
@@ -126,7 +126,6 @@ export class Transactions {
     });
   }
 
-  /** Runs a statement as its own transaction. */
   statement<T>(run: () => T): T | Promise<T> {
     return this.#turns.open === 0 ? run() : this.#turns.run(() => Promise.resolve(run()));
   }
@@ -172,7 +171,6 @@ export function* tableRows(
   db: DatabaseSync,
   { table, columns, where = "true" }: {
     readonly table: string;
-    /** SQL expressions for the columns. */
     readonly columns: string;
     readonly where?: string;
   },

@@ -251,7 +251,6 @@ const BEGIN_BYTES = 64 * 1024;
 const MAGIC = "SQLite format 3\0";
 
 interface Begin {
-  /** The size of the file in bytes. */
   readonly size: number;
   readonly header: Buffer;
 }
@@ -411,7 +410,6 @@ function checksum(
   return [one >>> 0, two >>> 0];
 }
 
-/** Reads these bytes of a file; fewer at its end. */
 async function readBytes(
   file: FileHandle,
   { from, length }: { readonly from: number; readonly length: number },

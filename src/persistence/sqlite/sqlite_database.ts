@@ -144,7 +144,6 @@ class SnakeCaseCompiler extends SqliteQueryCompiler {
 /** Texts of statements, by action, table and columns. */
 const TEXTS = new Map<string, string>();
 
-/** Returns the statement that inserts a row with these columns. */
 function insertText(table: string, columns: readonly string[]): string {
   return known(`insert ${table} ${columns.join(" ")}`, () => {
     const places = columns.map(() => "?").join(", ");

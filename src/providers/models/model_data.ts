@@ -5,13 +5,11 @@ export type ModelDataSet = keyof typeof FILES;
 
 interface ModelFacts extends Capabilities {
   readonly name: string;
-  /** Maximum reply length in tokens. */
   readonly replyTokens: number | null;
   /** Whether to use OpenAI's Responses API if a service has several APIs. */
   readonly responses: boolean;
 }
 
-/** The models of one service. */
 export interface ModelData {
   /** Package, version, licence and date. */
   readonly source: string;

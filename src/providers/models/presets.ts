@@ -26,14 +26,11 @@ export interface Preset {
   /** Model names contain slashes themselves, such as openai/gpt-4.1. */
   readonly slashes?: true;
   readonly data: ModelDataSet | null;
-  /** Headers that every request sends. */
   readonly headers?: Readonly<Record<string, string>>;
   /** A path that needs a valid key, for services that list their models without one. */
   readonly keyPath?: string;
-  /** The page on which the service issues keys. */
   readonly keyPage?: string;
   readonly start?: string;
-  /** Default port of the server on this machine. */
   readonly localPort?: number;
 }
 
@@ -207,9 +204,7 @@ function withoutLogin(text: string): string {
   return text.replace(/^(\w+:\/\/)?[^@/]*@/, "$1").slice(0, 200);
 }
 
-/** A model server found on this machine. */
 export interface LocalServer {
-  /** The name of the preset of this address. */
   readonly preset: string;
   readonly title: string;
   readonly baseUrl: string;

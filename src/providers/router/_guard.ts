@@ -87,7 +87,6 @@ function isFailure({ code, retryable }: ProviderError): boolean {
 }
 
 interface BreakerLimits {
-  /** The number of consecutive failures that opens the breaker. */
   readonly failures: number;
   /** The breaker stays open this long before one call may probe the service. */
   readonly openMs: number;

@@ -50,7 +50,6 @@ class Watch {
   readonly #caller: AbortSignal;
   readonly #model: string;
   readonly #patience: Patience;
-  /** Aborted with the reason for an early end of the stream. */
   readonly #abort = new AbortController();
   readonly #begun: number;
   #since: number;
@@ -69,7 +68,6 @@ class Watch {
     else void this.#guard();
   }
 
-  /** The signal that the provider receives. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }

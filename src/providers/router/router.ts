@@ -19,7 +19,6 @@ export interface RouterOptions {
   /** The list has at least one route. The first is the root model. The others serve when it fails or when they are
    * requested. */
   readonly routes: readonly ModelRoute[];
-  /** By the name of the provider. */
   readonly limits?: Readonly<Record<string, RateLimit>>;
   /** Notes for the user on how the routes were chosen. */
   readonly notes?: readonly string[];
@@ -56,17 +55,14 @@ export interface RouterCallOptions {
   /** Receives text and reasoning as they arrive. Returns true if a part was shown to a user. A reply that breaks off is
    * then not requested again, since shown text cannot be retracted. */
   readonly onEvent?: (event: Exclude<ModelEvent, { type: "end" }>) => boolean;
-  /** Called after each attempt. */
   readonly onAttempt?: (trace: ModelTrace) => void;
   /** Called before another attempt. If it returns false, the last error ends the call. */
   readonly mayRetry?: () => boolean;
-  /** Called before each pause. */
   readonly onPause?: (pause: Pause) => void;
   /** Called while the first word of a reply is late: after 15 s, and each time the wait has doubled. */
   readonly onWait?: (wait: Wait) => void;
 }
 
-/** A wait for a reply that has not begun. */
 type Wait = Readonly<{ model: string; waitedMs: number; limitMs: number }>;
 
 /** The delay of the next attempt, with its reason. */
@@ -87,11 +83,10 @@ export interface RouterReply {
   readonly finish: string;
   /** The tool that the model called although none was offered, with the beginning of its arguments. */
   readonly toolCall: string | null;
-  /** Oldest first; the last one succeeded. */
+  /** The oldest comes first. The last one succeeded. */
   readonly attempts: readonly ModelTrace[];
 }
 
-/** A route and the ticket of its guard. */
 interface Way {
   readonly route: ModelRoute;
   readonly gate: ProviderGuard;
@@ -108,11 +103,9 @@ interface Asking {
 
 type Served = Omit<RouterReply, "attempts">;
 
-/** The result of calling each route in turn. */
 type Round = { readonly reply: Served } | {
   readonly error: ProviderError;
   readonly asked: boolean;
-  /** Routes whose failure may be temporary. */
   readonly passing: readonly { readonly route: ModelRoute; readonly error: ProviderError }[];
 };
 
@@ -302,7 +295,6 @@ interface CallPatience extends Patience {
 }
 
 class ModelCall {
-  /** Whether part of a reply was received. */
   heard = false;
   /** Whether the caller has shown part of a reply. */
   shown = false;

@@ -45,7 +45,6 @@ export function unpricedText({ provider, model }: ModelRoute): string {
     `config.jsonc (provider ${provider.name}), or choose a model with a known price (vis models)`;
 }
 
-/** The number of tokens reserved for the reply. */
 const REPLY_TOKENS = 4_096;
 
 /** Returns the routes that can serve a request, best first: in the given order, or in the order of a preference. Throws

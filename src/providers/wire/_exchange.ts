@@ -29,7 +29,6 @@ export interface ExchangeFacts {
   readonly signal: AbortSignal;
   /** Properties of the service that earlier calls found. */
   readonly quirks: Quirks;
-  /** Called whenever bytes of the reply arrive. */
   readonly onBytes?: (() => void) | undefined;
 }
 
@@ -40,7 +39,6 @@ interface HttpCall {
 
 /** An HTTP call to a service. It converts every failure at the HTTP level to a `ProviderError`. */
 export class HttpExchange {
-  /** The service's error, sent instead of a reply. */
   refusal: ServiceError | null = null;
   bytes = 0;
   /** The first bytes of the reply as text, for messages. */
@@ -66,7 +64,6 @@ export class HttpExchange {
     return await this.#json(this.#read(response), response.status);
   }
 
-  /** Returns the error for a refusal that arrived within a reply. */
   refused(body: unknown): Error {
     return this.#refused({ ...said(body), headers: new Headers() });
   }
@@ -309,7 +306,6 @@ export async function* sse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<rea
   if (events.length > 0) yield events;
 }
 
-/** The event whose lines are arriving. */
 class OpenEvent {
   #data: string[] = [];
   #name = "";
@@ -317,7 +313,6 @@ class OpenEvent {
   /** Whether the data so far is JSON that ends inside a string: a server wrote its line end unescaped. */
   #isInString = false;
 
-  /** Returns the events that this line ends. */
   add(line: string): readonly unknown[] {
     if (line === "") return this.#close();
     const isJson = line[0] === "{" || line[0] === "[";
@@ -363,7 +358,7 @@ class OpenEvent {
   }
 }
 
-/** Returns the JSON of an event; undefined, which JSON cannot express, if the text is not JSON. */
+/** Returns undefined, which JSON cannot express, if the text is not JSON. */
 export function eventJson(text: string): unknown {
   try {
     return readLaxJson(text);

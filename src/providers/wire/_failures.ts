@@ -156,7 +156,6 @@ export class Failures {
     return new ProviderError(message, { code: "server", retryable: false, status });
   }
 
-  /** Returns the error for a model or a filter that declined to answer. */
   declined(text: string, status: number | null = null): ProviderError {
     return new ProviderError(
       `Cannot get an answer: the model refused the request${this.#said(text)}; rephrase it`,
@@ -237,7 +236,6 @@ interface Said {
   readonly waits: readonly string[];
 }
 
-/** Fields of a reply, or of a part of one, in any format. */
 const REPLY = ["choices", "candidates", "promptFeedback", "content", "output", "delta", "response", "item", "part"];
 const FINE = new Set(["", "0", "200", "ok", "success"]);
 

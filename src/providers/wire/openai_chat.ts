@@ -165,7 +165,6 @@ function refused(text: string): string | null {
 }
 
 interface ChatDialect {
-  /** Returns the fields of the request for a reasoning level. */
   reasoning(level: ReasoningLevel): JsonFields;
   headers(request: ModelRequest): Readonly<Record<string, string>>;
   readonly modelsPath: string;

@@ -82,7 +82,6 @@ function readCall({ type, name, arguments: input, input: text }: JsonFields, rep
   if (typeof type === "string" && type.endsWith("_call")) reply.call({ name: name ?? type, input: input || text });
 }
 
-/** Reads the whole output of a reply that did not arrive in pieces. */
 function readOutput(output: unknown, reply: ReplyBuilder): void {
   const items = partsIn(output);
   if (items.some(({ content }) => partsIn(content).length > 0)) reply.forgetWhole();

@@ -14,15 +14,12 @@ const SURELY_REPEATED = 16;
 /** The reply so far, independent of the service's format. A wire writes it; the provider reads it. */
 export class ReplyBuilder {
   model: string;
-  /** Why the reply ended. */
   finish: string | null = null;
-  /** Whether the stream signalled its end. */
   isWhole = false;
   /** Whether the model or a filter declined to answer. */
   isDeclined = false;
   /** The error that the stream reported, as received. */
   failure: unknown = null;
-  /** The end of the text, for messages. */
   tail = "";
   /** The number of events in the stream that belonged to this API. */
   understood = 0;
@@ -36,7 +33,6 @@ export class ReplyBuilder {
   #wentOn = false;
   readonly #size = new ReplySize();
   readonly #sentTokens: number;
-  /** The latest counts from the service. */
   #counts: { readonly [K in Count]?: number } = {};
   /** Bytes of the whole reply, and of the part before the service last counted the output. */
   #bytes = 0;
@@ -100,14 +96,12 @@ export class ReplyBuilder {
     return [...this.#oddities].map(([name, value]) => `${name}: ${value}`);
   }
 
-  /** Returns the events that were not taken yet. */
   take(): readonly ModelEvent[] {
     const events = this.#pending;
     this.#pending = [];
     return events;
   }
 
-  /** Called once at the end. */
   close(): void {
     this.#size.close();
   }

@@ -24,7 +24,6 @@ export interface CallFacts {
 export interface ProviderApi {
   /** The name in errors, such as "the chat completions API". */
   readonly api: string;
-  /** Returns the headers that contain a key. */
   authorize(token: string): Readonly<Record<string, string>>;
   request(request: ModelRequest, facts: CallFacts): WireCall;
   /** Reads one event of a stream. Returns false if it does not belong to this API. Events with an `error` are not
@@ -36,7 +35,7 @@ export interface ProviderApi {
   /** Returns the name of the field to omit after the service refused the request with this text, or null. The provider
    * itself detects "stream". */
   refused(text: string): string | null;
-  /** Returns the call that lists models. `page` is the `next` that `modelsIn` returned. */
+  /** `page` is the `next` that `modelsIn` returned. */
   modelsAt(page: string | null): Pick<WireCall, "path" | "query">;
   /** Returns null if it is not a list of models. */
   modelsIn(body: unknown): { readonly ids: readonly string[]; readonly next: string | null } | null;
@@ -45,14 +44,12 @@ export interface ProviderApi {
 export type WireProtocol = "openai-chat" | "openai-responses" | "anthropic" | "google";
 
 export interface ProviderOptions {
-  /** The name shown with every answer. */
   readonly name: string;
   /** Includes the version path, for example https://api.openai.com/v1. */
   readonly baseUrl: string;
   /** The key, or "" if the service needs none. A function is called before each request, so that short-lived tokens can
    * be renewed. It returns null if the service needs no key. It may throw `ProviderError` of kind auth. */
   readonly token: string | ((signal: AbortSignal) => Promise<string | null>);
-  /** Headers in addition to the protocol's own. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly defaultModel: string;
   /** The capabilities of a model; by default `UNKNOWN_MODEL`. */

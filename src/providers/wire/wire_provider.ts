@@ -35,7 +35,6 @@ const GRACE_MS = 5_000;
 /** Matches a service that answers whole, or for which streaming has another meaning. */
 const NO_STREAMING =
   /\bstream(ing)?\b['"`]?.{0,60}\b(not |un|dis)(supported|allowed|enabled|available|implemented|abled)|\b(not |un)support\w*\b.{0,40}\bstream(ing)?\b|\bstream['"`]? (does not|must be|should be).{0,20}(true|false)|\bstream(ing)? (is|was) (off|disabled)/i;
-/** Limits of the pages and models of a list. */
 const MAX_PAGES = 20, MAX_MODELS = 10_000;
 
 /** A provider for any service, with the given wire format. Throws `ConfigError` for an unusable address, key or
@@ -226,7 +225,6 @@ export class WireProvider implements Provider {
     return this.#wire.refused([code, ...fields, text].join(" "));
   }
 
-  /** Reads one event, as JSON or parsed. */
   #read(raw: unknown, at: { reply: ReplyBuilder; exchange: HttpExchange; failures: Failures }): void {
     const { reply, exchange, failures } = at;
     if (typeof raw === "string" && raw.trim() === "[DONE]") return void (reply.isWhole = true);

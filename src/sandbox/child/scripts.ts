@@ -12,7 +12,6 @@ export interface ChildScripts {
 /** The values for the part that runs next to foreign code. */
 export interface ChildStart {
   readonly setup: Setup;
-  /** Codec bytes of the constants by "alias.name". */
   readonly constants: Bytes;
   readonly scripts: ChildScripts;
   /** Ends the child, with a reason if it is a fault. */
@@ -24,10 +23,9 @@ export interface ChildStart {
 /** The values for a worker with grants, as plain data. */
 export type WorkerStart = Pick<ChildStart, "setup" | "constants" | "scripts">;
 
-/** Begins to serve, behind the walls that are in place. */
 type Begin = (held: ConfinedWalls) => void;
 
-/** Evaluates the script of the blocks. `url` is the URL of a Deno module. */
+/** `url` is the URL of a Deno module. */
 export function loadBlocks(start: ChildStart, url: string): Begin {
   const found = scriptValue(start.scripts.blocks, { name: "sandbox.blocks", filename: url });
   if (!isMaker(found)) throw new TypeError("Cannot run blocks: the bundle is not a function");

@@ -22,7 +22,6 @@ export const ALL_WALLS: WallSwitches = {
  * in `commits`. */
 export type Misnamed = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** The first frame of a connection. */
 export interface Setup {
   readonly version: typeof PROTOCOL_VERSION;
   readonly walls: WallSwitches;
@@ -81,7 +80,6 @@ export interface ChildAccess extends KernelAccess {
   /** Variables that the realm may read, with null for an unset one. They are never in the child's environment. */
   readonly env: readonly { readonly name: string; readonly value: string | null }[];
   readonly globals: readonly string[];
-  /** The folder to which relative paths refer. */
   readonly workspace: string;
 }
 

@@ -18,7 +18,7 @@ export function decode(bytes: Uint8Array<ArrayBuffer>, options: DecodeOptions = 
   return new Decoder(bytes, options).decode();
 }
 
-/** Returns the length of the table, as the bytes state it. It bounds the number of values. */
+/** Returns the length that the bytes state. It bounds the number of values. */
 export function tableBytes(bytes: Uint8Array<ArrayBuffer>): number {
   return bytes.length < 4 ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
 }
@@ -102,7 +102,6 @@ function isIndex(key: string): boolean {
   return true;
 }
 
-/** A property that is hidden or read-only. */
 interface Unusual {
   readonly key: string;
   readonly value: unknown;
@@ -187,7 +186,6 @@ class Encoder {
     if (typeof slot === "string") this.#textSize += slot.length;
   }
 
-  /** Refuses the current object, or the part of it at `name`. */
   refuse(what: string, name: string | number = ""): never {
     throw new CodecError({ what, path: this.#path(pathStep(name)) });
   }
@@ -230,7 +228,7 @@ class Encoder {
     return at === queued ? "~" : "~@" + at;
   }
 
-  /** Returns the number of an object. A new object is queued. */
+  /** A new object is queued. */
   index(value: object, name: string | number): number {
     const known = own.mapGet(this.#seen, value) as number | undefined;
     if (known !== undefined) return known;
@@ -606,7 +604,6 @@ class SegmentWriter {
     return this.#used;
   }
 
-  /** Returns the slot for a text of any length. */
   text(value: string): string {
     this.#check(this.#used + value.length);
     const at = this.#used;

@@ -10,7 +10,6 @@ export function uncurry<T, A extends unknown[], R>(f: (this: T, ...args: A) => R
   return Function.prototype.call.bind(f) as (self: T, ...args: A) => R;
 }
 
-/** Returns the getter of an accessor property that exists in this runtime. */
 export function getterOf<R>(owner: object, key: PropertyKey): (self: object) => R {
   const get = Object.getOwnPropertyDescriptor(owner, key)?.get;
   if (!get) throw new TypeError(`Cannot find the getter ${String(key)}`);

@@ -98,7 +98,6 @@ export class CallRegistry {
     this.#untimed = new Set(options.untimed);
   }
 
-  /** Allows calls for this run from now on. */
   beginRun(id: string, block: number): void {
     this.#runs.set(id, { block, calls: [], ended: false });
   }

@@ -231,7 +231,6 @@ export class Requests {
     request.resolve({ payloads: request.payloads, header });
   }
 
-  /** Called when the child has ended. */
   end(why: string): void {
     this.#gone = new SandboxEnded(why);
     for (const request of this.#open.values()) request.reject(this.#gone);
@@ -319,7 +318,6 @@ const PANIC_TEXT = /has panicked|panicked at/;
 
 interface ChildExitFacts {
   readonly status: Deno.CommandStatus;
-  /** The cleaned text of stderr. */
   readonly stderr: string;
   /** Why Vis killed it, or null. */
   readonly killedFor: string | null;
@@ -514,10 +512,8 @@ export function readRenderReport(answer: AnswerFrames): RenderReport {
   };
 }
 
-/** The frames of one answer. */
 interface AnswerFrames {
   readonly payloads: readonly Bytes[];
-  /** Header of the last frame. */
   readonly header: Header;
 }
 

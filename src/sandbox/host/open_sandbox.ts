@@ -495,7 +495,6 @@ interface ActiveRunOptions {
   readonly calls: CallRegistry;
   /** Informs the child that the block's time is up, which it does not notice while it waits for an answer. */
   readonly due: () => void;
-  /** Orders the child to end the block. */
   readonly cancel: () => void;
   readonly kill: (why: string) => void;
 }

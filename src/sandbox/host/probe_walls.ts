@@ -10,7 +10,6 @@ export interface WallProbe {
 
 interface Probe {
   readonly wall: WallName;
-  /** The walls in place during the test. */
   readonly walls: NonNullable<Parameters<typeof openSandbox>[1]>["walls"];
   /** Code that evaluates to a list of the attempts that succeeded. */
   readonly code: (secret: string, options: { readonly carried: boolean; readonly targets: ProbeTargets }) => string;

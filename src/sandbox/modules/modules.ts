@@ -144,7 +144,6 @@ function nestedFault(node: AnyNode): string | null {
 
 class Exports {
   readonly edits: SourceEdit[] = [];
-  /** The expression for each exported name. */
   readonly #names = new Map<string, string>();
   /** Names that the module may reassign later. */
   readonly #live = new Set<string>();
@@ -162,7 +161,6 @@ class Exports {
     return isMixed ? "it exports a default beside others; export one or the other" : null;
   }
 
-  /** An expression for the module's exports. */
   get value(): string {
     const fields = [...this.#names].map(([name, local]) => {
       const key = JSON.stringify(name);

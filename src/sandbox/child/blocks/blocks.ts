@@ -198,7 +198,7 @@ export class Blocks {
     this.#watch(active.deadline);
   }
 
-  /** Reports pauses. `deadline` is the deadline now, or would be if the pause ended now. */
+  /** `deadline` is the deadline now, or would be if the pause ended now. */
   #reportWaits({ run, begun, pausedAt }: Active, deadline: number): void {
     this.#parts.pipe.send({
       t: "waited",

@@ -15,7 +15,6 @@ type VariableRequest =
     readonly t: "restore";
     readonly id: string;
     readonly more: boolean;
-    /** Whether any part contains code. */
     readonly code: boolean;
     readonly payload: Bytes;
   }

@@ -15,7 +15,7 @@ type Scope = { readonly names: Set<string>; readonly outer: Scope | null };
  * node would take most of that time. */
 const CHILDREN = Symbol("children");
 
-/** Returns the direct children of this node, in the order of the text. */
+/** In the order of the text. */
 export function childNodes(node: AnyNode & { [CHILDREN]?: readonly AnyNode[] }): readonly AnyNode[] {
   if (node.type === "Identifier" || node.type === "Literal") return NO_CHILDREN; // Half of all nodes have these types.
   return node[CHILDREN] ??= listChildren(node);
@@ -136,7 +136,7 @@ const HOLDERS: ReadonlySet<string> = new Set(
   LabeledStatement SwitchStatement SwitchCase TryStatement CatchClause`.split(/\s+/),
 );
 
-/** Returns `var` declarations inside a statement, except in functions and classes. */
+/** Functions and classes are skipped. */
 export function nestedVars(node: AnyNode): readonly VariableDeclaration[] {
   if (node.type === "VariableDeclaration") return node.kind === "var" ? [node] : NO_VARS;
   if (!HOLDERS.has(node.type)) return NO_VARS;
@@ -164,7 +164,7 @@ function lexicalNames(body: readonly (Statement | AnyNode)[], names: Set<string>
   }
 }
 
-/** Whether the node contains an `await` outside of nested functions. */
+/** Nested functions are skipped. */
 export function awaits(node: AnyNode): boolean {
   if (node.type === "AwaitExpression" || (node.type === "ForOfStatement" && node.await)) return true;
   if (node.type === "VariableDeclaration" && node.kind === "await using") return true;

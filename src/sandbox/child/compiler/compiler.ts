@@ -15,7 +15,7 @@ type Make = (
 interface CompilerOptions {
   readonly compiler: ScriptSource;
   readonly sucrase: ScriptSource;
-  /** Names such as "alias.name", or bare names. */
+  /** Each name is "alias.name" or a bare name. */
   readonly functions: readonly string[];
   readonly values: TemplateValues;
 }

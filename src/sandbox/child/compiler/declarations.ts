@@ -54,7 +54,7 @@ export function enumOf(node: AnyNode, next: AnyNode | undefined): string | null 
     : null;
 }
 
-/** Returns assignments to names at the top level, declared here or not, such as `f = () => 1`. */
+/** Includes names declared elsewhere, such as `f` in `f = () => 1`. */
 export function topLevelAssignments(text: ParsedText): Declaration[] {
   return text.program.body.flatMap((node) => {
     if (node.type !== "ExpressionStatement" || node.expression.type !== "AssignmentExpression") return [];
@@ -145,7 +145,6 @@ function beginsLine(js: string, offset: number): boolean {
   return at < 0 || js[at] === "\n";
 }
 
-/** Returns the index of the last comment that ends before an offset, or -1. */
 function lastBefore(comments: readonly Comment[], offset: number): number {
   let low = 0, high = comments.length;
   while (low < high) {

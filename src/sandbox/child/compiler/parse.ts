@@ -117,7 +117,6 @@ const OPTIONS: Options = {
   allowAwaitOutsideFunction: true,
   allowReturnOutsideFunction: true,
 };
-/** Bits of a scope in acorn. */
 const TOP = 1, FUNCTION = 2;
 
 /** The top level may declare a function twice, as in a script. All other rules are a module's. */
@@ -226,7 +225,6 @@ function namespaceIn(text: string, js: string): Unparsed | null {
   return null;
 }
 
-/** Returns the position at which the brace before an offset is closed. */
 function closedAt(code: string, offset: number): number {
   let open = 1, at = offset;
   for (; open > 0 && at < code.length; at++) {

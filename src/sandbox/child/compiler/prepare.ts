@@ -15,7 +15,6 @@ import { applyEdits, composeMaps, IDENTITY, mapOffset, positionAt, type Position
 import { isDataLiteral, refusalOf, scriptFault } from "./refusals.ts";
 import { rewriteTopLevel } from "./rewrite.ts";
 
-/** A block that is ready to run, as plain data. */
 export interface RunnableBlock {
   readonly ok: true;
   /** A script whose value is a function that returns the block's value or a promise of it. The declarations must exist
@@ -23,7 +22,7 @@ export interface RunnableBlock {
   readonly code: string;
   /** Whether its own code awaits a promise. Otherwise, a promise that it returns is its value. */
   readonly awaits: boolean;
-  /** In order of definition, one per name. */
+  /** The declarations are in order of definition, one per name. */
   readonly declarations: readonly Declaration[];
   /** The last assignment to each name at its top level; `declaration` has no meaning here. */
   readonly assigned: readonly Declaration[];
@@ -34,7 +33,6 @@ export interface RunnableBlock {
   readonly shows: string | null;
   /** The kind of expression in the last statement; null if it is another statement. */
   readonly asks: "call" | "value" | null;
-  /** Whether the block is only a data literal. */
   readonly literal: boolean;
   readonly repaired: string | null;
   /** Maps positions in `code` to the model's text, for `sourcePosition`. */

@@ -21,7 +21,6 @@ const FIXED_NAMES: ReadonlySet<string> = new Set([
 const MAX_NAMES = 1_000, MAX_NAME = 1_000;
 interface Refusing {
   readonly longest: Identifier | null;
-  /** Whether types were removed from the program. */
   readonly stripped: boolean;
   /** The text to which the program's offsets refer. */
   readonly js: string;

@@ -27,7 +27,6 @@ export interface CompiledBlock extends Omit<RunnableBlock, "map"> {
 
 export interface CompilerAnswers {
   readonly prepare: CompiledBlock | RefusedBlock;
-  /** Describes an error of the block that was prepared last. */
   readonly describe: BlockError | null;
   /** For each source, why it must not be evaluated; null if it may. */
   readonly restore: readonly (string | null)[];

@@ -14,13 +14,10 @@ export interface TemplateValues {
   member(of: number, key: string): number;
   kind(of: number): "undefined" | "null" | "function" | "promise" | "other";
   text(of: number, chars: number): string;
-  /** Returns the facts about a value. */
   holds(of: number): string;
   /** Adds the items of a section: none for an empty or false value, the items of a list, otherwise the value. */
   addItems(of: number, max: number): void;
-  /** Returns the number for the next value. */
   next(): number;
-  /** Forgets the values from a number on. */
   forget(from: number): void;
 }
 
@@ -49,7 +46,6 @@ function withoutName(source: string, name: string): string {
 
 const RESTORED = "kept.";
 
-/** Returns the file name under which a restored source is evaluated. */
 export function fileOfRestored(name: string): string {
   return RESTORED + name;
 }

@@ -225,7 +225,6 @@ function tagsOf(text: string): Tag[] {
   return tags;
 }
 
-/** Returns the text without fenced blocks and code spans. */
 function withoutCode(text: string): string {
   let fence = "";
   return text.split("\n").map((line) => {

@@ -69,7 +69,7 @@ export class OutsideWork {
     return { done, stop };
   }
 
-  /** Abandons the work of a run, or all work. */
+  /** With null, abandons all work. */
   abort(run: RunContext | null, why: string): void {
     look.setEach(this.#work, (work) => {
       if (run === null || work.run === run) work.stop(why);

@@ -61,7 +61,6 @@ export const captured = {
 
 type TextOf = (self: object) => string;
 
-/** Returns `toString` of the Temporal classes, if the runtime has them. */
 function temporalTexts(): Readonly<Record<string, TextOf>> {
   const table: Record<string, TextOf> = Object.create(null);
   const temporal: unknown = Reflect.get(globalThis, "Temporal");

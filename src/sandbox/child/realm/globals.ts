@@ -92,9 +92,8 @@ export function realmGlobals(turns: RealmTurns, current: () => RunContext | null
 }
 
 interface RealmFunctionsOptions {
-  /** Names such as "alias.name", or bare names. */
+  /** Each name is "alias.name" or a bare name. */
   readonly functions: readonly string[];
-  /** Codec bytes of the constants by "alias.name". */
   readonly constants: Bytes;
   readonly calls: HostCalls;
   /** Returns the module that a value belongs to, or null. */

@@ -21,14 +21,12 @@ export class InjectedNames {
     captured.defineProperty(this.#vis, "ext", fixed({ value: this.#ext, enumerable: true }));
   }
 
-  /** Adds a name to the realm, or sets its value. */
   set(name: string, value: unknown): void {
     if (!look.hasOwn(this.#values, name)) this.#list(name, this.#vis);
     this.#values[name] = value;
     if (!this.#isVariable(name)) define(name, value);
   }
 
-  /** Adds the module or namespace of an extension, or sets its value. */
   setExtension(name: string, value: unknown): void {
     if (!look.hasOwn(this.#ext, name)) this.#list(name, this.#ext);
     this.set(name, value);
@@ -123,7 +121,6 @@ export class ShownResults {
   readonly #names: InjectedNames;
   #iteration = -1;
   #isSet = false;
-  /** Rows of the running iteration, by index. */
   #rows: Rows = bareList();
 
   constructor(names: InjectedNames) {

@@ -194,7 +194,6 @@ export class HostCalls {
     }
   }
 
-  /** Called when foreign code has been left. */
   turnEnded(): void {
     const { pipe } = this.#options;
     this.#sendNext();

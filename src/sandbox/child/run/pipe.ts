@@ -59,7 +59,6 @@ export class Pipe {
   /** Continues reading after a pause for a turn; null if reading is not paused. */
   #resume: (() => void) | null = null;
 
-  /** `end` ends the child. */
   constructor(end: (why: string | null) => void) {
     this.#end = end;
   }

@@ -42,7 +42,6 @@ interface TurnOptions {
   readonly onStopped: (owner: RunContext | null) => void;
   /** Called when foreign code has been left, however a turn ended. */
   readonly onLeft: () => void;
-  /** Called when no turn waits. */
   readonly onIdle: () => void;
 }
 

@@ -18,7 +18,6 @@ interface KnownClass {
 /** Functions and classes that their text fully describes, because it is at the top level of a block. */
 export class KnownFunctions {
   readonly #functions = new look.WeakMap<object, KnownFunction>();
-  /** Classes by their prototype object. */
   readonly #classes = new look.WeakMap<object, KnownClass>();
 
   /** Remembers `value` under `name` if `source` evaluates to it. */
@@ -30,7 +29,6 @@ export class KnownFunctions {
     this.add(value, { name, source, requires });
   }
 
-  /** Remembers a value that was just evaluated from the source. */
   add(value: object, { name, source, requires }: Named): void {
     const kind = isClassText(look.functionText(value)) ? "class" : "function";
     look.weakSet(this.#functions, value, { kind, source, requires });

@@ -23,7 +23,6 @@ export interface RestoredVariable {
 }
 
 interface RestoreParts extends SaveParts {
-  /** Runs one of our scripts in the realm. */
   readonly evaluate: (code: string, name: string) => unknown;
   /** Creates the name and returns its record. May throw. */
   readonly declare: (image: VariableImage) => VariableRecord;

@@ -165,7 +165,6 @@ export function encodeTogether(snapshots: readonly VariableSnapshot[], { functio
 
 interface Saved {
   readonly table: { readonly bytes: Bytes; readonly hash: string } | null;
-  /** Whether the table belongs to a coarse group. */
   readonly assumed: boolean;
   /** Another variable with the same function or class, or "". */
   readonly alias: string;
@@ -268,10 +267,8 @@ export function newEntry(name: string): VariableRecord {
   };
 }
 
-/** A marker that equals no value. */
 export const UNSAVED: unique symbol = Symbol("unsaved");
 
-/** The facts about a prepared block's names. */
 export interface BlockNames {
   readonly declarations: readonly Declaration[];
   readonly assigned?: readonly Declaration[];

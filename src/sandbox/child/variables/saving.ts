@@ -264,7 +264,7 @@ export class IdentityWalk {
     return this.#exceeded;
   }
 
-  /** Traverses the value of one name. Returns earlier names with which it shares an object. */
+  /** Returns earlier names with which the value shares an object. */
   add(name: string, value: unknown): string[] {
     this.#name = name;
     this.#queue = bareList();

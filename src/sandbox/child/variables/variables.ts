@@ -13,13 +13,10 @@ export interface BlockEnd {
   readonly saved: readonly VariableImage[];
   /** Names that changed without being declared by the block. */
   readonly touched: readonly string[];
-  /** Names that hold an unsettled promise. */
   readonly pending: readonly string[];
-  /** Names whose new value cannot be kept. */
   readonly lost: readonly string[];
 }
 
-/** Runs one of our scripts in the realm. */
 function runScript(code: string, name: string): unknown {
   return new captured.Script(code, { filename: fileOfRestored(name) }).runInThisContext();
 }
@@ -80,7 +77,7 @@ export class RealmVariables {
     look.defineProperty(this.#global, name, descriptor);
   }
 
-  /** Called after a block has ended. With `ok: false`, names that it declared but did not reach are removed. */
+  /** With `ok: false`, names that the block declared but did not reach are removed. */
   afterBlock(block: BlockNames, { ok = true }: { readonly ok?: boolean } = {}): BlockEnd {
     const { declarations, assigned = [], reads } = block;
     for (let i = 0; i < declarations.length; i++) this.#describe(declarations[i]!, declarations[i]!.declaration);
@@ -117,7 +114,7 @@ export class RealmVariables {
     for (const name in this.#fresh) if (this.#get(name) === undefined) this.#remove(name);
   }
 
-  /** Returns the value without running accessors. */
+  /** Runs no accessors. */
   #get(name: string): unknown {
     const descriptor = look.descriptorOf(this.#global, name);
     return descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : undefined;
@@ -227,12 +224,12 @@ export class RealmVariables {
     return this.#entries[name] !== undefined;
   }
 
-  /** In order of first definition. */
+  /** The names are in order of first definition. */
   names(): string[] {
     return look.keys(this.#entries);
   }
 
-  /** Returns the user's variables and all other bound names. */
+  /** Includes names that are not the user's variables. */
   allNames(): string[] {
     const names = this.names();
     for (const name in this.#system) if (!this.#entries[name]) names[names.length] = name;

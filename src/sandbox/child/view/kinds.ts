@@ -50,7 +50,6 @@ export function promiseState(
   return { state, result: state === "pending" ? undefined : details[1] };
 }
 
-/** Whether the source of a function starts with `class`. */
 export function isClassText(text: string): boolean {
   if (look.slice(text, 0, 5) !== "class") return false;
   const next = look.charCodeAt(text, 5);
@@ -65,7 +64,7 @@ export function hrefOf(value: object): string | null {
   }
 }
 
-/** Returns an own data property. For accessors, it returns undefined without running them. */
+/** Returns undefined for accessors, and does not run them. */
 export function ownData(value: object, key: PropertyKey): unknown {
   const descriptor = look.descriptorOf(value, key);
   return descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : undefined;
@@ -106,7 +105,7 @@ export function tagOf(value: object): string {
   return tag === null ? "" : look.slice(tag, 0, 100);
 }
 
-/** Returns name and message of an error, from data properties only. */
+/** Reads data properties only. */
 export function errorText(value: object): { readonly name: string; readonly message: string } {
   if (look.prototypeOf(value) === look.domException) {
     return { name: look.domExceptionName(value), message: look.domExceptionMessage(value) };

@@ -47,7 +47,7 @@ const CHECK_EVERY = 64;
 const LISTED_ARRAY = 4096;
 const MAX_HOLES = 10_000;
 
-/** Shows one value. Each object is used once. */
+/** Each object shows one value and is used once. */
 export class Previewer {
   readonly #bounds: Bounds;
   readonly #deadline: number;

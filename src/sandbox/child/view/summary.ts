@@ -198,7 +198,6 @@ interface ObjectSchema {
   readonly keys: string[];
   readonly fields: Record<string, { readonly schema: ValueShape; seen: number }>;
   count: number;
-  /** The number of keys that are not in `keys`. */
   more: number;
 }
 
