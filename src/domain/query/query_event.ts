@@ -56,6 +56,7 @@ export class Emitter {
     try {
       this.#emit(event);
     } catch {
+      // A channel that cannot show an event must not stop the query.
     }
   }
 }

@@ -75,7 +75,7 @@ export class VariableRequests {
       case "restore":
         return this.#restore(request);
       case "results":
-        // The payload is from the main process, which the child trusts.
+        // The child trusts the main process.
         this.#parts.results.restore(decode(request.payload) as FormerResults);
         return this.#answer(request.id, null);
       case "render":
@@ -120,7 +120,7 @@ export class VariableRequests {
   /** Sources are evaluated with host calls disabled, so resuming never repeats a side effect. */
   #restore({ id, code, more, payload }: Extract<VariableRequest, { t: "restore" }>): void {
     const images = this.#images;
-    const given = decode(payload) as readonly VariableImage[]; // The payload is from the main process, which the child trusts.
+    const given = decode(payload) as readonly VariableImage[]; // The child trusts the main process.
     const part = code ? this.#parts.compiler.checked(given) : given;
     for (let i = 0; i < part.length; i++) images[images.length] = part[i]!;
     if (more) return;

@@ -140,7 +140,7 @@ const TOO_DEEP: Unparsed = {
 /** Parses JavaScript. Only if that fails, or would misread TypeScript, it strips the types first. Plain JavaScript thus
  * never reaches the stripper. */
 export function parseText(given: string, loadSucrase: () => StripTypes): Parsed | Unparsed {
-  const text = given.startsWith("#!") ? `//${given.slice(2)}` : given; // A script compiled separately lacks the shebang.
+  const text = given.startsWith("#!") ? `//${given.slice(2)}` : given; // A separate script has no shebang.
   const plain = parseScript(text);
   if (plain === TOO_DEEP) return plain;
   if (!plain.ok) return stripped(text, { plain, loadSucrase });
