@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 8fcb7fb3d5ffbb4c5d73f8d8298a06a2807c91bd9b20ce3ee28ee65e9339f00d
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 20a6f999b3318ee0d6e727c8b93878c730cbe45ab06d296e678bd7c4dd042d17
 import { z } from 'zod';
 
 /** Any value that JSON can express. */

@@ -136,7 +136,6 @@ export class HandedOver extends Error {
   }
 }
 
-/** The caller aborted its signal. */
 export class Cancelled extends Error {
   override readonly name = "Cancelled";
 }

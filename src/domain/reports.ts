@@ -6,14 +6,13 @@ import { z } from "zod";
 export const KeyReportSchema = z.object({
   provider: z.string(),
   title: z.string(),
-  /** "device-login" for a login on a web page, "optional" for servers that need no key. */
+  /** "optional" is for servers that need no key. */
   need: z.enum(["required", "optional", "device-login"]),
   from: z.string().describe('A variable, auth.json, or ""'),
   address: z.string().optional().describe(
     "Address that receives the key, if a variable changes it, or the reason why no address does",
   ),
   shown: z.string().describe("The last characters of the key, masked"),
-  /** How the user fixes a missing key, or "". */
   fix: z.string(),
 });
 
@@ -27,7 +26,7 @@ export interface LoginChoice {
   readonly start?: string;
 }
 
-/** How a service responds to a key before it is saved; "unknown" if it could not be reached. */
+/** "unknown" if the service could not be reached. */
 export interface KeyTrial {
   readonly state: "works" | "refused" | "unknown";
   readonly found: string;
@@ -133,9 +132,7 @@ export interface ExtensionCommandFacts {
 }
 
 interface CommandFlag {
-  /** Includes the dashes. */
   readonly flag: string;
-  /** "boolean" if the flag takes no value. */
   readonly kind: string;
 }
 
@@ -198,7 +195,6 @@ export interface ExtensionAdmin {
   add(from: string, options: { readonly replace: boolean }): Promise<string>;
   /** Deletes one of the user's extensions and returns its folder. The last part of a name is enough if it is unique. */
   remove(name: string): Promise<string>;
-  /** Returns the names that no extension has, each with a hint. */
   unknown(names: readonly string[]): Promise<readonly string[]>;
   /** Lists extension folders of this project, or the named one. None of their code is run. */
   trustable(path: string | null): Promise<readonly TrustFacts[]>;
@@ -231,7 +227,6 @@ export type SettingFacts = Frozen<z.infer<typeof SettingFactsSchema>>;
 export const SettingChangeSchema = z.object({
   key: z.string(),
   path: z.string(),
-  /** The new value; undefined after a removal. */
   value: z.unknown(),
   changed: z.boolean(),
   overruled: z.string().describe('What overrides the setting; "" if nothing does'),
@@ -264,9 +259,7 @@ export interface UpdateRequest {
   /** A minisign public key; by default the setting `update.publicKey`. */
   readonly key?: string | undefined;
   readonly check: boolean;
-  /** Whether to install an older or the same release. */
   readonly force: boolean;
-  /** Receives the facts about a release before its archive is downloaded. */
   readonly onFound: (release: FoundRelease) => void;
   readonly signal: AbortSignal;
 }

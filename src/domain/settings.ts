@@ -2,13 +2,11 @@ import type { z } from "zod";
 
 export const SETTING_MARKS = ["project", "programs", "secrets", "offered"] as const;
 
-/** Facts about the settings of a shipped extension for the program. */
 export interface SettingsSection {
   readonly namespace: string;
   /** The top-level name of the extension's settings; null if they are only in `extensions.config`. */
   readonly name: string | null;
   readonly project: readonly string[];
-  /** Keys that no workspace's settings file may set, even a trusted one. */
   readonly own: readonly string[];
   /** Keys that apply to every program of a conversation, grouped by their meaning for programs. */
   readonly programs: Readonly<Partial<Record<"network" | "read" | "unwalled", string>>>;

@@ -33,7 +33,6 @@ export async function answerCall(
     readonly source: BuiltinSource;
     readonly active: ActiveExtensions | null;
     readonly view: (signal: AbortSignal) => EnvironmentView;
-    /** Receives the files whose text the call returned. */
     readonly filesRead: (paths: readonly string[]) => void;
     readonly filesChanged: (paths: readonly string[]) => void;
   },
@@ -292,7 +291,6 @@ const REALM_DOCS: Readonly<Record<string, string>> = {
   vis: "vis: {answer, vars, …, ext}\nThe originals of names that you redeclared: vis.answer, vis.ext.NAME.",
 };
 
-/** Functions whose effect outlasts the request. */
 const CHANGING: readonly string[] = ["restoreVar", "forget"];
 
 export const BUILTIN_NAMES: readonly string[] = Object.keys(BUILTINS);

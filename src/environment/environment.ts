@@ -60,7 +60,6 @@ export class Environment {
   readonly programs = new ConversationPrograms();
   /** Whether its state equals the stored state. False if a change could be neither stored nor undone. */
   sound = true;
-  /** 0 for a user's query. */
   readonly depth: number;
   readonly #parts: EnvironmentParts;
   readonly #session: SandboxSession;
@@ -116,7 +115,7 @@ export class Environment {
     });
   }
 
-  /** Reads the variables of the branch. Does not start a child yet. */
+  /** Does not start a child yet. */
   static async open(parts: EnvironmentParts): Promise<Environment> {
     const heads = await parts.store.variables(parts.branch.branchId);
     const environment = new Environment(parts, new VariableIndex(heads, parts.now));
@@ -202,7 +201,6 @@ export class Environment {
     return this.#active;
   }
 
-  /** Parts of extensions that threw in the last query. */
   get extensionFaults(): readonly ExtensionFault[] {
     return this.#active?.faults?.() ?? [];
   }
@@ -233,12 +231,11 @@ export class Environment {
     return this.#told(block, { ...report, result: { ...report.result, lost }, saved });
   }
 
-  /** Returns the names that functions of the active extensions replace. Readers of replies use it too. */
+  /** Readers of replies use the habits too. */
   get habits(): Habits {
     return this.#active?.habits ?? {};
   }
 
-  /** Adds a hint to the report of a block that used names of other tools and runtimes. */
   #hinted({ code: source }: BlockRun, report: RunReport): RunReport {
     const { result } = report, { error } = result;
     const hint = error ? blockHint(this.habits, { ...error, source }) : "";
@@ -246,7 +243,6 @@ export class Environment {
     return { ...report, result: { ...result, error: { ...error, message: `${error.message}; ${hint}` } } };
   }
 
-  /** Adds a hint to the report of a block that read a name which a text or a list lacks. */
   #told({ code }: BlockRun, report: RunReport): RunReport {
     const { result, notes } = report, { error } = result;
     const isUndefined = result.preview === "undefined" || result.stdout.includes("undefined");
@@ -392,7 +388,6 @@ export class Environment {
   }
 }
 
-/** Returns the texts of the system variables after the previous query. */
 async function storedSystem(
   { store, branch: { branchId } }: Pick<EnvironmentParts, "store" | "branch">,
   heads: readonly VariableHead[],
@@ -428,7 +423,6 @@ class CallNotes {
   }
 }
 
-/** Returns the parts that active extensions add to a sandbox, without the built-in functions. */
 function realmParts(
   active: ActiveExtensions | null,
 ): Pick<SandboxOptions, "functions" | "untimed" | "misnamed" | "constants" | "grants" | "globals"> {
@@ -497,7 +491,6 @@ class RealmModules {
 
 interface Fork {
   readonly images: readonly VariableImage[];
-  /** Names whose newest stored version is copied unchanged. */
   readonly copies: readonly string[];
 }
 
@@ -511,7 +504,6 @@ export interface ForkSource {
 const MAX_BYTES = 32 << 20;
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 
-/** The state of a path without a file. */
 const GONE = "gone";
 
 function fileState({ mtimeMs, size }: { readonly mtimeMs: number; readonly size: number }): string {
@@ -540,7 +532,7 @@ export async function forkVariables(names: readonly string[], source: ForkSource
   return { images: [...images.values()], copies: [...copies] };
 }
 
-/** Returns null if the child does not have the variable as data. */
+/** Null if the child does not have the variable as data. */
 async function dataImage(name: string, { read, index }: ForkSource): Promise<VariableImage | null> {
   try {
     const value = await read(name, { maxBytes: MAX_BYTES });

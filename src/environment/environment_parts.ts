@@ -11,7 +11,6 @@ import type { Sandbox, SandboxOptions } from "../sandbox/sandbox.ts";
 
 export interface EnvironmentParts {
   readonly branch: Branch;
-  /** 0, the default, for a user's query. */
   readonly depth?: number;
   readonly parentIterationId?: string;
   readonly userQueryId?: string;
@@ -52,7 +51,6 @@ export interface EnvironmentParts {
     argv: readonly string[],
     options: SpawnOptions,
   ) => Promise<NetworkScopes>;
-  /** Returns patterns of files of a workspace that may hold keys. */
   readonly secrets?: (workspace: string) => readonly string[];
   /** Returns the top of the repository around a workspace, and whether extensions may change it without approval. They
    * may always read it. Returns null outside a repository. */
@@ -68,7 +66,7 @@ export interface EnvironmentParts {
 }
 
 export interface SubcallOptions {
-  /** The name of a model, or "cost", "speed" or "intelligence"; the query's own model if absent. */
+  /** "cost", "speed" and "intelligence" are accepted too. The default is the query's own model. */
   readonly model?: string;
   readonly signal: AbortSignal;
 }
@@ -85,7 +83,7 @@ export interface QueryScope {
   /** Whether the query makes a plan or a review. Calls that change data are then refused. */
   readonly onlyReads?: boolean;
   readonly budget: () => number;
-  /** Returns the model that serves the query; by default the process's model. */
+  /** By default the process's model. */
   readonly root?: () => { readonly provider: string; readonly model: string };
   /** Extends the budget by `n` iterations, up to the operator's ceiling. */
   readonly requestMore: (n: number) => { readonly granted: number; readonly budget: number };
@@ -101,7 +99,7 @@ export interface QueryScope {
   ) => void;
   /** Absent if no calls are allowed, in tests of other parts. */
   readonly subcalls?: SubcallFunctions;
-  /** Asks the user about a request of an extension; absent like `subcalls`. */
+  /** Absent like `subcalls`. */
   readonly approve?: (
     request: ApprovalRequest,
     from: {
@@ -114,6 +112,5 @@ export interface QueryScope {
   readonly onCall: (call: HostCallEvent) => void;
   /** Receives the last lines that a running call printed; absent without an observer. */
   readonly onOutput?: (printed: { readonly block: number; readonly output: string }) => void;
-  /** Receives the unified diff of each file that a call changed. */
   readonly onChange?: (diff: string) => void;
 }

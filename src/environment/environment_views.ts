@@ -217,7 +217,7 @@ export class EnvironmentViews {
 /** Vis uses this caller until it knows which extension sees the environment. */
 const NOBODY: SpawnCaller = { extension: "", ask: null };
 
-/** Returns the facts about the router that extensions see. `root` replaces its model if the query has its own. */
+/** `root` replaces the router's model if the query has its own. */
 function routerFacts(
   router: Pick<Router, "routes" | "current">,
   root?: RouterFacts["root"],
@@ -655,7 +655,6 @@ type WallSpawn = (
   caller: SpawnCaller | null,
 ) => Promise<Spawned>;
 
-/** Limits of the failures kept for one query, and of the characters of a title. */
 const MOST_FAILED = 20, TITLE_CHARS = 80;
 
 /** Limit of the output of a background program that is kept for the user. */
@@ -677,7 +676,6 @@ class WatchedProgram implements BackgroundProgram {
     this.#stopped.abort();
   }
 
-  /** Adds the watching to the options of the program. */
   options(options: SpawnOptions): SpawnOptions {
     const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
     const { stop, onOutput } = options;
@@ -719,7 +717,7 @@ export class ConversationPrograms {
     return this.#failed;
   }
 
-  /** Returns notes about the programs for the model, each once. */
+  /** Each note is returned once. */
   take(): readonly string[] {
     return this.#untold.splice(0).map((how) => `A command that was started before failed: ${how}`);
   }
@@ -732,19 +730,17 @@ export class ConversationPrograms {
     return this.#query.signal;
   }
 
-  /** Ends the programs that the query started outside a call. */
   endQuery(): void {
     this.#query.abort(new Error("Ended: the query is over"));
     this.#query = new AbortController();
     this.#failed = [];
   }
 
-  /** Returns `env.spawn` for one call, or for other work with a signal. `caller` is null for programs of the user. */
+  /** `caller` is null for programs of the user. */
   bind(
     spawn: WallSpawn,
     { workspace, root, signal, caller = null }: {
       readonly workspace: string;
-      /** The top of the repository around the workspace. */
       readonly root?: string | undefined;
       readonly signal: AbortSignal;
       readonly caller?: SpawnCaller | null;

@@ -69,7 +69,7 @@ export function findVersion(
   throw refused(symbol, `Cannot find ${name}${version === null ? "" : ` v${version}`}: ${known}`);
 }
 
-/** Returns the newest `count` queries of the branch that have ended, oldest first. */
+/** The oldest of the newest `count` ended queries comes first. */
 export async function conversationHistory(
   store: Store,
   at: { readonly branchId: string; readonly count: number },
@@ -85,7 +85,7 @@ export async function conversationHistory(
   }));
 }
 
-/** Returns the blocks of a query, by default of the newest finished one. */
+/** By default the newest finished query. */
 export async function conversationCode(
   store: Store,
   at: { readonly branchId: string; readonly queryId: string | null },

@@ -14,7 +14,6 @@ export interface InputVariable {
 }
 
 export interface VariableSource {
-  /** The source of the variable, as the model sees it. */
   readonly label: string;
   readonly json: boolean;
   /** The encoding of bytes that were made from a text. The encoding of other bytes is detected. */
@@ -152,7 +151,7 @@ async function* joined(first: readonly Uint8Array[], rest: AsyncIterator<Uint8Ar
   for (let step = await rest.next(); !step.done; step = await rest.next()) yield step.value;
 }
 
-/** Yields chunks of equal size, whatever the size of the given ones. */
+/** The size of the given chunks has no effect. */
 async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let piece = new Uint8Array(PIECE_BYTES), used = 0;
   for await (let bytes of source) {

@@ -15,7 +15,7 @@ import {
 export interface SessionSource {
   /** Starts a confined child. Rejects if that fails, if a required wall is missing, or if `signal` is aborted. */
   readonly open: (signal: AbortSignal) => Promise<Sandbox>;
-  /** Returns the newest stored versions of the live variables, in restore order. */
+  /** The versions are in restore order. */
   readonly stored: () => Promise<readonly VariableImage[]>;
   readonly system: () => ReadonlyMap<string, string>;
   readonly rows?: () => Promise<readonly FormerResult[]>;
@@ -103,7 +103,7 @@ export class SandboxSession {
     return { sandbox, failed: null };
   }
 
-  /** Adds variables from outside. A running child gets them now, a later one when it starts. */
+  /** A running child gets the variables now, a later one when it starts. */
   async give(images: readonly VariableImage[]): Promise<void> {
     this.remember(images);
     for (const { name, large } of images) {
@@ -165,7 +165,6 @@ export class SandboxSession {
     for (const [name, image] of images) if (this.#unsaved.get(name) === image) this.#unsaved.delete(name);
   }
 
-  /** Ends the child and drops all unstored changes. */
   async reset(): Promise<void> {
     await this.stop();
     this.#unsaved.clear();
@@ -177,7 +176,6 @@ export class SandboxSession {
     await this.#start?.child.catch(() => {});
   }
 
-  /** Ends the child, even while it is starting. The next use starts a new one. */
   async stop(): Promise<void> {
     const [start, sandbox] = [this.#start, this.#sandbox];
     this.#start = this.#sandbox = null;

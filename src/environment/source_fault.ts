@@ -32,7 +32,7 @@ const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y;
 const TOKEN = /"[^"\n]{0,40}"?|[\w.$'-]{1,40}|[^]/y;
 
-/** Returns the position at which a text stops being JSON, or null if it is valid. */
+/** Null if the text is valid JSON. */
 function jsonFault(path: string, text: string): SourceFault | null {
   try {
     JSON.parse(text.replace(/^\ufeff/, ""));
@@ -86,7 +86,6 @@ class JsonScanner {
     }
   }
 
-  /** Skips white space, and comments if they are permitted. */
   #blanks(): SourceFault | null {
     while (this.#match(BLANK) || this.#isLoose && this.#match(COMMENT));
     return !this.#isLoose && /^\/[/*]/.test(this.#text.slice(this.#at, this.#at + 2))

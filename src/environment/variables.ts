@@ -28,7 +28,6 @@ interface ReadBy {
 class FileTexts {
   readonly #texts = new Map<string, ReadonlyMap<string, FileText>>();
   readonly #changed = new BoundedMap<string, number>(MAX_CHANGED);
-  /** The files that calls of the running block have changed. */
   #changedBy: { readonly path: string; readonly by: string }[] = [];
   #read: (FileText & { readonly path: string; readonly by: string })[] = [];
   #now = 0;
@@ -53,7 +52,6 @@ class FileTexts {
     this.#changedBy = [...this.#changedBy, ...paths.map((path) => ({ path, by }))].slice(-MAX_TEXTS);
   }
 
-  /** Returns the files whose text these variables have, within the limit. */
   pathsOf(names: readonly string[]): readonly string[] {
     return [...new Set(names.flatMap((name) => [...this.#texts.get(name)?.keys() ?? []]))].slice(0, MAX_LOOKED);
   }
@@ -172,7 +170,6 @@ export class VariableIndex {
     return [...this.#heads.values()].toReversed();
   }
 
-  /** Records that a call of the running block has read files. */
   filesRead(paths: readonly string[], read: ReadBy): void {
     this.#texts.read(paths, read);
   }
@@ -317,7 +314,6 @@ export function missingNames({ lost }: BlockResult, index: VariableIndex): strin
 
 interface RestoredImage {
   readonly image: VariableImage;
-  /** Whether it is not the newest version. */
   readonly older: boolean;
 }
 
@@ -354,12 +350,10 @@ export class ScopeChanges {
     this.#index.setScope(name, "forgotten");
   }
 
-  /** Records that a block created a version of the variable. */
   defined(name: string): void {
     this.#forgotten.delete(name);
   }
 
-  /** Records that the running block made a version current again. */
   restore(name: string, restored: RestoredImage): void {
     this.#restored.set(name, { ...restored, forgotten: this.#index.get(name)?.scope === "forgotten" });
     this.#index.setScope(name, "live");

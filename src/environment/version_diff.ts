@@ -59,16 +59,14 @@ const MAX_PATH = 300;
 
 interface ValueChange {
   readonly change: "added" | "removed" | "changed";
-  /** The path, written as in code; "" is the whole value. */
   readonly path: string;
-  /** The value before as short text; null if it did not exist. */
+  /** Short text; null if the value did not exist. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
 interface ValueChanges {
   readonly changes: readonly ValueChange[];
-  /** Whether the list of changes may be incomplete. */
   readonly more: boolean;
 }
 

@@ -6,7 +6,6 @@ import type { EnvironmentView, NudgeContext, ReplyExample, Topic } from "./spec.
 
 export interface ExtensionSource {
   activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions>;
-  /** Returns all extensions of an environment, active or not. */
   known?(envId: string): readonly { readonly namespace: string; readonly version: string }[];
   release?(envId: string): void;
 }
@@ -15,7 +14,6 @@ export interface ActiveExtensions {
   readonly list: readonly { readonly namespace: string; readonly version: string }[];
   /** Names such as "search.find". */
   readonly functions: readonly string[];
-  /** Words for the calls of a function, by its name. */
   readonly actions: Readonly<Record<string, CallAction>>;
   readonly untimed: readonly string[];
   /** Names that the results of a function lack, each with the name to use instead. */
@@ -31,7 +29,6 @@ export interface ActiveExtensions {
   readonly blocks: readonly string[];
   /** The sample reply for the prompt, from the first extension that has one. */
   readonly example?: ReplyExample | undefined;
-  /** Shipped extensions that the settings switch off. */
   readonly off?: readonly OffPart[];
   /** Returns the faults that extensions threw since the query began. */
   readonly faults?: () => readonly ExtensionFault[];
@@ -40,7 +37,7 @@ export interface ActiveExtensions {
   /** Rejects only with `HostCallError`. */
   call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;
   readonly habits?: Habits;
-  /** The functions whose results are texts or lists. */
+  /** Their results are texts or lists. */
   readonly plain?: PlainResults;
   /** Returns the topics that a search by words can find, functions first. Never rejects. */
   readonly topics?: (env: EnvironmentView) => Promise<readonly Topic[]>;
@@ -114,9 +111,7 @@ export type OwnKeys = (namespace: string, call?: OwnCall) => Partial<Environment
 
 export interface OwnCall {
   readonly signal: AbortSignal;
-  /** Whether the function has its own time limit. */
   readonly untimed: boolean;
-  /** Called when the user refused the request of the call. */
   readonly refused?: () => void;
 }
 
@@ -150,7 +145,6 @@ function keysOf(env: EnvironmentView): string[] {
   return keys;
 }
 
-/** Returns the scope that a row of the log belongs to. */
 export function scopeOf(
   { conversationId, currentIterationId: iterationId }: EnvironmentView,
 ): { readonly conversationId: string; readonly iterationId?: string } {

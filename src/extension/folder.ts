@@ -10,7 +10,7 @@ export interface ExtensionFolder {
   readonly path: string;
   /** The content of each file by its path in the folder, with forward slashes; sorted. */
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** The SHA-256 over paths and bytes of all files. */
+  /** SHA-256 over paths and bytes of all files. */
   readonly hash: string;
   readonly entries: readonly ManifestEntry[];
 }
@@ -149,7 +149,7 @@ const TrustedShape = z.object({
 
 type Trusted = Readonly<z.infer<typeof TrustedShape>["trusted"][number]>;
 
-/** Project folders whose extensions the user allowed to load, each with the hash that the user saw. */
+/** Each project folder has the hash that the user saw when allowing it. */
 export class TrustList {
   readonly #file: string;
 
@@ -173,7 +173,6 @@ export class TrustList {
     }
   }
 
-  /** Whether the user allowed exactly this content of the folder. */
   async has(path: string, hash: string): Promise<boolean> {
     return (await this.all()).some((one) => one.path === path && one.hash === hash);
   }

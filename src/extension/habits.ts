@@ -16,7 +16,7 @@ export function habitsOf(functions: readonly (readonly [symbol: FunctionSymbol, 
   return Object.fromEntries([...own, ...named]);
 }
 
-/** Returns the replacement of a name, or null. */
+/** Null without a replacement. */
 export function insteadOf(habits: Habits, name: string): string | null {
   const [key, last] = [keyOf(name), keyOf(name.slice(name.lastIndexOf(".") + 1))];
   for (const one of ROOTS.test(name) ? [key, last] : [key]) {
@@ -29,13 +29,12 @@ function keyOf(name: string): string {
   return name.toLowerCase().replace(/^node:/, "").replace(/[^a-z0-9./]/g, "");
 }
 
-/** The roots under which other runtimes and tools have their functions. */
 const ROOTS =
   /^(?:fsp?|fsPromises|Deno|Bun|process|os|path|child_process|cp|subprocess|shutil|tools?|functions|default_api|self|vscode)\./;
 
 interface FailedBlock {
   readonly name: string;
-  /** Begins with the line of the error. */
+  /** The first line is the line of the error. */
   readonly excerpt: string;
   readonly source: string;
 }
@@ -50,7 +49,7 @@ const CALLED = /(?<![\w$.])([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)\s*\(/g;
 const READ = /(?<![\w$.])((?:process|Deno|os|import\.meta)\.(?:env|environ)|process\.(?:argv|cwd))\b/;
 const MODULE = /\b(?:require|import)\s*\(\s*["']([^"'\n]{1,80})["']|\b(?:from|import)\s+["']([^"'\n]{1,80})["']/;
 
-/** Returns a hint for the error of a failed block, or "". */
+/** "" without a hint. */
 export function blockHint(habits: Habits, { name, excerpt, source }: FailedBlock): string {
   const [line = ""] = excerpt.split("\n", 1);
   if (name === "SyntaxError" || name === "Refused") {
@@ -129,7 +128,7 @@ const TOOL_NAME =
   /"(?:tool|tool_name|name|function|action)"\s*:\s*"([^"\\]{1,80})"|<(?:invoke|function|tool_use)\b[ =]+(?:name=)?["']?([\w.:-]{1,80})|\bto=(?:functions\.)?([\w.:-]{1,80})|<tool_call>\s*([\w.:-]{1,80})\(|^\s*<([a-z]\w{1,40})>|^\s*(?:await\s+)?([A-Za-z_][\w.]{1,80})\s*\(/g;
 const FENCE = /^[ \t]*(?:`{3,}|~{3,})[ \t]*(bash|sh(?:ell)?|zsh|console|terminal|powershell|python3?|py)\b/im;
 
-/** Returns a hint for a reply that could not be read, or "". */
+/** "" without a hint. */
 export function replyHint(habits: Habits, text: string): string {
   const start = text.slice(0, 20_000);
   for (const found of start.matchAll(TOOL_NAME)) {

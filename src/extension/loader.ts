@@ -15,13 +15,12 @@ import { pathToFileURL } from "node:url";
  * extensions/. */
 export type ShippedIndex = Readonly<Record<string, () => Promise<{ readonly default: Extension }>>>;
 
-/** The scripts of the modules of each shipped extension, by its name. */
 export type RealmIndex = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 export interface LoadReport {
   readonly loaded: readonly NormalExtension[];
   readonly skipped: readonly Skipped[];
-  /** The folder of each namespace. Shipped extensions have none. */
+  /** Shipped extensions have no folder. */
   readonly folders: ReadonlyMap<string, FoundFolder>;
 }
 
@@ -35,7 +34,6 @@ export interface Skipped {
 export interface LoadOptions extends Wants {
   readonly log: Log;
   readonly folders?: readonly FoundFolder[];
-  /** The scripts of the modules of shipped extensions, generated when the program is built. */
   readonly realm?: RealmIndex;
   /** Without options for folders, no folder is loaded. */
   readonly folderOptions?: LoadFolderOptions;
@@ -117,7 +115,6 @@ function distinct(all: readonly Found[]): { readonly kept: readonly Found[]; rea
   return { kept, skipped };
 }
 
-/** Returns the extensions whose requirements are in the list. */
 function installable(found: readonly Found[]): readonly Found[] {
   const there = new Set<string>();
   for (let before = -1; before < there.size;) {
@@ -192,7 +189,6 @@ type ReadModule = (source: string, path: string) => {
 };
 
 interface ImportOptions {
-  /** The folder of the copies, each named by its hash. */
   readonly cache: string;
   readonly readModule: ReadModule;
   /** Reads the files of `modules`. If absent, an extension with modules is refused. */
@@ -396,7 +392,6 @@ export function withScripts(
   return realmScripts(extension, Object.fromEntries(scripts));
 }
 
-/** Returns the extension with scripts generated when the program was built. */
 export function realmScripts(
   extension: NormalExtension,
   scripts: Readonly<Record<string, string>>,

@@ -6,7 +6,6 @@ import { z } from "zod";
 
 /** Outside sources for extension settings. A setting requests them by a mark. */
 export interface SettingSources {
-  /** Values that a client of this session offers, by kind and name. */
   readonly offered?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
   readonly withSecrets?: ((text: string) => string) | undefined;
 }

@@ -44,7 +44,6 @@ interface RegistryOptions extends SettingSources {
   readonly load?: (ref: string) => Promise<Extension>;
 }
 
-/** Limits of the characters of one log note, and of the line of a nudge. */
 const MAX_NOTE = 2000, MAX_NUDGE = 200;
 
 interface ViewOf {
@@ -60,9 +59,7 @@ export class ExtensionRegistry {
   readonly #extensions = new Map<string, NormalExtension>();
   readonly #log: Log;
   readonly #options: RegistryOptions;
-  /** Extensions that environments registered for themselves, by environment id. */
   readonly #own = new Map<string, Map<string, NormalExtension>>();
-  /** The parsed sections of the settings, by namespace. */
   readonly #configs = new Map<string, unknown>();
   #order: readonly NormalExtension[] | null = null;
 
@@ -87,12 +84,10 @@ export class ExtensionRegistry {
     this.#own.set(envId, own);
   }
 
-  /** Returns an extension's section of the settings, as parsed by its `config`. */
   configOf(namespace: string): unknown {
     return this.#configs.get(namespace);
   }
 
-  /** Removes the extensions that the environment registered. */
   release(envId: string): void {
     this.#own.delete(envId);
   }
@@ -265,7 +260,6 @@ export class ExtensionRegistry {
     return { ...joined, blocks: grouped(active).flatMap(({ blocks }) => blocks) };
   }
 
-  /** Returns the topics that `doc()` finds for an extension besides its functions. */
   async #topicsOf(extension: NormalExtension, { env, own, faults = [] }: ViewOf): Promise<readonly Topic[]> {
     try {
       const topics = await this.#answer(() => extension.topics?.(this.#view(extension, { env, own })) ?? []);
@@ -707,12 +701,12 @@ function promptBlock(extension: NormalExtension, prompt: string): string {
   return [...head, ...described, ...more].join("\n");
 }
 
-/** Returns the lines of the symbols if a block shows none of them, or "". */
+/** "" if the block shows some symbols. */
 function unshownLines({ alias: { alias }, symbols, shown }: NormalExtension): string {
   return shown === 0 ? symbols.map((symbol) => symbolLine(alias, symbol)).join("\n") : "";
 }
 
-/** Includes all examples, as `doc()` shows them. */
+/** The text includes all examples. */
 function symbolDoc(alias: string, symbol: FunctionSymbol | ValueSymbol): string {
   if (symbol.kind === "value") return symbolLine(alias, symbol);
   const examples = symbol.examples?.length ? symbol.examples : [exampleOf(alias, symbol)];

@@ -191,7 +191,6 @@ function isTuple(value: unknown): boolean {
   return value instanceof z.ZodTuple;
 }
 
-/** The path stays inside the folder. */
 const PATH = /^\.\/(?:(?!\.\.?\/)[\w.-]+\/)*[\w.-]+\.m?[jt]s$/;
 const MAX_MODULES = 50;
 

@@ -282,7 +282,6 @@ export async function importConversation(
   return { conversationId: ids.get(soul?.id ?? "") ?? missing("conversation"), ids };
 }
 
-/** Returns the counters of branches and queries for the rows below them, by their ids in the file. */
 function placesOf(
   { conversationSoul, conversationState, querySoul, queryState }: ConversationArchive["tables"],
   tenant: string,

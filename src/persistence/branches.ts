@@ -6,7 +6,7 @@ import { Content } from "./content.ts";
 import { Damage, type Database, fromJson, insertRow, namedQuery, toJson } from "./database.ts";
 import type { DatabaseSchema } from "./tables.ts";
 
-/** The point at which a branch left its parent, stored in `conversation_state.metadata.fork`. */
+/** Stored in `conversation_state.metadata.fork`. */
 export interface ForkPoint {
   readonly queryId: string;
   readonly soulId: string;
@@ -45,7 +45,7 @@ export async function readLineage(
   }
 }
 
-/** Reads a branch as a fork at this point would see it. */
+/** A fork at this point would see this lineage. */
 export async function readLineageAt(
   db: Database,
   { parentId, ...until }: ForkPoint & { readonly parentId: string },

@@ -48,7 +48,7 @@ export class Children {
     });
   }
 
-  /** Returns the queries that an iteration started, with their depth, oldest first. */
+  /** The oldest query comes first. */
   async queries(
     iterationId: string,
     byId: (queryId: string) => Promise<StoredQuery | null>,

@@ -79,7 +79,6 @@ export class Content {
     }
   }
 
-  /** Returns the bytes as stored, without checking their hash. */
   async #read(hashes: readonly string[]): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
     const rows = await this.#rows(hashes);
     const deltas = rows.filter(({ encoding }) => encoding === "delta");
@@ -124,7 +123,7 @@ export class Content {
     return this.#loaded(this.adopt(cell));
   }
 
-  /** Treats bytes of a column as content. */
+  /** The bytes of a column count as loaded content. */
   adopt(bytes: Uint8Array): string {
     const hash = hashOf(bytes);
     if (!this.#known.get(hash)) this.#known.set(hash, owned(bytes));
@@ -371,7 +370,7 @@ export async function encodingOf(db: Database, reference: string): Promise<"raw"
   return row?.encoding ?? null;
 }
 
-/** The bytes are verified. */
+/** Each yielded piece is verified. */
 export async function* contentPieces(db: Database, reference: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const encoding = await encodingOf(db, reference);
   if (encoding === "delta" || encoding === null) {

@@ -189,7 +189,6 @@ async function branchesWithQueries(
   }));
 }
 
-/** Selects each conversation with its newest branch, without branches of sub-queries. */
 function newestBranches(db: Database) {
   return allBranches(db).where((on) =>
     on(

@@ -124,7 +124,6 @@ async function converted<T>(
 
 const ROWS_AT_ONCE = 100;
 interface CopyWork extends Pick<DatabaseCopyRequest, "signal" | "onProgress"> {
-  /** A transaction that reads one snapshot. */
   readonly from: Database;
   readonly to: Database;
 }
@@ -193,7 +192,6 @@ function stopIf({ aborted }: AbortSignal): void {
   if (aborted) throw new Cancelled("Cancelled; the same command continues the copy");
 }
 
-/** Updates the values that the database computes from all rows. */
 async function finish(tx: Database): Promise<void> {
   await tx.dialect.afterCopy(tx);
   await endCopy(tx);
@@ -255,14 +253,14 @@ async function refuseRows(tx: Database, location: string): Promise<void> {
   }
 }
 
-/** The cells that identify a row, in the order of its table; empty before the first row. */
+/** Empty before the first row. */
 type Place = readonly (string | number)[];
 type Row = Readonly<Record<string, unknown>>;
 
 /** A row with its texts and values in full, equal in both databases. */
 interface PlainRow {
   readonly cells: Row;
-  /** The reference of a text that is too large for memory. */
+  /** Null unless the text is too large for memory. */
   readonly large: string | null;
 }
 
@@ -350,7 +348,6 @@ function largeOf(metadata: string): string | null {
   return large ?? null;
 }
 
-/** Stores rows from another database, with the contents that they refer to. */
 async function writeRows(
   rows: readonly CopiedRow[],
   { table, from, to }: { readonly table: UserTable; readonly from: Database; readonly to: Database },

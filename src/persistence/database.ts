@@ -43,14 +43,14 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   }
 
   abstract of(tenant: string | null): Database;
-  /** A Kysely builder has compiled the SQL. */
+  /** The SQL must be compiled by a Kysely builder. */
   abstract run(sql: string, parameters: readonly unknown[]): readonly ResultRow[] | Promise<readonly ResultRow[]>;
   /** Runs a statement without reading its rows. A transaction need not wait for it: if it fails, everything after it in
    * the transaction fails with the same error. */
   abstract store(sql: string, parameters: readonly unknown[]): void | Promise<void>;
   /** A transaction need not wait for the insertion. */
   abstract insert(table: string, cells: ResultRow): void | Promise<void>;
-  /** Changes cells of the row with this id. A transaction need not wait for it. */
+  /** A transaction need not wait for the change. */
   abstract update(table: string, change: RowChange): void | Promise<void>;
   /** Runs a transaction that writes. When this resolves, all of `work` is stored; when it rejects, none of it. `work`
    * may run more than once, so it must not depend on earlier attempts. */
@@ -83,7 +83,6 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   abstract close(): Promise<void>;
 }
 
-/** The parts of statements that differ between the databases. */
 export interface DatabaseDialect {
   /** The limit for a text or value in its own column. Longer ones are in `content`. */
   readonly textBytes: number;
@@ -99,7 +98,7 @@ export interface DatabaseDialect {
 
   isTenant(expression: string, tenant: string): RawBuilder<boolean>;
   wholeText(cell: string): RawBuilder<string | null>;
-  /** Returns the text at a key of the JSON in a cell, which may be in `content`; NULL if the key is missing. */
+  /** The cell may be in `content`. The result is NULL if the key is missing. */
   jsonText(cell: string, key: string): RawBuilder<string | null>;
   /** Whether the JSON in a column has this value at a path. True and 1 differ, and so do null and a missing value. */
   hasJson(column: string, path: readonly string[], value: string | number | boolean | null): RawBuilder<boolean>;
@@ -108,7 +107,7 @@ export interface DatabaseDialect {
   /** Returns a SQL condition for a text that refers to content. */
   mentionsContent(column: string): string;
   externalId(conversation: string): RawBuilder<string | null>;
-  /** Returns the cell of a value for a text that `putLarge` stored. */
+  /** `putLarge` has stored the text. */
   largeCell(reference: string): string | null;
   /** Selects the row with the highest version of each group of rows `e`, with these columns and `version`. */
   newestVersions(
@@ -136,7 +135,6 @@ export interface DatabaseDialect {
   storeBoth(db: Database, first: Storing, second: Storing): Promise<void>;
   /** Lets rows of this transaction refer to rows that it inserts later. */
   deferReferences(tx: Database): Promise<void>;
-  /** Updates the values that a database computes from all rows. */
   afterCopy(tx: Database): Promise<void>;
   breaksRule(error: unknown): error is Error;
 }
@@ -144,15 +142,12 @@ export interface DatabaseDialect {
 type Storing = (db: QueryCreator<DatabaseSchema>) => { execute(): Promise<unknown> };
 
 export interface SearchDialect {
-  /** Whether a found text contains the words exactly as they are written. */
   readonly isExact: boolean;
   readonly isShared: boolean;
   termReader(db: Database): Promise<(token: string) => Promise<readonly string[]>>;
-  /** Selects the texts `s` with all of these words. */
   match(db: Database, words: SearchWords): SearchMatch;
-  /** Returns the conditions for texts that contain this word anywhere. They read all texts. */
+  /** The conditions read all texts. */
   inside(db: Database, word: string): readonly RawBuilder<unknown>[];
-  /** Returns the condition for all texts that may be read. */
   all(db: Database): readonly RawBuilder<unknown>[];
 }
 
@@ -164,10 +159,9 @@ export interface SearchWords {
 }
 
 export interface SearchMatch {
-  /** The conditions and the order of `s`, which is `search`. */
   readonly where: RawBuilder<unknown>;
   readonly order: RawBuilder<unknown>;
-  /** Whether matches are ordered by rank, which requires reading every match. */
+  /** Ranking requires reading every match. */
   readonly isRanked: boolean;
 }
 
@@ -176,7 +170,7 @@ interface ErasureDialect {
   referencesOf(tx: Database, conversationId: string): Promise<readonly string[]>;
   /** Returns content without a row that names it, and which only runs of this conversation can have used. */
   orphansOf(tx: Database, conversationId: string): Promise<readonly string[]>;
-  /** Removes the unreferenced content of this list. Returns the number of settled entries. */
+  /** Returns the number of settled entries. */
   erase(db: Database, work: ErasureWork): Promise<number>;
   /** Removes a conversation with `remove`, so that none of its data remains readable. */
   removing<T>(tx: Database, conversationId: string, remove: () => Promise<T>): Promise<T>;
@@ -192,7 +186,6 @@ export interface ErasureWork {
   readonly busyMs: number;
 }
 
-/** Represents a value by its name while a query is compiled. */
 class Parameter {
   constructor(readonly name: string) {}
 }

@@ -72,7 +72,7 @@ interface Parts extends Pick<DatabaseStoreOptions, "location" | "now" | "isAlive
   readonly eraser: Eraser;
 }
 
-/** Opens the store in a database, which it owns. */
+/** The store owns the database. */
 export function databaseStore(db: Database, options: DatabaseStoreOptions): Store {
   const views = new BoundedMap<string | null, Store>(MOST_VIEWS);
   const all = db.tenant === null ? db : db.of(null);
@@ -269,7 +269,6 @@ function guardOf(converted: Converted, owners: Owners | null): Guard {
   };
 }
 
-/** Wraps each method with the guard for its name. */
 function guarded<T extends { readonly [K in keyof T]: (...args: never[]) => Promise<unknown> }>(
   guard: Guard,
   methods: T,

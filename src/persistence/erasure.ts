@@ -64,7 +64,7 @@ export class Eraser {
     await (this.#running ?? this.#work());
   }
 
-  /** Erases the contents on the list. A failed entry stays on it. */
+  /** A failed entry stays on the list. */
   async #work(): Promise<void> {
     while (this.#isAsked) {
       this.#isAsked = false;
@@ -108,7 +108,7 @@ function claimsOf(rows: Rows): Set<string> {
   return new Set(rows.map(({ reference }) => String(reference).slice(PREFIX.length)));
 }
 
-/** Notes the contents of a conversation's rows for erasure, in the transaction that deletes the rows. */
+/** Runs in the transaction that deletes the rows. */
 export async function noteErasable(db: Database, conversationId: string): Promise<void> {
   const { dialect } = db;
   const named = new Set(await dialect.erasure.referencesOf(db, conversationId));
@@ -194,7 +194,6 @@ async function textColumnsOf(db: Database, table: ConversationTableName): Promis
   return rows.map(({ name }) => String(name));
 }
 
-/** Returns a SQL condition for a cell that is a reference. */
 function isReference(column: string): string {
   return `length(${column}) = 71 AND typeof(${column}) = 'text' AND substr(${column}, 1, 7) = '${PREFIX}'`;
 }

@@ -13,7 +13,7 @@ import { loadValues, variableImage, type VariableMetadata, VariableWriter, type 
 
 type Failed = Parameters<IterationStore["failIteration"]>;
 
-/** The fields of `iteration.metadata` in addition to the caller's. */
+/** The caller adds further fields. */
 interface IterationMetadata {
   /** Source texts of the running blocks, removed when the blocks have their own rows. */
   readonly pendingBlocks: readonly string[];
@@ -107,7 +107,6 @@ export async function endIteration(
   return { queryId, branchId, metadata: row.queryMetadata };
 }
 
-/** The cells that are known once the model was called. */
 async function askedCells(content: Content, iteration: Omit<NewIteration, "response" | "blocks">) {
   return {
     id: newId(),
@@ -271,7 +270,6 @@ async function blockCells(content: Content, block: StoredBlock & { readonly inde
   };
 }
 
-/** Returns the block of a row whose cells were loaded into `content`. */
 function storedBlock(
   content: Content,
   { row, literal, saved }: {
@@ -382,7 +380,7 @@ async function readBlocks(
   return found;
 }
 
-/** Returns the messages that were sent for an iteration, or null if that position has no iteration. */
+/** Null if that position has no iteration. */
 export async function readSentMessages(
   db: Database,
   { queryId, position }: { readonly queryId: string; readonly position: number },

@@ -19,7 +19,6 @@ interface NodeStoreOptions extends Omit<JobQueueOptions, "times"> {
   readonly times?: Partial<JobQueueOptions["times"]>;
 }
 
-/** Makes this process a node of a PostgreSQL database. */
 export function openNodeStore(db: PostgresDatabase, { address, times, ...options }: NodeStoreOptions): NodeStore {
   db.held.node = options.node;
   const jobs = new JobQueue(db, { ...options, times: { ...JOB_TIMES, ...times } });

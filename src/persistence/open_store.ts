@@ -14,7 +14,7 @@ import type { ProcessOwner, Store } from "./store.ts";
 export interface OpenStoreOptions {
   /** A file, ":memory:", or the `postgres://` URL of a database. */
   readonly path: string;
-  /** The password of a PostgreSQL database, if it is not in the URL. */
+  /** Needed if the URL of a PostgreSQL database has no password. */
   readonly password?: string | undefined;
   readonly now?: () => number;
   /** Whether the process of a lease exists; null if this machine cannot know. The default returns null for every
@@ -52,7 +52,7 @@ interface StoreOptions extends Pick<DatabaseStoreOptions, "location" | "now" | "
   readonly busyMs: number;
 }
 
-/** Opens the store in an SQLite database, which it owns. */
+/** The store owns the database. */
 export function sqliteStore(database: DatabaseSync, options: StoreOptions): Store {
   const { location, files = null, now, busyMs, isAlive } = options;
   const connection = new SqliteConnection(database);

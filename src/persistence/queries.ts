@@ -120,7 +120,7 @@ interface RunPlace {
   readonly version: number;
 }
 
-/** Stores a request as the next one of its branch, whose counter increases. */
+/** The counter of the branch increases. */
 async function firstRun(
   content: Content,
   { query, branch, now }: { readonly query: NewQuery; readonly branch: BranchToBegin; readonly now: number },
@@ -262,7 +262,7 @@ interface ShownRow {
   readonly until: ForkPoint | null;
 }
 
-/** Returns the newest queries that a lineage shows, oldest first. */
+/** The oldest query comes first. */
 async function shownRows(
   tx: Database,
   { lineage, newest }: { readonly lineage: readonly BranchSegment[]; readonly newest: number },
@@ -383,7 +383,7 @@ const metadataBefore = namedQuery((db, { queryId, until }: { readonly queryId: s
     .where("i.position", "<", until).orderBy("i.position", "desc").limit(WITH_DIFFS)
 );
 
-/** Returns the file changes of the newest iterations of a run, oldest first. */
+/** The oldest change comes first. */
 async function diffsOf(
   content: Content,
   where: { readonly queryId: string; readonly until: number },
@@ -436,7 +436,6 @@ async function pendingBlocks(db: Database, queryId: string): Promise<readonly st
 type StoredImage =
   | { readonly url: string }
   | { readonly mediaType: string; readonly base64: string }
-  /** A reference into the table `content`. */
   | { readonly mediaType: string; readonly content: string };
 
 /** The parts of a request besides its text, as kept in `query_soul.metadata`. */
@@ -446,7 +445,6 @@ interface ExtrasMetadata {
   readonly askedAs?: Asked;
 }
 
-/** Stores each image of a request once. Returns the part of the query's metadata that describes them. */
 async function extrasMetadata(
   content: Content,
   { images = [], answerSchema = null, askedAs = null }: Pick<NewQuery, "images" | "answerSchema" | "askedAs">,
@@ -541,7 +539,6 @@ async function storeEnd(
   { queryId, branchId, metadata, end: { status, ...facts } }: {
     readonly queryId: string;
     readonly branchId: string;
-    /** The cell when it was read. */
     readonly metadata: string | null;
     readonly end: QueryEnd;
   },

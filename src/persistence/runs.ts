@@ -167,7 +167,6 @@ export async function changeQueryMetadata(
   db: Database,
   { queryId, change, cell }: {
     readonly queryId: string;
-    /** The metadata when it was read. */
     readonly cell: string | null;
     readonly change: (before: Partial<QueryMetadata>) => Partial<QueryMetadata>;
   },
@@ -232,7 +231,7 @@ const thinkingsBefore = namedQuery((db, { queryId, until }: Wanted) =>
     .where("i.position", "<", until).where("i.llmThinking", "<>", "").orderBy("i.position", "desc").limit(THINKINGS)
 );
 
-/** Returns the two newest thinkings of a run, oldest first. */
+/** The oldest comes first. */
 export async function newestThinkings(content: Content, { queryId, until }: Wanted): Promise<string[]> {
   const rows = await thinkingsBefore(content.db, { queryId, until });
   const cells = rows.map(({ llmThinking }) => llmThinking ?? "").reverse();

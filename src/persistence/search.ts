@@ -208,7 +208,6 @@ const runs = (ids: readonly string[]) =>
   JOIN conversation_soul c ON c.id = b.conversation_soul_id
   WHERE r.id IN (${sql.join(ids)})`;
 
-/** The place where the texts of each field are stored. */
 const SOURCES = {
   expr: {
     table: "expression_state",
@@ -240,9 +239,8 @@ async function snippetsOf(
   { hits, query, inside, isExact }: {
     readonly hits: readonly Found[];
     readonly query: string;
-    /** Words that may be anywhere in a text. */
     readonly inside: readonly string[];
-    /** Whether a text contains the words exactly as they are written. */
+    /** Otherwise a text may contain another form of a word. */
     readonly isExact: boolean;
   },
 ): Promise<readonly string[]> {
@@ -276,7 +274,7 @@ function markedInside(
   return `${from > 0 ? "…" : ""}${shown}${to < text.length ? "…" : ""}`;
 }
 
-/** Returns the answer of a query, or a message that the user sent while it ran, from its metadata. */
+/** The part is the answer, or a message that the user sent while the query ran. */
 function partOf(metadata: string, field: string): string {
   const { answer = "", steered = [] } = fromJson<Pick<QueryMetadata, "answer" | "steered">>(metadata);
   return field === "answer" ? answer : steered.map(({ text }) => text).join("\n");
@@ -316,7 +314,7 @@ interface Index {
 class Words {
   #index: Index | null = null;
 
-  /** Returns the words of a text in order, as a `tsvector`. */
+  /** The words keep the order of the text. */
   vector(text: string): string {
     let chars = 0;
     return this.of(text.slice(0, MAX_CHARS)).flatMap((word, at) => {

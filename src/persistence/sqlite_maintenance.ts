@@ -234,7 +234,6 @@ async function vacuumDatabase(path: string): Promise<VacuumReport> {
   }
 }
 
-/** The tables that the virtual table `search` fills. */
 const MADE_BY_SEARCH = "search\\_%";
 
 /** Writes the content of a database to a new file without unused pages, keeping the row numbers. `VACUUM` cannot be

@@ -167,7 +167,7 @@ export class ExtensionStates implements StateStore {
   }
 }
 
-/** Selects rows that a segment shows. `i` is `extension_state`. */
+/** `i` is `extension_state`. */
 function stateRows(
   tx: Database,
   { place, segment }: { readonly place: StatePlace; readonly segment: BranchSegment | null },
@@ -203,7 +203,7 @@ async function keysIn(tx: Database, { namespace, branchId }: StatePlace): Promis
   return keys;
 }
 
-/** Matches rows of this branch itself or, for null, rows of the tenant's global state. */
+/** Null means the global state of the tenant. */
 function isIn(tx: Database, branchId: string | null) {
   return (on: ExpressionBuilder<DatabaseSchema, "extensionState">) =>
     branchId === null

@@ -70,7 +70,7 @@ export interface ConversationMaintenance {
   /** Rejects with `BusyError` while a query runs in the conversation. Unreferenced texts and values are removed
    * directly afterwards; `close` waits for that. */
   deleteConversation(conversationId: string): Promise<void>;
-  /** Returns the run of a user's query that is running in the conversation, in any process, or null. */
+  /** The query may run in any process. */
   runningQuery(conversationId: string): Promise<string | null>;
   /** Returns the run of the query whose id starts with this prefix, or null without a single match. */
   findQuery(prefix: string): Promise<string | null>;
@@ -116,19 +116,19 @@ export interface ConversationStore {
   /** Returns the newest branch of the conversation with this id, the branch with this id, or null. A unique prefix of
    * at least 8 characters is enough. */
   findConversation(conversationId: string): Promise<Branch | null>;
-  /** Returns the newest branch of a chat's conversation, or null. */
+  /** Null if the chat has no conversation. */
   findExternal(chat: ExternalChat): Promise<Branch | null>;
   /** Returns the newest branch of a chat's conversation, which is created if missing. Concurrent calls get the same
    * one. */
   ensureConversation(facts: NewConversation & ExternalChat): Promise<Branch>;
-  /** Returns the conversation of this workspace that has the newest query, or null. */
+  /** Null if the workspace has no conversation. */
   latestConversation(workspace: string): Promise<Branch | null>;
   listConversations(options: ConversationFilter): Promise<readonly (Branch & ConversationSummary)[]>;
   /** Creates a branch that continues from a point of another branch. It sees the queries up to that point, and the
    * variables as they were then. It copies no data. Both branches stay readable and are independent. Throws
    * `UsageError` if the point does not exist or is still running. */
   fork(fork: NewFork): Promise<Branch>;
-  /** Returns all branches of a conversation, oldest first, without branches of sub-queries. */
+  /** The oldest comes first. Branches of sub-queries are omitted. */
   branches(conversationId: string): Promise<readonly BranchNode[]>;
 }
 
@@ -169,7 +169,6 @@ export type Asked = Readonly<Record<string, unknown>>;
 export interface QueryExtras {
   readonly images: readonly Image[];
   readonly answerSchema: string | null;
-  /** Additional instructions for this run, or "". */
   readonly instructions: string;
   readonly askedAs: Asked | null;
 }
@@ -179,14 +178,13 @@ export interface EarlierTurn {
   readonly steered: readonly string[];
   readonly images: number;
   readonly answer: string;
-  /** The reason why the query ended without an answer; null if it has one. */
+  /** Null if the query has an answer. */
   readonly unfinished: QueryReason | null;
 }
 
 export interface EarlierTurns {
   /** The newest queries, at most twelve, oldest first. */
   readonly shown: readonly EarlierTurn[];
-  /** The number of earlier queries. */
   readonly more: number;
 }
 
@@ -202,9 +200,9 @@ export interface PreviousTurn {
   readonly status: QueryStatus;
   readonly notes?: readonly string[];
   readonly images?: number;
-  /** Blocks of an iteration that was interrupted before its end was stored. */
+  /** Set if an iteration was interrupted before its end was stored. */
   readonly pending?: readonly string[];
-  /** Unified diffs of its file changes, oldest first. */
+  /** The oldest diff comes first. */
   readonly diffs?: readonly string[];
 }
 
@@ -212,7 +210,6 @@ export interface PreviousTurn {
 export interface LeftQuery {
   readonly usage: Usage;
   readonly costUsd: number | null;
-  /** The number of sub-queries and plain model calls of its blocks. */
   readonly subcalls: number;
 }
 
@@ -298,7 +295,6 @@ export interface IterationEnd {
   readonly blocks: readonly StoredBlock[];
   /** User variables that left the scope in this iteration, and user variables that returned. */
   readonly scopes?: { readonly forgotten: readonly string[]; readonly live: readonly string[] };
-  /** Versions of `$query`, `$reasoning` and `$answer`: name and text. */
   readonly system: readonly { readonly name: string; readonly text: string }[];
   readonly error: string | null;
   readonly empty: boolean;
@@ -321,7 +317,7 @@ export interface StoredIteration
 }
 
 export interface IterationStore {
-  /** Stores one row with status running, the reply and the blocks. Returns its id. */
+  /** The row has status running, the reply and the blocks. Returns its id. */
   beginIteration(iteration: NewIteration): Promise<string>;
   /** Stores blocks, variables, edges, system variables and totals in one transaction. An iteration ends once; a second
    * call throws. */
@@ -382,14 +378,12 @@ export interface VariableStore {
   ): Promise<void>;
 }
 
-/** Sub-queries and plain model calls that the blocks of an iteration start. */
 export interface ChildStore {
-  /** Creates a branch that is not listed among the conversations. */
+  /** The branch is not listed among the conversations. */
   createChildBranch(child: NewChildBranch): Promise<Branch>;
-  /** Returns the sub-queries that an iteration started, oldest first. */
   subQueries(iterationId: string): Promise<readonly (StoredQuery & { readonly depth: number })[]>;
   recordSubCall(call: SubCall): Promise<void>;
-  /** Returns the plain model calls of an iteration, oldest first. */
+  /** The oldest call comes first. */
   subCalls(iterationId: string): Promise<readonly (SubCall & { readonly createdAt: number })[]>;
 }
 
@@ -406,7 +400,7 @@ export interface LargeTextStore {
   dropLarge(large: string): Promise<void>;
 }
 
-/** An accepted request, which any node may take. */
+/** Any node may take the request. */
 export interface NewJob extends KeyedRequest {
   readonly queryId: string;
   readonly branchId: string;
@@ -430,7 +424,7 @@ export interface ClaimedJob {
   readonly elapsedMs: number;
 }
 
-/** A request that runs or waits on any node. */
+/** The request runs or waits on any node. */
 export interface SharedJob {
   readonly queryId: string;
   readonly branchId: string;
@@ -482,16 +476,15 @@ export interface NodeStore {
   settled(queryId: string): void;
   /** Removes a request that no node has begun. Returns false if there is none. */
   withdraw(queryId: string): Promise<boolean>;
-  /** Removes a request of this node that cannot begin. */
+  /** The request belongs to this node and cannot begin. */
   refuse(job: Pick<ClaimedJob, "queryId" | "epoch">): Promise<void>;
   /** Prepares the node for leaving. After this call, no request waits for it, and it takes none. */
   drain(): Promise<void>;
   /** Ends the wait for a lost server. Calls that need it then reject. */
   giveUp(): void;
-  /** Returns the number of waiting requests, and the age of the oldest. */
+  /** `oldestMs` is the age of the oldest waiting request. */
   waiting(): Promise<{ readonly depth: number; readonly oldestMs: number }>;
   job(queryId: string): Promise<SharedJob | null>;
-  /** Returns the query that runs in a branch, on any node. */
   runningJob(branchId: string): Promise<string | null>;
   /** The oldest comes first. All branches of the conversation are included. */
   jobs(conversationId: string): Promise<readonly SharedJob[]>;

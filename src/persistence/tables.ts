@@ -355,7 +355,6 @@ type CellsOf<C> = { -readonly [N in keyof C]: C[N] extends TableColumn<infer T> 
 /** A number that increases from row to row: the order of storage, independent of the clock. `selectAll` omits it. */
 type StoredOf<T> = T extends { readonly order: typeof STORED } ? { readonly rowid: GeneratedAlways<number> } : unknown;
 
-/** The tables in the form that Kysely needs. */
 export type DatabaseSchema = { readonly [T in TableName]: CellsOf<Tables[T]["columns"]> & StoredOf<Tables[T]> };
 
 export type UserTable = { [T in TableName]: Tables[T] extends { readonly order: unknown } ? T : never }[TableName];

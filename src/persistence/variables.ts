@@ -16,7 +16,6 @@ import type { DatabaseSchema } from "./tables.ts";
 
 const AT_ONCE = 500;
 
-/** Returns source texts of blocks by `expression_state.id`. */
 async function blockCodes(db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const codes = new Map<string, string>();
   const wanted = [...new Set(ids)].filter((id) => id !== "");
@@ -37,7 +36,6 @@ async function blockCodes(db: Database, ids: readonly string[]): Promise<Readonl
   return codes;
 }
 
-/** Reads the variables of a branch and determines which are live. */
 export class VariableRows {
   readonly #db: Database;
   readonly #now: () => number;
@@ -157,7 +155,6 @@ async function readsOf(tx: Database, lineage: Lineage): Promise<ReadonlyMap<stri
 
 type Lineage = readonly [BranchSegment, ...BranchSegment[]];
 
-/** Returns the lineage of the branch now, or at a point in it. */
 async function lineageOf(
   tx: Database,
   branchId: string,
@@ -192,7 +189,6 @@ interface Node {
   readonly name: string;
   /** Names that must come before this node. */
   readonly requires: readonly string[];
-  /** Names that should come before this node. */
   readonly reads: readonly string[];
 }
 
@@ -240,7 +236,6 @@ function breakCycle(left: ReadonlySet<number>, hard: readonly ReadonlySet<number
   return at ?? 0;
 }
 
-/** The JSON in `expression_soul.metadata` of a variable. */
 interface VariableSoulMetadata {
   /** Set only for a system variable. The scope of other variables follows from versions and `scope_change`. */
   readonly scope?: "system";
@@ -311,7 +306,7 @@ function comparePlaces(a: Place, b: Place): number {
   return 0;
 }
 
-/** Returns the versions of one variable that such a branch shows, newest first, at most `limit`. */
+/** The newest version comes first. */
 async function shownVersions(
   db: Database,
   { lineage, name, limit = Infinity }: {
@@ -367,7 +362,7 @@ async function newestOf(
   return await (names === undefined ? wanted : wanted.where("v.name", "in", names)).execute();
 }
 
-/** Selects the newest change of scope of variable `v`. */
+/** `v` is the variable. */
 function newestChange(db: Database, segment: BranchSegment) {
   return db.selectFrom("scopeChange as i")
     .leftJoin("queryState as s", "s.id", "i.queryStateId")
@@ -515,7 +510,6 @@ export class VariableWriter {
     }
   }
 
-  /** Stores versions whose cells are in another branch. */
   async copied(rows: readonly { readonly name: string; readonly cells: NewCells }[]): Promise<void> {
     for (const { name, cells } of rows) await this.#insert(await this.#souls.own(name), cells);
   }

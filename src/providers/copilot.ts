@@ -8,7 +8,6 @@ interface CopilotOptions
   extends Pick<ProviderOptions, "name" | "defaultModel" | "headers">, Required<Pick<ProviderOptions, "capabilities">> {
   readonly endpoints: Pick<CopilotEndpoints, "exchange" | "api">;
   readonly githubToken: string;
-  /** Whether only the Responses API serves the model. */
   readonly usesResponses: (model: string) => boolean;
   readonly create: (protocol: WireProtocol, options: ProviderOptions) => Provider | Promise<Provider>;
   readonly clock?: Clock;
@@ -20,7 +19,6 @@ export class CopilotProvider implements Provider {
   readonly defaultModel: string;
   readonly #options: CopilotOptions;
   readonly #tokens: CopilotTokens;
-  /** The providers by protocol, host, and whether images are sent. */
   readonly #inner = new Map<string, Promise<Provider>>();
 
   constructor(options: CopilotOptions) {
@@ -108,7 +106,7 @@ interface Kept extends CopilotToken {
   readonly renewAt: number;
 }
 
-/** A token is renewed this long before it expires. */
+/** The time before its expiry at which a token is renewed. */
 const EARLY_MS = 120_000;
 const SHORTEST_LIFE_MS = 30_000;
 
@@ -309,7 +307,6 @@ function seconds(value: unknown, otherwise: number): number {
   return (typeof value === "number" && value > 0 ? value : otherwise) * 1000;
 }
 
-/** Headers that the service expects with every request. */
 const COPILOT_HEADERS: Readonly<Record<string, string>> = {
   "user-agent": "GitHubCopilotChat/0.35.0",
   "editor-version": "vscode/1.107.0",

@@ -9,7 +9,6 @@ interface DemoReply {
   readonly afterFailure?: boolean;
 }
 
-/** The replies to one kind of request, one for each iteration. */
 interface Scene {
   readonly example: string;
   readonly takes: RegExp;
@@ -213,7 +212,6 @@ defines`],
 
 const WHAT = "This is the demo: it plays scripted replies and is not a model.";
 const ADD_ONE = "To work with a model: vis auth login.";
-/** The messages of an iteration: system, request, reply format, context. */
 const OF_AN_ITERATION = 4;
 const FAILED = / → ((?:ERROR|REFUSED|TIMEOUT|KILLED|OUT OF MEMORY|CANCELLED) [^]*)/;
 

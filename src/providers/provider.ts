@@ -44,7 +44,6 @@ export type ModelEvent =
 
 /** US dollars per million tokens. */
 export interface Price extends Rates {
-  /** Rates of a call with more input tokens than this. */
   readonly above?: Rates & { readonly tokens: number };
 }
 
@@ -74,7 +73,7 @@ export interface Capabilities {
  * `Cancelled` and closes the connection. It does not retry, except that it repeats a request at once without an
  * optional field that the service rejected. */
 export interface Provider {
-  /** The name shown with every answer, such as "openai-compatible" or "demo". */
+  /** Every answer shows this name. */
   readonly name: string;
   readonly defaultModel: string;
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;

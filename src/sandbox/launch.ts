@@ -37,7 +37,6 @@ export function startChild({ path, args, env }: ChildProgram, folder: string): D
   }).spawn();
 }
 
-/** A process that waits for the setup of a child, in its folder. */
 export interface FirstChild {
   readonly process: Deno.ChildProcess;
   readonly folder: string;
@@ -53,7 +52,7 @@ export function keepFirstChild(child: FirstChild): void {
   Reflect.set(globalThis, PLACE, child);
 }
 
-/** Returns the first child, once, or null. */
+/** Returns the first child only once. */
 export function takeFirstChild(): FirstChild | null {
   const child: FirstChild | undefined = Reflect.get(globalThis, PLACE);
   Reflect.deleteProperty(globalThis, PLACE);
@@ -79,7 +78,7 @@ export const CHILD_V8_FLAGS: readonly string[] = [
 /** The garbage collector gives up well below the memory limit. Near the limit it would first thrash for seconds. */
 const HEAP_SHARE = 0.75;
 const MIB = 1 << 20;
-/** The places of build/sandbox/, relative to src/sandbox/ and to a bundle of the program in build/compile/. */
+/** Relative to src/sandbox/, and to a bundle of the program in build/compile/. */
 const FOLDERS = ["../../build/sandbox/", "../sandbox/"];
 
 interface ChildProgramOptions {

@@ -203,7 +203,6 @@ export class FrameFields {
   readonly value: Readonly<Record<string, unknown>>;
   readonly #of: string;
 
-  /** `of` describes the value in errors. */
   constructor(value: unknown, of: string) {
     if (!isRecord(value)) throw new ProtocolError(`Cannot read ${of}: not an object`);
     this.value = value;

@@ -9,7 +9,6 @@ export interface Walls {
   readonly process: boolean;
   /** Landlock's ABI (0 if absent), and whether the system call filter is installed. */
   readonly kernel: { readonly landlock: number; readonly seccomp: boolean };
-  /** Limits that could not be set, in plain words. */
   readonly failed: readonly string[];
 }
 
@@ -26,7 +25,7 @@ export interface SandboxLimits {
 
 /** A function call from the sandbox. `signal` aborts when the block's deadline passes or the query ends. */
 export interface HostCall {
-  /** The name, as "search.find" or a bare name of a built-in function. */
+  /** A bare name is a built-in function. */
   readonly name: string;
   readonly args: readonly unknown[];
   /** The 0-based index of the block that started it. */
@@ -54,7 +53,6 @@ export interface SandboxOptions {
   readonly onModuleFailed?: (module: FailedModule) => void;
   /** The base of relative paths in grants. If absent, they are refused. */
   readonly workspace?: string;
-  /** Values of the variables that `grants.env` may name. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** A command to which the child's command line is appended. It must pass stdio through to the child. Its first word
    * is a path, and its environment is as empty as the child's. If absent, the child is started directly. */
@@ -157,7 +155,7 @@ export const NO_GRANTS: Grants = { net: [], read: [], write: [], env: [] };
 
 export type WallName = "realm" | "permissions" | "process" | "kernel";
 
-/** Returns the wanted walls that are not in place. The wall `kernel` is Landlock and the system call filter together. */
+/** The wall `kernel` is Landlock and the system call filter together. */
 export function missingWalls(walls: Walls, wanted: readonly WallName[]): readonly WallName[] {
   return wanted.filter((name) => !holds(walls, name));
 }

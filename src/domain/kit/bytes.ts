@@ -210,7 +210,6 @@ export class Utf8Pieces {
   #isDecided = false;
   #hasNul = false;
   #decoder: TextDecoder | null = null;
-  /** The beginning of an incomplete UTF-8 character. */
   #rest: Bytes = NO_BYTES;
   /** The last byte of the text so far if all of it was ASCII, since a guess looks at the byte before a character. */
   #before: Bytes = NO_BYTES;

@@ -248,7 +248,6 @@ async function* entriesOf(
   }
 }
 
-/** Some file systems return names without kinds. */
 async function kindOf(path: string): Promise<Omit<Deno.DirEntry, "name">> {
   return await Deno.lstat(path).catch(() => OTHER);
 }
@@ -257,7 +256,6 @@ function terminated(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(`${text}\0`);
 }
 
-/** Returns a note if other users can read a file with tokens. */
 export async function sharedFileNotes(path: string): Promise<readonly string[]> {
   const { mode } = await Deno.stat(path);
   const isOpen = Deno.build.os !== "windows" && ((mode ?? 0) & 0o077) !== 0;

@@ -203,7 +203,6 @@ function textOf(value: unknown, room: Room): string {
 
 interface Ancestor {
   readonly value: unknown;
-  /** The text shows this value instead of the original. */
   readonly shown: unknown;
 }
 

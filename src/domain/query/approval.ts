@@ -24,7 +24,7 @@ export interface ApprovalQuestion extends ApprovalRequest {
 
 export interface ApprovalAnswer {
   readonly decision: Decision;
-  /** Why the user refused, in the user's words; "" if no reason was given. */
+  /** In the user's words; "" if no reason was given. */
   readonly reason: string;
 }
 
@@ -39,7 +39,7 @@ export interface Approval {
 }
 
 export interface ApprovalAdmin {
-  /** Lists the rules of this workspace, or of all workspaces, oldest first. */
+  /** The oldest rule comes first. */
   list(options: { readonly all: boolean }): Promise<readonly KeptRule[]>;
   remove(id: string): Promise<void>;
 }
@@ -69,7 +69,6 @@ export function approvalTitle({ what }: Pick<ApprovalQuestion, "what">): string 
   return `Allow Vis to ${paragraph(what)}?`;
 }
 
-/** Returns why Vis asks, as one paragraph; "" if no reason was given. */
 export function approvalWhy({ why }: Pick<ApprovalQuestion, "why">): string {
   return paragraph(why);
 }
@@ -104,7 +103,6 @@ export function askedText(question: ApprovalQuestion, answer: ApprovalAnswer): s
   return `${approvalTitle(question)} ${approvalSaid(question, answer)}`;
 }
 
-/** Returns the decision for the end of the question, such as "yes, this time" or "no: not today". */
 export function approvalSaid(
   question: Pick<ApprovalQuestion, "scope" | "lasting">,
   { decision, reason }: ApprovalAnswer,

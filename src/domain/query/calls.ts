@@ -5,7 +5,7 @@ export interface HostCallEvent {
   readonly block: number;
   readonly name: string;
   readonly phase: "start" | "end";
-  /** Words for the action of the call; absent for functions of Vis itself. */
+  /** Absent for functions of Vis itself. */
   readonly action?: CalledAction | undefined;
   readonly ms?: number | undefined;
   /** False if the call threw or failed in its purpose, such as a command that exits with 1. */
@@ -43,7 +43,6 @@ export interface CallOutcome {
   readonly subject?: string;
 }
 
-/** An outcome with its output cut to the length that Vis shows and keeps. */
 export interface ShownOutcome extends CallOutcome {
   readonly output?: string;
 }
@@ -78,11 +77,10 @@ export interface CallAction {
 }
 
 interface CalledAction extends Pick<CallAction, "doing" | "done" | "things"> {
-  /** The object as a line of printable text; "" if the words already name it. */
+  /** A line of printable text; "" if the words already name the object. */
   readonly subject: string;
 }
 
-/** Describes a call with arguments that were not validated. */
 export function calledAction(
   { doing, done, things, named = 1 }: CallAction,
   args: readonly unknown[],
@@ -102,7 +100,6 @@ function wordsIn(given: unknown): readonly string[] {
   });
 }
 
-/** With `threw`, the call had no result. With `refused`, the user refused it. */
 type State = "good" | "bad" | "threw" | "refused";
 
 interface Tally extends CalledAction {
@@ -151,7 +148,6 @@ export class BlockTally {
     known.calls++;
   }
 
-  /** The counts on one line; "" if no call has words. */
   get text(): string {
     return [...this.#kinds.values()].map((tally) => textOf(tally)).join(", ");
   }
@@ -176,7 +172,7 @@ export class BlockTally {
     return this.#refused;
   }
 
-  /** The shown output of the failed calls; "" if they printed no output. */
+  /** "" if the failed calls printed no output. */
   get output(): string {
     const several = this.#outputs.length > 1;
     return this.#outputs.map(({ subject, output }) => several && subject !== "" ? `${subject}:\n${output}` : output)
@@ -212,7 +208,7 @@ const BASE: BlockResult = {
   calls: [],
 };
 
-/** Returns a result with every field present; `fields` override the empty defaults. */
+/** Every field is present. `fields` override the empty defaults. */
 export function blockResult(fields: Partial<BlockResult>): BlockResult {
   return { ...BASE, ...fields };
 }
@@ -232,9 +228,9 @@ export function failedBlock(
   });
 }
 
-/** The result of a block that another child ran in the same iteration. */
+/** Another child ran the block in the same iteration. */
 export interface FormerResult {
-  /** Codec bytes of the value; null if the block had no value, or it could not be stored. */
+  /** Codec bytes; null if the block had no value, or it could not be stored. */
   readonly value: Uint8Array<ArrayBuffer> | null;
   /** Describes a value that could not be stored; otherwise "". */
   readonly held: string;

@@ -8,10 +8,10 @@ export interface ModelTrace {
   readonly error: string | null;
   /** Null if the token counts are unknown. */
   readonly usage: Usage | null;
-  /** US dollars of `usage`; null if the price is unknown, absent without usage. */
+  /** Null if the price is unknown, absent without usage. */
   readonly costUsd?: number | null;
   readonly ms: number;
-  /** The reader of the reply fills in the repairs that it needed. */
+  /** The reader of the reply fills in this list. */
   readonly repairs: readonly string[];
 }
 
@@ -65,7 +65,6 @@ export function addSpend(a: Spend, b: Spend): Spend {
   };
 }
 
-/** Returns the prefix of amounts that are partly estimated. */
 export function aboutText({ estimated = 0 }: Pick<Usage, "estimated">): string {
   return estimated > 0 ? "about " : "";
 }

@@ -26,7 +26,6 @@ export type QueryReason = typeof QUERY_REASONS[number];
 export const QUERY_STATUSES = ["done", "error", "interrupted"] as const;
 export type QueryStatus = typeof QUERY_STATUSES[number];
 
-/** The part of a result that describes how the query ended. */
 interface Ending {
   readonly reason: QueryReason;
   readonly noAnswer?: true | undefined;
@@ -103,7 +102,6 @@ const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
   limit_time: "Raise budget.wallMs (vis run --timeout), or ask for less at once; all variables are kept.",
 };
 
-/** The step budget of a request that continues after a step limit. */
 export const MORE_STEPS = 10;
 /** Every interface offers to continue in these words. */
 export const MORE_TEXT = `${MORE_STEPS} more steps`;
@@ -122,7 +120,6 @@ export function reasonText(reason: QueryReason): string {
   return TEXT[reason];
 }
 
-/** Returns advice for the reason, or "". */
 export function reasonAdvice(reason: QueryReason): string {
   return ADVICE[reason] ?? "";
 }
@@ -144,7 +141,7 @@ export function shownAnswer(result: Ending & { readonly answer: string; readonly
   return why === "" ? answer : `${answer}\n\n${why}`;
 }
 
-/** Returns the notes below an answer. The note about changed files names the command that undoes the changes. */
+/** The note about changed files names the command that undoes the changes. */
 export function notesBelow(
   { notes, work }: {
     readonly notes: readonly string[];

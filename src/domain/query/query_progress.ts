@@ -49,7 +49,6 @@ export function storedChildren({ children }: Readonly<Record<string, unknown>>):
   });
 }
 
-/** Returns the questions and answers in the metadata of a stored iteration. */
 export function storedAsked({ asked }: Readonly<Record<string, unknown>>): string[] {
   return Array.isArray(asked) ? asked.map(String) : [];
 }
@@ -57,12 +56,10 @@ export function storedAsked({ asked }: Readonly<Record<string, unknown>>): strin
 export interface Step {
   /** 1-based. */
   readonly number: number;
-  /** Messages that the user sent meanwhile and this iteration showed to the model. */
   readonly steered: string[];
   thinking: string;
   readonly blocks: StepBlock[];
   readonly children: StepChild[];
-  /** Questions to the user during the step, with their answers. */
   readonly asked: string[];
   outcome: IterationOutcome | null;
   reason: string | null;
@@ -81,7 +78,6 @@ export function newStep(number: number): Step {
   return { number, steered: [], thinking: "", blocks: [], children: [], asked: [], outcome: null, reason: null, ms: 0 };
 }
 
-/** Returns the part of a result that can be displayed. The database stores all of it. */
 export function boundedResult(result: BlockResult): BlockResult {
   const bounded = (text: string): string => clip(text, RESULT_CHARS);
   return {
@@ -103,7 +99,7 @@ export class QueryProgress {
   /** Iterations that count against the budget, and the budget; null before the first iteration. */
   spent: { readonly used: number; readonly budget: number } | null = null;
   answer = "";
-  /** The written part of an answer that Vis may still refuse. */
+  /** Vis may still refuse this part of an answer. */
   draft = "";
   plan: readonly PlanItem[] = [];
   /** The approval that waits for the user's answer. A sub-query may have asked. */
@@ -115,7 +111,6 @@ export class QueryProgress {
   #model = "the model";
   #detail = "";
 
-  /** Describes the current activity in a few words without control characters. */
   get doing(): string {
     const { phase, block, child } = this;
     if (this.question !== null) return "waiting for your answer";
@@ -224,7 +219,7 @@ export class QueryProgress {
 
 const CODE_CHARS = 60;
 
-/** Returns why a block failed, for people. For a refusal, it omits the class name of the error. */
+/** For a refusal, the text omits the class name of the error. */
 export function blockFailure({ error, outcome }: BlockResult): string {
   if (!error) return outcome;
   return error.name === "HostCallError" ? error.message : `${error.name}: ${error.message}`;

@@ -103,13 +103,12 @@ export const BlockResultSchema = z.object({
     message: z.string(),
     line: position,
     column: position,
-    /** The line of the block with a caret under the column; "" if the position is unknown. */
+    /** "" if the position is unknown. */
     excerpt: z.string(),
     /** The stack contains only frames inside the block. */
     stack: z.string(),
   }).nullable(),
   defined: z.array(z.string()),
-  /** Variables whose bytes changed without a new definition. */
   touched: z.array(z.string()),
   pending: z.array(z.string()),
   /** Variables that became unavailable when this block ended, such as values that cannot be kept. */
@@ -212,7 +211,7 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     waitMs: z.number().describe("Time until the next attempt"),
     attempt: z.number().int().describe("Number of the next attempt, 1-based"),
   }),
-  /** Sent after 15 s, and again each time the wait has doubled. */
+  /** The first event follows after 15 s, and another one each time the wait has doubled. */
   event("waiting", {
     model: z.string().describe("The model that has not begun to reply"),
     waitedMs: z.number().describe("Time that the call has waited"),

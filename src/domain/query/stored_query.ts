@@ -68,7 +68,6 @@ export interface KeyedRequest {
   readonly requestKey?: RequestKey | undefined;
 }
 
-/** The request text of a message that has only images. */
 const SEE_IMAGES = "See the attached images.";
 
 /** Returns the request for a review of the uncommitted changes, of a commit, or of all changes since a branch left

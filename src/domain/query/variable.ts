@@ -46,7 +46,7 @@ export interface Dependency {
   readonly reads: string;
 }
 
-/** Returns the block from the line that declares or assigns `name`, or "". */
+/** Returns the code from the line that declares or assigns `name`, or "". */
 export function declaringLine(code: string, name: string): string {
   const lines = code.trim().split("\n");
   const named = lines.map((line) => line.match(NAMES)?.includes(name) ?? false);

@@ -10,7 +10,7 @@ interface Command {
 
 /** The work of a query, including its calls and the calls of its sub-queries. A call may be counted twice. */
 export class QueryWork {
-  /** The last run of each command, newest last. */
+  /** The newest command is last. */
   readonly #commands = new Map<string, Command>();
   readonly #others = new Set<string>();
   acted = false;
@@ -33,7 +33,6 @@ export class QueryWork {
     }
   }
 
-  /** `claimed`: the request or its answer mentions work, done or not. */
   facts(files: ChangedFiles, { claimed }: { readonly claimed: boolean }): Work {
     const commands = [...this.#commands].map(([command, how]) => ({ command, ...how })), others = [...this.#others];
     const ran = commands.slice(-SHOWN_ACTIONS).map(({ command, outcome }) =>
@@ -148,7 +147,7 @@ export class ChangedFiles {
   }
 }
 
-/** Returns the names of both sides: null for a missing file, "" for an unnamed side. */
+/** Returns null for a missing file, and "" for an unnamed side. */
 function sidesOf(diff: string): { readonly before: string | null; readonly after: string | null } {
   const [, before = "", after = ""] = /^--- (.*)\n\+\+\+ (.*)$/m.exec(diff) ?? [];
   return { before: named(before), after: named(after) };
@@ -159,7 +158,7 @@ function bodyOf(diff: string): readonly string[] {
   return hunks < 0 ? [] : diff.slice(hunks + 1).split("\n");
 }
 
-/** Returns the number of omitted lines, which the last line of the diff states. */
+/** The last line of the diff states the number of omitted lines. */
 export function leftOut(diff: string): Counts {
   const [, added = 0, removed = 0] = /^… .*left out, with \+(\d+) −(\d+) lines/m.exec(diff.slice(-MAX_NOTE)) ?? [];
   return { added: Number(added), removed: Number(removed) };
@@ -196,7 +195,7 @@ function without(lines: readonly string[], kept: Lines): { readonly rest: readon
   return { rest, taken: lines.length - rest.length };
 }
 
-/** Returns the files that a unified diff changes: two if it moves one. */
+/** A diff that moves a file has two paths. */
 export function changedPaths(diff: string): readonly string[] {
   const { before } = sidesOf(diff);
   return [...new Set([changedPath(diff) ?? "", before ?? ""])].filter((path) => path !== "");

@@ -22,21 +22,17 @@ export interface BranchPoint {
 }
 
 export interface NewFork extends BranchPoint {
-  /** By default the original branch's title. */
   readonly title?: string;
 }
 
-/** A branch for a sub-query, below the branch of its parent. */
 export interface NewChildBranch {
-  /** The parent's iteration that started the sub-query. */
   readonly branchId: string;
   /** The parent's iteration that started the sub-query. */
   readonly iterationId: string;
-  /** 1 for a sub-query of a user's query. */
   readonly depth: number;
   readonly title: string;
   readonly images: readonly VariableImage[];
-  /** Variables that the sub-query starts with, in their newest stored version. Their values are not read. */
+  /** The newest stored version of each variable is used. Its value is not read. */
   readonly copies: readonly string[];
 }
 

@@ -10,7 +10,6 @@ export const BackupSchema = z.object({ path: z.string(), bytes: count, schemaVer
 export type BackupReport = Frozen<z.infer<typeof BackupSchema>>;
 
 export const RestoreSchema = BackupSchema.extend({
-  /** The path of the previous database; null if there was none. */
   keptAs: z.string().nullable(),
 });
 
@@ -73,7 +72,6 @@ export interface DatabaseMaintenance {
   /** Replaces the database with a backup and keeps the old file in the same folder. Refused while any process uses the
    * database. */
   restore(source: string): Promise<DatabaseRestoreReport>;
-  /** Checks structure, foreign keys, indices, hashes of all content, and dangling references. */
   check(): Promise<CheckReport>;
   stats(): Promise<DatabaseStats>;
   /** Deletes conversations without activity since `before`, and unreferenced content. A conversation with a running
@@ -97,7 +95,6 @@ export interface DatabaseCopyProgress {
 }
 
 export interface DatabaseCopyReport {
-  /** The address, without its password. */
   readonly from: string;
   readonly to: string;
   /** All rows were compared with the source. */

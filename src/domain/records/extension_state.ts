@@ -25,7 +25,6 @@ export interface StateQuery {
   /** Id of the conversation; null for global state, all states if absent. */
   readonly conversationId?: string | null | undefined;
   readonly prefix?: string | undefined;
-  /** The path in the value ("a.b"), with the value expected there. */
   readonly where?: Readonly<Record<string, string | number | boolean | null>> | undefined;
   readonly since?: number | undefined;
   readonly limit: number;

@@ -32,7 +32,6 @@ export interface RecordedIteration {
   /** Reasoning that the model returned separately from its reply. */
   readonly nativeReasoning: string;
   readonly response: string;
-  /** Set if the model's length limit cut the reply, or if it broke off. */
   readonly ending?: "cut" | "broken";
   readonly error: string | null;
   readonly notes: readonly string[];
@@ -81,7 +80,6 @@ export type PlayedReply =
     readonly cut?: true;
     readonly broken?: string;
   }
-  /** `fatal`: the error ended the query. */
   | { readonly kind: "error"; readonly message: string; readonly fatal: boolean };
 
 /** The model sees at least this much of the beginning of a longer request. */
@@ -328,7 +326,6 @@ function moved(text: string, from: string, to: string): string {
 export interface ReplayRequest {
   readonly cwd?: string | undefined;
   readonly recorded: string;
-  /** Whether blocks work in the workspace itself. */
   readonly inPlace: boolean;
   readonly signal: AbortSignal;
 }

@@ -20,7 +20,6 @@ interface OpenPostgresOptions {
   readonly tenant: string | null;
   /** The longest wait for the server at the start. */
   readonly startMs: number;
-  /** Replaces the password in the URL. */
   readonly password?: string | undefined;
   /** Whether the database may be the target of an unfinished copy. */
   readonly unfinished?: boolean;

@@ -275,7 +275,6 @@ interface Held {
 
 /** The runs that this process works on as a node, each with the epoch of its lease. */
 class HeldRuns {
-  /** The id of this node, or "". */
   node = "";
   readonly #runs = new Map<string, Held>();
 
@@ -461,7 +460,7 @@ class PostgresTransaction {
     return this.#isMarked;
   }
 
-  /** Makes all later writes depend on a run. */
+  /** All later writes depend on the run. */
   expect(run: SeenRun): void {
     this.#run = run;
   }
@@ -533,7 +532,7 @@ class PostgresTransaction {
     if (statement) this.#add(this.#query(statement, true));
   }
 
-  /** Takes the waiting changes as one statement, with the mark if they are the first changes. */
+  /** The mark is included if these changes are the first. */
   #taken(): Statement | null {
     return this.#batch.isEmpty ? null : this.#batch.take(this.#mark());
   }
@@ -546,7 +545,7 @@ class PostgresTransaction {
     return mark(this.#run);
   }
 
-  /** Begins the transaction with its settings in one round trip. */
+  /** Begin and settings take one round trip. */
   #begin(): void {
     if (this.#isBegun) return;
     this.#isBegun = true;
@@ -586,7 +585,6 @@ class PostgresTransaction {
 interface NewRow {
   readonly table: string;
   readonly cells: ResultRow;
-  /** The clause after the values, such as `ON CONFLICT`. */
   readonly then?: string;
 }
 
@@ -650,7 +648,6 @@ class WriteBatch {
   }
 }
 
-/** Whether a batch can hold the statement as a change. */
 function isChange(text: string): boolean {
   return CHANGE.test(text);
 }
@@ -659,7 +656,6 @@ function isRead(text: string): boolean {
   return /^\s*select\b/i.test(text) || WITH.test(text);
 }
 
-/** Whether a change can be sent together with a statement. */
 function canCarry(text: string): boolean {
   return isChange(text) || isRead(text);
 }

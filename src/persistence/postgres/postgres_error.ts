@@ -43,7 +43,7 @@ export function toPostgresError(error: unknown, location: string): unknown {
   return rule ? say(rule[1], rule[2]) : say("unavailable", `it refused an operation (${code}), the log has the reason`);
 }
 
-/** Returns the SQLSTATE of an error, or "" if the server did not send one. */
+/** "" if the server did not send a SQLSTATE. */
 export function sqlState(error: unknown): string {
   const code = codeOf(error);
   return /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]+$/.test(code) ? code : "";
@@ -68,7 +68,6 @@ export function isLost(error: unknown): boolean {
   return error instanceof ConnectionLost || /^(08|57P0[1235]|25P0[34])/.test(sqlState(error));
 }
 
-/** Whether a connection that cannot be made now may be made later. */
 export function mayReturn(error: unknown): boolean {
   return isLost(error) || sqlState(error).startsWith("53");
 }

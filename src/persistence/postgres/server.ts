@@ -55,7 +55,7 @@ interface Pool {
 }
 
 interface State {
-  /** The tenant whose rows the connection sees, or "" if unknown. */
+  /** "" if unknown. */
   seen: string;
   /** The number of statements without an answer, and the bytes of their parameters. */
   owed: number;
@@ -75,13 +75,12 @@ export interface Connection {
   /** Sets the tenant whose rows the next statements outside of a transaction see. They need not wait for it, but their
    * results count only once it resolves. */
   see(tenant: string): Promise<void>;
-  /** Returns the connection to the pool, or closes it if `broken`. */
+  /** With `broken`, the connection is closed. */
   release(broken?: boolean): void;
 }
 
 export interface QueryOptions {
   readonly parameters?: readonly unknown[];
-  /** Whether a connection prepares the text once. */
   readonly prepared?: boolean;
 }
 
@@ -135,7 +134,7 @@ export class Server {
     this.#pool.on("remove", (client) => this.#states.delete(client));
   }
 
-  /** Describes the fault of the server, or "" while it answers. */
+  /** "" while the server answers. */
   get fault(): string {
     return this.#fault;
   }
@@ -177,7 +176,6 @@ export class Server {
     await sleep(pause, undefined, { signal }).catch(() => {});
   }
 
-  /** Runs writes of this process one after the other. */
   inOrder<T>(work: () => Promise<T>): Promise<T> {
     const patienceMs = ownPatience();
     return this.#writes.run(
@@ -414,7 +412,6 @@ export interface Statement {
 export interface SeenRun {
   readonly id: string;
   readonly version: string;
-  /** The node that holds the run, and its epoch; null if no node holds it. */
   readonly holder: string | null;
 }
 
@@ -452,7 +449,6 @@ class LastWrite {
     return this.#known !== "";
   }
 
-  /** Returns the statement by which a transaction stores its mark. */
   put({ mark, tenant, run }: Mark): Statement {
     const parameters = [this.#writer, mark, this.#known, tenant];
     if (run === null) return { text: PUT, parameters };

@@ -26,7 +26,6 @@ interface MigrateOptions {
 /** Version 0 is an empty database. */
 export interface FoundSchema {
   readonly version: number;
-  /** Whether the number is a version from before V1. */
   readonly former: boolean;
 }
 
@@ -257,7 +256,6 @@ ALTER TABLE child_branch DROP COLUMN checksum;
 ALTER TABLE sub_call DROP COLUMN checksum;
 `;
 
-/** Returns the SQL that upgrades a database of this former version to V1. */
 function upgradeToV1(from: number): string {
   return [...(from < 11 ? [ERASURE] : []), ...(from < 12 ? [PLAIN_ROWS] : []), "DELETE FROM schema_migration;"].join(
     "",
@@ -282,7 +280,7 @@ function plain(sql: string): string {
   return sql.replace(/--.*/g, "").replace(/\s+/g, " ").replace(/ ?([(),]) ?/g, "$1");
 }
 
-/** Returns the 32-bit FNV-1a hash of the objects of a schema. */
+/** The hash is 32-bit FNV-1a. */
 export function schemaDigest(db: DatabaseSync): number {
   const text = JSON.stringify([...schemaObjects(db)]);
   let sum = 0x811c9dc5;

@@ -174,7 +174,6 @@ export function openAlone(path: string): DatabaseSync | null {
   }
 }
 
-/** Returns the error for an action that needs exclusive access and cannot get it now. */
 export function notAlone(action: string, path: string): StoreError {
   return new StoreError(
     `Cannot ${action} ${path}: another process is using it; end that process and try again`,
@@ -235,7 +234,7 @@ export class OpenFiles {
   }
 }
 
-/** Returns "" if nothing exists at a path. */
+/** Returns "" for a missing file. */
 function identityOf(path: string): string {
   try {
     const { dev, ino } = Deno.statSync(path);

@@ -141,7 +141,6 @@ class SnakeCaseCompiler extends SqliteQueryCompiler {
   }
 }
 
-/** Texts of statements, by action, table and columns. */
 const TEXTS = new Map<string, string>();
 
 function insertText(table: string, columns: readonly string[]): string {
@@ -151,7 +150,6 @@ function insertText(table: string, columns: readonly string[]): string {
   });
 }
 
-/** Returns the statement that changes these columns of a row, given their values and its id. */
 function updateText(table: string, columns: readonly string[]): string {
   return known(`update ${table} ${columns.join(" ")}`, () => {
     const set = columns.map((column) => `${snakeCase(column)} = ?`).join(", ");
@@ -170,7 +168,6 @@ type TableRow = Readonly<Record<string, SQLOutputValue>>;
 const none = <T>() => sql<T | null>`NULL`;
 const isTrue = sql<boolean>`true`;
 
-/** The SQLite form of the statements that differ between the databases. */
 const SQLITE: DatabaseDialect = {
   textBytes: 1024,
   valueBytes: 1024,

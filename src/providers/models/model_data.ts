@@ -11,9 +11,7 @@ interface ModelFacts extends Capabilities {
 }
 
 export interface ModelData {
-  /** Package, version, licence and date. */
   readonly source: string;
-  /** The date of its prices, such as 2026-11-20. */
   readonly date: string;
   readonly models: readonly ModelFacts[];
   /** Finds a model by its name, or by its name without a date at the end. Returns null if unknown. */

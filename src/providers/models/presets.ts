@@ -12,7 +12,6 @@ export interface Preset {
   readonly baseUrl: string;
   /** Variables for another address, as the service's own clients read them. The first set one applies. */
   readonly baseUrlNames?: readonly string[];
-  /** The path that these clients append to that address. */
   readonly versionPath?: string;
   /** Variables that usually hold the key. The first set one applies. */
   readonly keyNames: readonly string[];

@@ -142,10 +142,9 @@ export class Breaker {
   }
 }
 
-/** The permitted frequency of calls to a service. */
 export interface RateLimit {
   readonly requests?: number | undefined;
-  /** Input and output together. */
+  /** Input and output tokens together. */
   readonly tokens?: number | undefined;
   readonly perMs: number;
 }

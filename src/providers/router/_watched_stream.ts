@@ -54,7 +54,6 @@ class Watch {
   readonly #begun: number;
   #since: number;
   #started = false;
-  /** The time of the next notice to the caller that the reply has not begun. */
   #noticeMs = FIRST_NOTICE_MS;
 
   constructor(provider: string, { signal: caller, model }: ModelRequest, patience: Patience) {

@@ -20,7 +20,6 @@ export interface RouterOptions {
    * requested. */
   readonly routes: readonly ModelRoute[];
   readonly limits?: Readonly<Record<string, RateLimit>>;
-  /** Notes for the user on how the routes were chosen. */
   readonly notes?: readonly string[];
   readonly clock?: Clock;
   readonly log?: Pick<Log, "warn">;
@@ -42,11 +41,9 @@ export interface RouterOptions {
 export interface RouterRequest {
   readonly messages: readonly ModelMessage[];
   readonly reasoning: ReasoningLevel;
-  /** A different order of the routes, for this call only. */
   readonly prefer?: ModelPreference | null;
-  /** The only model that may serve: "model" or "provider/model", even one without a route. */
+  /** Even a model without a route may serve. The form is "model" or "provider/model". */
   readonly model?: string | null;
-  /** Whether only models with a known price may serve. */
   readonly priced?: boolean;
 }
 
@@ -65,7 +62,6 @@ export interface RouterCallOptions {
 
 type Wait = Readonly<{ model: string; waitedMs: number; limitMs: number }>;
 
-/** The delay of the next attempt, with its reason. */
 export interface Pause {
   readonly reason: string;
   readonly waitMs: number;
@@ -160,7 +156,7 @@ export class Router {
     return this.#notes;
   }
 
-  /** The root model, for which requests are composed. */
+  /** Requests are composed for this root model. */
   current(): ModelRoute & { readonly capabilities: Capabilities } {
     const [{ provider, model }] = this.#routes;
     return { provider, model, capabilities: provider.capabilities(model) };
@@ -296,7 +292,6 @@ interface CallPatience extends Patience {
 
 class ModelCall {
   heard = false;
-  /** Whether the caller has shown part of a reply. */
   shown = false;
   #usage: Usage | null = null;
   readonly #request: RouterRequest;

@@ -3,7 +3,6 @@ import { percentDecoded } from "../../domain/kit/addresses.ts";
 import type { Advice } from "./wire.ts";
 
 const SHORTEST_HEADER_SECRET = 8;
-/** Endings that people often paste with the base address. */
 const PASTED = /\/(chat\/completions|responses|messages)$/;
 
 interface EndpointOptions {
@@ -43,7 +42,7 @@ export class Endpoint {
     ]);
   }
 
-  /** Includes the base's own query. */
+  /** The result includes the base's own query. */
   url(path: string, query: Readonly<Record<string, string>> = {}): string {
     const all = new URLSearchParams({ ...this.#query, ...query }).toString();
     return `${this.base}${path}${all === "" ? "" : `?${all}`}`;

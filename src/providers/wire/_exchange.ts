@@ -27,7 +27,6 @@ export interface ExchangeFacts {
   readonly endpoint: Endpoint;
   readonly failures: Failures;
   readonly signal: AbortSignal;
-  /** Properties of the service that earlier calls found. */
   readonly quirks: Quirks;
   readonly onBytes?: (() => void) | undefined;
 }
@@ -271,7 +270,6 @@ function unpacked(
   return ReadableStream.from(all()).pipeThrough(new DecompressionStream("gzip"));
 }
 
-/** Yields the bytes that were read ahead, then the rest. */
 async function* joined(begin: readonly Uint8Array[], rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* begin;

@@ -27,7 +27,6 @@ const BAD_KEY = /API_KEY_INVALID|API key not valid/;
 const FILTERED =
   /content_filter|content_policy|content management policy|data_?inspection|requires moderation|was flagged/i;
 
-/** Converts failures of services and networks to `ProviderError`s with advice. */
 export class Failures {
   readonly #facts: FailureFacts;
 
@@ -103,7 +102,6 @@ export class Failures {
     return new ProviderError(message, { code: "auth", retryable: false, status: 407 });
   }
 
-  /** Returns the error for a reply that stopped before its end. */
   cut(): ProviderError {
     return new ProviderError(
       `Cannot read the whole reply of ${this.#facts.endpoint.base}: the connection ended in the middle; try again`,
@@ -222,11 +220,8 @@ function chainText(error: unknown): string {
 
 /** The facts in error bodies and errors within a stream, whatever their shape. */
 interface Said {
-  /** The text before cleaning, or "". */
   readonly text: string;
-  /** The service's code and type, or "". */
   readonly code: string;
-  /** The fields of the request that the error is about, with their paths. */
   readonly fields: readonly string[];
   /** The model's text, which the service refused as a call of a tool that was not offered. */
   readonly toolCall: string | null;
@@ -291,7 +286,6 @@ export function said(body: unknown): Said {
   };
 }
 
-/** Returns the text of a fault that FastAPI found in a request. */
 function faultText(fault: Readonly<Record<string, unknown>>): string {
   const { msg } = fault;
   const path = pathOf(fault);

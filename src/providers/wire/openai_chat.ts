@@ -168,7 +168,6 @@ interface ChatDialect {
   reasoning(level: ReasoningLevel): JsonFields;
   headers(request: ModelRequest): Readonly<Record<string, string>>;
   readonly modelsPath: string;
-  /** Whether the service passes cache breakpoints on for this model. */
   hasBreakpoints(model: string): boolean;
 }
 

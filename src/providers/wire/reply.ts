@@ -16,9 +16,7 @@ export class ReplyBuilder {
   model: string;
   finish: string | null = null;
   isWhole = false;
-  /** Whether the model or a filter declined to answer. */
   isDeclined = false;
-  /** The error that the stream reported, as received. */
   failure: unknown = null;
   tail = "";
   /** The number of events in the stream that belonged to this API. */
@@ -26,7 +24,6 @@ export class ReplyBuilder {
   #pending: ModelEvent[] = [];
   #hasText = false;
   #hasReasoning = false;
-  /** Texts that arrived whole, in order. */
   #whole: { readonly kind: "text" | "reasoning"; readonly text: string }[] = [];
   #call: { readonly name: string; input: string; isOver: boolean } | null = null;
   /** Whether more arrived after a finish reason, because this service sends one too early. */
@@ -37,7 +34,6 @@ export class ReplyBuilder {
   /** Bytes of the whole reply, and of the part before the service last counted the output. */
   #bytes = 0;
   #countedBytes = 0;
-  /** Texts about impossible counts, by the name of the count. */
   readonly #oddities = new Map<string, string>();
   /** The first half of a character whose second half follows in the next piece. */
   readonly #half = { text: "", reasoning: "" };
@@ -79,7 +75,6 @@ export class ReplyBuilder {
     return /^\s*\{/.test(text) && jsonOrUndefined(text) !== undefined;
   }
 
-  /** The first tool that the model called, with the beginning of its arguments. */
   get toolCall(): string | null {
     if (this.#call === null) return null;
     const { name, input } = this.#call;
@@ -91,7 +86,6 @@ export class ReplyBuilder {
     return this.#size.fault;
   }
 
-  /** Impossible counts, which were ignored. */
   get oddities(): readonly string[] {
     return [...this.#oddities].map(([name, value]) => `${name}: ${value}`);
   }

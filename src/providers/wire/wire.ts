@@ -1,13 +1,12 @@
 import type { Capabilities, ModelRequest, ReasoningLevel } from "../provider.ts";
 import type { ReplyBuilder } from "./reply.ts";
 
-/** The names that most services use for the levels. */
 export const EFFORT: Readonly<Record<ReasoningLevel, string>> = { quick: "low", balanced: "medium", deep: "high" };
 
 export type JsonFields = Readonly<Record<string, unknown>>;
 
 export interface WireCall {
-  /** Relative to the base URL. */
+  /** The path is relative to the base URL. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -22,7 +21,7 @@ export interface CallFacts {
 
 /** The format of requests and replies in one API. It has no state; the state of a reply is in the `ReplyBuilder`. */
 export interface ProviderApi {
-  /** The name in errors, such as "the chat completions API". */
+  /** Errors use this name, such as "the chat completions API". */
   readonly api: string;
   authorize(token: string): Readonly<Record<string, string>>;
   request(request: ModelRequest, facts: CallFacts): WireCall;
@@ -52,7 +51,6 @@ export interface ProviderOptions {
   readonly token: string | ((signal: AbortSignal) => Promise<string | null>);
   readonly headers?: Readonly<Record<string, string>>;
   readonly defaultModel: string;
-  /** The capabilities of a model; by default `UNKNOWN_MODEL`. */
   readonly capabilities?: (model: string) => Capabilities;
   /** By default, words made from `name`. */
   readonly advice?: Advice;

@@ -45,7 +45,6 @@ export class WireProvider implements Provider {
   readonly #wire: ProviderApi;
   readonly #options: ProviderOptions;
   readonly #advice: Advice;
-  /** The parameters that each model refused, by its name. */
   readonly #without = new Map<string, Set<string>>();
   readonly #quirks: Quirks = { namesCompression: false };
   /** The wire is created once per key, because creating it builds patterns for secrets in all its parts. */

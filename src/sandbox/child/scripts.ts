@@ -9,12 +9,10 @@ export interface ChildScripts {
   readonly sucrase: ScriptSource;
 }
 
-/** The values for the part that runs next to foreign code. */
 export interface ChildStart {
   readonly setup: Setup;
   readonly constants: Bytes;
   readonly scripts: ChildScripts;
-  /** Ends the child, with a reason if it is a fault. */
   readonly end: (why: string | null) => void;
   /** Imports a module, which a script cannot do. Only tests of attacks without the realm's wall use it. */
   readonly import: (specifier: string, options?: ImportCallOptions) => Promise<unknown>;

@@ -47,11 +47,9 @@ interface DecodeOptions {
 /** A value cannot be encoded, or bytes were not produced by `encode`. */
 export class CodecError extends TypeError {
   override readonly name = "CodecError";
-  /** The fault, without the action that failed. */
   readonly what: string;
   /** The path in the value, such as `.a[3].b`. It is "" for the value itself, and null while decoding. */
   readonly path: string | null;
-  /** Whether only the size is the problem. */
   readonly tooLarge: boolean;
   constructor(
     { what, path, tooLarge = false }: {
@@ -190,7 +188,6 @@ class Encoder {
     throw new CodecError({ what, path: this.#path(pathStep(name)) });
   }
 
-  /** Reports a part of the current object that the bytes do not keep. */
   lose(what: string, key: PropertyKey = ""): void {
     const { lost } = this.#options;
     if (!lost) return;
@@ -349,7 +346,6 @@ class Encoder {
     if (prototype !== own.array) this.instance(value);
   }
 
-  /** Adds own properties that the record does not contain yet. */
   extras(value: object, skipItems: boolean): void {
     const keys = this.#keys(value), last = keys[keys.length - 1];
     if (last === undefined || (skipItems && (last === "length" || isItem(last)))) return;
@@ -412,7 +408,6 @@ function isBuiltIn(value: object, key: PropertyKey): boolean {
   return false;
 }
 
-/** Writes the record of an object that is neither an array nor plain. */
 function writeSpecial(encoder: Encoder, value: object): void {
   const prototype = own.prototypeOf(value);
   let usual: object | null = prototype;

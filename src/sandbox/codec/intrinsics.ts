@@ -134,7 +134,7 @@ export const intrinsics = {
   descriptorOf: Object.getOwnPropertyDescriptor,
   defineProperty: Object.defineProperty,
   prototypeOf,
-  /** Returns the name of a result's prototype; undefined for any other object. */
+  /** Undefined for any object that is not a result. */
   resultName: (value: object): string | undefined => {
     const found: object | null = getPrototypeOf(value);
     return found === objectPrototype || found === null ? undefined : nameOfResult(found);

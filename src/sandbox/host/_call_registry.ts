@@ -71,7 +71,6 @@ interface Call {
 
 interface CallRegistryOptions {
   readonly functions: readonly string[];
-  /** Functions with their own deadlines. */
   readonly untimed?: readonly string[];
   readonly onCall: SandboxOptions["onCall"];
   readonly send: (header: Header, payload: Bytes) => void;
@@ -197,7 +196,6 @@ export class CallRegistry {
     ALL_CHILDREN.remove(bytes);
   }
 
-  /** Runs the work when the heap has room for the decoded payload. */
   #admitted(payload: Bytes, signal: AbortSignal, work: () => Promise<Bytes>): Promise<Bytes> {
     const heap = heapOf(payload);
     if (heap <= SMALL_HEAP) return work();

@@ -319,7 +319,7 @@ const PANIC_TEXT = /has panicked|panicked at/;
 interface ChildExitFacts {
   readonly status: Deno.CommandStatus;
   readonly stderr: string;
-  /** Why Vis killed it, or null. */
+  /** Null if Vis did not kill the child. */
   readonly killedFor: string | null;
 }
 
@@ -347,7 +347,7 @@ export class ChildExit {
     return signal ?? SIGNALS_OF_CODES[code] ?? null;
   }
 
-  /** The reason, in words for the model. */
+  /** The reason is in words for the model. */
   get why(): string {
     const { status: { code }, killedFor, stderr } = this.#facts;
     if (killedFor !== null) return killedFor;
@@ -483,7 +483,7 @@ function body({ payloads }: AnswerFrames): unknown {
   throw error.flag("tooLarge") ? new RangeError(message) : new Error(message);
 }
 
-/** Returns the requested value; undefined for a request without one. */
+/** Undefined for a request without a value. */
 export function readValue(answer: AnswerFrames): unknown {
   const value = body(answer);
   if (value === null) return undefined;
@@ -544,7 +544,6 @@ export function cleanText(text: string): string {
 /** The preparation of a block refuses longer ones. */
 const MAX_CHARS = 256 << 10;
 const NAME = String.raw`[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*`;
-/** Matches comments, texts, structure, and the keywords of declarations. */
 const TOKEN = new RegExp(
   String.raw`//[^\n]*|/\*[^]*?(?:\*/|$)|"(?:[^"\\\n]|\\[^])*"?|'(?:[^'\\\n]|\\[^])*'?|` +
     "`(?:[^`\\\\]|\\\\[^])*`?|" +

@@ -201,14 +201,12 @@ const QUIET_BYTES = 16 << 10;
 interface ConfinedSandboxOptions {
   readonly sandbox: SandboxOptions;
   readonly setup: Setup;
-  /** A child process that waits for its setup. */
   readonly process: Deno.ChildProcess;
   /** The child's empty folder. This object owns both from now on. */
   readonly folder: WorkFolder;
   readonly startMs?: number;
 }
 
-/** A child and all requests of the main process to it. */
 class ConfinedSandbox implements Sandbox {
   readonly #options: SandboxOptions;
   readonly #setup: Setup;
@@ -593,7 +591,7 @@ export class ActiveRun {
     return bareReport(result);
   }
 
-  /** Called in every case, however the run ended. */
+  /** Called however the run ended. */
   end(): void {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#options.block.signal?.removeEventListener("abort", this.#onAbort);
@@ -629,7 +627,6 @@ export class ActiveRun {
 const BURST = 40;
 const SMALLEST_FULL_FRAME = 16 << 10;
 
-/** Keeps the output of one block, up to the limit. */
 export class BlockOutput {
   readonly #cap: number;
   readonly #onOutput: SandboxOptions["onOutput"];

@@ -119,9 +119,7 @@ interface ProbeOptions {
   /** Ends the children. The probe then rejects with its reason, after it has cleaned up. */
   readonly signal?: AbortSignal | undefined;
   readonly targets?: ProbeTargets;
-  /** The folder for the secret; by default the temporary folder. */
   readonly folderRoot?: string;
-  /** The time limit for the start of each child; by default the usual one. */
   readonly startMs?: number;
 }
 
@@ -191,7 +189,7 @@ function known(launcher: readonly string[]): ProbeTargets {
   return probeTargets(Deno.build.os, launcher.length > 0 ? () => true : existsSync);
 }
 
-/** Returns the first missing target, or "". */
+/** "" if no target is missing. */
 function missingTarget({ file, folder, program }: ProbeTargets): string {
   return [file, folder, program].find((path) => !existsSync(path)) ?? "";
 }

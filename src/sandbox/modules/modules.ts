@@ -85,7 +85,6 @@ function isTransform(value: unknown): value is SucraseTransform {
   return typeof value === "function";
 }
 
-/** A specifier in a module, with the position of its quotes. */
 interface ModuleImport {
   readonly specifier: string;
   readonly start: number;
@@ -257,7 +256,6 @@ interface Fault {
   readonly message: string;
 }
 
-/** The kinds of files: a module, or a script of Node or of a page. */
 const KINDS = ["module", "commonjs", "script"] as const;
 /** Matches JSX names with a dash after the colon, which the stripper does not read: `<a:b-c d:e-f={1}/>`. */
 const DASHED = /([\w$]:[\w$]+)((?:-+[\w$]+)+)/g;

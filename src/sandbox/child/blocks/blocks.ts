@@ -45,9 +45,7 @@ interface Active {
   /** Whether the run may soon be out of time. Then only the event loop ends it. */
   isDue: boolean;
   ending: Ending | null;
-  /** The value of a block without await that returned a promise. */
   returned: unknown;
-  /** Names of the realm that the block declares as variables for the first time. */
   hides: readonly string[];
 }
 
@@ -98,7 +96,7 @@ export class Blocks {
     active.pausedAt = captured.now();
   }
 
-  /** Called when a turn was stopped at that limit. */
+  /** The turn was stopped at that limit. */
   onStopped(owner: RunContext | null): void {
     const active = this.#active?.context === owner ? this.#active : null;
     const outcome = active?.ending?.outcome;
@@ -156,7 +154,7 @@ export class Blocks {
     if (active?.run.id === id) this.#end(active, { outcome: "cancelled", value: NO_VALUE });
   }
 
-  /** Stops everything that this query's blocks left running. */
+  /** Stops all work that this query's blocks left running. */
   endQuery(): void {
     const why = "the query has ended";
     this.#parts.results.endQuery();
@@ -414,7 +412,6 @@ function valueBytes(value: unknown): Bytes | null {
 export interface BlockParts {
   readonly pipe: Pipe;
   readonly compiler: Compiler;
-  /** Ends the child, with a reason if it is a fault. */
   readonly end: (why: string | null) => void;
   /** Whether all work that blocks started has ended. */
   readonly isQuiet: () => boolean;

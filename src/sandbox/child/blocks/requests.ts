@@ -23,7 +23,6 @@ type VariableRequest =
     readonly id: string | null;
     readonly name: string;
     readonly user: boolean;
-    /** A text can arrive in several parts. */
     readonly part: "whole" | "more" | "last";
     readonly payload: Bytes;
   }
@@ -34,7 +33,6 @@ type VariableRequest =
   | { readonly t: "module"; readonly id: string; readonly name: string; readonly script: string };
 type Render = Extract<VariableRequest, { t: "render" }>;
 
-/** Time limit for evaluating the sources of all restored variables. */
 const RESTORE_MS = 5000;
 const NO_FACTS = {};
 
@@ -182,12 +180,10 @@ export class VariableRequests {
   }
 }
 
-/** Time limit for evaluating one module. */
 const MODULE_MS = 2000;
 
 interface RealmModuleRequest {
   readonly name: string;
-  /** A script whose value is the module's exports. */
   readonly script: string;
 }
 

@@ -26,7 +26,7 @@ function withoutFrames(): Error {
 }
 
 export interface ThrownFrame {
-  /** The name of the function, or "" at the top level. */
+  /** "" at the top level. */
   readonly where: string;
   readonly file: string;
   readonly line: number;

@@ -15,7 +15,7 @@ type Scope = { readonly names: Set<string>; readonly outer: Scope | null };
  * node would take most of that time. */
 const CHILDREN = Symbol("children");
 
-/** In the order of the text. */
+/** The children are in the order of the text. */
 export function childNodes(node: AnyNode & { [CHILDREN]?: readonly AnyNode[] }): readonly AnyNode[] {
   if (node.type === "Identifier" || node.type === "Literal") return NO_CHILDREN; // Half of all nodes have these types.
   return node[CHILDREN] ??= listChildren(node);
@@ -136,7 +136,7 @@ const HOLDERS: ReadonlySet<string> = new Set(
   LabeledStatement SwitchStatement SwitchCase TryStatement CatchClause`.split(/\s+/),
 );
 
-/** Functions and classes are skipped. */
+/** Skips functions and classes. */
 export function nestedVars(node: AnyNode): readonly VariableDeclaration[] {
   if (node.type === "VariableDeclaration") return node.kind === "var" ? [node] : NO_VARS;
   if (!HOLDERS.has(node.type)) return NO_VARS;
@@ -164,7 +164,7 @@ function lexicalNames(body: readonly (Statement | AnyNode)[], names: Set<string>
   }
 }
 
-/** Nested functions are skipped. */
+/** Skips nested functions. */
 export function awaits(node: AnyNode): boolean {
   if (node.type === "AwaitExpression" || (node.type === "ForOfStatement" && node.await)) return true;
   if (node.type === "VariableDeclaration" && node.kind === "await using") return true;

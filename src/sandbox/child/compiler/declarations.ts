@@ -9,7 +9,7 @@ export interface Declaration {
   readonly doc: string;
   /** JavaScript that evaluates to the function or class of the statement, or "". */
   readonly source: string;
-  /** At most 500 characters. */
+  /** The text has at most 500 characters. */
   readonly statement: string;
   /** Names that the function, class or initial value refers to, without names of the language. */
   readonly requires: readonly string[];
@@ -17,7 +17,6 @@ export interface Declaration {
 
 export interface ParsedText {
   readonly program: Program;
-  /** The JavaScript text to which the program's offsets refer. */
   readonly js: string;
   readonly comments: readonly Comment[];
 }
@@ -64,7 +63,7 @@ export function topLevelAssignments(text: ParsedText): Declaration[] {
   });
 }
 
-/** Returns the variable that the last statement sets, or null. */
+/** Null if the last statement sets no variable. */
 export function declaredLast(program: Program): string | null {
   const last = program.body.findLast((node) => node.type !== "EmptyStatement");
   if (last?.type !== "VariableDeclaration" || !["const", "let", "var"].includes(last.kind)) return null;

@@ -61,12 +61,9 @@ function stackLine({ frame, ran }: Found, block: RanBlock): string {
 
 interface HintFacts {
   readonly whole: string;
-  /** The text of the block from the line that threw. */
   readonly source: string;
-  /** Names that a block can use: functions with their alias, and variables. */
   readonly names: readonly string[];
   readonly own: readonly string[];
-  /** Whether a call of this path returns a promise. */
   readonly isAsync: (path: string) => boolean;
 }
 
@@ -267,7 +264,6 @@ function sizeOf(block: RanBlock | undefined): number {
 
 const MAX_LINE = 200;
 
-/** Returns an error at an offset in the model's text. */
 export function positionError(
   { name, message }: { readonly name: string; readonly message: string },
   { source, offset }: { readonly source: string; readonly offset: number },

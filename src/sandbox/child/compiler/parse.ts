@@ -102,7 +102,6 @@ export type StripTypes = (
 
 export interface Parsed extends ParsedText {
   readonly ok: true;
-  /** Maps positions in `js` to the parsed text. */
   readonly map: PositionMap;
   /** The number of nodes of the program; `longest` is its longest name. */
   readonly nodes: number;

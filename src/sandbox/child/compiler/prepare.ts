@@ -61,7 +61,6 @@ const REPAIRED_CHARS = 64 << 10;
 
 interface Attempt {
   readonly parsed: Parsed | Unparsed;
-  /** Maps positions in the parsed text to the model's text. */
   readonly map: PositionMap;
   readonly note: string | null;
 }
@@ -166,7 +165,6 @@ function chain(first: Repaired, second: Repaired): Repaired {
 
 interface Repaired {
   readonly text: string;
-  /** Maps positions in the repaired text to the original. */
   readonly map: PositionMap;
   readonly note: string;
 }

@@ -22,13 +22,12 @@ const MAX_NAMES = 1_000, MAX_NAME = 1_000;
 interface Refusing {
   readonly longest: Identifier | null;
   readonly stripped: boolean;
-  /** The text to which the program's offsets refer. */
   readonly js: string;
-  /** Returns the line and column of an offset, as the model counts them. */
+  /** Lines and columns are counted as the model counts them. */
   readonly place: (offset: number) => string;
 }
 
-/** Returns why a program that parses is refused, or null. */
+/** Null if the program may run. */
 export function refusalOf(program: Program, { longest, stripped, js, place }: Refusing): BlockRefusal | null {
   const body = program.body.filter((node) => node.type !== "EmptyStatement");
   const [first] = body;

@@ -6,7 +6,6 @@ import { applyEdits, type PositionMap, type SourceEdit } from "./positions.ts";
 interface Rewritten {
   readonly code: string;
   readonly awaits: boolean;
-  /** Maps positions in `code` to the parsed text. */
   readonly map: PositionMap;
 }
 
@@ -28,7 +27,6 @@ class Rewriter {
   /** The last statement that is not a function provides the block's value, if it has one. */
   readonly #last: number;
   readonly #suffix: string;
-  /** Statements that run before the block's first one. */
   header = "";
 
   constructor(program: Program, js: string) {

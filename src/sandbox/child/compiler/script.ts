@@ -42,7 +42,6 @@ export interface CompilerQuestions {
   readonly endQuery: null;
 }
 
-/** Values and functions that the context of the blocks gives the compiler. */
 interface BlocksContext {
   readonly loadSucrase: () => StripTypes;
   readonly values: TemplateValues;
@@ -55,7 +54,6 @@ class Compiler {
   readonly #blocks = new RanBlocks();
   /** Names that blocks declared, and whether each is an asynchronous function. */
   readonly #declared = new Map<string, boolean>();
-  /** The block that runs or ran last, and the names that it declares. */
   #ran: { readonly block: RanBlock; readonly own: readonly string[] } | null = null;
 
   constructor(functions: readonly string[], { loadSucrase, values }: BlocksContext) {

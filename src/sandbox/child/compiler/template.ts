@@ -170,7 +170,7 @@ const AS_THEY_ARE = "braces that are meant literally belong in a code span or in
 interface CheckedTemplate {
   /** Whether any tag begins with the name of a variable. Otherwise no tag is filled in. */
   readonly namesVariable: boolean;
-  /** Describes the fault of each tag; null without faults. */
+  /** Null without faults. */
   readonly faults: string | null;
 }
 

@@ -58,7 +58,6 @@ function blobOf(body: unknown): RealmBlob {
   return new RealmBlob([String(body)], { type: "text/plain;charset=utf-8" });
 }
 
-/** The used members of the realm's AbortSignal. */
 export interface RealmSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -292,7 +291,7 @@ export class RealmBlob {
     return Promise.resolve(new TextDecoder().decode(this.#bytes));
   }
 
-  /** Reads synchronously, for bodies. */
+  /** Works synchronously, for bodies. */
   static read(blob: RealmBlob): Uint8Array<ArrayBuffer> {
     return blob.#bytes;
   }

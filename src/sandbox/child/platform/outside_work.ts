@@ -69,7 +69,7 @@ export class OutsideWork {
     return { done, stop };
   }
 
-  /** With null, abandons all work. */
+  /** With null, all work is abandoned. */
   abort(run: RunContext | null, why: string): void {
     look.setEach(this.#work, (work) => {
       if (run === null || work.run === run) work.stop(why);

@@ -96,11 +96,9 @@ interface RealmFunctionsOptions {
   readonly functions: readonly string[];
   readonly constants: Bytes;
   readonly calls: HostCalls;
-  /** Returns the module that a value belongs to, or null. */
   readonly moduleOf: (value: unknown) => string | null;
 }
 
-/** Returns the host's functions and constants under their names, and the two helpers that run in the realm itself. */
 export function realmFunctions({ functions, constants, calls, moduleOf }: RealmFunctionsOptions): Plain {
   const roots: Plain = Object.create(null);
   const byName: Record<string, unknown> = Object.create(null);

@@ -32,7 +32,6 @@ export class InjectedNames {
     this.set(name, value);
   }
 
-  /** Adds the name `vis` itself. */
   begin(): void {
     this.#values["vis"] = this.#vis;
     define("vis", this.#vis);

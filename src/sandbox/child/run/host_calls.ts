@@ -43,7 +43,6 @@ interface HostCallsOptions {
   readonly soon: (task: () => void, owner: RunContext) => void;
   /** Whether foreign code is running. `turnEnded` follows, however it ends. */
   readonly inTurn: () => boolean;
-  /** Returns the run of the current code, or null if no block started it. */
   readonly current: () => RunContext | null;
 }
 
@@ -226,7 +225,6 @@ export class HostCalls {
   }
 }
 
-/** Returns the main process's facts about a failure. */
 function factsOf(reported: unknown): ErrorFacts {
   const name = own(reported, "name"), message = own(reported, "message"), hint = own(reported, "hint");
   return {

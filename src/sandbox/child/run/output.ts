@@ -28,7 +28,6 @@ export class Output {
   readonly #options: OutputOptions;
   readonly #encoder = new captured.TextEncoder();
   readonly #waiting = { 1: "", 2: "" };
-  /** The text of both streams, in order. */
   #printed = "";
   #kept = 0;
   #dropped = 0;
@@ -64,7 +63,7 @@ export class Output {
     return this.#printed;
   }
 
-  /** Ends the block. Returns the number of dropped characters. */
+  /** Returns the number of dropped characters. */
   end(): number {
     this.#flush();
     const dropped = this.#dropped;
@@ -103,7 +102,7 @@ export class Output {
   }
 }
 
-/** Returns a slice that does not split a surrogate pair. */
+/** The slice does not split a surrogate pair. */
 function piece(text: string, from: number, to: number): string {
   const last = to < text.length ? captured.apply(codeAt, text, [to - 1]) : 0;
   const end = last >= 0xd800 && last <= 0xdbff && to - 1 > from ? to - 1 : to;

@@ -86,7 +86,7 @@ export class Pipe {
     }
   }
 
-  /** Joins small consecutive frames into the next bytes to write. Returns false without waiting frames. */
+  /** Returns false without waiting frames. */
   #join(): boolean {
     const { waiting } = this;
     const start = this.#next;
@@ -145,7 +145,7 @@ export class Pipe {
     resume();
   }
 
-  /** Passes on the bytes that were read. Returns false at the end of the input. */
+  /** Returns false at the end of the input. */
   #take(got: number | null): boolean {
     const reading = this.#reading;
     if (got === null || reading === null) {

@@ -18,7 +18,6 @@ export class Results {
     for (const name in misnamed) this.#parts[name] = partOf(name, misnamed[name]!);
   }
 
-  /** Gives the objects of a function's decoded result their prototypes. */
   mark(name: string, value: unknown): void {
     const part = this.#parts[name];
     if (part) markAll(part, value);

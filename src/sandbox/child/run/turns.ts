@@ -3,7 +3,6 @@ import { captured } from "../realm/captured.ts";
 
 interface Task {
   readonly run: () => void;
-  /** The block that started the work, or null. */
   readonly owner: RunContext | null;
 }
 

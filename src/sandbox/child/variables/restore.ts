@@ -44,7 +44,6 @@ export class Restoring {
   readonly #tables: Record<string, unknown> = look.create(null);
   readonly #missing: Record<string, true> = look.create(null);
   readonly #bound: Record<string, VariableRecord> = look.create(null);
-  /** Names from one table, by the table's hash. */
   readonly shared: Record<string, string[]> = look.create(null);
 
   constructor(images: readonly VariableImage[], parts: RestoreParts) {

@@ -8,7 +8,6 @@ import { isClassText, ownData, promiseState } from "../view/kinds.ts";
 import { summarize } from "../view/summary.ts";
 import type { KnownFunctions } from "./functions.ts";
 
-/** The state of a variable at the end of a block. */
 export interface VariableSnapshot {
   readonly entry: VariableRecord;
   readonly value: unknown;
@@ -32,7 +31,6 @@ export interface SaveParts {
   readonly get: (name: string) => unknown;
 }
 
-/** Collects the parts that an encoding does not keep. */
 class Losses {
   readonly #name: string;
   readonly #found = bareList<string>();
@@ -166,11 +164,10 @@ export function encodeTogether(snapshots: readonly VariableSnapshot[], { functio
 interface Saved {
   readonly table: { readonly bytes: Bytes; readonly hash: string } | null;
   readonly assumed: boolean;
-  /** Another variable with the same function or class, or "". */
+  /** "" if no other variable has the same function or class. */
   readonly alias: string;
 }
 
-/** Records the saved state in the entry and creates its image. */
 export function imageOf(shot: VariableSnapshot, { table, assumed, alias }: Saved, parts: SaveParts): VariableImage {
   const { entry, value, kind, source, requires, reason, losses } = shot;
   entry.kind = kind;
@@ -217,20 +214,16 @@ export interface Group {
   readonly coarse: boolean;
 }
 
-/** The facts about a variable besides its value. */
 export interface VariableRecord {
   readonly name: string;
   declaration: string;
   doc: string;
   statement: string;
-  /** The source of the function or class in the statement, or "". */
   source: string;
-  /** Names that its function, class or initial value refers to. */
   requires: readonly string[];
   kind: VariableKind;
   /** Classes of the instances in its value, since their methods can be called through it. */
   classes: readonly string[];
-  /** The hash of the saved value, or "". */
   hash: string;
   /** The hash of the shared table that was saved last; "" if the variable was saved alone. */
   tableHash: string;
@@ -238,7 +231,7 @@ export interface VariableRecord {
   tableAssumed: boolean;
   /** The variable under whose function or class this one was saved; "" for its own. */
   alias: string;
-  /** Parts that the saved bytes do not keep, or "". */
+  /** "" without losses. */
   losses: string;
   /** The primitive value that was saved last. If it is unchanged, no other check is needed. */
   primitive: unknown;

@@ -9,7 +9,7 @@ import { addOnce, type BlockNames, codeHash, newEntry, type VariableRecord } fro
 import { Saving } from "./saving.ts";
 
 export interface BlockEnd {
-  /** New versions, in order of definition. */
+  /** The versions are in order of definition. */
   readonly saved: readonly VariableImage[];
   /** Names that changed without being declared by the block. */
   readonly touched: readonly string[];
@@ -27,12 +27,10 @@ export class RealmVariables {
   /** Returns the realm's property of a name without a variable. */
   readonly #original: (name: string) => PropertyDescriptor | null;
   readonly #entries: Record<string, VariableRecord> = look.create(null);
-  /** Properties of the realm that variables of the same name hide. */
   readonly #shadowed: Record<string, PropertyDescriptor> = look.create(null);
   /** Names that `declare` created and no finished block has used. */
   readonly #fresh: Record<string, true> = look.create(null);
   readonly #system: Record<string, true> = look.create(null);
-  /** Names bound from outside that are not saved yet. */
   #bound = bareList<string>();
   readonly functions = new KnownFunctions();
 
@@ -190,7 +188,7 @@ export class RealmVariables {
     return this.#get(name);
   }
 
-  /** Returns a value like `read`, or undefined for an unknown name. */
+  /** Returns undefined for an unknown name. */
   lookup(name: string): unknown {
     return this.#get(name);
   }
@@ -229,7 +227,6 @@ export class RealmVariables {
     return look.keys(this.#entries);
   }
 
-  /** Includes names that are not the user's variables. */
   allNames(): string[] {
     const names = this.names();
     for (const name in this.#system) if (!this.#entries[name]) names[names.length] = name;

@@ -115,14 +115,14 @@ export function errorText(value: object): { readonly name: string; readonly mess
   return { name: classNameOf(value) || name, message };
 }
 
-/** Returns the number of items of an array or a view, from its own length. */
+/** An array or a view reports its own length. */
 export function lengthOf(value: object): number {
   if (look.isTypedArray(value)) return look.viewLength(value);
   const length: unknown = look.descriptorOf(value, "length")?.value;
   return typeof length === "number" ? length : 0;
 }
 
-/** Returns the bytes of a buffer or a DataView; 0 if it is detached. */
+/** 0 if the buffer is detached. */
 export function bytesOf(value: object, kind: ObjectKind): number {
   try {
     if (kind === "dataview") return look.dataBytes(value);

@@ -320,7 +320,6 @@ const WIDTH = 80;
 const ROW_WIDTH = 200;
 
 interface Bounds {
-  /** The number of levels of nested objects that are opened. */
   readonly depth: number;
   /** Limit of the shown items or keys of one object. */
   readonly items: number;
@@ -328,11 +327,9 @@ interface Bounds {
   readonly chars: number;
   /** The time after which the rest is omitted. */
   readonly ms: number;
-  /** Whether all parts share a line, however long it is. */
   readonly flat?: boolean;
 }
 
-/** The place of a value: its level, and its share of the characters. */
 interface Share {
   readonly level: number;
   readonly share: number;
@@ -498,7 +495,6 @@ function accessorText(descriptor: PropertyDescriptor): string {
   return get && set ? "[Getter/Setter]" : get ? "[Getter]" : "[Setter]";
 }
 
-/** Whether a text inside another value is easier to read as lines. */
 function hasLines(text: string): boolean {
   const line = text.length < LEAST_LINES ? -1 : look.indexOf(text, "\n");
   return line >= 0 && line < text.length - 1;

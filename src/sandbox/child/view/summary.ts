@@ -7,7 +7,6 @@ import { functionLabel, keyText, Previewer } from "./preview.ts";
 interface SummaryFacts {
   readonly declaration: string;
   readonly doc: string;
-  /** Source of a function or class, for its parameters. */
   readonly source?: string;
   readonly name?: string;
 }
@@ -174,7 +173,6 @@ function objectText({ name, keys, fields, count, more }: ObjectSchema, terse: bo
   return `${name ? `${name} ` : ""}{${out}}`;
 }
 
-/** The kinds of values that were found at one place. */
 interface ValueShape {
   /** Kinds such as "string", "null", "Date" and "() => ", in order of appearance. */
   readonly plain: string[];

@@ -6,7 +6,6 @@ import { preview, primitiveText } from "./preview.ts";
 
 interface NamedValues {
   readonly lookup: (name: string) => unknown;
-  /** Names for which `lookup` has a value. */
   readonly names: () => readonly string[];
 }
 
