@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 20a6f999b3318ee0d6e727c8b93878c730cbe45ab06d296e678bd7c4dd042d17
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c91accf30862f9136b86febf67c6c50e726b75ab7b21a35cfe0b7088fb1b9471
 import { z } from 'zod';
 
 /** Any value that JSON can express. */

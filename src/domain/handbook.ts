@@ -12,7 +12,6 @@ const HEADING = /^(#{1,3}) (.+)$/;
 /** A section counts less than a function for words that occur only in its text, because its text has more words. */
 const TEXT_WEIGHT = 0.4;
 
-/** Reads the pages for users and caches none of them. */
 export class Handbook {
   readonly sections: readonly Section[];
   readonly #pages: Readonly<Record<string, string>>;
@@ -52,7 +51,6 @@ function sectionsOf(page: string, text: string): readonly Section[] {
   return parts.map(({ lines, ...part }) => ({ ...part, doc: lines.join("\n").trim() }));
 }
 
-/** Returns the anchor of a heading, in GitHub's form. */
 function slugOf(heading: string): string {
   return heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-");
 }
@@ -82,7 +80,6 @@ export function foundByWords<Topic extends Found>(asked: string, topics: readonl
     .filter((one) => one.points > 0).sort((one, other) => other.points - one.points).map(({ topic }) => topic);
 }
 
-/** Rates a word with another ending, such as "replaces", a little lower. */
 function likeness(word: string, words: ReadonlySet<string>): number {
   if (words.has(word)) return 2;
   if (word.length <= 2) return 0;

@@ -166,7 +166,6 @@ interface CommandUser {
   readonly ask?: (question: string) => Promise<string>;
   /** Ends the command and its programs, which then reject with `Cancelled`. */
   readonly signal?: AbortSignal;
-  /** A setting that the command sees although no file has it. */
   readonly candidate?: { readonly key: string; readonly value: unknown };
 }
 
@@ -175,7 +174,6 @@ export interface BackgroundProgram {
   readonly title: string;
   readonly startedAt: number;
   readonly output: string;
-  /** Ends the command; the model sees it as stopped. */
   stop(): void;
 }
 
@@ -189,14 +187,12 @@ export interface ExtensionAdmin {
   test(path: string): Promise<readonly ExtensionCheck[]>;
   /** Yields each time files below the folder were changed, until the process ends. */
   changes(path: string): AsyncIterable<void>;
-  /** Writes a working extension and returns its folder. */
   create(name: string): Promise<string>;
   /** Copies a folder, an archive or a package (npm:name@version) to the user's extensions and returns the new folder. */
   add(from: string, options: { readonly replace: boolean }): Promise<string>;
   /** Deletes one of the user's extensions and returns its folder. The last part of a name is enough if it is unique. */
   remove(name: string): Promise<string>;
   unknown(names: readonly string[]): Promise<readonly string[]>;
-  /** Lists extension folders of this project, or the named one. None of their code is run. */
   trustable(path: string | null): Promise<readonly TrustFacts[]>;
   /** Rejects if the content of the folder has changed in the meantime. */
   trust(facts: TrustFacts): Promise<void>;

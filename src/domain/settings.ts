@@ -8,7 +8,6 @@ export interface SettingsSection {
   readonly name: string | null;
   readonly project: readonly string[];
   readonly own: readonly string[];
-  /** Keys that apply to every program of a conversation, grouped by their meaning for programs. */
   readonly programs: Readonly<Partial<Record<"network" | "read" | "unwalled", string>>>;
   /** Keys that take values from clients, each with the kind of offer. */
   readonly offered: Readonly<Record<string, string>>;

@@ -83,7 +83,6 @@ export async function answerCall(
   }
 }
 
-/** Returns the files that a result names, or else the first argument. */
 function pathsRead(result: unknown, [first]: readonly unknown[]): readonly string[] {
   const named = (Array.isArray(result) ? result : [result]).flatMap((one: unknown) => {
     const path: unknown = typeof one === "object" && one !== null ? Reflect.get(one, "path") : undefined;
@@ -106,12 +105,10 @@ function about(
   };
 }
 
-/** Calls that end sooner show no output while they run. */
 const SHOWN_FROM_MS = 1_000;
 const BETWEEN_MS = 200;
 const TAIL_BYTES = 4_096, TAIL_LINES = 5, LINE_CHARS = 200;
 
-/** Sends the last lines that a call prints while it runs, at a readable pace. */
 export class CallOutput {
   readonly #send: (output: string) => void;
   readonly #clock: Clock;
@@ -350,7 +347,6 @@ const BUILTIN_TOPICS: readonly Topic[] = [
   ...Object.entries(REALM_DOCS).map(([name, doc]) => ({ name, doc })),
 ];
 const MAX_ASKED = 80, MAX_LISTED = 10, MAX_SECTIONS = 4, MAX_LINE = 160;
-/** Limits of the characters of a found section, and of a requested page or section. */
 const FOUND_CHARS = 1_500, ASKED_CHARS = 8_000;
 
 /** Lists the topics and the sections of the handbook that contain the words, best first. If the best one is a section,

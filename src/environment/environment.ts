@@ -160,7 +160,6 @@ export class Environment {
     await this.#session.endQuery();
   }
 
-  /** The row of the running iteration; null before the first one. */
   get iterationId(): string | null {
     return this.#iterationId;
   }
@@ -196,7 +195,7 @@ export class Environment {
     return this.views.view(signal);
   }
 
-  /** Null before the first query. */
+  /** Returns null before the first query. */
   get active(): Pick<ActiveExtensions, "list" | "grants"> | null {
     return this.#active;
   }
@@ -205,7 +204,7 @@ export class Environment {
     return this.#active?.faults?.() ?? [];
   }
 
-  /** Null without a running child. */
+  /** Returns null without a running child. */
   get walls(): Walls | null {
     return this.#session.living?.walls ?? null;
   }
@@ -454,7 +453,6 @@ export function boundText(active: ActiveExtensions): string {
   );
 }
 
-/** Passes the modules of the active extensions to a child. It reports each failure of a module once. */
 class RealmModules {
   readonly #log: Log;
   readonly #conversationId: string;
@@ -532,7 +530,7 @@ export async function forkVariables(names: readonly string[], source: ForkSource
   return { images: [...images.values()], copies: [...copies] };
 }
 
-/** Null if the child does not have the variable as data. */
+/** Returns null if the child does not have the variable as data. */
 async function dataImage(name: string, { read, index }: ForkSource): Promise<VariableImage | null> {
   try {
     const value = await read(name, { maxBytes: MAX_BYTES });

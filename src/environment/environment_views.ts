@@ -56,7 +56,6 @@ interface ViewSource {
 export class EnvironmentViews {
   readonly #source: ViewSource;
   readonly #db: StoredHistory;
-  /** Each query has a view of its own. */
   readonly #idle: EnvironmentView;
   readonly #base: EnvironmentView;
   readonly #own = new Map<string, Pick<EnvironmentView, "store" | "bindVar">>();
@@ -660,7 +659,6 @@ const MOST_FAILED = 20, TITLE_CHARS = 80;
 /** Limit of the output of a background program that is kept for the user. */
 const WATCHED_CHARS = 64_000;
 
-/** A program that the user can see and stop while it runs. */
 class WatchedProgram implements BackgroundProgram {
   readonly id = newId();
   readonly title: string;
@@ -712,7 +710,6 @@ export class ConversationPrograms {
     return [...this.#background.values()];
   }
 
-  /** Programs with a title that failed while the query ran, with their failures. */
   get failed(): readonly string[] {
     return this.#failed;
   }

@@ -29,7 +29,6 @@ const PIECE_BYTES = 4 << 20;
 const PREVIEW_CHARS = 300;
 /** Shorter text is shown whole, and so are several texts with this total. */
 const WHOLE_CHARS = 8_000;
-/** V8 limits the length of a string. */
 const MAX_CHARS = 2 ** 29 - 24;
 
 /** Creates a variable from a source. The length of its description for the model does not depend on the size. The
@@ -151,7 +150,6 @@ async function* joined(first: readonly Uint8Array[], rest: AsyncIterator<Uint8Ar
   for (let step = await rest.next(); !step.done; step = await rest.next()) yield step.value;
 }
 
-/** The size of the given chunks has no effect. */
 async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let piece = new Uint8Array(PIECE_BYTES), used = 0;
   for await (let bytes of source) {
@@ -248,7 +246,6 @@ export class InputVariables {
     });
   }
 
-  /** Adds an input variable without a description to the running query. */
   add(given: InputVariable): void {
     this.#unstored = [...this.#unstored, given];
   }

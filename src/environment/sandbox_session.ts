@@ -38,9 +38,7 @@ export class SandboxSession {
   readonly #rows: ShownRows;
   #start: Start | null = null;
   #sandbox: Sandbox | null = null;
-  /** Whether the child has run a block or is about to. */
   #used = false;
-  /** Settles when all stopped children have ended. */
   #stopped: Promise<unknown> = Promise.resolve();
   /** Versions created since the last stored iteration, by name; null for a forgotten name. */
   readonly #unsaved = new Map<string, VariableImage | null>();
@@ -298,7 +296,6 @@ async function bindPieces(
 const HELD_CHARS = 120;
 /** Limit of the values of one iteration together. */
 const MAX_BYTES = 16 << 20;
-/** A query searches at most this many iterations back for the last one with blocks. */
 const LAST_ITERATIONS = 8;
 
 async function restoreRows(sandbox: Sandbox, rows: FormerResults): Promise<void> {

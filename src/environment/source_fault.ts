@@ -2,7 +2,6 @@ import type { SourceFault } from "../extension/spec.ts";
 
 const MAX_CHARS = 1 << 20;
 
-/** Files in which programs accept comments, and commas before a closing bracket. */
 const WITH_COMMENTS =
   /\.jsonc$|(?:^|\/)(?:(?:ts|js)config[^/]*|deno|\.?(?:eslintrc|babelrc|swcrc|jshintrc|jscsrc|devcontainer)|devcontainer|turbo|nx|api-extractor|wrangler|biome|rush|renovate|tslint|typedoc|language-configuration|composer\.local|\.oxlintrc|\.lintstagedrc|\.prettierrc|\.stylelintrc|\.markdownlint|cspell|\.cspell)\.json$|(?:^|\/)(?:\.vscode|\.devcontainer|\.zed|\.config|\.sublime[^/]*)\/[^/]*\.json$/i;
 
@@ -32,7 +31,7 @@ const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y;
 const TOKEN = /"[^"\n]{0,40}"?|[\w.$'-]{1,40}|[^]/y;
 
-/** Null if the text is valid JSON. */
+/** Returns null if the text is valid JSON. */
 function jsonFault(path: string, text: string): SourceFault | null {
   try {
     JSON.parse(text.replace(/^\ufeff/, ""));

@@ -127,7 +127,6 @@ function firstNamed<T extends { readonly path: string }>(read: readonly T[], cod
   return first ? [first] : [];
 }
 
-/** The variables of one live conversation, newest first, with a revision that increases with every change. */
 export class VariableIndex {
   readonly #heads = new Map<string, VariableHead>();
   readonly #now: () => number;
@@ -151,7 +150,6 @@ export class VariableIndex {
     this.#revision++;
   }
 
-  /** Raises the revision after a value changed in another way. */
   bump(): void {
     this.#revision++;
   }
@@ -174,7 +172,6 @@ export class VariableIndex {
     this.#texts.read(paths, read);
   }
 
-  /** Records that a call of the running block, by the name of its function, has changed files. */
   filesChangedBy(name: string, paths: readonly string[]): void {
     this.#texts.changedBy(name, paths);
   }
@@ -328,7 +325,6 @@ export class ScopeChanges {
   readonly #index: VariableIndex;
   readonly #forgotten = new Set<string>();
   readonly #live = new Set<string>();
-  /** Variables that the running block restored. `forgotten` is true if the variable was out of scope before. */
   readonly #restored = new Map<string, RestoredImage & { readonly forgotten: boolean }>();
 
   constructor(index: VariableIndex) {

@@ -12,7 +12,7 @@ export interface ExtensionSource {
 
 export interface ActiveExtensions {
   readonly list: readonly { readonly namespace: string; readonly version: string }[];
-  /** Names such as "search.find". */
+  /** Each name has the form "search.find". */
   readonly functions: readonly string[];
   readonly actions: Readonly<Record<string, CallAction>>;
   readonly untimed: readonly string[];
@@ -21,13 +21,11 @@ export interface ActiveExtensions {
   /** Functions that make no lasting change. */
   readonly reads: readonly string[];
   readonly constants: Readonly<Record<string, unknown>>;
-  /** The union of their grants, in the shape of the sandbox's `Grants`. */
   readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
   readonly globals: readonly string[];
   readonly modules: Readonly<Record<string, string>>;
   /** One prompt block per extension, ordered by group and subgroup, to be joined by blank lines. */
   readonly blocks: readonly string[];
-  /** The sample reply for the prompt, from the first extension that has one. */
   readonly example?: ReplyExample | undefined;
   readonly off?: readonly OffPart[];
   /** Returns the faults that extensions threw since the query began. */
@@ -37,7 +35,7 @@ export interface ActiveExtensions {
   /** Rejects only with `HostCallError`. */
   call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;
   readonly habits?: Habits;
-  /** Their results are texts or lists. */
+  /** The results of these functions are texts or lists. */
   readonly plain?: PlainResults;
   /** Returns the topics that a search by words can find, functions first. Never rejects. */
   readonly topics?: (env: EnvironmentView) => Promise<readonly Topic[]>;
@@ -54,7 +52,6 @@ interface FunctionCallOptions {
 
 export interface ExtensionFault {
   readonly namespace: string;
-  /** The failed part; "warn" for a warning from the extension itself. */
   readonly phase: string;
   readonly error: unknown;
 }
@@ -155,7 +152,6 @@ export const ANSWER_MS = 30_000;
 /** `extend` may start servers, whose longest start by the settings is ten minutes. */
 export const EXTEND_MS = 630_000;
 
-/** An extension returned a promise that did not settle in time. */
 export class TookTooLong extends Error {
   constructor(ms: number) {
     super(

@@ -177,7 +177,6 @@ export class TrustList {
     return (await this.all()).some((one) => one.path === path && one.hash === hash);
   }
 
-  /** Replaces the previous entry of the folder. */
   async add(one: Trusted): Promise<void> {
     await this.#write([...(await this.all()).filter(({ path }) => path !== one.path), one]);
   }

@@ -16,7 +16,7 @@ export function habitsOf(functions: readonly (readonly [symbol: FunctionSymbol, 
   return Object.fromEntries([...own, ...named]);
 }
 
-/** Null without a replacement. */
+/** Returns null without a replacement. */
 export function insteadOf(habits: Habits, name: string): string | null {
   const [key, last] = [keyOf(name), keyOf(name.slice(name.lastIndexOf(".") + 1))];
   for (const one of ROOTS.test(name) ? [key, last] : [key]) {
@@ -49,7 +49,7 @@ const CALLED = /(?<![\w$.])([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)\s*\(/g;
 const READ = /(?<![\w$.])((?:process|Deno|os|import\.meta)\.(?:env|environ)|process\.(?:argv|cwd))\b/;
 const MODULE = /\b(?:require|import)\s*\(\s*["']([^"'\n]{1,80})["']|\b(?:from|import)\s+["']([^"'\n]{1,80})["']/;
 
-/** "" without a hint. */
+/** Returns "" without a hint. */
 export function blockHint(habits: Habits, { name, excerpt, source }: FailedBlock): string {
   const [line = ""] = excerpt.split("\n", 1);
   if (name === "SyntaxError" || name === "Refused") {
@@ -128,7 +128,7 @@ const TOOL_NAME =
   /"(?:tool|tool_name|name|function|action)"\s*:\s*"([^"\\]{1,80})"|<(?:invoke|function|tool_use)\b[ =]+(?:name=)?["']?([\w.:-]{1,80})|\bto=(?:functions\.)?([\w.:-]{1,80})|<tool_call>\s*([\w.:-]{1,80})\(|^\s*<([a-z]\w{1,40})>|^\s*(?:await\s+)?([A-Za-z_][\w.]{1,80})\s*\(/g;
 const FENCE = /^[ \t]*(?:`{3,}|~{3,})[ \t]*(bash|sh(?:ell)?|zsh|console|terminal|powershell|python3?|py)\b/im;
 
-/** "" without a hint. */
+/** Returns "" without a hint. */
 export function replyHint(habits: Habits, text: string): string {
   const start = text.slice(0, 20_000);
   for (const found of start.matchAll(TOOL_NAME)) {

@@ -182,7 +182,6 @@ function failed({ name, folder }: Pick<Found, "name" | "folder">, why: string): 
   return { name, state: "skipped", reason: `Cannot load ${name}: ${why}`, ...(folder ? { folder } : {}) };
 }
 
-/** Strips types and finds a module's imports. The app passes the sandbox's parsers for it. */
 type ReadModule = (source: string, path: string) => {
   readonly code: string;
   readonly imports: readonly { readonly specifier: string; readonly start: number; readonly end: number }[];

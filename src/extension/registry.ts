@@ -54,7 +54,6 @@ interface ViewOf {
   readonly call?: OwnCall;
 }
 
-/** All extensions of the process. When a query starts, the registry decides which of them it sees. */
 export class ExtensionRegistry {
   readonly #extensions = new Map<string, NormalExtension>();
   readonly #log: Log;
@@ -338,7 +337,6 @@ export function installOrder(extensions: readonly NormalExtension[]): readonly N
   return [...done];
 }
 
-/** Keeps install order, with members of one group and subgroup moved to the position of its first member. */
 function grouped<A extends { readonly extension: NormalExtension }>(active: readonly A[]): readonly A[] {
   const groups = Map.groupBy(active, ({ extension }) => extension.group);
   return [...groups.values()].flatMap((group) =>
@@ -346,7 +344,6 @@ function grouped<A extends { readonly extension: NormalExtension }>(active: read
   );
 }
 
-/** The error lists the functions of the same alias. */
 function unknownFunction(name: string, known: readonly string[]): HostCallError {
   const [alias = "", symbol = name] = name.split(".");
   const there = known.filter((one) => one.startsWith(`${alias}.`));
@@ -423,9 +420,7 @@ function tell({ symbol, told, log, extension, env }: Invocation, result: unknown
 }
 
 const LAST_LINES = 8, FAILURE_LINES = 12;
-/** Limits of the lines that follow a line about a failure, and of the characters of each line. */
 const BLOCK_LINES = 9, KEPT_CHARS = 200;
-/** Matches the lines with which test runners, compilers and programs begin to report a failure. */
 const FAILURE =
   /^\s*(?:not ok\b|(?:--- )?FAIL(?:ED|URE)?\b|[✗✖✘✕×●] ?\S|Traceback \(most recent call last\))|\bpanicked at\b|\b(?:\w+Error\b|error)(?: ?\[\w+\]| [A-Z]+\d+)?:|\.\.\. FAILED\b/i;
 /** Matches lines about a test that passed or was skipped, whose title may contain the words of a failure. */
@@ -470,7 +465,6 @@ function tellsFailure(line = ""): boolean {
   return FAILURE.test(text) && !PASSED.test(text);
 }
 
-/** Overwritten text is omitted. */
 function linesOf(output: string): readonly string[] {
   const plain = stripVTControlCharacters(output).replaceAll("\r\n", "\n").trimEnd();
   return plain === "" ? [] : plain.split("\n").map((line) => line.trimEnd().split("\r").at(-1) ?? "");
@@ -620,14 +614,12 @@ function since(start: number, now: () => number): number {
   return Math.round((now() - start) * 1000) / 1000;
 }
 
-/** The contribution of an extension to a query that does not depend on the environment. */
 interface OwnPart extends Omit<Part, "nudges"> {
   readonly extension: NormalExtension;
   readonly symbols: ReadonlyMap<string, FunctionSymbol | ValueSymbol>;
   readonly listed: readonly Topic[];
 }
 
-/** The cache of made parts, each with its prompt. */
 const MADE = new WeakMap<NormalExtension, { readonly prompt: string; readonly part: OwnPart }>();
 
 /** Returns the part of an extension. It is made again only for another prompt, since most queries have the prompt of
@@ -701,12 +693,11 @@ function promptBlock(extension: NormalExtension, prompt: string): string {
   return [...head, ...described, ...more].join("\n");
 }
 
-/** "" if the block shows some symbols. */
+/** Returns "" if the block shows some symbols. */
 function unshownLines({ alias: { alias }, symbols, shown }: NormalExtension): string {
   return shown === 0 ? symbols.map((symbol) => symbolLine(alias, symbol)).join("\n") : "";
 }
 
-/** The text includes all examples. */
 function symbolDoc(alias: string, symbol: FunctionSymbol | ValueSymbol): string {
   if (symbol.kind === "value") return symbolLine(alias, symbol);
   const examples = symbol.examples?.length ? symbol.examples : [exampleOf(alias, symbol)];
@@ -729,7 +720,6 @@ function brief(signature: string): string {
     .replace(/Promise<(.*)>$/, "$1");
 }
 
-/** Returns `await search.find(query)`, with the required parameters of the signature. */
 function exampleOf(alias: string, symbol: FunctionSymbol): string {
   const signature = signatureOf(alias, symbol);
   const parameters = signature.slice(signature.indexOf("(") + 1, signature.lastIndexOf("): Promise<"));
@@ -738,7 +728,6 @@ function exampleOf(alias: string, symbol: FunctionSymbol): string {
   return `await ${alias}.${symbol.name}(${required.join(", ")})`;
 }
 
-/** Yields the parts of a parameter list, split at commas outside brackets. */
 function* topLevel(list: string): Generator<string> {
   let depth = 0;
   let start = 0;

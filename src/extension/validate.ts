@@ -113,7 +113,6 @@ const ExtensionShape = z.strictObject({
   doctor: func.optional(),
 });
 
-/** Settings of an extension that can be switched on and off and has no others. */
 const switchOf = (onByDefault: boolean) => z.strictObject({ enabled: z.boolean().default(onByDefault) }).prefault({});
 
 /** Validates an extension as far as that does not depend on others, and fills in its optional keys. Throws TypeError

@@ -144,7 +144,6 @@ const ORDER: { readonly [T in ArchivedTable]?: Order } = {
   childBranch: { by: "t.rowid", key: "conversation_state_id" },
 };
 
-/** A cell that an archive keeps among its contents, although the database keeps it in its row. */
 interface LongCell {
   readonly table: ArchivedTable;
   readonly key: unknown;

@@ -6,11 +6,11 @@ import { Content } from "./content.ts";
 import { Damage, type Database, fromJson, insertRow, namedQuery, toJson } from "./database.ts";
 import type { DatabaseSchema } from "./tables.ts";
 
-/** Stored in `conversation_state.metadata.fork`. */
+/** The point is stored in `conversation_state.metadata.fork`. */
 export interface ForkPoint {
   readonly queryId: string;
   readonly soulId: string;
-  /** The creation time of the conversation, which archives contain. */
+  /** Archives contain this time. */
   readonly soulCreatedAt: number;
   /** The last iteration that the branch has (0-based). With -1, it has neither an iteration of this query nor the
    * query. */

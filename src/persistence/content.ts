@@ -11,7 +11,6 @@ import type { DatabaseSchema } from "./tables.ts";
 
 const PREFIX = "sha256:";
 const INLINE_BYTES = 1024;
-/** Larger values are not compared with their previous version. */
 const DELTA_BYTES = 1 << 20;
 const READ_AT_ONCE = 200;
 /** Long values are stored in pieces, so that no statement and no row becomes long. */
@@ -381,7 +380,6 @@ export async function* contentPieces(db: Database, reference: string): AsyncGene
   } else yield* largePieces(db, reference);
 }
 
-/** A step from a base to a value: `length` bytes of the base starting at `from`, then `literal` bytes. */
 type Step = readonly [from: number, length: number, literal: number];
 
 interface Delta {

@@ -253,18 +253,15 @@ async function refuseRows(tx: Database, location: string): Promise<void> {
   }
 }
 
-/** Empty before the first row. */
 type Place = readonly (string | number)[];
 type Row = Readonly<Record<string, unknown>>;
 
-/** A row with its texts and values in full, equal in both databases. */
 interface PlainRow {
   readonly cells: Row;
   /** Null unless the text is too large for memory. */
   readonly large: string | null;
 }
 
-/** A row of a table, whose texts and values in `content` are read on demand. */
 interface CopiedRow {
   readonly place: Place;
   plain(): Promise<PlainRow>;

@@ -79,7 +79,6 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   /** Called when this process has stored the end of a run. */
   ended(_queryId: string): void {}
 
-  /** Stores pending writes and closes the connection. */
   abstract close(): Promise<void>;
 }
 
@@ -104,7 +103,6 @@ export interface DatabaseDialect {
   hasJson(column: string, path: readonly string[], value: string | number | boolean | null): RawBuilder<boolean>;
   isListed(column: string, json: string): RawBuilder<SqlBool>;
   byteLength(column: string): string;
-  /** Returns a SQL condition for a text that refers to content. */
   mentionsContent(column: string): string;
   externalId(conversation: string): RawBuilder<string | null>;
   /** `putLarge` has stored the text. */
@@ -249,7 +247,6 @@ export async function updateRow<T extends keyof DatabaseSchema & string>(
   await db.update(table, change as RowChange);
 }
 
-/** Whether `db` sees rows of the tenant that an expression names. */
 export function isSeen(db: Database, expression: string): RawBuilder<boolean> {
   return db.tenant === null ? sql<boolean>`true` : db.dialect.isTenant(expression, db.tenant);
 }
@@ -309,7 +306,6 @@ export class Damage extends Error {
 type Result = QueryResult<Record<string, unknown>>;
 type RunQuery = (sql: string, parameters: readonly unknown[]) => Result | Promise<Result>;
 
-/** Decides whose turn it is to use the one connection of a database. */
 interface Turns {
   take(): Promise<void>;
   pass(): void;

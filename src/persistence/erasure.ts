@@ -145,7 +145,6 @@ async function cellsOf(
   return rows.map(({ cell }) => String(cell));
 }
 
-/** Returns the content that SQLite cells refer to, and the references within JSON that is itself content. */
 export async function referencesInFile(db: Database, conversationId: string): Promise<readonly string[]> {
   const named: string[] = [];
   for (const table of REFERRING_TABLES) {
@@ -318,7 +317,6 @@ class Scan {
   readonly #used = new Set<string>();
   readonly #tables: readonly Scanned[];
   readonly #running: readonly string[];
-  /** The newest conversation when the scan began, and the number of conversations up to it. */
   readonly #conversations: readonly [last: number, count: number];
 
   constructor(db: DatabaseSync, wanted: ReadonlySet<string>) {

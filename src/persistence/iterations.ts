@@ -13,7 +13,6 @@ import { loadValues, variableImage, type VariableMetadata, VariableWriter, type 
 
 type Failed = Parameters<IterationStore["failIteration"]>;
 
-/** The caller adds further fields. */
 interface IterationMetadata {
   /** Source texts of the running blocks, removed when the blocks have their own rows. */
   readonly pendingBlocks: readonly string[];
@@ -380,7 +379,7 @@ async function readBlocks(
   return found;
 }
 
-/** Null if that position has no iteration. */
+/** Returns null if that position has no iteration. */
 export async function readSentMessages(
   db: Database,
   { queryId, position }: { readonly queryId: string; readonly position: number },

@@ -484,7 +484,6 @@ export class PostgresListener {
     if (client && !await settledWithin(client.end(), END_MS)) client.connection.stream.destroy();
   }
 
-  /** Checks the connection regularly, and replaces it when it ends. */
   async #stay(client: Client, ended: AbortSignal): Promise<void> {
     const over = AbortSignal.any([ended, this.#closed.signal]);
     while (!over.aborted) {

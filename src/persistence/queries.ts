@@ -120,7 +120,6 @@ interface RunPlace {
   readonly version: number;
 }
 
-/** The counter of the branch increases. */
 async function firstRun(
   content: Content,
   { query, branch, now }: { readonly query: NewQuery; readonly branch: BranchToBegin; readonly now: number },
@@ -262,7 +261,6 @@ interface ShownRow {
   readonly until: ForkPoint | null;
 }
 
-/** The oldest query comes first. */
 async function shownRows(
   tx: Database,
   { lineage, newest }: { readonly lineage: readonly BranchSegment[]; readonly newest: number },
@@ -290,7 +288,6 @@ async function shownQueries(content: Content, shown: readonly ShownRow[]): Promi
   return queries;
 }
 
-/** Cuts the query of a fork down to the part that the fork sees. */
 async function cutAt(
   query: StoredQuery,
   { content, until: { position } }: { readonly content: Content; readonly until: ForkPoint },
@@ -383,7 +380,6 @@ const metadataBefore = namedQuery((db, { queryId, until }: { readonly queryId: s
     .where("i.position", "<", until).orderBy("i.position", "desc").limit(WITH_DIFFS)
 );
 
-/** The oldest change comes first. */
 async function diffsOf(
   content: Content,
   where: { readonly queryId: string; readonly until: number },
@@ -438,7 +434,6 @@ type StoredImage =
   | { readonly mediaType: string; readonly base64: string }
   | { readonly mediaType: string; readonly content: string };
 
-/** The parts of a request besides its text, as kept in `query_soul.metadata`. */
 interface ExtrasMetadata {
   readonly images?: readonly StoredImage[];
   readonly answerSchema?: string;

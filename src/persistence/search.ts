@@ -261,7 +261,6 @@ async function snippetsOf(
   return found.map((text) => markedInside(text, { inside, isExact }));
 }
 
-/** Returns the surroundings of the first of these words, with all of the words marked. */
 function markedInside(
   text: string,
   { inside, isExact }: { readonly inside: readonly string[]; readonly isExact: boolean },
@@ -274,7 +273,6 @@ function markedInside(
   return `${from > 0 ? "…" : ""}${shown}${to < text.length ? "…" : ""}`;
 }
 
-/** The part is the answer, or a message that the user sent while the query ran. */
 function partOf(metadata: string, field: string): string {
   const { answer = "", steered = [] } = fromJson<Pick<QueryMetadata, "answer" | "steered">>(metadata);
   return field === "answer" ? answer : steered.map(({ text }) => text).join("\n");
@@ -301,7 +299,6 @@ function lost(): never {
 /** Limits: the searched characters of a text, and the characters of words that a row of the index can hold. */
 const MAX_CHARS = 1 << 20, MAX_WORDS_CHARS = 500_000, MAX_INDEXED_WORD_CHARS = 500, MAX_POSITION = 16_383;
 
-/** Terms by token, by phrase. */
 type Others = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
 
 interface Index {

@@ -85,7 +85,6 @@ function foreignKeys(db: DatabaseSync): string[] {
   return rows.map(({ table, parent, n }) => `${String(n)} rows of ${String(table)} miss their ${String(parent)}`);
 }
 
-/** Checks every text and value against its hash, with one in memory at a time. */
 function hashes(db: DatabaseSync): { readonly contents: number; readonly bad: readonly string[] } {
   const bad: string[] = [];
   let contents = 0;
@@ -226,7 +225,6 @@ function referringColumns(db: DatabaseSync): readonly (readonly [Referring, stri
   );
 }
 
-/** SQL for the branch of a row, by table, starting from the row's first column. */
 const BRANCH: Readonly<Record<Referring, string>> = {
   conversationSoul: "SELECT id FROM conversation_state WHERE conversation_soul_id = ?",
   conversationState: "SELECT ?",

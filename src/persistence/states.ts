@@ -16,7 +16,6 @@ import { checkRun } from "./runs.ts";
 import type { DatabaseSchema } from "./tables.ts";
 import { type Moment, newestMoment } from "./variables.ts";
 
-/** Limits of the characters of one value as JSON, the keys in one place, and the versions of a key. */
 const MAX_CHARS = 1 << 20, MAX_KEYS = 10_000, MAX_VERSIONS = 1000;
 
 type Joined = DatabaseSchema & {
@@ -151,7 +150,6 @@ export class ExtensionStates implements StateStore {
     return version;
   }
 
-  /** Changes in a place run one at a time. */
   #change<T>(place: StatePlace, work: (tx: Database) => Promise<T>): Promise<T> {
     return this.#db.write(async (tx) => {
       await tx.lock(`state ${place.namespace} ${place.branchId ?? tx.ownTenant}`);
@@ -167,7 +165,6 @@ export class ExtensionStates implements StateStore {
   }
 }
 
-/** `i` is `extension_state`. */
 function stateRows(
   tx: Database,
   { place, segment }: { readonly place: StatePlace; readonly segment: BranchSegment | null },
@@ -203,7 +200,7 @@ async function keysIn(tx: Database, { namespace, branchId }: StatePlace): Promis
   return keys;
 }
 
-/** Null means the global state of the tenant. */
+/** With null, rows of the global state of the tenant match. */
 function isIn(tx: Database, branchId: string | null) {
   return (on: ExpressionBuilder<DatabaseSchema, "extensionState">) =>
     branchId === null

@@ -93,7 +93,6 @@ export interface ConversationMaintenance {
   ): Promise<ImportReport>;
 }
 
-/** A row of `conversation_state`. */
 export interface Branch {
   readonly conversationId: string;
   readonly branchId: string;
@@ -116,12 +115,12 @@ export interface ConversationStore {
   /** Returns the newest branch of the conversation with this id, the branch with this id, or null. A unique prefix of
    * at least 8 characters is enough. */
   findConversation(conversationId: string): Promise<Branch | null>;
-  /** Null if the chat has no conversation. */
+  /** Returns null if the chat has no conversation. */
   findExternal(chat: ExternalChat): Promise<Branch | null>;
   /** Returns the newest branch of a chat's conversation, which is created if missing. Concurrent calls get the same
    * one. */
   ensureConversation(facts: NewConversation & ExternalChat): Promise<Branch>;
-  /** Null if the workspace has no conversation. */
+  /** Returns null if the workspace has no conversation. */
   latestConversation(workspace: string): Promise<Branch | null>;
   listConversations(options: ConversationFilter): Promise<readonly (Branch & ConversationSummary)[]>;
   /** Creates a branch that continues from a point of another branch. It sees the queries up to that point, and the
@@ -206,7 +205,6 @@ export interface PreviousTurn {
   readonly diffs?: readonly string[];
 }
 
-/** The use so far of a query that another process began. */
 export interface LeftQuery {
   readonly usage: Usage;
   readonly costUsd: number | null;
@@ -269,7 +267,6 @@ export interface NewIteration {
   readonly modelMs: number;
   /** Source texts of the blocks that are about to run. */
   readonly blocks: readonly string[];
-  /** The spend of the query so far, including this reply. */
   readonly spent?: Pick<IterationEnd["totals"], "usage" | "costUsd">;
   /** Versions without a block: input of the query, as of this iteration. They are stored with its row. */
   readonly given?: readonly VariableImage[];
@@ -282,7 +279,6 @@ export interface StoredBlock {
   readonly code: string;
   readonly result: BlockResult;
   readonly reads: readonly string[];
-  /** The names from which each variable was made, if they are known more exactly than by `reads`. */
   readonly madeFrom?: ReadonlyMap<string, readonly string[]>;
   readonly literal: boolean;
   /** The value as codec bytes if it is kept, otherwise null. */
@@ -311,7 +307,6 @@ export interface StoredIteration
   readonly error: string | null;
   /** Empty while the iteration runs, and if it was interrupted before its end was stored. */
   readonly blocks: readonly StoredBlock[];
-  /** Messages from the user that the call of this iteration showed. */
   readonly steered: readonly string[];
   readonly createdAt: number;
 }
@@ -363,7 +358,6 @@ export interface VariableStore {
   dependencies(branchId: string): Promise<readonly Dependency[]>;
   /** Returns the newest versions of the live user variables, in the order in which they must be restored. */
   liveImages(branchId: string, at?: BranchPoint): Promise<readonly VariableImage[]>;
-  /** Returns the variables that a run received as input, in that order. */
   givenImages(queryId: string): Promise<readonly VariableImage[]>;
   /** Returns all versions, or the `newest` ones, oldest first. Empty if no variable has that name. */
   variableVersions(
@@ -387,7 +381,6 @@ export interface ChildStore {
   subCalls(iterationId: string): Promise<readonly (SubCall & { readonly createdAt: number })[]>;
 }
 
-/** Texts and other bytes that are too large for memory. */
 export interface LargeTextStore {
   /** Stores bytes piece by piece and returns the reference to them. They are kept for a day at most, unless a variable
    * with them is stored. With `isOwn`, each piece begins with a random number, so no other text contains it, and it is

@@ -440,7 +440,6 @@ export const CONVERSATION_TABLES = Object.keys(rowsIn) as readonly ConversationT
 export const STAYING_TABLES = Object.entries(NODE_TABLES).filter(([, table]) => "stays" in table)
   .map(([name]) => name as keyof typeof NODE_TABLES);
 
-/** The tables of a conversation whose rows can refer to content. */
 export const REFERRING_TABLES = names.filter((name): name is Owned =>
   described[name].rows !== undefined &&
   columnsOfKind(name, "long", "json", "plainJson", "bytes", "jsonBytes").length > 0

@@ -256,7 +256,6 @@ interface NewestRow extends VersionRow {
   readonly iterationId: string | null;
 }
 
-/** Numbers that order events, such as branch and row, or query, run and iteration. */
 type Place = readonly number[];
 type FoundRow = Awaited<ReturnType<typeof newestOf>>[number];
 
@@ -306,7 +305,6 @@ function comparePlaces(a: Place, b: Place): number {
   return 0;
 }
 
-/** The newest version comes first. */
 async function shownVersions(
   db: Database,
   { lineage, name, limit = Infinity }: {
@@ -362,7 +360,6 @@ async function newestOf(
   return await (names === undefined ? wanted : wanted.where("v.name", "in", names)).execute();
 }
 
-/** `v` is the variable. */
 function newestChange(db: Database, segment: BranchSegment) {
   return db.selectFrom("scopeChange as i")
     .leftJoin("queryState as s", "s.id", "i.queryStateId")
@@ -456,7 +453,6 @@ export function variableImage(content: Content, row: Cells & { readonly name: st
   };
 }
 
-/** Loads the cells of values, except texts that are too large for memory. */
 export async function loadValues(content: Content, rows: readonly Pick<Cells, "result" | "metadata">[]): Promise<void> {
   await content.load(rows.map(({ metadata }) => metadata));
   const small = rows.filter(({ metadata }) =>
@@ -599,7 +595,6 @@ interface VariableRow {
   readonly own: boolean;
 }
 
-/** Selects the variables of a branch with these names, a JSON array, and the newest row of each. */
 const ownVariables = namedQuery((db, { branchId, names }: { readonly branchId: string; readonly names: string }) =>
   // With a subquery in a condition, PostgreSQL would use no index, because policies are applied before it.
   db.with((table) => table("v").materialized(), (named) =>
@@ -615,7 +610,6 @@ const ownVariables = namedQuery((db, { branchId, names }: { readonly branchId: s
 
 interface BranchMoment {
   readonly branchId: string;
-  /** The branch from which this one was forked; undefined if it is not known. */
   readonly parentId?: string | null | undefined;
   readonly now: number;
 }

@@ -106,7 +106,6 @@ interface Kept extends CopilotToken {
   readonly renewAt: number;
 }
 
-/** The time before its expiry at which a token is renewed. */
 const EARLY_MS = 120_000;
 const SHORTEST_LIFE_MS = 30_000;
 

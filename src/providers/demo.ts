@@ -19,7 +19,6 @@ const SUM = /\d[\d\s.]*(?:[-+*/×÷x][\s(]*\d[\d\s.)]*)+/;
 const FILE = /(?:^|[\s"'`])((?:[\w.-]+\/)*[\w-]+\.\w+)\b/;
 const EDIT = /\bin ([\w./-]+\.\w+)\b.*\bmust be ([\d.]+) instead of ([\d.]*\d)/i;
 
-/** The first scene that accepts a request plays it. */
 const SCENES: readonly Scene[] = [
   {
     example: "What is the mean of the amounts in data/sales.csv?",
@@ -215,7 +214,6 @@ const ADD_ONE = "To work with a model: vis auth login.";
 const OF_AN_ITERATION = 4;
 const FAILED = / → ((?:ERROR|REFUSED|TIMEOUT|KILLED|OUT OF MEMORY|CANCELLED) [^]*)/;
 
-/** Plays one script of replies. Blocks, variables and answers are real. */
 export function demoProvider(): Provider {
   const reply = (texts: readonly string[]) => ({ text: demoReply(texts), reasoning: "" });
   return playedProvider({ name: "demo", model: "scripted", images: false, reply });

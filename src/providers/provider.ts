@@ -89,7 +89,6 @@ export const UNKNOWN_MODEL: Capabilities = {
   price: null,
 };
 
-/** Rough number of UTF-8 bytes per token of code and JSON. */
 const BYTES_PER_TOKEN = 3.5;
 const IMAGE_TOKENS = 1_600;
 

@@ -78,7 +78,6 @@ export const CHILD_V8_FLAGS: readonly string[] = [
 /** The garbage collector gives up well below the memory limit. Near the limit it would first thrash for seconds. */
 const HEAP_SHARE = 0.75;
 const MIB = 1 << 20;
-/** Relative to src/sandbox/, and to a bundle of the program in build/compile/. */
 const FOLDERS = ["../../build/sandbox/", "../sandbox/"];
 
 interface ChildProgramOptions {
@@ -162,7 +161,6 @@ export class WorkFolder {
     this.#lock = lockFolder(this.path);
   }
 
-  /** Removes folders of processes that were killed before they could remove them. */
   static async sweep(root: string = temporaryFolder()): Promise<void> {
     for await (const path of leftFolders(root, FOLDER_PREFIX)) remove(path);
   }
@@ -184,7 +182,6 @@ function newFolder(root: string = temporaryFolder()): string {
   }
 }
 
-/** Resolves a relative TMPDIR against the current directory of the program. */
 function temporaryFolder(): string {
   return resolve(tmpdir());
 }
@@ -241,7 +238,6 @@ export async function* leftFolders(root: string, prefix: string): AsyncGenerator
   }
 }
 
-/** Whether a folder belongs to this user and is old enough to be locked. */
 function isOld(path: string): boolean {
   try {
     const { mtime, uid } = Deno.lstatSync(path);

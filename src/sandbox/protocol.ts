@@ -89,7 +89,6 @@ export function frameHead({ header, payloadBytes }: { readonly header: Header; r
 /** A push parser: it takes chunks of any size, passes on complete frames, and throws ProtocolError on invalid bytes. */
 export class FrameReader {
   readonly #fixed = new BytesOf(FIXED_BYTES);
-  /** The header and payload of the frame whose fixed part has been read. */
   #body: Bytes | null = null;
   #headerBytes = 0;
   #filled = 0;
@@ -106,7 +105,6 @@ export class FrameReader {
     }
   }
 
-  /** Returns the number of bytes used. */
   #readPart(chunk: Bytes, at: number, onFrame: (frame: Frame) => void): number {
     const body = this.#body, target = body ?? this.#fixed;
     const missing = viewLength(target) - this.#filled, given = viewLength(chunk) - at;
@@ -162,7 +160,6 @@ function part(bytes: Bytes, from: number, to: number): Bytes {
   return new BytesOf(viewBuffer(bytes) as ArrayBuffer, viewOffset(bytes) + from, to - from);
 }
 
-/** Reads the fixed part of a frame that starts at `at`. */
 function lengths(bytes: Bytes, at: number): { headerBytes: number; payloadBytes: number } {
   const headerBytes = uint32(bytes, at), payloadBytes = uint32(bytes, at + 4);
   if (headerBytes === 0 || headerBytes > MAX_HEADER_BYTES || payloadBytes > MAX_PAYLOAD_BYTES) {
@@ -264,7 +261,6 @@ export class FrameFields {
   }
 }
 
-/** Whether a text is 32 hexadecimal digits in lower case. */
 function isId(text: string): boolean {
   if (text.length !== ID_CHARS) return false;
   for (let i = 0; i < ID_CHARS; i++) {

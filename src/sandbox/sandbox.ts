@@ -17,7 +17,6 @@ export interface SandboxLimits {
   readonly memoryBytes: number;
   /** The limit of stdout and stderr of one block together, in bytes. The rest is only counted. */
   readonly outputBytes: number;
-  /** The time after a block's deadline before the child is killed. */
   readonly graceMs: number;
   /** The limit of one value's preview, in characters. */
   readonly previewChars: number;
@@ -85,7 +84,6 @@ export interface RunReport {
   readonly result: BlockResult;
   /** New versions that this block created, functions and data alike, in order of definition. */
   readonly saved: readonly VariableImage[];
-  /** Names that the block refers to but does not define. */
   readonly reads: readonly string[];
   /** For each variable, the names to which its defining and assigning statements refer. Some variables are missing. */
   readonly madeFrom: ReadonlyMap<string, readonly string[]>;

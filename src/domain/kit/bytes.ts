@@ -150,7 +150,6 @@ function decodedAs(bytes: Uint8Array, { encoding, isGuess }: Pick<TextFormat, "e
   }
 }
 
-/** Counts the U+FFFD characters of a text that its bytes do not contain. */
 function replacedIn(text: string, bytes: Uint8Array, encoding: string): number {
   let count = 0;
   for (let at = text.indexOf("\uFFFD"); at >= 0; at = text.indexOf("\uFFFD", at + 1)) count++;
@@ -311,7 +310,6 @@ function asciiLength(bytes: Uint8Array): number {
   return at;
 }
 
-/** Returns the number of bytes at the end that belong to an incomplete character. */
 function openLength(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -420,7 +418,6 @@ function latin(char: string, around: Around, letters: RegExp): number {
   return char < "\xa0" ? -3 : -1;
 }
 
-/** Characters of an Eastern language usually neighbour others of it, blanks or signs. */
 function isInLatinWord(around: Around): boolean {
   return around.some((one) => /[A-Za-z]/.test(one)) && around.every((one) => one <= "\x7f");
 }

@@ -96,7 +96,6 @@ export async function renameOver(
   }
 }
 
-/** Matches a path with an empty part, `.` or `..`. */
 const ODD = /\/(?:\.{0,2})(?:\/|$)/;
 
 /** Whether a path is a folder or inside it, by the rules of the system; both must be absolute. */
@@ -206,7 +205,7 @@ export async function firstEntries(
 class Library {
   #opened: Deno.DynamicLibrary<typeof SYMBOLS> | null | undefined;
 
-  /** Null if Vis does not know the system's C library. */
+  /** Returns null if Vis does not know the system's C library. */
   get opened(): Deno.DynamicLibrary<typeof SYMBOLS> | null {
     if (this.#opened !== undefined) return this.#opened;
     try {

@@ -103,8 +103,6 @@ export async function everyGitSetting(
   return { settings: read.flat(), included };
 }
 
-/** Returns the settings of a file and of the files that it includes, in order. If `included` is given, conditions are
- * ignored. */
 async function withIncluded(
   path: string,
   facts: { readonly home: string; readonly gitDir: string; readonly depth: number; readonly included?: string[] },
@@ -140,7 +138,6 @@ function includes(
   return fits(small(glob).split("/"), small(gitDir).split("/"));
 }
 
-/** Matches the parts of a path: `**` matches any number of parts, `*` matches within one part. */
 function fits([first, ...rest]: readonly string[], parts: readonly string[]): boolean {
   if (first === undefined) return parts.length === 0;
   if (first === "**") return rest.length === 0 || parts.some((_, at) => fits(rest, parts.slice(at)));

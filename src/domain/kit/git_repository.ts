@@ -33,7 +33,6 @@ async function realOr(path: string): Promise<string> {
   return await Deno.realPath(path).catch(() => resolve(path));
 }
 
-/** The sizes of an entry's parts: the bytes before its hash, and between the hash and the name. */
 const STAT_BYTES = 40, FLAG_BYTES = 2;
 const FLAG_EXTENDED = 0x4000, FLAG_STAGE = 0x3000;
 const KIND_MASK = 0o170000, SUBMODULE = 0o160000;

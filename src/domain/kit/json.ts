@@ -132,7 +132,6 @@ export function readForeignJson(text: string, limits: JsonLimits = JSON_LIMITS):
   return JSON.parse(text);
 }
 
-/** Integers beyond 2^53 have at least this many digits. */
 const LONG_INTEGER = /\d{16}/;
 
 /** Returns `read`, parsed from the text, with a BigInt for each integer that a number cannot hold. */

@@ -45,7 +45,6 @@ export function isSecretFile(path: string, patterns: readonly string[]): boolean
   return found !== undefined && !found.startsWith("!");
 }
 
-/** Longer names are compared by their first characters. */
 const MAX_LENGTH = 200;
 
 /** Returns the name that was probably meant: at most a third of its letters differ. Returns null if none is close. */

@@ -60,7 +60,6 @@ export interface ApprovalChoice {
 /** In a longer question, the beginning may be out of sight when the reader reaches the end. */
 const IN_SIGHT = 400;
 const BEGINNING = 200;
-/** Characters that take up space and are invisible. */
 const LONG_BLANK = /[\p{Zs}\t\u2800]{4,}/gu;
 
 /** Returns the question as every channel shows it: one paragraph. Text from blocks cannot move the cursor, hide
@@ -98,7 +97,6 @@ function paragraph(text: string): string {
   return visibleText(text).replace(LONG_BLANK, ({ length }) => ` [${length} blanks] `).replaceAll("\n", " ⏎ ");
 }
 
-/** Returns the question with the decision, such as "Allow Vis to run npm ci with network? yes, this time". */
 export function askedText(question: ApprovalQuestion, answer: ApprovalAnswer): string {
   return `${approvalTitle(question)} ${approvalSaid(question, answer)}`;
 }

@@ -8,7 +8,6 @@ export interface HostCallEvent {
   /** Absent for functions of Vis itself. */
   readonly action?: CalledAction | undefined;
   readonly ms?: number | undefined;
-  /** False if the call threw or failed in its purpose, such as a command that exits with 1. */
   readonly ok?: boolean | undefined;
   readonly outcome?: string | undefined;
   /** True if the call failed because the user refused it. */
@@ -47,7 +46,7 @@ export interface ShownOutcome extends CallOutcome {
   readonly output?: string;
 }
 
-/** A file change by a block (0-based), as a unified diff. */
+/** `block` is 0-based. */
 export interface BlockDiff {
   readonly block: number;
   readonly diff: string;
@@ -113,7 +112,6 @@ const LEAST_SUBJECT = 12;
 /** The number of failed calls whose output is kept, and the limit of each output. */
 const MOST_OUTPUTS = 3, OUTPUT_CHARS = 5_000;
 
-/** Counts the calls of a block by kind, such as "read 3 files, ran npm test · 12 passed". */
 export class BlockTally {
   readonly #kinds = new Map<string, Tally>();
   readonly #words = new Map<string, CalledAction>();
@@ -172,7 +170,7 @@ export class BlockTally {
     return this.#refused;
   }
 
-  /** "" if the failed calls printed no output. */
+  /** Returns "" if the failed calls printed no output. */
   get output(): string {
     const several = this.#outputs.length > 1;
     return this.#outputs.map(({ subject, output }) => several && subject !== "" ? `${subject}:\n${output}` : output)
@@ -213,7 +211,6 @@ export function blockResult(fields: Partial<BlockResult>): BlockResult {
   return { ...BASE, ...fields };
 }
 
-/** Returns a failed result for outcomes that the main process creates. */
 export function failedBlock(
   outcome: Exclude<BlockOutcome, "value" | "none">,
   error: { readonly name: string; readonly message: string },
@@ -228,7 +225,7 @@ export function failedBlock(
   });
 }
 
-/** Another child ran the block in the same iteration. */
+/** The result of a block that another child ran in the same iteration. */
 export interface FormerResult {
   /** Codec bytes; null if the block had no value, or it could not be stored. */
   readonly value: Uint8Array<ArrayBuffer> | null;

@@ -62,7 +62,8 @@ const WITHOUT_ANSWER: ReadonlySet<QueryReason> = new Set([
   "forked",
 ]);
 
-/** False if `answer` only explains the failure. A query that reached its budget or a limit may have its best answer. */
+/** Returns false if `answer` only explains the failure. A query that reached its budget or a limit may have its best
+ * answer. */
 export function hasAnswer({ reason, noAnswer }: Ending): boolean {
   return !noAnswer && !WITHOUT_ANSWER.has(reason);
 }

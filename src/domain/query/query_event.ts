@@ -81,7 +81,6 @@ function duration(ms: number): string {
  * late events of a lost node sort before its successor's. */
 const EACH = 10_000_000;
 
-/** Returns the number before the first event of an epoch, which is 1-based. */
 export function beforeEpoch(epoch: number): number {
   return (epoch - 1) * EACH;
 }

@@ -90,7 +90,6 @@ export function boundedResult(result: BlockResult): BlockResult {
 
 type Phase = "waiting" | "thinking" | "writing" | "running" | "calling" | "delayed" | "asking" | "answering" | "child";
 
-/** The progress of a query, computed from its events. Every channel shows it while the query runs. */
 export class QueryProgress {
   queryId: string | null = null;
   phase: Phase = "waiting";
@@ -102,7 +101,6 @@ export class QueryProgress {
   /** Vis may still refuse this part of an answer. */
   draft = "";
   plan: readonly PlanItem[] = [];
-  /** The approval that waits for the user's answer. A sub-query may have asked. */
   question: ApprovalQuestion | null = null;
   readonly children = new Map<string, StepChild>();
   child: StepChild | null = null;

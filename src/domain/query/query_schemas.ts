@@ -171,7 +171,6 @@ export type ApprovalRule = Omit<KeptRule, "id" | "at">;
 /** An event of a query: the data of a server-sent event and a line of `vis run --output jsonl`. */
 export const QueryEventSchema = z.discriminatedUnion("type", [
   event("started", { conversationId: z.string(), request: z.string(), model: z.string() }),
-  /** The first event of an iteration. A stream rebuilt from stored iterations has none. */
   event("iteration_started", {
     used: whole.describe("Iterations that count against the budget, this one included"),
     budget: whole.describe("Number of iterations that the query may use before it must ask for more"),
@@ -205,7 +204,6 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     reason: z.string().describe("Reason of a refusal, in the user's words"),
   }),
   event("nudge", { lines: z.array(z.string()) }),
-  /** None of the failed reply was shown. */
   event("retrying", {
     reason: z.string().describe("Reason why the model did not reply"),
     waitMs: z.number().describe("Time until the next attempt"),

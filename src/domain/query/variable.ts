@@ -2,7 +2,6 @@ export type VariableKind = "data" | "function" | "class" | "instance" | "pending
 
 /** One line of bounded facts about a value, computed in the child and shown in the index. */
 export interface VariableSummary {
-  /** The declaring keyword: "const", "let", "var", "function", "class", "enum" or "namespace". */
   readonly declaration: string;
   readonly type: string;
   readonly size: number | null;
@@ -14,7 +13,6 @@ export interface VariableSummary {
   readonly doc: string;
 }
 
-/** A variable as it leaves the sandbox to be stored, and as it returns on restore. */
 export interface VariableImage {
   readonly name: string;
   readonly kind: VariableKind;

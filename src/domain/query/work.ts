@@ -8,9 +8,7 @@ interface Command {
   readonly outcome: string;
 }
 
-/** The work of a query, including its calls and the calls of its sub-queries. A call may be counted twice. */
 export class QueryWork {
-  /** The newest command is last. */
   readonly #commands = new Map<string, Command>();
   readonly #others = new Set<string>();
   acted = false;
@@ -72,7 +70,6 @@ interface Counts {
 
 interface Changed extends Counts {
   readonly made: boolean;
-  /** A change other than lines: "removed", "moved from a.ts". */
   readonly done: string;
   readonly more: Lines;
   readonly less: Lines;

@@ -1,6 +1,5 @@
 import type { VariableImage } from "../query/variable.ts";
 
-/** A chat outside Vis, identified by its id within its channel. */
 export interface ExternalChat {
   readonly channel: string;
   readonly externalId: string;
@@ -27,7 +26,6 @@ export interface NewFork extends BranchPoint {
 
 export interface NewChildBranch {
   readonly branchId: string;
-  /** The parent's iteration that started the sub-query. */
   readonly iterationId: string;
   readonly depth: number;
   readonly title: string;
@@ -67,7 +65,6 @@ export interface ConversationFilter {
 
 export interface ConversationSummary {
   readonly queries: number;
-  /** The start of the newest query, or else the time of creation. */
   readonly activeAt: number;
   readonly running: boolean;
   /** The position in the list of all conversations. A conversation moves to the top when it is created or gets a

@@ -17,7 +17,6 @@ export type DatabaseRestoreReport = Frozen<z.infer<typeof RestoreSchema>>;
 
 export const CheckSchema = z.object({
   problems: z.array(z.string()),
-  /** The number of stored texts and values that were compared with their hashes. */
   contents: count,
   /** The number of unreferenced texts and values. They are not a fault; `prune` removes them. */
   unused: count,
@@ -31,7 +30,6 @@ export const StatsSchema = z.object({
   path: z.string(),
   fileBytes: count,
   walBytes: count,
-  /** The size of empty pages, which `vacuum` returns to the disk. */
   freeBytes: count,
   schemaVersion: count,
   sqliteVersion: z.string(),
@@ -50,7 +48,6 @@ export const PruneSchema = z.object({
     z.object({ ...conversation, lastActivity: z.number().int().describe("Time in milliseconds since the epoch") }),
   ),
   logRows: count,
-  /** The number of unreferenced texts and values; 0 in a dry run. */
   contents: count,
   contentBytes: count,
   /** False if another process has the database open. Then only content that is at least a day old is removed. */

@@ -29,7 +29,6 @@ export interface RecordedIteration {
   /** "executed", "empty", "failed", "refused" or "final"; "" until it is known, and if the iteration was interrupted. */
   readonly outcome: string;
   readonly thinking: string;
-  /** Reasoning that the model returned separately from its reply. */
   readonly nativeReasoning: string;
   readonly response: string;
   readonly ending?: "cut" | "broken";
@@ -90,11 +89,9 @@ interface Track {
   readonly replies: PlayedReply[];
 }
 
-/** Plays a recording query by query: returns each recorded reply once, in order. */
 export class Playback {
   readonly #recording: Recording;
   readonly #paths: PathMap;
-  /** The track of the current query, then the tracks of its sub-queries in recorded order. */
   #tracks: Track[] = [];
   readonly #calls = new Map<string, PlayedReply[]>();
 
@@ -104,7 +101,7 @@ export class Playback {
     this.#paths = paths;
   }
 
-  /** 0-based. */
+  /** `index` is 0-based. */
   begin(index: number): void {
     const query = this.#recording.queries[index];
     if (!query) throw new RangeError(`Cannot play query ${index + 1}: there are ${this.#recording.queries.length}`);
@@ -310,7 +307,6 @@ export class PathMap {
   }
 }
 
-/** Excludes the root, which is part of every path. */
 function isFolder(path: string): boolean {
   return /[^\\/]/.test(path);
 }

@@ -11,7 +11,6 @@ import { PostgresDatabase } from "./postgres_database.ts";
 import { isAborted, toPostgresError, wordsOf } from "./postgres_error.ts";
 import { type Address, type Connection, readAddress, Server } from "./server.ts";
 
-/** The longest wait of a statement for a lost server. */
 const PATIENCE_MS = 10 * 60_000;
 
 interface OpenPostgresOptions {
@@ -21,7 +20,6 @@ interface OpenPostgresOptions {
   /** The longest wait for the server at the start. */
   readonly startMs: number;
   readonly password?: string | undefined;
-  /** Whether the database may be the target of an unfinished copy. */
   readonly unfinished?: boolean;
 }
 
@@ -91,7 +89,6 @@ function writeFaultOf(db: Database, server: Server): () => Promise<string> {
   };
 }
 
-/** Returns a problem if the policies that separate tenants do not bind the role of the connection. */
 async function mayBypass(db: Database): Promise<readonly string[]> {
   const [role] = await db.run(
     "SELECT rolname AS name FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)",

@@ -245,7 +245,6 @@ async function undo(
   connection.release(broken);
 }
 
-/** Builds Kysely's PostgreSQL dialect on our own driver, with camel-case names. */
 function postgresDialect(driver: Driver): Dialect {
   return {
     createDriver: () => driver,
@@ -273,7 +272,6 @@ interface Held {
   over: boolean;
 }
 
-/** The runs that this process works on as a node, each with the epoch of its lease. */
 class HeldRuns {
   node = "";
   readonly #runs = new Map<string, Held>();
@@ -532,7 +530,6 @@ class PostgresTransaction {
     if (statement) this.#add(this.#query(statement, true));
   }
 
-  /** The mark is included if these changes are the first. */
   #taken(): Statement | null {
     return this.#batch.isEmpty ? null : this.#batch.take(this.#mark());
   }
@@ -545,7 +542,6 @@ class PostgresTransaction {
     return mark(this.#run);
   }
 
-  /** Begin and settings take one round trip. */
   #begin(): void {
     if (this.#isBegun) return;
     this.#isBegun = true;
@@ -598,7 +594,6 @@ interface Rows {
 const MOST_BYTES = 64 * 1024;
 const CHANGE = /^\s*(?:insert into|update|delete from)\s+"?(\w+)/i;
 
-/** Matches the beginning of a statement with common table expressions, to which others can be added. */
 const WITH = /^\s*with\s+(?!recursive\b)/i;
 
 /** Changes of a transaction that are not awaited. They are sent as one statement with at most one change per table, so

@@ -43,7 +43,7 @@ export function toPostgresError(error: unknown, location: string): unknown {
   return rule ? say(rule[1], rule[2]) : say("unavailable", `it refused an operation (${code}), the log has the reason`);
 }
 
-/** "" if the server did not send a SQLSTATE. */
+/** Returns "" if the server did not send a SQLSTATE. */
 export function sqlState(error: unknown): string {
   const code = codeOf(error);
   return /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]+$/.test(code) ? code : "";

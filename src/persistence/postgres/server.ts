@@ -12,14 +12,12 @@ import { ConnectionLost, isLost, lostOr, mayReturn, sqlState, wordsOf } from "./
 const MOST = 10;
 const IDLE_MS = 60_000;
 const PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
-/** The shortest and the longest wait for a connection. The driver ends an attempt after the longest wait. */
 const SHORTEST_MS = 2_000, LONGEST_MS = 11_000;
 /** After this time without a byte, Vis asks the server about the statement on another connection. It has half as long
  * to answer. */
 const SILENT_MS = 5_000;
 /** A statement with long parameters takes longer to arrive. */
 const SLOWEST_BYTES_PER_MS = 256;
-/** The longest wait for each answer when the process ends. */
 const LAST_MS = 1_000;
 const BOOL = 16, BYTEA = 17, NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700]);
 const NOTHING: Found = { rows: [], fields: [], rowCount: 0 };
@@ -55,7 +53,7 @@ interface Pool {
 }
 
 interface State {
-  /** "" if unknown. */
+  /** "" if the tenant is unknown. */
   seen: string;
   /** The number of statements without an answer, and the bytes of their parameters. */
   owed: number;
@@ -69,7 +67,6 @@ interface State {
   isSuspect: boolean;
 }
 
-/** A connection reserved for one transaction. */
 export interface Connection {
   query(sql: string, options?: QueryOptions): Promise<QueryResult<Record<string, unknown>>>;
   /** Sets the tenant whose rows the next statements outside of a transaction see. They need not wait for it, but their
@@ -134,7 +131,7 @@ export class Server {
     this.#pool.on("remove", (client) => this.#states.delete(client));
   }
 
-  /** "" while the server answers. */
+  /** Returns "" while the server answers. */
   get fault(): string {
     return this.#fault;
   }
@@ -339,7 +336,6 @@ export class Server {
     }
   }
 
-  /** Asks the server on another connection whether it works on a statement of this one. */
   async #isWorking({ processID }: Client): Promise<boolean> {
     const config = { ...clientConfig(this.#address), connectionTimeoutMillis: this.#silentMs / 2 };
     const beside: Client = new pg.Client(config);
@@ -442,7 +438,6 @@ const FORGET = `DELETE FROM last_write WHERE writer = $1 OR written_at < clock_t
  * the mark of the previous one, and fails if it finds another mark. */
 class LastWrite {
   readonly #writer = newId();
-  /** The newest mark that is known to be stored. */
   #known = "";
 
   get isKnown(): boolean {

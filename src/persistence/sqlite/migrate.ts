@@ -194,7 +194,6 @@ export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchem
 /** The checksum of the first former migration, which every such database has recorded. */
 export const FORMER_FIRST = "8e8841d5fd0e39a8ec6fe4e629882c7dbbfff0bfdf59d0e8dd748241183cfa56";
 
-/** The values of `schemaDigest` for each former version that is upgraded to V1. */
 const FORMER_SCHEMAS: ReadonlyMap<number, number> = new Map([
   [10, 1615230442],
   [11, -1669871739],

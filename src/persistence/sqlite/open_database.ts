@@ -74,7 +74,6 @@ function checkLeft(db: DatabaseSync, path: string): void {
   if (found?.quick_check !== "ok") throw damaged(path, { what: String(found?.quick_check).replaceAll("\n", " ") });
 }
 
-/** The longest wait of database maintenance until it can begin. */
 const WAIT_MS = 5_000;
 
 interface ExistingDatabase {

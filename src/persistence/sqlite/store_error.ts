@@ -4,7 +4,6 @@ import { Damage } from "../database.ts";
 
 type Rule = readonly [pattern: RegExp, kind: StoreErrorCode, words: string];
 
-/** System errors with advice, by code or by SQLite's message. */
 const SYSTEM: readonly Rule[] = [
   [
     /disk is full|ENOSPC|EDQUOT|no space left/i,

@@ -24,7 +24,6 @@ const Model = z.object({
   limit: z.object({ context: tokens, output: tokens }),
 });
 const Service = z.object({ models: z.record(z.string(), z.unknown()) });
-/** Tokens of input above which `context_over_200k` applies. */
 const LONG = 200_000;
 
 /** Returns the data of each service that Vis knows and the catalogue has. Throws Error that names the unreadable part,

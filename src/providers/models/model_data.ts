@@ -6,7 +6,6 @@ export type ModelDataSet = keyof typeof FILES;
 interface ModelFacts extends Capabilities {
   readonly name: string;
   readonly replyTokens: number | null;
-  /** Whether to use OpenAI's Responses API if a service has several APIs. */
   readonly responses: boolean;
 }
 

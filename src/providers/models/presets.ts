@@ -8,7 +8,7 @@ import type { ModelDataSet } from "./model_data.ts";
 export interface Preset {
   readonly title: string;
   readonly protocol: WireProtocol;
-  /** Includes the version path. */
+  /** The address includes the version path. */
   readonly baseUrl: string;
   /** Variables for another address, as the service's own clients read them. The first set one applies. */
   readonly baseUrlNames?: readonly string[];
@@ -22,7 +22,6 @@ export interface Preset {
   readonly byKey: boolean;
   /** The model if none is requested; null if the user must choose one. */
   readonly defaultModel: string | null;
-  /** Model names contain slashes themselves, such as openai/gpt-4.1. */
   readonly slashes?: true;
   readonly data: ModelDataSet | null;
   readonly headers?: Readonly<Record<string, string>>;
@@ -207,13 +206,12 @@ export interface LocalServer {
   readonly preset: string;
   readonly title: string;
   readonly baseUrl: string;
-  /** Models that can chat, in the server's order. */
   readonly models: readonly string[];
 }
 
 export interface LocalAddress {
   readonly preset: string;
-  /** Includes the version path. */
+  /** The address includes the version path. */
   readonly baseUrl: string;
 }
 

@@ -2,7 +2,6 @@ import { ProviderError } from "../../domain/errors.ts";
 import type { Clock } from "../../domain/kit/concurrency.ts";
 import type { Usage } from "../../domain/query/query_schemas.ts";
 
-/** Guards one provider: a breaker and a rate window, shared by all its models. */
 export class ProviderGuard {
   readonly #name: string;
   readonly #breaker: Breaker;
@@ -19,7 +18,7 @@ export class ProviderGuard {
     this.#window = new RateWindow(options.clock, options.limit);
   }
 
-  /** False while no calls are sent to the provider, after failures. */
+  /** Returns false while no calls are sent to the provider, after failures. */
   get open(): boolean {
     return this.#breaker.allows;
   }
@@ -154,7 +153,6 @@ export interface Ticket {
   tokens: number;
 }
 
-/** Counts calls of the last `perMs` milliseconds. */
 export class RateWindow {
   readonly #clock: Clock;
   readonly #limit: RateLimit | null;

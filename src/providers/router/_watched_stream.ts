@@ -44,7 +44,6 @@ export async function* watchedStream(
   }
 }
 
-/** Ends a wait when the caller cancels or the time is up, whichever comes first. */
 class Watch {
   readonly #provider: string;
   readonly #caller: AbortSignal;
@@ -115,7 +114,6 @@ class Watch {
     }
   }
 
-  /** Notifies the caller if it is time. Returns the time until the next notice. */
   #untilNotice(): number {
     const { clock, firstTokenMs, replyMs, onWait } = this.#patience;
     if (this.#started || !onWait || firstTokenMs >= UNLIMITED_MS) return Infinity;

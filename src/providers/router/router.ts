@@ -23,7 +23,6 @@ export interface RouterOptions {
   readonly notes?: readonly string[];
   readonly clock?: Clock;
   readonly log?: Pick<Log, "warn">;
-  /** A random number from 0 up to 1, for jitter. */
   readonly random?: () => number;
   /** The number of calls of a route before the next one is tried (default 3). */
   readonly attempts?: number;
@@ -65,7 +64,7 @@ type Wait = Readonly<{ model: string; waitedMs: number; limitMs: number }>;
 export interface Pause {
   readonly reason: string;
   readonly waitMs: number;
-  /** The 1-based number of the next attempt. */
+  /** 1-based. */
   readonly attempt: number;
 }
 
@@ -77,7 +76,6 @@ export interface RouterReply {
   readonly model: string;
   readonly provider: string;
   readonly finish: string;
-  /** The tool that the model called although none was offered, with the beginning of its arguments. */
   readonly toolCall: string | null;
   /** The oldest comes first. The last one succeeded. */
   readonly attempts: readonly ModelTrace[];
@@ -151,12 +149,11 @@ export class Router {
     return this.#routes;
   }
 
-  /** The notes about the routes without "" entries, for the line that starts a query. */
+  /** Entries with "" are omitted. The notes are for the line that starts a query. */
   get notes(): readonly string[] {
     return this.#notes;
   }
 
-  /** Requests are composed for this root model. */
   current(): ModelRoute & { readonly capabilities: Capabilities } {
     const [{ provider, model }] = this.#routes;
     return { provider, model, capabilities: provider.capabilities(model) };

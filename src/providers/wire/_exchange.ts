@@ -40,7 +40,6 @@ interface HttpCall {
 export class HttpExchange {
   refusal: ServiceError | null = null;
   bytes = 0;
-  /** The first bytes of the reply as text, for messages. */
   head = "";
   #sent: { readonly url: string; readonly init: RequestInit } = { url: "", init: {} };
   readonly #headText = new TextDecoder();
@@ -170,7 +169,6 @@ export class HttpExchange {
     else yield* this.#whole(wire, await this.#start(bytes, MAX_JSON_BYTES), response.status);
   }
 
-  /** Reads a reply that arrived as JSON: one value, or one on each line. */
   async *#whole(wire: ProviderApi, text: string, status: number): AsyncGenerator<readonly unknown[]> {
     const lines = text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== "");
     const areEvents = lines.length > 1 &&

@@ -85,7 +85,6 @@ export class Failures {
     });
   }
 
-  /** Returns the error for a connection that failed, or ended before any byte of a reply. */
   unreachable(error: unknown): ProviderError {
     const { endpoint: { base }, advice } = this.#facts;
     if (/proxy auth/i.test(chainText(error))) return this.#byProxy();
@@ -93,7 +92,6 @@ export class Failures {
     return new ProviderError(message, { code: "network", retryable: true });
   }
 
-  /** Returns the error for a connection that a proxy refused, not the service itself. */
   #byProxy(): ProviderError {
     const { base } = this.#facts.endpoint;
     const variable = base.startsWith("https:") ? "HTTPS_PROXY" : "HTTP_PROXY";
@@ -218,14 +216,12 @@ function chainText(error: unknown): string {
   return text;
 }
 
-/** The facts in error bodies and errors within a stream, whatever their shape. */
 interface Said {
   readonly text: string;
   readonly code: string;
   readonly fields: readonly string[];
   /** The model's text, which the service refused as a call of a tool that was not offered. */
   readonly toolCall: string | null;
-  /** The HTTP status that matches the code, for errors that came with a success status. */
   readonly status: number;
   /** Waits that its fields request: durations, times and dates. */
   readonly waits: readonly string[];
@@ -296,8 +292,6 @@ function pathOf({ loc }: Readonly<Record<string, unknown>>): string {
   return Array.isArray(loc) ? loc.filter((part) => part !== "body").join(".") : "";
 }
 
-/** Returns the waits in Google's RetryInfo and ErrorInfo, in fields of an error, and in headers of the service behind a
- * gateway. */
 function waitsIn(error: JsonFields, details: readonly JsonFields[]): readonly string[] {
   const metadata = asRecord(error.metadata);
   const fields = [
@@ -418,7 +412,6 @@ function unitMs(unit: string): number {
   return /^m(?:s|illi)/i.test(unit) ? 1 : UNIT_MS[unit.charAt(0).toLowerCase()] ?? 0;
 }
 
-/** Formats a wait for a reader: `90 s`, `12 h 30 min`, `3 d 4 h`. */
 function waitText(ms: number): string {
   if (ms <= 120_000) return `${Math.ceil(ms / 1000)} s`;
   const minutes = Math.ceil(ms / 60_000);

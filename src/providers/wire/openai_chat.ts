@@ -103,7 +103,6 @@ function readCalls({ tool_calls: calls, function_call: call }: JsonFields, reply
   reply.call({ name, input });
 }
 
-/** Reads a string, or parts if a service uses them to separate text and thinking. */
 function readContent(
   content: unknown,
   { reply, isMessage }: { readonly reply: ReplyBuilder; readonly isMessage: boolean },
@@ -120,7 +119,6 @@ function readContent(
   }
 }
 
-/** Values that mean that the reply reached its maximum length. */
 const LENGTH = new Set(["length", "max_tokens", "model_length", "model_context_window_exceeded"]);
 /** Values that mean that the service ended the reply before the model did. */
 const BROKEN = new Set(["error", "network_error", "insufficient_system_resource", "abort"]);

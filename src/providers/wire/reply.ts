@@ -19,7 +19,6 @@ export class ReplyBuilder {
   isDeclined = false;
   failure: unknown = null;
   tail = "";
-  /** The number of events in the stream that belonged to this API. */
   understood = 0;
   #pending: ModelEvent[] = [];
   #hasText = false;
@@ -31,7 +30,6 @@ export class ReplyBuilder {
   readonly #size = new ReplySize();
   readonly #sentTokens: number;
   #counts: { readonly [K in Count]?: number } = {};
-  /** Bytes of the whole reply, and of the part before the service last counted the output. */
   #bytes = 0;
   #countedBytes = 0;
   readonly #oddities = new Map<string, string>();
@@ -144,7 +142,6 @@ export class ReplyBuilder {
     }
   }
 
-  /** Adds a tool call: its name, or a piece of its arguments. */
   call({ name, input }: { readonly name?: unknown; readonly input?: unknown }): void {
     if (typeof name === "string" && name !== "") {
       if (this.#call !== null && name !== this.#call.name) this.#call.isOver = true;
@@ -224,7 +221,6 @@ const MOST = 1_000_000;
 /** Limit of the characters of all simultaneous replies. */
 const MOST_OF_ALL = 8_000_000;
 
-/** The size of all replies that this process receives, from any provider. */
 const ALL = { replies: 0, chars: 0 };
 
 /** Keeps one reply within its limit, and with all others within the memory of the process. */

@@ -44,7 +44,7 @@ export type WireProtocol = "openai-chat" | "openai-responses" | "anthropic" | "g
 
 export interface ProviderOptions {
   readonly name: string;
-  /** Includes the version path, for example https://api.openai.com/v1. */
+  /** The address includes the version path, for example https://api.openai.com/v1. */
   readonly baseUrl: string;
   /** The key, or "" if the service needs none. A function is called before each request, so that short-lived tokens can
    * be renewed. It returns null if the service needs no key. It may throw `ProviderError` of kind auth. */
@@ -52,7 +52,6 @@ export interface ProviderOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly defaultModel: string;
   readonly capabilities?: (model: string) => Capabilities;
-  /** By default, words made from `name`. */
   readonly advice?: Advice;
   /** The longest time that a connection stays open after the end of the reply, for late counts; default 30 s. */
   readonly graceMs?: number;

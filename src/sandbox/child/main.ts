@@ -18,17 +18,14 @@ import { readSetup, workerPermissions } from "./setup.ts";
 
 const PERMISSIONS = ["run", "read", "write", "net", "env", "sys", "ffi", "import"] as const;
 
-/** `read` reads a file of the child. `close` releases them all after the last read. */
 interface ChildFiles {
   readonly read: (name: string) => Uint8Array<ArrayBuffer>;
   readonly close: () => void;
 }
 
-/** Files next to this one: in build/sandbox/ or inside the executable. */
 const beside = (name: string): URL => new URL(`./${name}`, import.meta.url);
 const BESIDE: ChildFiles = { read: (name) => Deno.readFileSync(beside(name)), close: () => {} };
 
-/** Returns a bundle that is evaluated as a script, with the code cache next to it. */
 function scriptOf(name: string, files: ChildFiles): ScriptSource {
   return { text: new TextDecoder().decode(files.read(`${name}.js`)), cache: cacheOf(name, files) };
 }

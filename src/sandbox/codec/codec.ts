@@ -133,7 +133,6 @@ class Encoder {
   readonly #scratch = bareList<unknown>();
   readonly segments: SegmentWriter;
   readonly #unusual = bareList<Unusual>();
-  /** The index in USUAL of the current object. */
   #level: 0 | 1 | 2 | 3 = 0;
   #current = -1;
   #textSize = 0;
@@ -372,7 +371,6 @@ class Encoder {
     return count;
   }
 
-  /** Names the class of an object with its own prototype, if the caller requests that. */
   instance(value: object): void {
     const { instanceOf } = this.#options;
     if (!instanceOf) return;
@@ -400,7 +398,6 @@ function isItem(key: PropertyKey): boolean {
   return typeof key === "string" && isIndex(key);
 }
 
-/** Whether the language or the runtime gives this property to every object of its kind. */
 function isBuiltIn(value: object, key: PropertyKey): boolean {
   if (key === "length") return own.isArray(value);
   if (key === "lastIndex") return own.isRegExp(value);
@@ -682,7 +679,6 @@ function specialNumber(value: number): string {
   return value > 0 ? "~i" : "~j";
 }
 
-/** Whether a descriptor is a data property, not an accessor. */
 function hasValue(descriptor: PropertyDescriptor | undefined): descriptor is PropertyDescriptor {
   return descriptor !== undefined && own.hasOwn(descriptor, "value");
 }
@@ -896,7 +892,6 @@ class Decoder {
     return value === HOLE ? badBytes("a hole outside an array") : value;
   }
 
-  /** Fills an object on the second pass, which reads records in the order of writing. */
   #fill(tag: unknown, node: number): void {
     const table = this.#table, target = this.#made[node]!;
     switch (tag) {
@@ -1058,7 +1053,6 @@ function badBytes(what: string): never {
   throw new CodecError({ what, path: null });
 }
 
-/** A cursor over the table and the segments of an encoding that checks every bound. */
 class TableReader {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   readonly #slots: readonly unknown[];

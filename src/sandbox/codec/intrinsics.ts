@@ -154,7 +154,6 @@ export const intrinsics = {
   source: getterOf<string>(RegExp.prototype, "source"),
   flags: flagGetters(),
   href: getterOf<string>(URL.prototype, "href"),
-  /** Keys that the runtime itself gives an object. */
   urlKeys: Reflect.ownKeys(new URL("a:b")),
   isResizable: getterOf<boolean>(ArrayBuffer.prototype, "resizable"),
   symbolText: uncurry(Symbol.prototype.toString) as (self: symbol) => string,
@@ -188,7 +187,6 @@ const callEncode = uncurry(encodeInto) as (
 ) => TextEncoderEncodeIntoResult;
 const callDecode = uncurry(decodeText) as (self: TextDecoder, bytes: Uint8Array<ArrayBuffer>) => string;
 
-/** Returns the flags of a regular expression, from its internal slots. */
 export function flagsOf(value: object): string {
   let flags = "";
   for (let i = 0; i < intrinsics.flags.length; i++) {

@@ -45,7 +45,6 @@ export class ByteGate {
   }
 }
 
-/** Limits of a block's calls in its result, and of the calls recorded with words and outcomes. */
 const MAX_RECORDED = 1000, MAX_TOLD = 100;
 /** The limit of blocks whose background work may still make calls, which no query reaches. */
 const MAX_RUNS = 10_000;
@@ -86,7 +85,6 @@ export class CallRegistry {
   readonly #gate = new ByteGate(MAX_CALL_BYTES);
   readonly #heap = new Semaphore(CHILD_HEAP);
   readonly #untimed: ReadonlySet<string>;
-  /** The number of open untimed calls, their start, and the total time of earlier ones. */
   readonly #patience = { open: 0, since: 0, before: 0 };
   #bytes = 0;
   #closed = false;

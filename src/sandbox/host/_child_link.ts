@@ -42,7 +42,6 @@ export class ChildLink {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #options: ChildLinkOptions;
   readonly #ended: Promise<ChildExit>;
-  /** Frames that wait for the previous write, to be written together. */
   #waiting: Bytes[] = [];
   #writing = false;
   #stderr = "";
@@ -362,7 +361,6 @@ const NAMES = { items: 100_000, length: 1000 } as const;
 const MAX_TEXT = 1 << 20, MAX_VALUE_BYTES = 1 << 20;
 const OUTCOMES = ["value", "none", "error", "refused", "timeout", "cancelled"] as const;
 
-/** Facts about the run that the main process itself observed. */
 export interface Observed {
   readonly stdout: string;
   readonly stderr: string;
@@ -483,7 +481,7 @@ function body({ payloads }: AnswerFrames): unknown {
   throw error.flag("tooLarge") ? new RangeError(message) : new Error(message);
 }
 
-/** Undefined for a request without a value. */
+/** Returns undefined for a request without a value. */
 export function readValue(answer: AnswerFrames): unknown {
   const value = body(answer);
   if (value === null) return undefined;

@@ -138,7 +138,6 @@ function started(program: ChildProgram, root: string | undefined): Started {
 
 type GrantOptions = Pick<SandboxOptions, "grants" | "globals" | "workspace" | "environment">;
 
-/** Folders that show other processes and the machine itself. */
 const MACHINE = ["/proc", "/sys", "/dev"];
 const KINDS = new Set(Object.values<string>(REALM_GLOBALS));
 const VARIABLE = /^[A-Za-z_]\w*$/;
@@ -220,7 +219,6 @@ class ConfinedSandbox implements Sandbox {
   #heartbeat: Heartbeat | null = null;
   #walls: Walls | null = null;
   #active: ActiveRun | null = null;
-  /** Whether the child reported that the last block left no work running. */
   #rests = true;
   #exit: ChildExit | null = null;
 
@@ -392,7 +390,6 @@ class ConfinedSandbox implements Sandbox {
     return this.#active;
   }
 
-  /** Reads a message of the child, which is killed if the message is unreadable. */
   #read<T>(read: () => T): T {
     try {
       return read();

@@ -189,7 +189,7 @@ function known(launcher: readonly string[]): ProbeTargets {
   return probeTargets(Deno.build.os, launcher.length > 0 ? () => true : existsSync);
 }
 
-/** "" if no target is missing. */
+/** Returns "" if no target is missing. */
 function missingTarget({ file, folder, program }: ProbeTargets): string {
   return [file, folder, program].find((path) => !existsSync(path)) ?? "";
 }

@@ -47,7 +47,6 @@ function typeStripper(): (source: string, path: string) => string {
   };
 }
 
-/** Sucrase names the file before its message and the position after it. */
 function atLine(error: unknown, path: string): unknown {
   // deno-lint-ignore vis/no-message-parsing -- there is no other text of the fault
   const [, what, line] = /^Error transforming .*?: (.*?)\s*\((\d+):\d+\)$/s.exec(messageOf(error)) ?? [];
@@ -69,7 +68,6 @@ export function sucraseText(): string {
 
 type SucraseTransform = typeof transform;
 
-/** Evaluates the bundle of sucrase.ts on the first call. Later calls return the same function. */
 export function sucraseLoader(script: ScriptSource): () => SucraseTransform {
   let loaded: SucraseTransform | null = null;
   return () => loaded ??= evaluate(script);
@@ -302,7 +300,6 @@ function scriptFault(text: string): Fault | null {
   return scriptFaults(text).find((one) => one !== null) ?? null;
 }
 
-/** Returns a fault for each kind of file, or an empty list if one kind fits. */
 function scriptFaults(text: string): readonly (Fault | null)[] {
   const faults: (Fault | null)[] = [];
   for (const sourceType of KINDS) {

@@ -154,7 +154,6 @@ export class Blocks {
     if (active?.run.id === id) this.#end(active, { outcome: "cancelled", value: NO_VALUE });
   }
 
-  /** Stops all work that this query's blocks left running. */
   endQuery(): void {
     const why = "the query has ended";
     this.#parts.results.endQuery();
@@ -240,7 +239,6 @@ export class Blocks {
     return hidden;
   }
 
-  /** Notes once where the original of a hidden name is. */
   #noteHidden(hides: readonly string[]): void {
     const { names, notes, variables } = this.#parts;
     for (let i = 0; i < hides.length; i++) {
@@ -363,7 +361,6 @@ interface Finished {
   readonly noteVariables: () => void;
 }
 
-/** Sends the block's variables and result, in frames that fit the wire's limits. */
 function sendReport(parts: BlockParts, { run, ending, preview, error, ms, noteVariables }: Finished): void {
   const { pipe, compiler, output, notes, variables, isQuiet } = parts;
   const { id, block } = run;
@@ -413,7 +410,6 @@ export interface BlockParts {
   readonly pipe: Pipe;
   readonly compiler: Compiler;
   readonly end: (why: string | null) => void;
-  /** Whether all work that blocks started has ended. */
   readonly isQuiet: () => boolean;
   readonly turns: TimedTasks;
   readonly output: Output;

@@ -36,7 +36,6 @@ type Render = Extract<VariableRequest, { t: "render" }>;
 const RESTORE_MS = 5000;
 const NO_FACTS = {};
 
-/** All requests of the main process about variables and modules, other than running blocks. */
 export class VariableRequests {
   readonly #parts: BlockParts;
   #text = "";
@@ -215,7 +214,6 @@ function loadModule(
   });
 }
 
-/** Whether a value is the script's object of named exports, not a class or an object of the module. */
 function isBare(value: unknown): value is object {
   return typeof value === "object" && value !== null && !captured.isProxy(value) &&
     captured.getPrototypeOf(value) === null;

@@ -74,7 +74,6 @@ class Child {
     this.#own = this.#makeOwn();
   }
 
-  /** Empties the realm, reports the walls, and serves the main process. */
   begin(held: ConfinedWalls): void {
     const { walls } = this.#start.setup;
     const left = walls.realm ? this.#emptyRealm() : this.#keepRealm();

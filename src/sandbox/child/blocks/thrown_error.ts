@@ -2,7 +2,6 @@ import { captured, look, nameSet } from "../realm/captured.ts";
 import { errorText, inheritedText } from "../view/kinds.ts";
 
 const MAX_FACTS = 10;
-/** Keys that are shown separately, or not at all. */
 const KNOWN_KEYS = nameSet(["name", "message", "stack", "cause", "errors", "error", "suppressed", "hint"]);
 const MAX_NAME = 200, MAX_MESSAGE = 4000, MAX_FRAMES = 10, MAX_LINES = 200, MAX_CAUSE = 500;
 /** V8 makes `stack` an accessor of the object or of the prototype, depending on the version. A block cannot replace
@@ -53,7 +52,6 @@ export function thrownError(thrown: unknown, preview: (value: unknown) => string
   };
 }
 
-/** Returns own data properties that the thrower added, such as `code`, shortened. */
 function factsOf(thrown: object, preview: (value: unknown) => string): string {
   const keys = captured.ownKeys(thrown), facts = look.create(null) as Record<string, unknown>;
   let count = 0;

@@ -273,7 +273,6 @@ class FreeNames {
     this.#pattern(pattern, scope);
   }
 
-  /** Visits the evaluated parts of a binding pattern: default values and computed keys. */
   #pattern(pattern: Pattern, scope: Scope): void {
     switch (pattern.type) {
       case "Identifier":

@@ -41,7 +41,6 @@ export class Compiler {
     return this.#answer("prepare", block);
   }
 
-  /** Describes an error of the block that was prepared last, with positions in the model's text. */
   describe(thrown: CompilerQuestions["describe"]): CompilerAnswers["describe"] {
     return this.#answer("describe", thrown);
   }

@@ -1,7 +1,6 @@
 import type { AnyNode, Comment, Expression, Program, Statement } from "acorn";
 import { awaits, boundNames, freeNames, isClass, isFunction, LANGUAGE_NAMES, nestedVars } from "./analysis.ts";
 
-/** A name to which a block gives a value at its top level. */
 export interface Declaration {
   readonly name: string;
   readonly declaration: "const" | "let" | "var" | "function" | "class" | "enum";
@@ -63,7 +62,7 @@ export function topLevelAssignments(text: ParsedText): Declaration[] {
   });
 }
 
-/** Null if the last statement sets no variable. */
+/** Returns null if the last statement sets no variable. */
 export function declaredLast(program: Program): string | null {
   const last = program.body.findLast((node) => node.type !== "EmptyStatement");
   if (last?.type !== "VariableDeclaration" || !["const", "let", "var"].includes(last.kind)) return null;
@@ -71,7 +70,6 @@ export function declaredLast(program: Program): string | null {
   return init && id?.type === "Identifier" ? id.name : null;
 }
 
-/** Whether the last statement is an expression whose value is shown, and whether a call returns it. */
 export function askedLast(program: Program): "call" | "value" | null {
   const last = program.body.findLast((node) => node.type !== "EmptyStatement");
   if (last?.type !== "ExpressionStatement") return null;
@@ -122,7 +120,6 @@ function sourceOf(value: AnyNode | Expression | Statement, js: string): string {
 /** The comment is kept in the statement, which may declare many names. */
 const DOC = Symbol("doc");
 
-/** Returns the first line with text of the comment on its own lines directly above the statement. */
 function docBefore(node: AnyNode & { [DOC]?: string }, { js, comments }: ParsedText): string {
   if (node[DOC] !== undefined) return node[DOC];
   let end = node.start, first: Comment | null = null;
@@ -193,7 +190,6 @@ function addTo(found: Map<string, Set<string>>, name: string, reads: readonly st
   found.set(name, known);
 }
 
-/** Returns names that an expression assigns, or of which it calls a method. */
 function changedBy(expression: Expression): readonly string[] {
   switch (expression.type) {
     case "AwaitExpression":
@@ -211,7 +207,6 @@ function changedBy(expression: Expression): readonly string[] {
   }
 }
 
-/** Returns the variable of `a.b[c].d`. */
 function rootOf(node: AnyNode): readonly string[] {
   if (node.type === "Identifier") return [node.name];
   if (node.type === "CallExpression") return rootOf(node.callee);

@@ -139,7 +139,6 @@ function undefinedName(name: string, { source, names, own }: HintFacts): string 
   return near ? `did you mean ${near}?` : "";
 }
 
-/** `ABSENT` matches names of other runtimes, and `ASKING` their functions that ask the user. */
 const ABSENT =
   /^(?:require|fetch|process|Deno|Bun|Buffer|module|exports|__dirname|__filename|os|path|https?|axios|requests|child_process|execSync|window|document|navigator)$/;
 const ASKING = /^(?:prompt|ask|askUser|input|confirm|alert|readline)$/;
@@ -158,7 +157,6 @@ function absentOwner(key: string, { source, names }: Pick<HintFacts, "source" | 
   return [...line.matchAll(found)].map(([, owner = ""]) => absentHint(owner, names)).find((hint) => hint !== "") ?? "";
 }
 
-/** Lists the functions of a namespace after a call of a function that it lacks. */
 function membersOf(root: string, names: readonly string[]): string {
   if (names.includes(root)) return "";
   const members = names.filter((name) => name.startsWith(`${root}.`)).map((name) => name.slice(root.length + 1));
@@ -178,7 +176,6 @@ function promiseHint(name: string, { whole, isAsync }: HintFacts): string {
   return path && isAsync(path) ? `${name} is a promise: ${name} = await ${path}(…)` : "";
 }
 
-/** Finds a call in the failed line whose promise was used as if it were the result. */
 function forgottenAwait({ source, isAsync }: HintFacts): string {
   const [line = ""] = source.split("\n", 1);
   if (/\bPromise\./.test(line)) return "";
@@ -196,13 +193,11 @@ function continuedLine(whole: string): string {
     : "";
 }
 
-/** Text that was run, found by the file name in the frames of a stack. */
 export interface RanBlock {
   readonly file: string;
   readonly code: string;
   readonly map: PositionMap;
   readonly source: string;
-  /** The label for the model, such as "block 2 of iteration 5". */
   readonly label: string;
 }
 
@@ -272,7 +267,6 @@ export function positionError(
   return { name, message, line, column, excerpt: excerptOf(source, { line, column }), stack: "" };
 }
 
-/** Returns the line with a caret under the column. A long line is cut to the part around it. */
 function excerptOf(source: string, { line, column }: { readonly line: number; readonly column: number }): string {
   const text = source.split("\n", line)[line - 1]?.replace(/\r$/, "") ?? "";
   const start = Math.max(0, Math.min(column - MAX_LINE / 2, text.length - MAX_LINE));

@@ -48,7 +48,6 @@ export class CodeParser extends Parser {
   }
 }
 
-/** Reads strings across line ends. */
 class WideStrings extends CodeParser {
   declare pos: number;
   declare readonly getToken: () => Token;
@@ -128,7 +127,6 @@ class BlockParser extends CodeParser {
 
 /** TypeScript syntax that the stripper silently drops or turns into code that a block cannot run. */
 const UNAVAILABLE = /(?<![\w$.])(?:import\s+[A-Za-z_$][\w$]*\s*=\s*require\b|export\s*=|export\s+as\s+namespace\b)/;
-/** Any other error is more precise. */
 const NOT_PARSED: Unparsed = { ok: false, message: "", offset: 0 };
 const TOO_DEEP: Unparsed = {
   ok: false,
@@ -199,7 +197,6 @@ function stripped(text: string, { plain, loadSucrase }: Stripping): Parsed | Unp
 }
 
 const PATH = String.raw`[\p{ID_Start}$_][\p{ID_Continue}$]*(?:\s*\.\s*[\p{ID_Start}$_][\p{ID_Continue}$]*)*`;
-/** Matches a `declare` with braces, or a namespace with its name. */
 const NAMESPACE = new RegExp(
   String.raw`(?<![\p{ID_Continue}$.#])(?:declare\s+(?:global|(?:namespace|module)(?:[^\S\n]+${PATH})?)|` +
     String.raw`(?:namespace|module)[^\S\n]+(${PATH}))\s*\{`,
@@ -286,7 +283,6 @@ function textMembers(program: Program): SourceEdit[] {
   return edits;
 }
 
-/** Returns `E["A"]` and `E.A` as "E.A". */
 function memberOf(node: AnyNode): string | null {
   if (node.type !== "MemberExpression" || node.object.type !== "Identifier") return null;
   const { object, property, computed } = node;

@@ -3,7 +3,6 @@ export type PositionMap = readonly number[];
 
 export const IDENTITY: PositionMap = [0, 0, Number.MAX_SAFE_INTEGER];
 
-/** Returns the index of the last part that begins at an offset or before it, or 0. */
 function partAt(map: PositionMap, offset: number): number {
   let low = 0, high = map.length / 3 - 1;
   while (low < high) {
@@ -66,7 +65,6 @@ export interface SourceEdit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
-  /** The position of errors in the inserted text; by default `start`. */
   readonly at?: number;
 }
 

@@ -112,7 +112,6 @@ function tooLong(source: string, size: string): RefusedBlock {
   return { ok: false, outcome: "refused", error, repaired: null };
 }
 
-/** Parses the text unchanged or, if that fails, with one or two repairs that make it parse. */
 function read(source: string, loadSucrase: () => StripTypes): Attempt {
   const fenced = repairFence(source, { leading: true });
   const whole = fenced
@@ -189,7 +188,6 @@ function repairFence(text: string, { leading }: { readonly leading: boolean }): 
   return { text: inside, map: [0, start, inside.length + 1], note: "took the code out of a Markdown fence" };
 }
 
-/** Restores operators that were escaped for HTML. */
 function repairEntities(text: string): Repaired | null {
   let out = "", at = 0;
   const map: number[] = [];
@@ -213,7 +211,6 @@ function repairLineFeeds(text: string): Repaired | null {
   return { ...applyEdits(text, edits), note: "escaped the line feeds inside a string" };
 }
 
-/** Closes one bracket that is still open at the end of the text. */
 function repairEnd(text: string): Repaired[] {
   return ["}", ")", "]"].map((closer) => ({
     text: `${text}\n${closer}`,

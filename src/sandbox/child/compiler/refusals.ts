@@ -27,7 +27,7 @@ interface Refusing {
   readonly place: (offset: number) => string;
 }
 
-/** Null if the program may run. */
+/** Returns null if the program may run. */
 export function refusalOf(program: Program, { longest, stripped, js, place }: Refusing): BlockRefusal | null {
   const body = program.body.filter((node) => node.type !== "EmptyStatement");
   const [first] = body;
@@ -125,7 +125,6 @@ function outsideFunctions(node: AnyNode, name: string): AnyNode | null {
   return null;
 }
 
-/** Recognises the rest of `import { type A } from "x"` after its types are stripped. */
 function isEmptyImport(node: AnyNode): boolean {
   return node.type === "ImportDeclaration" && node.specifiers.length === 0 && node.source.start - node.start >= 12;
 }
@@ -215,7 +214,6 @@ export function restoredFault(image: RestoredSource): string | null {
 
 const NOT_ONE = "its code is not one function or class";
 
-/** Returns the value of `"use strict"; name = value`. */
 function assigned({ body }: Program, name: string): AnyNode | null {
   const [strict, node, ...more] = body;
   if (strict?.type !== "ExpressionStatement" || strict.directive !== "use strict" || more.length > 0) return null;

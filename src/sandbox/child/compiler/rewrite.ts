@@ -129,7 +129,6 @@ class Rewriter {
     this.#insert(closed ? node.end - 1 : node.end, closed ? ")" : ");");
   }
 
-  /** A `var` inside a statement is a variable of the block too. */
   #nested(node: AnyNode): void {
     const vars = new Set<AnyNode>(nestedVars(node));
     if (vars.size > 0) this.#nestedIn(node, vars);

@@ -52,7 +52,6 @@ class Compiler {
   readonly #loadSucrase: () => StripTypes;
   readonly #values: TemplateValues;
   readonly #blocks = new RanBlocks();
-  /** Names that blocks declared, and whether each is an asynchronous function. */
   readonly #declared = new Map<string, boolean>();
   #ran: { readonly block: RanBlock; readonly own: readonly string[] } | null = null;
 

@@ -115,14 +115,11 @@ class Renderer {
     }
   }
 
-  /** Returns the text of a tag. In a section, a missing tag is empty. Outside of sections, every tag was checked
-   * before. */
   #textOf(tag: string, context: Context | null): string {
     const value = this.#resolve(tag, context);
     return value === MISSING || this.#values.kind(value) === "function" ? "" : this.#values.text(value, MAX_CHARS);
   }
 
-  /** Searches from the innermost section outwards, then among the variables. */
   #resolve(tag: string, context: Context | null): number {
     if (tag === ".") return context ? context.value : MISSING;
     const path = pathOf(tag), values = this.#values;
@@ -206,7 +203,6 @@ interface Tag {
   readonly literal: boolean;
 }
 
-/** Returns tags of ordinary length, in one pass. */
 function tagsOf(text: string): Tag[] {
   const tags: Tag[] = [];
   for (let open = text.indexOf("{{"); open !== -1;) {
@@ -292,7 +288,6 @@ function pathOf(tag: string): string[] | null {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*(\.[\p{ID_Continue}$]+)*$/u.test(tag) ? tag.split(".") : null;
 }
 
-/** Returns the value at `a.b.length` within a value, or MISSING. */
 function follow(values: TemplateValues, { from, path }: { from: number; path: readonly string[] }): number {
   let at = from;
   for (const key of path) if (at !== MISSING) at = values.member(at, key);

@@ -146,7 +146,6 @@ function makeExchange(): FetchExchange {
   };
 }
 
-/** Whether the runtime looks up Request in the global at each call, as Deno 2.7 does. */
 function looksUpRequest(): boolean {
   let looked = false;
   const restore = replaceRequest(() => looked = true);

@@ -107,7 +107,6 @@ const NEXT: ((this: unknown) => Promise<IteratorResult<Deno.DirEntry>>) | undefi
   async function* () {}.prototype,
 )?.next;
 
-/** Returns the result of Deno.readDir, for traversal with `for await`. */
 function listing(entries: Promise<unknown>): Plain {
   async function* walk(): AsyncGenerator<unknown> {
     const names = await entries as Entry | null;

@@ -111,7 +111,6 @@ function lock(): void {
   }
 }
 
-/** Returns classes of the language, and the prototypes that have no name in the global. */
 function languageClasses(): readonly object[] {
   const named = [...ECMASCRIPT].map((name): unknown => Reflect.get(globalThis, name)).filter((one) =>
     typeof one === "function"

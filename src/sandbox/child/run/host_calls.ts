@@ -249,7 +249,6 @@ function reasonOf(cause: unknown): string {
   return typeof message === "string" ? message : "unreadable value";
 }
 
-/** Advice on a replacement for each kind of value that the codec refuses. */
 const ADVICE: readonly { readonly start: string; readonly advice: string }[] = [
   { start: "a function", advice: "pass its result or its text, String(f)" },
   { start: "a Proxy", advice: "pass a plain copy" },
@@ -264,8 +263,6 @@ const ADVICE: readonly { readonly start: string; readonly advice: string }[] = [
   { start: "a sparse array", advice: "pass an object or a Map" },
 ];
 
-/** Describes the refused value in a list of arguments, such as "argument 1.a: a Proxy, pass a plain copy" for a Proxy
- * at `[0].a`. */
 function refusedArgument({ what, path }: { readonly what: string; readonly path: string }): string {
   if (path === "") return look.slice(what, 0, 9) === "more than" ? `${what} in one call, pass them in parts` : what;
   const close = look.indexOf(path, "]");

@@ -13,7 +13,6 @@ const read = Deno.stdin.read.bind(Deno.stdin), readSync = Deno.stdin.readSync.bi
 const writeSync = Deno.stdout.writeSync.bind(Deno.stdout);
 const { bytesSet, viewBuffer, viewLength, viewOffset } = intrinsics;
 
-/** A frame in its written form. A small payload is part of the head. */
 interface WaitingFrame {
   readonly head: Bytes;
   readonly rest: Bytes | null;
@@ -47,7 +46,6 @@ export class Pipe {
   waiting: Bytes[] = bareList();
   /** Whether more frames are about to follow, and `flush` as well. */
   gathers = false;
-  /** The first frame that is not in `#bytes`, which are being written from `#at` on. */
   #next = 0;
   #bytes: Bytes = NOTHING;
   #at = 0;

@@ -3,7 +3,6 @@ import { captured, look } from "../realm/captured.ts";
 import type { Misnamed } from "../setup.ts";
 import { ownData } from "../view/kinds.ts";
 
-/** The objects at one place of a result: the result itself, its items, or the values of one of their keys. */
 interface Part {
   readonly prototype: object;
   readonly inner: Readonly<Record<string, Part>>;

@@ -91,7 +91,6 @@ function isKeyword(text: string, end: number): boolean {
   return at >= 0 && at < end;
 }
 
-/** Whether the text contains `#name` outside of strings, templates and comments. */
 function hasPrivateNames(source: string): boolean {
   let quote = 0;
   for (let i = 0; i < source.length; i++) {

@@ -136,7 +136,6 @@ export class Restoring {
     entry.hash = snapshot(entry, value, this.#parts)?.hash ?? "";
   }
 
-  /** Restores data again that a class changed when its static fields and blocks ran. */
   #undo(images: readonly VariableImage[]): void {
     const reached: Record<string, true> = look.create(null);
     for (let i = 0; i < images.length; i++) {

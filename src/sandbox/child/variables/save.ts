@@ -135,7 +135,6 @@ function changedHash(entry: VariableRecord): string {
   return entry.hash === "data" ? "data again" : "data";
 }
 
-/** Returns the codec's reason for refusing a value, worded for a variable. */
 function reasonOf(error: unknown): string {
   if (typeof error !== "object" || error === null) return "it cannot be kept";
   if (look.descriptorOf(error, "tooLarge")?.value === true) return "it is larger than 64 MiB";
@@ -227,7 +226,6 @@ export interface VariableRecord {
   hash: string;
   /** The hash of the shared table that was saved last; "" if the variable was saved alone. */
   tableHash: string;
-  /** Whether that table was made for a coarse group. */
   tableAssumed: boolean;
   /** The variable under whose function or class this one was saved; "" for its own. */
   alias: string;
@@ -312,7 +310,6 @@ function tryEncode(
   }
 }
 
-/** Gives a function or class that was evaluated again its own data. */
 export function bindOwn(value: object, own: object): void {
   const keys = look.keys(own);
   for (let i = 0; i < keys.length; i++) {

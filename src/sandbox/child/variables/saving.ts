@@ -24,7 +24,6 @@ interface SavingParts extends SaveParts {
 
 const WALK = { objects: 50_000, properties: 100_000 };
 const LARGE = 64 << 10;
-/** Names that reach every variable when code uses them. */
 const REACH_ALL = nameSet(["globalThis", "results", "vis"]);
 
 /** Saves at the end of a block: finds the variables that it can have changed and did change, and the data to store.

@@ -21,14 +21,12 @@ function runScript(code: string, name: string): unknown {
   return new captured.Script(code, { filename: fileOfRestored(name) }).runInThisContext();
 }
 
-/** The user's variables: global properties of the realm, with the facts needed to store them. */
 export class RealmVariables {
   readonly #global: object = globalThis;
   /** Returns the realm's property of a name without a variable. */
   readonly #original: (name: string) => PropertyDescriptor | null;
   readonly #entries: Record<string, VariableRecord> = look.create(null);
   readonly #shadowed: Record<string, PropertyDescriptor> = look.create(null);
-  /** Names that `declare` created and no finished block has used. */
   readonly #fresh: Record<string, true> = look.create(null);
   readonly #system: Record<string, true> = look.create(null);
   #bound = bareList<string>();

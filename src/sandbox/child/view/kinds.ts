@@ -122,7 +122,7 @@ export function lengthOf(value: object): number {
   return typeof length === "number" ? length : 0;
 }
 
-/** 0 if the buffer is detached. */
+/** Returns 0 if the buffer is detached. */
 export function bytesOf(value: object, kind: ObjectKind): number {
   try {
     if (kind === "dataview") return look.dataBytes(value);

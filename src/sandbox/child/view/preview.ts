@@ -51,7 +51,6 @@ const MAX_HOLES = 10_000;
 export class Previewer {
   readonly #bounds: Bounds;
   readonly #deadline: number;
-  /** Objects on the path to the current one, with the number of the reference to each, or 0. */
   readonly #open = new look.Map<object, number>();
   #left: number;
   #references = 0;
@@ -72,7 +71,7 @@ export class Previewer {
     return layOut(container, this.#bounds.flat === true);
   }
 
-  /** False if the text omits parts. */
+  /** Returns false if the text omits parts. */
   get complete(): boolean {
     return this.#complete && this.#left >= 0;
   }
@@ -407,7 +406,6 @@ export function primitiveText(value: unknown): string {
 
 const MARK = 24;
 
-/** Quotes a text. If it is longer than `max`, the result has its beginning and end, and the length between them. */
 function quoted(text: string, max: number): string {
   if (text.length <= max + MARK) return look.stringify(text);
   const tail = max >= 200 ? (max / 3) | 0 : 0, head = max - tail;
@@ -456,7 +454,6 @@ function regExpText(value: object): string {
   return `/${look.slice(look.source(value), 0, 1000)}/${flagsOf(value)}`;
 }
 
-/** Shows an object whose content is one text or empty. */
 function closedText(value: object, { kind, max }: { readonly kind: ObjectKind; readonly max: number }): string {
   switch (kind) {
     case "boxed":
@@ -525,7 +522,6 @@ function linesText(text: string, max: number): { readonly text: string; readonly
   return { text: `${FENCE}\n${withoutReturns(first)}${mark}${withoutReturns(last)}${end}`, whole };
 }
 
-/** The lines of a longer text are not counted. */
 const COUNTED = 10_000_000;
 
 function linesBetween(text: string, { head, rest }: { readonly head: number; readonly rest: number }): number {
@@ -535,13 +531,11 @@ function linesBetween(text: string, { head, rest }: { readonly head: number; rea
   return count;
 }
 
-/** Returns the end of the last line before a place, or the place itself in a long line. */
 function lineEnd(text: string, at: number): number {
   for (let i = at; i > 0 && i > at - LINE; i--) if (look.charCodeAt(text, i - 1) === 10) return i;
   return at;
 }
 
-/** Returns the start of the first line after a place, or the place itself in a long line. */
 function lineStart(text: string, at: number): number {
   for (let i = at; i < text.length && i < at + LINE; i++) if (look.charCodeAt(text, i - 1) === 10) return i;
   return at;

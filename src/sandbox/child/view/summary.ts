@@ -58,7 +58,6 @@ function cut(text: string): string {
   return text.length <= MAX_SHAPE ? text : `${look.slice(text, 0, MAX_SHAPE - 3)}...`;
 }
 
-/** Returns the parameter list as written, from the first "(" to its closing ")", ignoring strings. */
 function parameters(source: string): string {
   const arrow = look.indexOf(source, "=>"), open = look.indexOf(source, "(");
   if (open < 0 || (arrow >= 0 && arrow < open)) {
@@ -119,7 +118,6 @@ export function shape(value: unknown, options: ShapeOptions = {}): string {
   }
 }
 
-/** An object with at least this many keys and values of one type is a dictionary. */
 const DICTIONARY = 9;
 /** The limit of the characters of an object's keys without their types. */
 const TERSE_KEYS = 100;
@@ -182,7 +180,6 @@ interface ValueShape {
 }
 
 interface ListSchema {
-  /** "Array", "Set" or the name of a typed array or a class. */
   readonly name: string;
   readonly length: number;
   /** False if lists of different lengths were found. */
@@ -206,7 +203,6 @@ interface MapSchema {
 }
 
 const MAX_DEPTH = 10, MAX_KEYS = 20, MAX_ITEMS = 5, MAX_STEPS = 2000;
-/** The number of items of a top-level list that are searched for further kinds. */
 const MAX_KINDS = 1000;
 
 function emptySchema(): ValueShape {

@@ -90,7 +90,6 @@ function holds(value: unknown): string {
   return count === 0 ? "has no fields" : `has ${shown}${count > MAX_KEYS ? ", …" : ""}`;
 }
 
-/** Formats a value for an answer: text unchanged, lists of plain values with commas, all others as a preview. */
 function answerText(value: unknown, chars: number): string {
   if (typeof value === "string") return value;
   if (value === null || value === undefined) return "";
