@@ -7,28 +7,25 @@ interface StoredItem {
   readonly path: string;
   readonly before: State;
   readonly after: State;
-  /** The id of a file that had several names (hard links): a write to one name appears in all of them. */
+  /** The id of a hard-linked file: a write to one name appears in all of them. */
   readonly link?: string;
 }
 
-/** A change of files, as stored. */
 export interface Checkpoint {
-  /** The id, which sorts by time. */
+  /** Ids sort by time. */
   readonly id: string;
   readonly at: number;
-  /** The function that made it; "undo" and "redo" undo the changes in `of`. */
+  /** The function that made the change; "undo" and "redo" undo the changes in `of`. */
   readonly change: string;
   readonly of: readonly string[];
   /** The paths that the undo or redo left unchanged. */
   readonly kept?: readonly string[];
   readonly conversationId: string;
-  /** The user's query, also for a change by a sub-query. */
+  /** The id of the user's query, also for a change by a sub-query. */
   readonly queryId: string | null;
   readonly iterationId: string | null;
   readonly items: readonly StoredItem[];
-  /** The files that the change renamed. */
   readonly moves?: readonly { readonly from: string; readonly to: string }[];
-  /** Files that exist only while it is unfinished. */
   readonly temporary: readonly string[];
 }
 
@@ -39,7 +36,7 @@ interface Limits {
 }
 
 const LIMITS: Limits = { bytes: 256 * 1024 * 1024, changes: 1_000, days: 30 };
-/** Files that are younger may belong to a change that is being recorded. */
+/** A file that is younger may belong to a change that is being recorded. */
 const YOUNG_MS = 10 * 60_000;
 const PRUNE_EVERY = 50;
 const PRUNE_MS = 3_600_000;
@@ -65,13 +62,11 @@ export class Checkpoints {
     this.#limits = limits;
   }
 
-  /** Returns an id greater than all earlier ones of this process. */
   newId(): string {
     this.#last = Math.max(Date.now(), this.#last + 1);
     return `${this.#last.toString(36).padStart(9, "0")}-${crypto.randomUUID().slice(0, 8)}`;
   }
 
-  /** Stores the bytes of a snapshot. */
   async keep(snapshot: PathSnapshot): Promise<State> {
     const state = await stateOf(snapshot);
     if (snapshot?.kind !== "file" || state?.kind !== "file") return state;
@@ -83,7 +78,7 @@ export class Checkpoints {
     return state;
   }
 
-  /** Loads a stored snapshot. Throws Error if it is missing or was changed. */
+  /** Throws Error if the stored bytes are missing or were changed. */
   async load(state: State): Promise<PathSnapshot> {
     if (state?.kind !== "file") return state;
     const bytes = await Deno.readFile(this.#object(state.hash)).catch(() => null);
@@ -100,7 +95,6 @@ export class Checkpoints {
     this.#locked.set(checkpoint.id, file);
   }
 
-  /** Stores a change that others have made. */
   async record(checkpoint: Checkpoint): Promise<void> {
     await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
     (await writeWhole(join(this.#folder, `${checkpoint.id}.json`), encode(checkpoint))).close();
@@ -113,13 +107,11 @@ export class Checkpoints {
     await this.#pruneSometimes();
   }
 
-  /** Removes a change that was not made. */
   async drop(id: string): Promise<void> {
     await Deno.remove(this.#pending(id)).catch(() => {});
     this.#unlock(id);
   }
 
-  /** Returns finished changes, oldest first. */
   async list(): Promise<readonly Checkpoint[]> {
     const names = (await namesIn(this.#folder)).filter((name) => /^[0-9a-z]+-[0-9a-f]+\.json$/.test(name)).sort();
     const found = await Promise.all(names.map((name) => read(join(this.#folder, name))));
@@ -154,17 +146,16 @@ export class Checkpoints {
       const isOld = mtime !== null && mtime.getTime() < oldest && join(this.#all, name) !== this.#folder;
       if (isOld) await Deno.remove(join(this.#all, name), { recursive: true }).catch(() => {});
     }
-    await Deno.writeTextFile(join(this.#folder, STAMP), "").catch(() => {}); // nothing was ever stored
+    await Deno.writeTextFile(join(this.#folder, STAMP), "").catch(() => {}); // The folder of the workspace is created with its first change.
   }
 
-  /** Reading all changes takes longer than one change, so it runs once an hour, and after many changes. */
+  /** Runs once an hour, and after many changes, because reading all changes takes longer than one change. */
   async #pruneSometimes(): Promise<void> {
     if (this.#added++ % PRUNE_EVERY !== 0) return;
     const { mtime } = await Deno.stat(join(this.#folder, STAMP)).catch(() => ({ mtime: null }));
     if (this.#added > 1 || mtime === null || Date.now() - mtime.getTime() > PRUNE_MS) await this.prune();
   }
 
-  /** Removes bytes that no change refers to. */
   async #sweepObjects(now: number): Promise<void> {
     const named = new Set<string>();
     const pending = (await namesIn(this.#folder)).filter((name) => name.endsWith(".pending"));
@@ -180,13 +171,14 @@ export class Checkpoints {
     }
   }
 
-  /** Whether the change is being made. Without locks in the system, a young change counts as being made. */
+  /** Returns whether a running process is making the change. Without locks in the system, a young change counts as
+   * such. */
   #isBeingMade(name: string): boolean {
     const path = join(this.#folder, name);
     try {
       return Kernel.shared()?.isLocked(path) ?? Date.now() - (Deno.statSync(path).mtime?.getTime() ?? 0) < YOUNG_MS;
     } catch {
-      return true; // it is gone, or belongs to another process
+      return true; // Another process removed or locked the file.
     }
   }
 
@@ -212,16 +204,16 @@ async function read(path: string): Promise<Checkpoint | null> {
   try {
     return JSON.parse(await Deno.readTextFile(path));
   } catch {
-    return null; // it was removed in the meantime, or cut off by a loss of power
+    return null; // Another process removed the file, or a loss of power cut it off.
   }
 }
 
-/** Writes all or nothing, readable only by the user, and locked until the file is closed. */
+/** Writes all of a file or no file, readable only by the user, and locked until the file is closed. */
 async function writeWhole(path: string, bytes: Uint8Array<ArrayBuffer>): Promise<Deno.FsFile> {
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
   const file = await Deno.open(temporary, { write: true, createNew: true, mode: 0o600 });
   try {
-    await file.lock(true).catch(() => {}); // the file system has no locks
+    await file.lock(true).catch(() => {}); // Some file systems have no locks.
     for (let at = 0; at < bytes.length;) at += await file.write(bytes.subarray(at));
     await Deno.rename(temporary, path);
     return file;
@@ -243,14 +235,12 @@ export interface FileSnapshot extends NewFile {
   readonly kind: "file";
 }
 
-/** The state of a path; null if nothing exists there. A folder has no further state. */
 export type PathSnapshot =
   | FileSnapshot
   | { readonly kind: "link"; readonly target: string }
   | { readonly kind: "dir"; readonly mode: number | null }
   | null;
 
-/** A snapshot as stored: the bytes of a file are under their hash. */
 export type State =
   | {
     readonly kind: "file";
@@ -263,15 +253,14 @@ export type State =
   | { readonly kind: "dir"; readonly mode: number | null }
   | null;
 
-/** A path in a change. */
 export interface ChangeItem {
-  /** The path relative to the workspace, without links. */
+  /** The path relative to the workspace, after its links are resolved. */
   readonly path: string;
   readonly before: PathSnapshot;
   readonly after: PathSnapshot;
-  /** The inspected entry: the change is refused if the entry has changed. */
+  /** The inspected entry. The change is refused if the entry has changed since. */
   readonly seen?: Facts | null;
-  /** The other item whose file is renamed to this path before its contents are written. */
+  /** The path of another item, whose file is renamed to this path before its contents are written. */
   readonly from?: string | undefined;
 }
 
@@ -284,7 +273,7 @@ export async function stateOf(snapshot: PathSnapshot): Promise<State> {
   return attributes ? { ...state, attributes } : state;
 }
 
-/** Whether two states are the same to a reader; modes and attributes are ignored. */
+/** Returns whether a reader sees the same in both states; modes and attributes are ignored. */
 export function isSameState(a: State, b: State): boolean {
   if (a === null || b === null) return a === b;
   if (a.kind === "file" && b.kind === "file") return a.hash === b.hash;

@@ -2,29 +2,27 @@ import { type Facts, nameBytes, nameText, type OpenFolder, type Tree } from "./t
 import { isWithin } from "@vis/extension";
 import { dirname, join, relative, resolve, sep } from "node:path";
 
-/** The limit for the folders of a path, since each is opened and checked, again for each entry of a change. */
+/** The limit for the folders of a path, because each is opened and checked for every entry of a change. */
 export const MAX_DEPTH = 200;
 
-/** A place inside the workspace, or the repository around it, resolved once. */
+/** A place inside the workspace, or inside the repository around it. */
 export interface WorkspacePath {
   /** The path relative to the workspace, with `/` and without links; "." for the workspace itself. It begins with `..`
    * only outside of the workspace. */
   readonly real: string;
   /** The path in the caller's spelling, relative to the workspace with `/`. */
   readonly path: string;
-  /** The facts; null if nothing exists there yet. */
+  /** The facts about the entry; null if the path does not exist yet. */
   readonly info: Facts | null;
 }
 
 export interface Workspace {
-  /** The real path of the workspace. */
   readonly root: string;
   readonly tree: Tree;
-  /** Whether all of the repository around it may be changed. */
   readonly isOpen?: boolean;
 }
 
-/** The change is outside of the workspace and inside the repository around it; the user may allow it. */
+/** The change is outside of the workspace and inside the repository around it. The user may allow it. */
 export class OutsideWorkspace extends RangeError {
   override readonly name = "OutsideWorkspace";
 
@@ -33,8 +31,8 @@ export class OutsideWorkspace extends RangeError {
   }
 }
 
-/** Resolves a path from the model; no other module does. Throws TypeError for an invalid path. Throws RangeError for a
- * path outside of the workspace and the repository around it, compared by components after links are resolved. */
+/** Resolves a path from the model. Every such path passes here. Throws TypeError for an invalid path. Throws RangeError
+ * for a path outside of the workspace and the repository around it, compared by components after links are resolved. */
 export function confine(workspace: Workspace, path: string): WorkspacePath {
   const named = namedIn(workspace, path);
   const inside = slashed(named), info = workspace.tree.lookUnlinked(inside);
@@ -51,8 +49,8 @@ function confineEntry(workspace: Workspace, path: string): WorkspacePath {
   return placeAt(workspace, { named, path, absolute: join(real, rest, named.slice(named.lastIndexOf(sep) + 1)) });
 }
 
-/** Resolves a path like `confine`, for a file that will be written. Also throws for guarded folders, by name and by the
- * target of links. `refuseOutside` judges the path when the change is complete. */
+/** Resolves a path like `confine`, for a file that will be written. It also throws for guarded folders, by name and by
+ * the target of links. `refuseOutside` judges the path when the change is complete. */
 export function confineForWrite(workspace: Workspace, path: string): WorkspacePath {
   return refuseFixed(confine(workspace, path));
 }
@@ -115,7 +113,6 @@ function placeAt(
   }
 }
 
-/** Returns the real path of the deepest existing part, and the rest. */
 function deepest(wanted: string, path: string): { readonly real: string; readonly rest: string } {
   for (let at = wanted;; at = dirname(at)) {
     try {
@@ -144,7 +141,7 @@ function slashed(relation: string): string {
   return (sep === "/" ? relation : relation.replaceAll(sep, "/")) || ".";
 }
 
-/** Returns the top of the repository around the workspace, or the workspace. */
+/** Returns the root of the repository around the workspace, or else the workspace. */
 function topOf({ root, tree: { below } }: Pick<Workspace, "root" | "tree">): string {
   return below === "" ? root : resolve(root, ...below.split("/").map(() => ".."));
 }
@@ -154,17 +151,17 @@ function outside({ root, tree }: Workspace, path: string): RangeError {
   return new RangeError(`Cannot use ${path}: it is outside the workspace ${root}${around}`);
 }
 
-/** Folders that only their own tools write to: repository internals, which can name commands, and Vis's settings. */
+/** Only their own tools write to these folders: repository internals, which can name commands, and Vis's settings. */
 const GUARDED = [".git", ".vis", "git~1", "vis~1"];
-/** Characters that some file systems ignore in names. */
+/** Some file systems ignore these characters in names. */
 const IGNORABLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
-/** Whether some file system could treat this name as a guarded one. */
+/** Returns whether some file system could treat this name as a guarded one. */
 export function isGuarded(name: string): boolean {
   return GUARDED.includes(plainName(name));
 }
 
-/** Removes all that some file system ignores from a name: case, trailing dots, streams, invisible characters. */
+/** Removes from a name all that some file system ignores: case, trailing dots, streams, invisible characters. */
 function plainName(name: string): string {
   const [plain = ""] = name.normalize("NFKC").replace(IGNORABLE, "").toLowerCase().split(":");
   return plain.replace(/[. ]+$/, "");
@@ -172,7 +169,7 @@ function plainName(name: string): string {
 
 const NAMES = [".git", ".vis"];
 const MAX_KNOWN = 10_000;
-/** Entries of a repository that decide which files git runs and where it looks. */
+/** These entries of a repository decide which files git runs and where it looks for them. */
 const OF_REPOSITORY: ReadonlySet<string> = new Set(
   "head commondir objects refs config config.worktree hooks info modules worktrees packed-refs index".split(" "),
 );
@@ -208,24 +205,25 @@ export class FolderGuard {
     throw new RangeError("The workspace is a repository's own folder, in which this is protected");
   }
 
-  /** Called before an entry is made. Throws RangeError if git would then take the folder for a repository: its settings
-   * can name commands, which run when git is called there. */
+  /** Throws RangeError if git would take the folder for a repository once it has this entry. A repository's settings
+   * can name commands, which run when git is called in it. */
   checkNew(folder: OpenFolder, name: string): void {
     const made = plainName(name);
     if (!OF_REPOSITORY.has(made)) return;
-    if (isRepository((one) => folder.look(one) !== null)) return; // it is one already
+    if (isRepository((one) => folder.look(one) !== null)) return; // The folder is already a repository.
     if (!isRepository((one) => one.toLowerCase() === made || folder.look(one) !== null)) return;
     throw new RangeError("With it, git would take its folder for a repository, whose settings can run commands");
   }
 }
 
-/** Returns the way from the workspace to the top of the repository around it: "" or "../../". */
+/** Returns the path from the workspace to the root of the repository around it, such as "../../"; empty if they are the
+ * same. */
 export function upTo({ below }: Pick<Tree, "below">): string {
   return below === "" ? "" : "../".repeat(below.split("/").length);
 }
 
-/** Whether the entries make a folder a repository: git recognises one by these names, whatever their contents and
- * kinds. */
+/** Returns whether the entries make a folder a repository. Git recognises one by these names, whatever their contents
+ * and kinds. */
 function isRepository(has: (name: string) => boolean): boolean {
   return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
 }

@@ -3,9 +3,7 @@ import type { ChangeItem, Checkpoint, Checkpoints } from "./checkpoints.ts";
 import type { FolderGuard } from "./confine.ts";
 import type { Tree } from "./tree/tree.ts";
 
-/** The context that every function of `fs` receives. */
 export interface FsContext {
-  /** The real path of the workspace. */
   readonly root: string;
   readonly tree: Tree;
   /** Whether all of the repository around the workspace may be changed. */
@@ -13,16 +11,14 @@ export interface FsContext {
   readonly conversationId: string;
   readonly ledger: ReadLedger;
   readonly guard: FolderGuard;
-  /** The checkpoints; null if there is no folder to store them in. */
+  /** The checkpoints; null if no folder exists to store them in. */
   readonly checkpoints: Checkpoints | null;
   /** The conversation, query and iteration to which a change belongs. */
   readonly source: Pick<Checkpoint, "conversationId" | "queryId" | "iterationId">;
-  /** Adds a note for the model besides the result. */
   readonly note: (text: string) => void;
   readonly sourceFault: EnvironmentView["sourceFault"];
-  /** Patterns of files that may hold keys. */
   readonly secrets: readonly string[];
-  /** Asks the user; undefined if that is not possible. */
+  /** Asks the user; undefined if no user can be asked. */
   readonly approve: EnvironmentView["approve"];
   /** Finds the paths that git or Vis later run or read as settings. */
   readonly obeyedPaths: EnvironmentView["obeyedPaths"];
@@ -30,7 +26,6 @@ export interface FsContext {
   readonly changedFile: EnvironmentView["changedFile"];
   /** Reports a file that is read to extensions; undefined outside of a call. */
   readonly fileRead?: EnvironmentView["fileRead"];
-  /** Called with the items that `fs` has changed. */
   readonly accepted: (items: readonly ChangeItem[]) => void;
   readonly signal: AbortSignal | undefined;
 }
@@ -43,24 +38,24 @@ interface Seen {
   readonly hash: Promise<string> | null;
   /** Whether the text has other characters for some of the file's bytes, so that writing it back would lose data. */
   readonly lossy: boolean;
-  /** The encoding of the text that was read; null if none was. */
+  /** The encoding of the text that was read; null if no text was read. */
   readonly encoding: string | null;
 }
 
 interface Known extends Seen {
-  /** The SHA-256 of other states that the conversation knows, newest first: those before its own changes, which an undo
-   * restores, and those that its commands left. An edit, which names the text that it replaces, need not read them
-   * again. */
+  /** The SHA-256 of other states that the conversation knows, newest first. Its own changes replaced some of them, and
+   * an undo restores them. Its commands left the others. An edit names the text that it replaces, so it needs no other
+   * reading. */
   readonly others: readonly Promise<string>[];
 }
 
 const MAX_CONVERSATIONS = 64;
 const MAX_FILES = 5_000;
-/** Further states of a file are forgotten. */
+/** The limit for the remembered states of a file. */
 const MAX_OTHERS = 50;
 
-/** Remembers the state of each file that the model of a conversation knows. The oldest entries are dropped; changes to
- * those files are then not noticed. */
+/** Remembers the state of each file that the model of a conversation knows. The oldest entries are dropped, and changes
+ * to those files then pass without notice. */
 export class ReadLedger {
   readonly #seen = new BoundedMap<string, BoundedMap<string, Known>>(MAX_CONVERSATIONS);
 

@@ -7,15 +7,13 @@ import { editDistance, Pace } from "@vis/extension";
 import { dirname } from "node:path";
 
 export interface FindOptions {
-  /** The limit for returned paths. If absent, exceeding the default cap is an error. */
+  /** The limit for returned paths. Without it, more paths than the default limit are an error. */
   readonly limit?: number | undefined;
-  /** Whether to include ignored files. */
   readonly all?: boolean | undefined;
 }
 
 const MAX_FILES = 10_000;
 
-/** Returns paths of files that match any of the patterns, sorted by folder. */
 export async function findFiles(
   context: FsContext,
   patterns: string | readonly string[],
@@ -49,7 +47,6 @@ export async function findFiles(
   return found;
 }
 
-/** Adds patterns for everything below a folder if a pattern is the path of that folder. */
 export function withFolders(workspace: Workspace, patterns: readonly string[]): string[] {
   return patterns.map((one) => {
     const [not, path] = one.startsWith("!") ? ["!", one.slice(1)] : ["", one];
@@ -59,7 +56,7 @@ export function withFolders(workspace: Workspace, patterns: readonly string[]): 
       if (place.info?.kind !== "dir" || /[{}]/.test(place.path)) return one;
       return `${not}${place.path === "." ? "" : `${place.path.replace(/[\\*?[\]{}!]/g, "\\$&")}/`}**`;
     } catch {
-      return one; // it is only a pattern, or leads out of the workspace, which the matcher refuses
+      return one; // It is only a pattern, or leads out of the workspace, where the matcher refuses it.
     }
   });
 }
@@ -67,19 +64,17 @@ export function withFolders(workspace: Workspace, patterns: readonly string[]): 
 export interface ListFilesOptions {
   /** The number of levels to descend; 1 lists the folder's own entries. */
   readonly depth?: number | undefined;
-  /** Whether to include ignored files. */
   readonly all?: boolean | undefined;
 }
 
 interface ListedFile extends Pick<WalkEntry, "path" | "type"> {
-  /** The size in bytes; only files have one. */
   readonly size?: number;
 }
 
 const DEPTH = 2;
 const MAX_ENTRIES = 10_000;
 
-/** Returns the contents of a folder, as a flat list in tree order. */
+/** Returns the contents of a folder as a flat list in tree order. */
 export async function listFiles(
   context: FsContext,
   folder = ".",
@@ -109,11 +104,10 @@ interface PathStat {
   readonly path: string;
   readonly type: "file" | "dir" | "other";
   readonly size: number;
-  /** The time in ISO 8601. */
   readonly modified: string;
 }
 
-/** Returns facts about a path, following links; null if nothing exists there. */
+/** Follows links. Returns null if the path does not exist. */
 export function statPath(context: FsContext, path: string): PathStat | null {
   const place = confine(context, path);
   if (place.info === null) return null;
@@ -128,13 +122,12 @@ export function statPath(context: FsContext, path: string): PathStat | null {
 
 const MAX_CANDIDATES = 3_000;
 
-/** Returns the error for a missing path, with the nearest existing one. */
 export async function missing(
   context: FsContext,
   { action, path }: { readonly action: string; readonly path: string },
 ): Promise<Error> {
   const near = await nearest(context, path).catch((error: unknown) => {
-    if (error instanceof FolderTooLarge) return []; // the file is missing all the same
+    if (error instanceof FolderTooLarge) return [];
     throw error;
   });
   const base = `Cannot ${action} ${path}: no such file or folder`;

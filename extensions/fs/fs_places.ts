@@ -13,13 +13,11 @@ import type { FileWatch } from "./watch/file_watch.ts";
 interface Known {
   readonly tree: Tree;
   readonly checkpoints: Checkpoints | null;
-  /** The queue in which changes run. */
   readonly queue: Semaphore;
-  /** Resolves once unfinished changes of an earlier process are reverted, before anything else. */
+  /** Resolves once unfinished changes of an earlier process are reverted. All calls wait for it. */
   readonly ready: Promise<unknown>;
   /** The watch of the workspace; null until a command begins. */
   watch: FileWatch | null;
-  /** The watch of all of the repository around the workspace. */
   wide: FileWatch | null;
 }
 
@@ -44,13 +42,12 @@ type View = Pick<
 
 const MAX_PLACES = 64, MAX_NAMED = 20;
 
-/** The workspaces, and the files that conversations have read, while the process runs. */
 export class FsPlaces {
   readonly #ledger = new ReadLedger();
   readonly #guard = new FolderGuard();
   readonly #known = new BoundedMap<string, Known>(MAX_PLACES);
 
-  /** Recovers the workspace first, if that has not happened yet. */
+  /** Returns the context of a call. The first call for a workspace reverts its unfinished changes. */
   async of(env: View): Promise<FsContext> {
     env.signal?.throwIfAborted();
     return await this.#context(env, env.signal);
@@ -80,8 +77,10 @@ export class FsPlaces {
     return { ...kept, root, conversationId, source, signal, ...asked };
   }
 
-  /** Changes files; such calls run one at a time per workspace. Before the first change outside the workspace, the user
-   * is asked to approve changes of the whole repository. By then, the change is known to be possible. */
+  /** Changes files. Such calls run one at a time per workspace.
+   *
+   * Before the first change outside the workspace, it asks the user to approve changes of the whole repository. It
+   * asks only when the change is known to be possible. */
   async change<Result>(env: View, make: (context: FsContext) => Promise<Result>): Promise<Result> {
     const context = await this.of(env), { queue } = this.#place(env);
     try {
@@ -93,7 +92,7 @@ export class FsPlaces {
     }
   }
 
-  /** Watches changes by programs, for one call. Looks and changes of `fs` come one at a time. */
+  /** Watches changes by programs, for one call. Looks and changes of `fs` run one at a time. */
   watch(env: View & Pick<EnvironmentView, "spawn">, { all = false }: { readonly all?: boolean } = {}): FileWatcher {
     const place = this.#place(env), { queue, tree } = place, kind = all ? "wide" : "watch";
     // The report includes the changes of a command whose call was abandoned.
@@ -132,8 +131,8 @@ export class FsPlaces {
   }
 }
 
-/** Opens the files of a workspace in the safest way that the system supports. `root` is its real path, and
- * `top` the path of the repository around it. */
+/** Opens the files of a workspace in the safest way that the system supports. `root` is its real path, and `top` the
+ * real path of the repository around it. */
 export function treeOf(root: string, top = root): Tree {
   const kernel = Kernel.shared(), below = relative(top, root).replaceAll(sep, "/");
   return kernel ? new KernelTree(kernel, top, { below }) : new PathTree(top, { below });

@@ -15,7 +15,7 @@ import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 
 const places = new FsPlaces();
 
-/** Limits for 16 MB of text, as bytes and as text; a change has it before and after. */
+/** Limits for 16 MB of text, as bytes and as text. A change holds the text before and after. */
 const READ_ROOM = 32 << 20, CHANGE_ROOM = 96 << 20;
 
 const path = z.string().min(1).describe("path");
@@ -23,7 +23,7 @@ const line = z.number().int().min(1).optional();
 const flag = z.boolean().optional();
 const many = z.union([z.string(), z.array(z.string()).min(1)]);
 const encoding = z.string().min(1).optional();
-/** `encoding` is named in a note if it matters. */
+/** The result does not contain the encoding; a note names it if it matters. */
 const Read = z.strictObject({ from: line, to: line, numbers: flag, encoding })
   .meta({ tsType: "{from?, to?, numbers?}" }).optional();
 const Write = z.strictObject({ encoding, eol: z.enum(["lf", "crlf"]).optional() })
@@ -42,7 +42,7 @@ const Lines = z.strictObject({ at: z.number().int().min(0).optional(), count: li
 const Change = z.strictObject({ old: z.string(), new: z.string(), all: flag });
 const Changes = z.array(z.strictObject({ path: z.string(), ...Change.shape })).min(1);
 
-/** Names of other tools for parts of results. */
+/** Models know these names from other tools. */
 const PATH = { file: "path", filename: "path", fileName: "path", filePath: "path", file_path: "path", name: "path" };
 const TEXT = { content: "text", contents: "text", data: "text" };
 const TYPE = {
@@ -339,7 +339,7 @@ async function told(workspace: string, rules: string): Promise<string> {
   return `${rules}\n${await workspaceFacts(workspace)}`.trim();
 }
 
-/** `fs.edit(path, edits)` returns one result, `fs.edit([{path, …}])` one per file. */
+/** `fs.edit(path, edits)` returns one result, and `fs.edit([{path, …}])` returns one per file. */
 async function edit(
   env: EnvironmentView,
   where: string | readonly FileEdit[],
@@ -356,7 +356,6 @@ async function edit(
   return written;
 }
 
-/** Names of other tools for the keys of an edit, with the names here. */
 const EDIT_KEYS: Readonly<Record<string, string>> = {
   old_string: "old",
   oldString: "old",
@@ -395,7 +394,8 @@ function editArguments(args: readonly unknown[]): unknown[] {
   return args.length < 2 ? args.map(renamed) : [renamed(where), edits, ...args.slice(2)];
 }
 
-/** Renames the keys of an edit, or of a list of edits, to the keys of `fs.edit`, as long as no key occurs twice. */
+/** Renames the keys of an edit, or of a list of edits, to the keys of `fs.edit`. It renames no key if two would then be
+ * equal. */
 function renamed<Value>(value: Value): Value;
 function renamed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one: unknown) => renamed(one));
@@ -424,7 +424,7 @@ async function undo(at: FsContext, options: UndoOptions = {}) {
   return [...files, ...kept.map(({ path, reason }) => ({ path, kept: reason }))];
 }
 
-/** The linear-time engine is a third of the program's code, so the first search loads it. */
+/** The first search loads the linear-time engine, which is a third of the program's code. */
 async function search(env: EnvironmentView, pattern: string, options?: GrepOptions): Promise<unknown> {
   const { grep } = await import("./search/grep.ts");
   return await grep(await places.of(env), pattern, options);
@@ -453,17 +453,14 @@ function grepArguments(args: readonly unknown[]): unknown[] {
   ];
 }
 
-/** Shows people the number of results of a call. */
 function counted(one: string, many: string): (found: readonly unknown[]) => string {
   return ({ length }) => `${length} ${length === 1 ? one : many}`;
 }
 
-/** Shows people the files that a change touched. */
 function pathsOf(changed: readonly { readonly path: string }[]): string {
   return changed.map(({ path }) => path).join(", ");
 }
 
-/** Shows people the files that an undo restored, and the files that it kept. */
 function undoneOf(files: readonly { readonly path: string; readonly kept?: string }[]): string {
   const kept = files.filter((one) => one.kept !== undefined);
   const restored = pathsOf(files.filter((one) => one.kept === undefined));

@@ -3,18 +3,17 @@ import { ByteBuffer, type DecodedText, type TextFormat } from "@vis/extension";
 export const UTF_8: TextFormat = { encoding: "utf-8", hasMark: false, isGuess: false };
 const MARK = "\uFEFF";
 
-/** The format in which the text of a file is written back. */
 export interface FileFormat extends TextFormat {
-  /** Bytes that are not UTF-8: in the text, the first of them is U+DC00, the next one U+DC01, and so on. No other text
-   * has these alone. */
+  /** Bytes that are not UTF-8. In the text, the first of them is U+DC00, the next U+DC01, and so on. No other text has
+   * these characters alone. */
   readonly strays?: readonly Uint8Array[];
 }
 
 const FIRST_STRAY = 0xdc00, MAX_STRAYS = 0x400;
 const STRAYS = /[\udc00-\udfff]/u;
 
-/** Returns UTF-8 as text, with the bytes that `TextDecoder` reads as U+FFFD. Returns null if too many different ones
- * exist. */
+/** Returns UTF-8 as text, with the bytes that `TextDecoder` reads as U+FFFD. Returns null if they have too many
+ * different values. */
 export function textWithStrays(
   bytes: Uint8Array,
 ): Required<Pick<FileFormat, "strays">> & { readonly text: string } | null {
@@ -36,7 +35,6 @@ export function textWithStrays(
   return { text: parts.join("") + decoder.decode(bytes.subarray(from)), strays: [...strays.values()] };
 }
 
-/** Returns the UTF-8 character at a place, or the bytes that are read as one U+FFFD. */
 function characterAt(bytes: Uint8Array, at: number): { readonly length: number; readonly isWhole: boolean } {
   const first = bytes[at] ?? 0;
   if (first < 0x80) return { length: 1, isWhole: true };
@@ -51,7 +49,7 @@ function characterAt(bytes: Uint8Array, at: number): { readonly length: number; 
   return { length, isWhole: length === wanted };
 }
 
-/** Puts the bytes that are not UTF-8 into a text that replaces another one, in place of U+FFFD. Throws Error if a
+/** Restores the bytes that are not UTF-8 in a text that replaces another one, in place of U+FFFD. Throws Error if a
  * U+FFFD could mean several of them. */
 export function withStraysOf(old: string, text: string, cannot: string): string {
   if (!text.includes("\uFFFD") || !STRAYS.test(old)) return text;
@@ -60,7 +58,7 @@ export function withStraysOf(old: string, text: string, cannot: string): string 
   throw new Error(`${cannot}: its U+FFFD stand for different bytes that are not UTF-8; change the text around them`);
 }
 
-/** Returns the bytes of a text. Throws RangeError for a character that the encoding does not have. */
+/** Throws RangeError for a character that the encoding does not have. */
 export function encodeText(
   text: string,
   { encoding, hasMark, strays }: Omit<FileFormat, "isGuess">,
@@ -84,7 +82,6 @@ export function encodeText(
   return bytes.slice(0, used);
 }
 
-/** Whether writing the text back gives the same bytes. */
 export function isExact(bytes: Uint8Array, decoded: DecodedText): boolean {
   if (decoded.replaced > 0) return false;
   if (decoded.encoding === "utf-8") return true;
@@ -96,7 +93,7 @@ export function isExact(bytes: Uint8Array, decoded: DecodedText): boolean {
   }
 }
 
-/** Returns the name of the encoding for a label such as "latin1". Throws RangeError for an unknown one. */
+/** Returns the name of the encoding for a label such as "latin1". Throws RangeError for an unknown label. */
 export function encodingNamed(label: string, cannot: string): string {
   try {
     return new TextDecoder(label).encoding;
@@ -128,7 +125,8 @@ function wideBytes(text: string, isLittle: boolean): Uint8Array<ArrayBuffer> {
 const TABLES = new Map<string, ReadonlyMap<string, number>>();
 const PAIRS = ["shift_jis", "euc-jp", "gbk", "gb18030", "big5", "euc-kr"];
 
-/** Returns the bytes of each character, as the runtime decodes them; the first if there are several. */
+/** Returns the bytes of each character, as the runtime decodes them. If several bytes mean a character, it returns the
+ * first. */
 function tableOf(encoding: string): ReadonlyMap<string, number> {
   const known = TABLES.get(encoding);
   if (known) return known;
@@ -152,7 +150,7 @@ function tableOf(encoding: string): ReadonlyMap<string, number> {
 
 function leadsOf(encoding: string): readonly number[] {
   const all = Array.from({ length: 0xfe - 0x81 + 1 }, (_, at) => 0x81 + at);
-  // These repeat characters of other rows.
+  // These rows repeat characters of other rows.
   if (encoding === "shift_jis") return all.filter((lead) => lead !== 0xed && lead !== 0xee);
   return encoding === "big5" ? [...all.filter((lead) => lead >= 0xa1), ...all.filter((lead) => lead < 0xa1)] : all;
 }

@@ -11,9 +11,8 @@ export const UNDO_ARGUMENTS = z.object({
   redo: z.boolean().optional(),
   force: z.boolean().optional(),
   dryRun: z.boolean().optional(),
-  /** The ids, separated by commas. */
   changes: z.string().optional(),
-  /** Pairs of QUERY@MS, separated by commas: of each query, only changes before that time count. */
+  /** Pairs of QUERY@MS, separated by commas. Only changes of a query before its time count. */
   cuts: z.string().optional(),
 });
 
@@ -25,14 +24,14 @@ interface Place {
 }
 
 /** Undoes changes of any conversation in a workspace and prints the result as JSON. The exit code is 1 if a file was
- * kept, or nothing undone. */
+ * kept, or if no change was undone. */
 export async function undoCli(
   { list = false, scope = "request", changes: ids, cuts, ...options }: z.infer<typeof UNDO_ARGUMENTS>,
   { print, workspace, root, home, places }: Place & { readonly places: FsPlaces },
 ): Promise<number> {
   const printJson = (value: unknown): void => print(`${JSON.stringify(value)}\n`);
   const notes: string[] = [];
-  const openRoot = () => Promise.resolve({ allowed: true, reason: "" }); // the user is the caller
+  const openRoot = () => Promise.resolve({ allowed: true, reason: "" }); // The caller is the user.
   const own = { workspace, home, ...(root === undefined ? {} : { root, openRoot }) };
   const view = { ...own, conversationId: "", note: (text: string) => void notes.push(text) };
   try {
@@ -58,7 +57,7 @@ function cutOf(text: string): { readonly queryId: string; readonly at: number } 
   return { queryId, at: Number(at) };
 }
 
-/** Lists changes, newest first. `kept` are the files that the undo of a change left unchanged. */
+/** Lists changes, newest first. `kept` has the files that the undo of a change left unchanged. */
 function listed(all: readonly Checkpoint[], { conversation = "" }: Pick<UndoOptions, "conversation">) {
   const open = new Map(openChanges(all).map((one) => [one.id, one]));
   return all.filter((one) => one.conversationId.startsWith(conversation)).reverse()

@@ -1,9 +1,8 @@
 import { type FirstEntries, firstEntries, smallTextFile } from "@vis/extension";
 import { join } from "node:path";
 
-/** The limit for entries of a folder that are read. */
 const MOST_ENTRIES = 1_000;
-/** A folder whose own size is larger may have very many entries. */
+/** A larger folder may have very many entries. */
 const SMALL_FOLDER = 64 * 1024;
 const MAX_BYTES = 64 * 1024;
 const MAX_NAMES = 24, MAX_CHARS = 160;
@@ -13,7 +12,7 @@ const UNTOLD = new Set(["node_modules", "__pycache__"]);
 
 type Read = (name: string) => Promise<string>;
 
-/** Files that identify the kind of a project, and how its tests run; "" if they do not show it. */
+/** Files that identify the kind of a project, with its test command; "" if they do not show it. */
 const PROJECTS:
   readonly (readonly [file: string, kind: string, test: (read: Read, has: Has) => Promise<string> | string])[] = [
     ["package.json", "Node", nodeTest],
@@ -39,8 +38,8 @@ const PROJECTS:
   ];
 type Has = (name: string) => boolean;
 
-/** Answers the first questions of nearly every request in one line. It has the names at the top, the kinds of project with
- * their test commands, and the environment of Python. Returns "" if the folder cannot be read. */
+/** Answers the first questions of nearly every request in one line. It lists the names in the workspace, the kinds of
+ * project with their test commands, and the environment of Python. Returns "" if the folder cannot be read. */
 export async function workspaceFacts(workspace: string): Promise<string> {
   const found = await entriesOf(workspace).catch(() => null);
   if (found === null) return "";
@@ -71,7 +70,6 @@ async function entriesOf(folder: string): Promise<FirstEntries> {
   return { entries: await Array.fromAsync(Deno.readDir(folder)), hasMore: false };
 }
 
-/** Returns the names with folders first. */
 function topOf(names: ReadonlyMap<string, boolean>, hasMore: boolean): string {
   const told = [...names].filter(([name]) => PLAIN.test(name) && !UNTOLD.has(name))
     .sort(([one, isFolder], [other, isOther]) => Number(isOther) - Number(isFolder) || (one < other ? -1 : 1))

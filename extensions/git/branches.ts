@@ -9,14 +9,12 @@ import { RecordReader } from "./records.ts";
 import { type GitState, readState, readStatus, refuseDuring } from "./status.ts";
 
 interface SwitchOptions {
-  /** Whether to create the branch. */
   readonly create?: boolean;
-  /** The commit at which a new branch starts; HEAD by default. */
   readonly from?: string;
 }
 
-/** Implements `git.switch`: goes to a branch, or to a commit or tag on no branch. Uncommitted changes are kept; git
- * refuses to overwrite them. */
+/** Implements `git.switch`, which checks out a branch, or a commit or tag without a branch. Git refuses to overwrite
+ * uncommitted changes. */
 export async function switchTo(env: EnvironmentView, to: string, options: SwitchOptions = {}): Promise<GitState> {
   const git = await Git.of(env, ["switch", to, options]);
   await goTo(git, { to, ...options });
@@ -58,7 +56,7 @@ async function isBranch(git: Git, name: string): Promise<boolean> {
   return (await git.run(["show-ref", "--verify", "--quiet", `refs/heads/${name}`])).code === 0;
 }
 
-/** Returns the only remote branch of this name, if there is no local one and no other commit of this name. */
+/** Returns the only remote branch of this name, if no local branch and no other commit has this name. */
 async function remoteBranch(git: Git, name: string): Promise<string | null> {
   if ((await git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`])).code === 0) {
     return null;
@@ -69,12 +67,11 @@ async function remoteBranch(git: Git, name: string): Promise<string | null> {
 }
 
 export interface BranchOptions {
-  /** The commit at which a new branch starts; HEAD by default. */
   readonly from?: string;
   /** Whether to switch to the branch, and create it if it does not exist. */
   readonly switch?: boolean;
   readonly delete?: boolean;
-  /** Whether `delete` may remove a branch even if it has commits that are nowhere else. */
+  /** Whether `delete` may remove a branch whose commits are on no other branch. */
   readonly force?: boolean;
 }
 
@@ -85,12 +82,10 @@ interface GitBranch {
   readonly date: Date;
   readonly current?: true;
   readonly upstream?: string;
-  /** The relation to its remote branch, such as "ahead 1, behind 2", or "gone". */
   readonly track?: string;
 }
 
 interface Branches {
-  /** The branch; null if HEAD is detached. */
   readonly current: string | null;
   readonly branches: readonly GitBranch[];
   readonly left: number;
@@ -108,7 +103,7 @@ const FORMAT = [
   "%(contents:subject)",
 ].join("%00");
 
-/** Implements `git.branch()`: returns all branches of this repository, newest first. */
+/** Implements `git.branch()`, which returns all branches of this repository, newest first. */
 export async function listBranches(env: EnvironmentView): Promise<Branches> {
   return await branchesOf(await Git.of(env));
 }
@@ -185,9 +180,7 @@ function branchOf(line: string): GitBranch {
 }
 
 export interface TagOptions {
-  /** The commit of the tag; HEAD by default. */
   readonly at?: string;
-  /** The message of the tag, whose author is the present committer. */
   readonly message?: string;
   readonly delete?: boolean;
 }
@@ -205,7 +198,7 @@ interface Tags {
 const MAX_TAGS = 200;
 const TAG_FIELDS = ["refname:short", "objectname", "*objectname", "creatordate:unix", "contents:subject"];
 
-/** Implements `git.tag`, which returns all tags, newest first. With a name, it creates or deletes one before. */
+/** Implements `git.tag`, which returns all tags, newest first. With a name, it first creates or deletes that tag. */
 export async function tag(env: EnvironmentView, name?: string, options: TagOptions = {}): Promise<Tags> {
   const { at = "HEAD", message, delete: remove = false } = options;
   if (name !== undefined) checkedRef(name);
@@ -262,9 +255,7 @@ async function tagsOf(git: Git): Promise<Tags> {
 }
 
 export interface WorktreeOptions {
-  /** The branch to create for it; without one, HEAD is detached. */
   readonly branch?: string;
-  /** The branch or commit at which it starts; HEAD by default. */
   readonly from?: string;
   readonly remove?: boolean;
   /** Whether `remove` may proceed even if the worktree has uncommitted changes. */
@@ -275,12 +266,11 @@ interface Worktree {
   readonly path: string;
   readonly hash: string | null;
   readonly branch: string | null;
-  /** The reason why git considers it gone. */
+  /** The reason why git considers the worktree gone. */
   readonly gone?: string;
   readonly locked?: true;
 }
 
-/** Implements `git.worktree()`. */
 export async function listWorktrees(env: EnvironmentView): Promise<readonly Worktree[]> {
   return await worktreesOf(await Git.of(env));
 }
@@ -314,7 +304,7 @@ export async function changeWorktree(
     ...(remove ? { opens: [join(target, ".git")] } : {}),
   });
   if (code !== 0) {
-    if (isNew && await isBranch(git, branch)) { // git makes it first
+    if (isNew && await isBranch(git, branch)) { // Git creates the branch before the worktree.
       await git.run(["branch", "--quiet", "-D", "--", branch], { changes: "repository" });
     }
     if (gitSays("notClean", stderr)) {
@@ -344,7 +334,7 @@ async function worktreesOf(git: Git): Promise<readonly Worktree[]> {
     const gone = facts.get("prunable"), hash = facts.get("HEAD") ?? "";
     return {
       path: nameOf(facts.get("worktree") ?? ""),
-      hash: /^0*$/.test(hash) ? null : hash, // git writes zeros before the first commit
+      hash: /^0*$/.test(hash) ? null : hash, // Git writes zeros before the first commit.
       branch: facts.get("branch")?.replace(/^refs\/heads\//, "") ?? null,
       ...(gone === undefined ? {} : { gone }),
       ...(facts.has("locked") ? { locked: true } : {}),

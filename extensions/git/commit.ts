@@ -10,7 +10,7 @@ import { closestRepository } from "./repository.ts";
 import { SAFE_ENVIRONMENT, safeArguments } from "./safe_config.ts";
 import { type FileStatus, type GitState, halfRenames, readState, readStatus } from "./status.ts";
 
-/** Implements `git.init`: makes a repository of the workspace, without hooks or other files of a template. */
+/** Implements `git.init`, which makes a repository of the workspace, without hooks or other files of a template. */
 export async function init(
   env: EnvironmentView,
   { branch = "main" }: { readonly branch?: string } = {},
@@ -46,16 +46,15 @@ export async function init(
 
 export interface Added {
   readonly files: readonly { readonly path: string; readonly change: "added" | "modified" | "deleted" }[];
-  /** The number of files that are not listed. */
   readonly left: number;
 }
 
 const SHOWN = 500;
 const MOST = 100_000;
-/** The limit for missing files among which the earlier name of a new one is looked for. */
+/** The limit for missing files that can be the earlier name of a new file. */
 const MOST_MOVED = 1_000;
 
-/** Implements `git.add`: stages new, changed and removed files below the paths. */
+/** Implements `git.add`, which stages new, changed and removed files below the paths. */
 export async function add(env: EnvironmentView, paths: string | readonly string[]): Promise<Added> {
   const list = typeof paths === "string" ? [paths] : paths;
   const git = await Git.of(env, ["add", paths]);
@@ -64,7 +63,7 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
     all: true,
     limit: MOST,
     cannot: "Cannot add",
-    ...(printed.length > 0 ? {} : { paths: list }), // such names cannot be arguments
+    ...(printed.length > 0 ? {} : { paths: list }), // Such names cannot be arguments.
   });
   if (left > 0) throw new Error(`Cannot add over ${MOST} files at once: name folders`);
   const changed = files.filter((file) => file.untracked || file.changed || file.conflict)
@@ -75,7 +74,7 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   await refuseFiltered(git, names);
   // Git knows no path of a file whose removal is already staged.
   const gone = new Set(files.filter((file) => file.staged === "deleted").map(({ path }) => path));
-  for (const path of names) gone.delete(path); // it exists again
+  for (const path of names) gone.delete(path); // The file exists again.
   const input = list.filter((path) => !gone.has(path)).map((path) => `${printedName(path)}\n`).join("");
   if (input === "" && list.length > 0) return { files: [], left: 0 };
   const { code, stderr } = await git.run(["add", "--pathspec-from-file=-"], { changes: "repository", input });
@@ -83,12 +82,12 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   return { files: changed.slice(0, SHOWN).map(addedFile), left: Math.max(0, changed.length - SHOWN) };
 }
 
-/** Throws Error for files in another repository: git would store its commit instead of its files. A submodule of the
- * last commit may move to another commit. */
+/** Throws Error for files in another repository, because git would store its commit instead of its files. A submodule
+ * of the last commit may move to another commit. */
 function refuseRepositories(git: Git, files: readonly FileStatus[], list: readonly string[]): void {
   const { workspace } = git.repository;
   const paths = files.filter(({ submodule }) => !submodule).map(({ path }) => path);
-  const found = new Set(paths.filter((path) => path.endsWith("/"))); // git lists the files of all other folders
+  const found = new Set(paths.filter((path) => path.endsWith("/"))); // Git lists the files of all other folders.
   const folders = new Set<string>();
   for (const path of [...paths, ...list]) {
     for (let at = dirname(normalize(path)); at !== "." && at !== ".." && at !== "/"; at = dirname(at)) folders.add(at);
@@ -114,19 +113,16 @@ async function addError(git: Git, stderr: string): Promise<Error> {
 }
 
 export interface CommitOptions {
-  /** Whether to include every changed file that git tracks. */
   readonly all?: boolean;
-  /** The files whose current state is committed, including new ones, whatever else is staged. For a rename, its other
-   * name is included. */
+  /** The files to commit in their current state, including new files. Other staged changes are not committed. The other
+   * name of a renamed file is included. */
   readonly paths?: string | readonly string[];
-  /** Whether to replace the last commit. */
   readonly amend?: boolean;
   readonly allowEmpty?: boolean;
 }
 
 type Made = Commit & Readonly<Record<"files" | "added" | "deleted", number>>;
 
-/** Implements `git.commit`. */
 export async function commit(env: EnvironmentView, message: string, options: CommitOptions = {}): Promise<Made> {
   const { all = false, paths, amend = false, allowEmpty = false } = options;
   if (all && paths !== undefined) throw new TypeError("Cannot commit all and some paths: use only one of them");
@@ -176,7 +172,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
   return await lastCommit(git);
 }
 
-/** Returns the old names of new files: git knows the same contents under these names, and the files there are gone. */
+/** Returns the old names of new files. Git knows the same contents under these names, and the files there are gone. */
 async function movedFrom(
   git: Git,
   fresh: readonly string[],
@@ -212,7 +208,7 @@ async function lastCommit(git: Git): Promise<Made> {
   };
 }
 
-/** Git writes only the message that nothing is staged to its standard output. */
+/** Git writes only the message that no change is staged to its standard output. */
 async function commitError(git: Git, stdout: string, stderr: string): Promise<Error> {
   const { files, count } = await readStatus(git);
   if (count.conflicts > 0) {
@@ -243,13 +239,13 @@ export async function newSecrets(
 ): Promise<ReadonlySet<string>> {
   const found = paths.filter((path) => isSecretFile(path, secrets));
   if (found.length === 0) return new Set();
-  // This fails if there is no commit yet.
+  // This command fails before the first commit.
   const { code, stdout } = await git.run(["ls-tree", "-r", "-z", "--name-only", "HEAD", "--", ...found]);
   const committed = new Set(code === 0 ? stdout.split("\0") : []);
   return new Set(found.filter((path) => !committed.has(path)));
 }
 
-/** Throws Error if git would keep a new file that may hold keys: from then on, it would show it without approval. */
+/** Throws Error if git would keep a new file that may hold keys. Git would later show it without approval. */
 export async function refuseNewSecrets(
   git: Git,
   paths: readonly string[],
@@ -260,8 +256,8 @@ export async function refuseNewSecrets(
   if (secret !== undefined) throw new Error(`${cannot} ${secret}: it may hold keys; name other paths, or ignore it`);
 }
 
-/** Throws Error if a file would be stored without the filter in its attributes. The repository chooses filter programs,
- * so none are run here. */
+/** Throws Error if a file would be stored without the filter in its attributes. No filters run here, because the
+ * repository chooses their programs. */
 export async function refuseFiltered(git: Git, paths: readonly string[], cannot = "Cannot add"): Promise<void> {
   if (paths.length === 0) return;
   const { code, stdout, stderr } = await git.run(["check-attr", "filter", "--stdin"], {
@@ -290,7 +286,7 @@ export interface Commit {
   readonly short: string;
   readonly parents: readonly string[];
   readonly author: Person;
-  /** Present only if the committer is not the author. */
+  /** The field is present only if the committer is not the author. */
   readonly committer?: Person;
   readonly refs?: readonly string[];
   readonly subject: string;
@@ -302,7 +298,6 @@ const MAX_BODY = 10_000;
 /** The format for `--format`: one line per field, the message last. */
 export const COMMIT_FORMAT = ["%H", "%h", "%P", "%an", "%ae", "%at", "%cn", "%ce", "%ct", "%D", "%B"].join("%n");
 
-/** Parses a commit printed with `COMMIT_FORMAT`. */
 export function commitOf(text: string): Commit {
   const [hash = "", short = "", parents = "", an, ae, at, cn, ce, ct, refs = "", ...message] = text.split("\n");
   const author = personOf(an, ae, at);

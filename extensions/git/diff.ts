@@ -10,7 +10,6 @@ export interface DiffOptions {
   readonly from?: string;
   /** The newer side; the workspace by default. */
   readonly to?: string;
-  /** Whether to show the changes of the next commit. */
   readonly staged?: boolean;
   readonly paths?: string | readonly string[];
   readonly context?: number;
@@ -27,7 +26,6 @@ interface FileDiff {
   /** The old and new mode if they differ, such as "100644 → 100755". */
   readonly mode?: string;
   readonly hunks: readonly DiffHunk[];
-  /** The number of changed lines that are not shown, or not whole. */
   readonly left?: number;
 }
 
@@ -38,7 +36,6 @@ interface DiffHunk {
   readonly newLines: number;
   /** Git's description of the place, usually the function. */
   readonly heading: string;
-  /** The lines, prefixed with a blank, `+` or `-`. */
   readonly text: string;
 }
 
@@ -52,7 +49,8 @@ export interface Diff {
 const MAX_CHARS = 400_000;
 const MAX_FILES = 300;
 
-/** Arguments that fix the format of patches, whatever the repository configures, and prevent external diff programs. */
+/** These arguments fix the format of patches against the settings of a repository, and prevent external diff
+ * programs. */
 export const PATCH_ARGUMENTS: readonly string[] = [
   "--patch",
   "--no-ext-diff",
@@ -68,7 +66,6 @@ export const PATCH_ARGUMENTS: readonly string[] = [
   "-O/dev/null",
 ];
 
-/** Implements `git.diff`. */
 export async function diff(env: EnvironmentView, options: DiffOptions = {}): Promise<Diff> {
   const { from, to, staged = false, paths, context = 3, maxChars = MAX_CHARS } = options;
   if (to !== undefined && (from === undefined || staged)) {
@@ -107,7 +104,7 @@ async function withoutNewSecrets(git: Git, env: EnvironmentView, diff: Diff): Pr
   return { ...diff, files };
 }
 
-/** Reads a patch line by line. Counts all lines, but keeps a bounded part. */
+/** Reads a patch line by line. It counts all lines, and keeps a bounded part. */
 export class PatchReader {
   readonly #limits: { readonly files: number; readonly chars: number };
   readonly #files: OpenFile[] = [];
@@ -115,8 +112,8 @@ export class PatchReader {
   #file: OpenFile | null = null;
   #hunk: OpenHunk | null = null;
   #chars = 0;
-  /** The numbers of lines that the open hunk still expects, of each older side and of the newer one. Until then, a text
-   * that looks like a header is not one. */
+  /** The numbers of lines that the open hunk still expects, of each older side and of the newer one. Until they are
+   * zero, a line that looks like a header is text. */
   #old: number[] = [];
   #new = 0;
 
@@ -234,7 +231,6 @@ interface OpenFile {
   oldMode: string;
   newMode: string;
   left: number;
-  /** The number of marks of each line; 2 for a merge. */
   readonly marks: 1 | 2;
   readonly hunks: OpenHunk[];
   readonly texts: FileLines;
@@ -242,7 +238,7 @@ interface OpenFile {
 
 const HUNK = /^@@+ -(\d+)(?:,(\d+))? (?:-\d+(?:,\d+)? )*\+(\d+)(?:,(\d+))? @@+ ?(.*)$/s;
 
-/** Returns the numbers of lines of each older side: two in a merge. */
+/** Returns the number of lines of each older side. A merge has two. */
 function oldCounts(header: string): number[] {
   const [sides = ""] = header.split(/ @@/, 1);
   return [...sides.matchAll(/ -\d+(?:,(\d+))?/g)].map(([, count = "1"]) => Number(count));

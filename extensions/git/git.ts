@@ -17,13 +17,12 @@ type Spawn = NonNullable<EnvironmentView["spawn"]>;
 
 const TIMEOUT_MS = 120_000;
 
-/** The limit for output that is not streamed. */
 const MAX_BYTES = 4 << 20;
 
-/** Settings and programs of a repository, which git never changes here. */
+/** Git never changes these settings and programs of a repository here. */
 const KEPT = ["config", "config.worktree", "commondir", "hooks", "info/attributes", "modules"];
 
-/** Paths that a commit changes in a repository outside of the workspace. The command wall keeps its hooks and settings
+/** A commit changes these paths in a repository outside of the workspace. The command wall keeps its hooks and settings
  * read-only. */
 const CHANGED = ["objects", "refs", "logs", "worktrees"];
 
@@ -32,12 +31,13 @@ const SHOWN_CALL = 2_000;
 
 export interface GitOptions {
   readonly input?: string;
-  /** The part that git may change; nothing by default, so that no program started by git can change anything either. */
+  /** The part that git may change. By default it is empty, so that programs started by git cannot change files
+   * either. */
   readonly changes?: "repository" | "workspace";
-  /** The `.git` folders of other repositories of the workspace that it may change. */
+  /** The `.git` folders of other repositories of the workspace that git may change. */
   readonly opens?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Receives standard output as it arrives, instead of in the result. */
+  /** Receives standard output as it arrives; the result then has none. */
   readonly take?: (chunk: Uint8Array) => void;
 }
 
@@ -75,7 +75,7 @@ export class Git {
     this.repository = repository;
   }
 
-  /** `call` names a call that changes something, for the approval. Throws Error if there is no repository or no wall. */
+  /** `call` names the changing call for the approval. Throws Error without a repository or a wall. */
   static async of(env: EnvironmentView, call: Call | null = null): Promise<Git> {
     if (!env.spawn) throw new Error("Cannot use git here: this conversation has no wall for programs");
     const repository = await findRepository(env.root ?? env.workspace);
@@ -94,12 +94,11 @@ export class Git {
     return git;
   }
 
-  /** The settings of the repository only, not the user's own. */
+  /** The settings of the repository only, without the user's own. */
   get settings(): readonly GitSetting[] {
     return this.#settings;
   }
 
-  /** The extension's section of the settings. */
   get config(): unknown {
     return this.#env.config;
   }
@@ -127,9 +126,9 @@ export class Git {
         ...safeArguments(),
         ...args,
       ], {
-        answered: true, // it runs no program that the repository names
-        cwd: null, // git and its programs must not count as programs of the workspace
-        // Its lock files are removed only if it is asked to end, not if it is killed.
+        answered: true, // Git runs no program that the repository names.
+        cwd: null, // Git and its programs must not count as programs of the workspace.
+        // Git removes its lock files when it is asked to end, and leaves them when it is killed.
         lifetime: "conversation",
         stop: stop.signal,
         ...limits,
@@ -154,7 +153,7 @@ export class Git {
     }
   }
 
-  /** Whether git or Vis run or read one of these files of the repository because of settings. */
+  /** Returns whether git or Vis run or read one of these files of the repository because of settings. */
   async isAnyObeyed(names: readonly string[]): Promise<boolean> {
     const { workspace, obeyedPaths } = this.#env, top = this.repository.workspace;
     const found = await obeyedPaths?.(names.map((name) => relative(workspace, join(top, name))));
@@ -168,7 +167,6 @@ export class Git {
     });
   }
 
-  /** Asks the user before files outside of the workspace are changed. */
   async #askForAll(): Promise<void> {
     const { workspace: top } = this.repository, [name = ""] = this.#call ?? [];
     const isIn = (path: unknown): boolean => isWithin(resolve(top, String(path)), this.#env.workspace);
@@ -213,7 +211,7 @@ export class Git {
     this.#settings = stdout.split("\0").flatMap(settingOf);
   }
 
-  /** Returns null if only git can determine its content. Throws Error for a link that git does not see and would
+  /** Returns null if only git can determine the content. Throws Error for a link that git does not see and would
    * skip. */
   async #settingsText(path: string): Promise<string | null> {
     const info = await Deno.lstat(path).catch(() => null);
@@ -258,7 +256,7 @@ export async function askToChange(
   );
 }
 
-/** Writes the call as the model would: `git.commit("fixed", {"all":true})`. */
+/** Returns the call as the model would write it: `git.commit("fixed", {"all":true})`. */
 function callText([name, ...args]: Call): string {
   const isGiven = (arg: unknown): boolean =>
     arg !== undefined && (typeof arg !== "object" || arg === null || Object.keys(arg).length > 0);
@@ -268,7 +266,6 @@ function callText([name, ...args]: Call): string {
   })`;
 }
 
-/** Git's wording of errors that callers distinguish. */
 const WORDS = {
   noCommit: /does not have any commits yet|bad default revision/,
   notMerged: /is not fully merged/,
@@ -294,13 +291,12 @@ export function gitSays(what: keyof typeof WORDS, stderr: string): boolean {
   return WORDS[what].test(stderr);
 }
 
-/** Returns the path for which git found nothing. */
 export function unmatchedPath(stderr: string): string | undefined {
   // deno-lint-ignore vis/no-message-parsing -- git's exit codes do not distinguish errors
   return /pathspec '(.*)' did not match any file/.exec(stderr)?.[1];
 }
 
-/** Returns files that git did not overwrite because they have uncommitted changes, or are not tracked. */
+/** Returns the files that git did not overwrite because they have uncommitted changes or are not tracked. */
 function overwrittenPaths(stderr: string): readonly string[] {
   const listed = /would be (?:overwritten|removed) by [\w -]+:\n((?:[ \t]+\S.*\n)+)/.exec(`${stderr}\n`)?.[1] ?? "";
   return listed.split("\n").map((line) => line.trim()).filter((line) => line !== "");
@@ -317,7 +313,7 @@ export function plainReason(stderr: string): string {
   return plain.length > MAX_REASON ? `${plain.slice(0, MAX_REASON)}…` : plain.replace(/[.;]+$/, "");
 }
 
-/** Returns the error for a call that git refused; it mentions uncommitted work if git does. */
+/** Returns the error for a call that git refused. It mentions uncommitted work if git does. */
 export function gitRefusal({ stdout, stderr }: Pick<GitResult, "stdout" | "stderr">, cannot: string): Error {
   const said = stderr.trim() || stdout;
   const paths = overwrittenPaths(said);

@@ -7,14 +7,11 @@ import { checkedRef, columns, missingFile, nameOf, NoCommitError, pathArguments,
 import { FileLines, fileText, type KeptLine, noteGuesses, RecordReader, wholeCharacters } from "./records.ts";
 
 export interface LogOptions {
-  /** A branch, a commit, or a range such as main..HEAD; HEAD by default. */
   readonly ref?: string;
   readonly paths?: string | readonly string[];
   readonly limit?: number;
   readonly skip?: number;
-  /** A part of the author's name or address. */
   readonly author?: string;
-  /** A part of the message. */
   readonly grep?: string;
   readonly since?: string | Date;
   readonly until?: string | Date;
@@ -24,14 +21,12 @@ export interface LogOptions {
 
 interface CommitLog {
   readonly commits: readonly Commit[];
-  /** The number of older commits that match too. */
   readonly left: number;
 }
 
 const LIMIT = 50;
 const NOTHING: CommitLog = { commits: [], left: 0 };
 
-/** Implements `git.log`. */
 export async function log(env: EnvironmentView, options: LogOptions = {}): Promise<CommitLog> {
   const { ref = "HEAD", limit = LIMIT, skip = 0 } = options;
   const wanted = [...filters(options), checkedRef(ref, { range: true }), ...pathArguments(options.paths)];
@@ -57,7 +52,7 @@ export async function log(env: EnvironmentView, options: LogOptions = {}): Promi
 function filters({ author, grep, since, until, firstParent }: LogOptions): readonly string[] {
   const date = (time: string | Date): string => typeof time === "string" ? time : time.toISOString();
   return [
-    // The pattern is treated as text, so that it cannot keep the machine busy.
+    // Git treats the pattern as text, so that it cannot keep the machine busy.
     "--fixed-strings",
     "--regexp-ignore-case",
     ...(author === undefined ? [] : [`--author=${author}`]),
@@ -106,7 +101,7 @@ interface Wanted {
 const MAX_CHARS = 400_000, MAX_FILES = 300, MAX_ENTRIES = 2_000;
 const NUL = 0, NEWLINE = 10;
 
-/** Implements `git.show`: returns a commit with its changes, or the object of a name such as HEAD:src/app.ts. */
+/** Implements `git.show`, which returns a commit with its changes, or the object of a name such as HEAD:src/app.ts. */
 export async function show(env: EnvironmentView, ref = "HEAD", options: ShowOptions = {}): Promise<GitObject> {
   const name = checkedRef(ref);
   const git = await Git.of(env);
@@ -209,19 +204,17 @@ export interface BlameOptions {
   readonly to?: number;
 }
 
-/** Consecutive lines from one commit. */
 interface Origin {
   readonly from: number;
   readonly to: number;
-  /** The hash; null if not committed. */
+  /** The hash; null if the lines are not committed. */
   readonly hash: string | null;
   readonly author: string;
   readonly date: Date;
   readonly subject: string;
-  /** The file's name in that commit, if it was different. */
   readonly path?: string;
   readonly text: string;
-  /** Present if `text` has only the beginning of the line. */
+  /** The field is present if `text` has only the beginning of the line. */
   readonly cut?: true;
 }
 
@@ -234,7 +227,6 @@ interface CommitFacts {
 
 const MAX_LINES = 2_000;
 
-/** Implements `git.blame`. */
 export async function blame(
   env: EnvironmentView,
   path: string,

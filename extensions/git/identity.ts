@@ -3,7 +3,6 @@ import { homedir } from "node:os";
 import { type GitSetting, userGitSettings, z } from "@vis/extension";
 import { Git } from "./git.ts";
 
-/** The extension's section of the settings. */
 export const IdentityConfig = z.strictObject({
   name: z.string().min(1).optional().describe("Author name of commits; overrides git's user.name"),
   email: z.string().min(1).optional().describe("Author address of commits; overrides git's user.email"),
@@ -14,7 +13,7 @@ interface Identity {
   readonly email: string;
 }
 
-/** Returns variables that name the author of commits. Throws Error if none is set. */
+/** Returns variables that name the author of commits. Throws Error if no author is set. */
 export async function committer(git: Git): Promise<Readonly<Record<string, string>>> {
   const { config, settings, repository: { gitDir } } = git;
   return committerVariables(await identityOf({ config, settings, gitDir }));

@@ -8,30 +8,28 @@ import { RecordReader } from "./records.ts";
 
 const MOST_FOLDERS = 1000;
 
-/** Vis's folder, which is read-only for git too. */
 const OWN = ".vis";
 
 /** The modes of git for a missing file, and for a submodule, whose folder git leaves unchanged. */
 const NONE = "000000", SUBMODULE = "160000";
 
-/** The files that a change of the workspace would bring. */
 export type IncomingNames =
-  /** Files of a commit, or the files at its `paths`, that the index does not have. Uncommitted changes stay if it
-   * `carries` them. */
+  /** The files of a commit, or the files at its `paths`, that the index does not have. `carries` keeps uncommitted
+   * changes. */
   | { readonly commit: string; readonly carries?: boolean; readonly paths?: readonly string[] }
-  /** Files that changed from the first to the second; with `sinceFork`, since their common ancestor. */
+  /** The files that changed from the first commit to the second; with `sinceFork`, since their common ancestor. */
   | { readonly from: string; readonly to: string; readonly sinceFork?: boolean }
-  /** Files that each of these commits changes, or restores if it is reverted. */
+  /** The files that each of these commits changes, or restores if it is reverted. */
   | { readonly each: readonly string[]; readonly reverted?: boolean };
 
-/** Refuses changes that would overwrite untracked files (ignored ones too), change Vis's folder, or bring a repository.
- * Returns arguments for a merge, so that it follows no renames onto files that git or Vis obey, such as a folder of
- * hooks. Throws Error. */
+/** Throws Error for changes that would overwrite untracked files (ignored ones too), change Vis's folder, or bring a
+ * repository. Returns arguments for a merge, so that it follows no renames onto files that git or Vis obey, such as a
+ * folder of hooks. */
 export async function refuseIncoming(
   git: Git,
   { incoming, base = "HEAD", cannot }: {
     readonly incoming: readonly IncomingNames[];
-    /** The commit whose files the workspace has meanwhile. */
+    /** The commit that has the workspace's present files. */
     readonly base?: string;
     readonly cannot: string;
   },
@@ -56,7 +54,7 @@ const NO_RENAMES = [
   ...["-c", "pull.twohead=recursive"],
 ];
 
-/** Whether a merge could put these changes into files with other names that git or Vis obeys. */
+/** Returns whether a merge could apply these changes to files with other names that git or Vis obey. */
 async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: string): Promise<boolean> {
   const changed = changes.flatMap((one) => one.changed);
   if (changed.length === 0) return false;
@@ -68,7 +66,7 @@ async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: st
   return changed.some(isElsewhere) && await git.isAnyObeyed(files);
 }
 
-/** Throws Error if a call would change one of these files in Vis's folder: it is read-only, and git would stop
+/** Throws Error if a call would change one of these files in Vis's folder, which is read-only. Git would stop
  * halfway. */
 export function refuseOwn(names: readonly string[], cannot: string): void {
   const own = [...new Set(names.filter(isOwn))];
@@ -81,9 +79,7 @@ function isOwn(name: string): boolean {
 }
 
 interface Changes {
-  /** The incoming files, with their modes. */
   readonly files: readonly (readonly [name: string, mode: string])[];
-  /** All files that a merge changes. */
   readonly changed: readonly { readonly name: string; readonly isNew: boolean }[];
   /** Files of Vis's folder that would differ from the index, or be missing. */
   readonly own: readonly string[];
@@ -92,7 +88,7 @@ interface Changes {
 async function changesOf(git: Git, incoming: IncomingNames): Promise<Changes> {
   const files: (readonly [name: string, mode: string])[] = [], changed: Changes["changed"][number][] = [];
   let own: string[] = [], modes: readonly string[] | null = null;
-  // A record of modes and hashes is followed by one of the name.
+  // A record of the name follows each record of modes and hashes.
   const take = (record: string): void => {
     if (modes === null) return void (modes = record.slice(1).split(" ", 2));
     const [before = NONE, after = NONE] = modes;
@@ -115,10 +111,10 @@ async function changesOf(git: Git, incoming: IncomingNames): Promise<Changes> {
   }
   const others = ["diff", "--name-only", "--no-renames", "-z"];
   const hasHead = own.length > 0 && (await git.run(["rev-parse", "--verify", "--quiet", "HEAD"])).code === 0;
-  if (hasHead && "commit" in incoming && incoming.carries) { // git keeps a staged change
+  if (hasHead && "commit" in incoming && incoming.carries) { // Git keeps a staged change.
     const differ = new Set(await namesOf(git, [...others, "HEAD", incoming.commit, "--", OWN]));
     own = own.filter((name) => differ.has(name));
-  } else if (hasHead && "to" in incoming) { // the workspace may already have this change
+  } else if (hasHead && "to" in incoming) { // The workspace may already have this change.
     const differ = new Set(await namesOf(git, [...others, "--cached", incoming.to, "--", OWN]));
     own = own.filter((name) => differ.has(name));
   }
@@ -174,22 +170,22 @@ async function untrackedAt(git: Git, names: readonly string[]): Promise<readonly
 
 const REPOSITORY_PARTS = ["head", "commondir", "objects", "refs"] as const;
 
-/** The mode of a submodule in a tree. */
 const SUBMODULE_ENTRY = "160000 ";
 
 /** Matches settings of a submodule that name neither a program nor a file. */
 const PLAIN =
   /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)|extensions\.objectformat|remote\..*\.(?:url|fetch)|branch\..*\.(?:remote|merge|rebase)|user\.(?:name|email))$/;
 
-/** The limit for names below a submodule that are checked. */
+/** The limit for checked names below a submodule. */
 const MOST_NAMES = 100_000;
 
 const ANY = /(?:^|\/)(?:head|commondir|objects|refs)(?:\/|$)/i;
 
-/** Throws Error if incoming files would plant or change a repository, whose settings can run commands when git is
- * called there. The files come from a commit or from `names`, and git would take a folder below `place` for a
- * repository. It also throws if a submodule would replace a repository that can run commands. Folders that HEAD
- * already has do not count. */
+/** Throws Error if incoming files would add or change a repository, whose settings can run commands when git is called
+ * there. It also throws if a submodule would replace a repository that can run commands.
+ *
+ * The files belong to a commit, or are `names`. Git would take a folder below `place` for a repository. Folders that
+ * HEAD already has do not count. */
 export async function refusePlanted(
   git: Git,
   { commit, names = [], modules = [], place, cannot }: {
@@ -207,7 +203,7 @@ export async function refusePlanted(
       `Cannot ${cannot}: git would take ${folder || "its top folder"} for a repository, whose settings can run ` +
         "commands; leave it to the user",
     );
-  for (let at = place; at !== workspace; at = dirname(at)) { // it may be a new folder that is called objects
+  for (let at = place; at !== workspace; at = dirname(at)) { // It may be a new folder with the name "objects".
     const folder = dirname(at), there = await partsOf(folder), made = basename(at).toLowerCase();
     if (isPart(made) && isRepository(new Set([...there, made]))) throw refused(relative(workspace, folder));
   }
@@ -224,7 +220,7 @@ export async function refusePlanted(
   }
 }
 
-/** Whether a folder is a repository in the workspace too, and the commit does not change it. */
+/** Returns whether a folder is a repository in the workspace too, and the commit does not change it. */
 async function isKnown(git: Git, commit: string, folder: string): Promise<boolean> {
   if (!isRepository(await partsOf(join(git.repository.workspace, folder)))) return false;
   const trees = ["HEAD", commit].map((one) => folder === "" ? `${one}^{tree}` : `${one}:${folder}`);
@@ -237,15 +233,15 @@ function isRepository(parts: ReadonlySet<string>): boolean {
   return parts.has("head") && (parts.has("commondir") || (parts.has("objects") && parts.has("refs")));
 }
 
-/** Whether HEAD has a submodule there too, whose repository no command changes. */
+/** Returns whether HEAD has a submodule there too, whose repository no command changes. */
 async function isSubmodule(git: Git, folder: string): Promise<boolean> {
   const { stdout } = await git.run(["ls-tree", "-z", "--full-tree", "HEAD", "--", folder]);
   return stdout.startsWith(SUBMODULE_ENTRY);
 }
 
-/** Whether git would run nothing in a submodule at this folder. It has no repository, or its repository is in the
- * workspace's `.git`, which no command changes. A repository with plain settings and no hooks, as a switch leaves
- * behind, also runs nothing. */
+/** Returns whether git would run no program in a submodule at this folder. That holds without a repository, and for a
+ * repository in the workspace's `.git`, which no command changes. It also holds for a repository with plain settings
+ * and no hooks, which a switch leaves behind. */
 async function runsNothing({ repository }: Git, folder: string): Promise<boolean> {
   const dot = join(folder, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });
   if (info === undefined) return true;
@@ -267,7 +263,7 @@ function hasHooks(folder: string): boolean {
   return info !== undefined && (!info.isDirectory() || readdirSync(folder).some((name) => !name.endsWith(".sample")));
 }
 
-/** Whether there are repositories below the one of a folder, or more names than are checked. */
+/** Returns whether repositories exist below the repository of a folder, or more names than are checked. */
 function hasRepositories(top: string): boolean {
   const open = [top];
   let count = 0;
@@ -280,8 +276,8 @@ function hasRepositories(top: string): boolean {
   return false;
 }
 
-/** Returns the parts of a repository that each folder of a commit has, and its submodules; nothing for an unknown
- * commit. */
+/** Returns the parts of a repository that each folder of a commit has, and its submodules. The result of an unknown
+ * commit is empty. */
 async function partsIn(
   git: Git,
   commit: string,
@@ -314,7 +310,6 @@ function isPart(name: string): boolean {
   return REPOSITORY_PARTS.some((part) => part === name);
 }
 
-/** Returns the parts of a repository that a folder on the disk has. */
 async function partsOf(folder: string): Promise<ReadonlySet<string>> {
   const parts = ["HEAD", ...REPOSITORY_PARTS.slice(1)];
   const there = await Promise.all(parts.map((name) => Deno.lstat(join(folder, name)).then(() => true, () => false)));

@@ -1,7 +1,10 @@
-/** The extension `git`: the repository of a workspace, as data. Read `git.ts` first: each call runs git behind the
- * command wall, without programs that the repository names (`safe_config.ts`), in the repository that `repository.ts`
- * finds. Then each topic has a file: `status.ts`, `diff.ts` and `history.ts` read. `commit.ts`, `branches.ts`,
- * `sequence.ts` and `uncommitted.ts` change the repository, after `incoming.ts` has checked the incoming files. */
+/** The extension `git`: the repository of a workspace, as data.
+ *
+ * Read `git.ts` first. Each call runs git behind the command wall, without programs that the repository names
+ * (`safe_config.ts`), in the repository that `repository.ts` finds.
+ *
+ * Each topic has a file. `status.ts`, `diff.ts` and `history.ts` read. `commit.ts`, `branches.ts`, `sequence.ts` and
+ * `uncommitted.ts` change the repository, after `incoming.ts` has checked the incoming files. */
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -51,7 +54,7 @@ const BRANCHES =
 const STATE =
   "{branch: string|null, commit, subject, uncommitted: number, during?, conflicts?: {path, conflict}[], next?}";
 
-/** Names of other tools for parts of results. */
+/** Models know these names for parts of results from other tools. */
 const under = (key: string, names: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(names).map(([name, instead]) => [`${key}.${name}`, instead]));
 const PATH_NAMES = { file: "path", filename: "path", name: "path" };
@@ -80,10 +83,9 @@ const PICK = z.tuple([
   z.strictObject(PICKED).optional(),
 ]);
 
-/** Functions whose first argument names paths. */
 const PATHS_FIRST: readonly string[] = ["add", "restore", "blame"];
 
-/** The function's two names, since models call it by either. */
+/** Models call the function by either name. */
 const SWITCH = {
   doc: "Goes to a branch (create: a new one), tag or commit; uncommitted changes come along.",
   untimed: true,
@@ -105,7 +107,7 @@ export default defineExtension({
   config: IdentityConfig,
   activate: () => hasGit(),
   prompt: async (env) => {
-    // `git.init` makes a repository if there is none.
+    // `git.init` makes a repository if the workspace has none.
     const dot = `${env.root ?? env.workspace}/.git`;
     if (!isRepository(dot)) return "";
     const on = await headOf(dot, env);
@@ -394,9 +396,8 @@ export default defineExtension({
   ].map((symbol) => ({ ...symbol, fn: inFolder(symbol.fn, { paths: PATHS_FIRST.includes(symbol.name) }) })),
 });
 
-/** Whether git is installed. */
 export function hasGit(programs: readonly string[] = PROGRAMS): boolean {
-  return programs.some((path) => existsSync(path)); // Deno.statSync would make an error for a missing one
+  return programs.some((path) => existsSync(path)); // Deno.statSync would make an error for a missing file.
 }
 
 /** A request waits at most this long to learn whether the repository has changes. */
@@ -404,7 +405,7 @@ const LOOK_MS = 500;
 /** Git needs longer for an index of more bytes, which has about 20,000 files. */
 const LOOK_BYTES = 2 << 20;
 
-/** Returns ", on branch main with 2 changed files"; "" if the branch is not clear. It is read without git. */
+/** Returns ", on branch main with 2 changed files"; "" if the branch is not clear. It finds the branch without git. */
 async function headOf(path: string, env: EnvironmentView): Promise<string> {
   const folder = await gitFolderOf(dirname(path)).catch(() => null);
   const head = folder === null ? "" : await smallTextFile(join(folder, "HEAD"), { most: 1_000 }) ?? "";

@@ -1,4 +1,4 @@
-/** Names of commits and files: as arguments of git and in its output, with the errors for unknown ones. */
+/** Handles names of commits and files as arguments of git and in its output, with the errors for unknown names. */
 import { relative, resolve } from "node:path";
 import { type HostFunction, nearestNames } from "@vis/extension";
 import { Git, gitSays, plainReason } from "./git.ts";
@@ -28,12 +28,12 @@ export async function commitHash(git: Git, ref: string, cannot: string): Promise
   return hash;
 }
 
-/** There is no commit, or none of the branch that HEAD names. */
+/** The repository has no commit, or the branch of HEAD has none. */
 export class NoCommitError extends Error {
   override readonly name = "NoCommitError";
 }
 
-/** Returns the error for a failed call. For an unknown name, even if git was not run, it lists the existing ones. */
+/** Returns the error for a failed call. For an unknown name, even if git was not run, it lists the existing names. */
 export async function refError(
   git: Git,
   { cannot, stderr, refs }: {
@@ -58,8 +58,8 @@ export async function refError(
   return new Error(`${cannot}: there is no ${wanted}; the nearest are ${nearestNames(wanted, known).join(", ")}`);
 }
 
-/** Returns paths as arguments after `--`, which is added even without paths, so that no earlier argument is read as
- * one. Throws TypeError for an invalid path. */
+/** Returns paths as arguments after `--`. It adds `--` even without paths, so that git cannot read an earlier argument
+ * as a path. Throws TypeError for an invalid path. */
 export function pathArguments(paths: string | readonly string[] | undefined): readonly string[] {
   const list = paths === undefined ? [] : typeof paths === "string" ? [paths] : paths;
   for (const path of list) {
@@ -69,7 +69,7 @@ export function pathArguments(paths: string | readonly string[] | undefined): re
   return ["--", ...list];
 }
 
-/** Returns the error for an unknown path; it suggests existing ones, in the workspace or in a commit. */
+/** Returns the error for an unknown path. It suggests existing paths, in the workspace or in a commit. */
 export async function missingFile(git: Git, path: string, cannot: string, commit?: string): Promise<Error> {
   const list = commit === undefined
     ? ["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"]
@@ -113,18 +113,17 @@ export function printedName(name: string): string {
   return `"${escaped}"`;
 }
 
-/** Whether this is a name that is not UTF-8, as returned by `nameOf`. */
 export function isPrinted(name: string): boolean {
   return /^".*\\[2-3][0-7]{2}.*"$/s.test(name);
 }
 
-/** Splits git's column output: a quoted name contains no tab. */
+/** Splits git's column output. A quoted name contains no tab. */
 export function columns(line: string): readonly string[] {
   return line.split("\t");
 }
 
-/** Wraps a function of git so that paths are relative to the workspace, even if that is a folder inside the repository.
- * Git itself runs at the top. `paths` means that the first argument names paths. */
+/** Wraps a function of git so that paths are relative to the workspace, even if the workspace is a folder inside the
+ * repository. Git itself runs at the root of the repository. With `paths`, the first argument names paths. */
 export function inFolder(run: HostFunction, { paths = false } = {}): HostFunction {
   return async (env, ...args) => {
     const { root = env.workspace, workspace } = env;
@@ -141,7 +140,7 @@ export function inFolder(run: HostFunction, { paths = false } = {}): HostFunctio
   };
 }
 
-/** Keys that hold names of files relative to the top, directly or under `path` and `from`. */
+/** These keys hold names of files relative to the root of the repository, directly or under `path` and `from`. */
 const WITH_NAMES: readonly string[] = ["files", "conflicts", "origins", "lost"];
 
 function fromTop(result: unknown, place: (path: string) => string): unknown {

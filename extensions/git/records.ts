@@ -4,7 +4,7 @@ import { ByteBuffer, decodeText, type EnvironmentView } from "@vis/extension";
 
 const NEWLINE = 10;
 
-/** The limit of one record; the rest is dropped, so that long lines take no memory. */
+/** The limit of one record. The rest is dropped, so that long lines take no memory. */
 const MAX_RECORD = 256 << 10;
 
 /** Splits a byte stream into records and passes them on as text, in which bytes that are not UTF-8 are U+FFFD. */
@@ -22,7 +22,7 @@ export class RecordReader {
     this.#separator = separator;
   }
 
-  /** Changes the separator from here on; called while a record is being passed on. */
+  /** Changes the separator from here on. It is called while a record is being passed on. */
   endWith(separator: number): void {
     this.#separator = separator;
   }
@@ -37,7 +37,6 @@ export class RecordReader {
     this.#add(rest);
   }
 
-  /** Passes on the text after the last separator. */
   end(): void {
     if (this.#record.length > 0) this.#flush();
   }
@@ -55,12 +54,11 @@ export class RecordReader {
 
 const ZERO = 0x30;
 
-/** The limits for the characters of a line, and for their bytes; a longer line is cut. */
+/** The limits for the characters of a line, and for their bytes. A longer line is cut. */
 const MOST_CHARS = 1_000, MOST_BYTES = 4_096;
 
 const MOST_NAMED = 3;
 
-/** A line, or its beginning. */
 export interface KeptLine {
   readonly text: string;
   readonly isCut: boolean;
@@ -72,7 +70,7 @@ export function fileText(bytes: Uint8Array): { readonly text: string; readonly g
   return decoded && { text: decoded.text, guess: decoded.isGuess ? decoded.encoding : null };
 }
 
-/** Returns the longest beginning that ends with a whole character in every encoding, if there is one. Bytes below the
+/** Returns the longest beginning that ends with a whole character in every encoding, if one exists. Bytes below the
  * digits are never part of another character. */
 export function wholeCharacters(bytes: Uint8Array): Uint8Array {
   const last = bytes.findLastIndex((byte) => byte < ZERO);
@@ -89,7 +87,7 @@ export class FileLines {
     if (!isUtf8(line)) this.#raw.push({ bytes: line.slice(0, MOST_BYTES), set, isCut: line.length > MOST_BYTES });
   }
 
-  /** Sets the texts of these lines if their encoding can be guessed, and returns it; else null. */
+  /** Sets the texts of these lines if their encoding can be guessed, and returns the encoding; else null. */
   decode(): string | null {
     const parts = this.#raw.map(({ bytes, isCut }) => isCut ? wholeCharacters(bytes) : bytes);
     const guess = fileText(Buffer.concat(parts.flatMap((part) => [part, Uint8Array.of(NEWLINE)])))?.guess ?? null;
@@ -105,7 +103,6 @@ function keptLine(text: string, { isCut = false } = {}): KeptLine {
     : { text, isCut: false };
 }
 
-/** Notes the guessed texts for the model. */
 export function noteGuesses(env: EnvironmentView, guesses: readonly (readonly [path: string, guess: string])[]): void {
   if (guesses.length === 0) return;
   const named = guesses.slice(0, MOST_NAMED).map(([path, guess]) => `${path} is read as ${guess}`);

@@ -1,4 +1,3 @@
-/** Finds the repository of a workspace. */
 import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { commonFolderOf, gitFolderOf, isWithin, parseGitConfig, smallTextFile } from "@vis/extension";
@@ -11,8 +10,8 @@ export interface Repository {
   readonly commonDir: string;
 }
 
-/** Returns the repository whose top-level folder is the workspace, or null. Throws Error for a `.git` that points to a
- * repository of another folder: anyone who can write in the workspace can create such a file. */
+/** Returns the repository whose root is the workspace; null without one. Throws Error for a `.git` that points to a
+ * repository of another folder. Any writer in the workspace can create such a file. */
 export async function findRepository(workspace: string): Promise<Repository | null> {
   const dot = join(workspace, ".git");
   const info = await Deno.lstat(dot).catch(() => null);
@@ -28,8 +27,8 @@ export async function findRepository(workspace: string): Promise<Repository | nu
   return { workspace, gitDir, commonDir };
 }
 
-/** Whether a repository outside of the workspace names it as its own, which write access to the workspace cannot
- * forge. */
+/** Returns whether a repository outside of the workspace names the workspace as its own. Write access to the workspace
+ * cannot forge that. */
 async function namesBack({ workspace, gitDir, commonDir }: Repository): Promise<boolean> {
   const dot = join(workspace, ".git");
   if (commonDir !== gitDir) {
@@ -41,7 +40,7 @@ async function namesBack({ workspace, gitDir, commonDir }: Repository): Promise<
   return tree !== undefined && resolve(gitDir, tree) === workspace;
 }
 
-/** Returns the closest folder, at a workspace or above it, with a `.git`; null if there is none. An empty folder is not
+/** Returns the closest folder with a `.git`, at a workspace or above it; null if it finds none. An empty `.git` is not
  * a repository: Vis makes one while a command runs. */
 export function closestRepository(workspace: string): string | null {
   for (let at = workspace;; at = dirname(at)) {
@@ -55,7 +54,7 @@ function isEmpty(folder: string): boolean {
   try {
     return readdirSync(folder).length === 0;
   } catch {
-    return false; // it is not readable
+    return false; // The folder is not readable.
   }
 }
 

@@ -1,6 +1,6 @@
-/** Keeps git from running the programs that a repository names, by settings and variables of every call. */
+/** Settings and variables of every call keep git from running the programs that a repository names. */
 
-/** Settings that override the repository's: it cannot name a program or contact another machine, and outputs have the
+/** These settings override the repository's. It cannot name a program or contact another machine, and outputs have the
  * format that is parsed. */
 const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ["core.fsmonitor", "false"],
@@ -73,13 +73,12 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ["protocol.fd.allow", "never"],
 ];
 
-/** Returns the arguments before those of every call. */
+/** Returns the arguments that precede the arguments of every call. */
 export function safeArguments(): readonly string[] {
   const settings = SETTINGS.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   return ["--no-pager", "--literal-pathspecs", ...settings];
 }
 
-/** The environment variables of every call. */
 export const SAFE_ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_CONFIG_SYSTEM: "/dev/null",
@@ -101,15 +100,15 @@ export const SAFE_ENVIRONMENT: Readonly<Record<string, string>> = {
 /** Merges a file like git without a driver. */
 const MERGE_TEXT = "git merge-file -q -L ours -L base -L theirs %A %O %B";
 
-/** Keys with which a subsection names a program that our calls could start, and their overrides. */
+/** Keys with which a subsection names a program that these calls could start, and their overrides. */
 const OVERRIDDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   filter: { clean: "", smudge: "", process: "", required: "false" },
   merge: { driver: MERGE_TEXT },
   credential: { helper: "" },
 };
 
-/** Returns variables that override subsections, whatever their names are. They are passed in the environment, since a
- * name may contain `=`. */
+/** Returns variables that override subsections, whatever their names are. The environment passes them, since a name may
+ * contain `=`. */
 export function overridesOf(names: readonly string[]): Readonly<Record<string, string>> {
   const overrides = names.flatMap((name): readonly (readonly [string, string])[] => {
     const [section = ""] = name.split(".", 1);
@@ -133,8 +132,8 @@ export function overridesOf(names: readonly string[]): Readonly<Record<string, s
 /** A setting that is visible only if git reads settings from the environment (2.31 and later). */
 export const MARK = "vis.mark";
 
-/** Sections in which no subsection names a program and that include no other file. Keys that name programs are
- * overridden in any case. */
+/** In these sections, no subsection names a program or includes another file. Keys that name programs are overridden in
+ * any case. */
 const PLAIN_SECTIONS = new Set([
   "branch",
   "color",
@@ -154,7 +153,7 @@ const PLAIN_SECTIONS = new Set([
   "user",
 ]);
 
-/** Whether settings of git contain only plain sections: every bracket counts, even one in a value. */
+/** Returns whether settings of git contain only plain sections. Every bracket counts, even one in a value. */
 export function isPlainConfig(text: string): boolean {
   return [...text.matchAll(/\[\s*([^\s"\].]*)/g)].every(([, section = ""]) =>
     PLAIN_SECTIONS.has(section.toLowerCase())

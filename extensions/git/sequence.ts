@@ -1,5 +1,5 @@
-/** Implements `git.merge`, `git.rebase`, `git.cherryPick` and `git.revert`. Each may stop at conflicts, and can then be
- * continued or aborted. */
+/** Implements `git.merge`, `git.rebase`, `git.cherryPick` and `git.revert`. Each may stop at conflicts; then you
+ * continue or abort it. */
 import { join } from "node:path";
 import { type EnvironmentView, smallTextFile } from "@vis/extension";
 import { type Call, Git, gitRefusal, type GitResult, named, plainReason } from "./git.ts";
@@ -10,31 +10,25 @@ import { type GitState, readState, readStatus, refuseDuring } from "./status.ts"
 import { saveWork, uncommitted } from "./uncommitted.ts";
 
 interface Steps {
-  /** Whether to continue after conflicts. */
   readonly continue?: boolean;
-  /** Whether to abort; the branch returns to its former state. */
   readonly abort?: boolean;
-  /** Whether to skip the commit at which it stopped. */
   readonly skip?: boolean;
 }
 
 export interface MergeOptions extends Omit<Steps, "skip"> {
   readonly noFf?: boolean;
-  /** Whether to refuse anything but a fast-forward. */
   readonly ffOnly?: boolean;
-  /** Whether to apply the changes without a commit. */
   readonly squash?: boolean;
   readonly message?: string;
 }
 
 export interface RebaseOptions extends Steps {
   readonly onto?: string;
-  /** The commit after which commits are taken; by default, all that `onto` lacks are taken. */
+  /** The commit after which commits are taken; by default, all commits that `onto` lacks. */
   readonly from?: string;
 }
 
 export interface PickOptions extends Steps {
-  /** Whether to apply the changes without a commit. */
   readonly noCommit?: boolean;
   /** The number of the parent to compare with, for a merge commit. */
   readonly mainline?: number;
@@ -45,7 +39,6 @@ interface Sequenced extends GitState {
   readonly was: string;
   /** The reason why it stopped, if not at conflicts. */
   readonly why?: string;
-  /** The commit that has the discarded changes. */
   readonly saved?: string;
 }
 
@@ -54,8 +47,8 @@ type During = "merge" | "rebase" | "cherry-pick" | "revert";
 const NAMES = { merge: "merge", rebase: "rebase", "cherry-pick": "cherryPick", revert: "revert" } as const;
 
 const MOST_COMMITS = 1000;
-/** Returns arguments that prevent strategy or signing programs of the repository. The built-in strategy is named,
- * because otherwise the first setting of the repository would count. */
+/** Returns arguments that prevent strategy or signing programs of the repository. They name the built-in strategy,
+ * because otherwise a setting of the repository would choose it. */
 function strategy(merging: readonly string[]): readonly string[] {
   // Before git 2.50, "ort" follows renames even if they are turned off.
   return [`--strategy=${merging.length > 0 ? "recursive" : "ort"}`, "--no-gpg-sign"];
@@ -67,7 +60,6 @@ const BUILT_IN = new Set(["ort", "recursive"]);
 const STEP =
   /^[ \t]*(?:(?:pick|p|edit|e|reword|r|squash|s|fixup|f|drop|d|revert|label|l|reset|t|merge|m|update-ref|u|noop|break|b)(?:[ \t].*)?|#.*)?\r?$/;
 
-/** Implements `git.merge`. */
 export async function merge(
   env: EnvironmentView,
   given: string | MergeOptions,
@@ -99,7 +91,6 @@ export async function merge(
   return await stateAfter(begun, { result, cannot, ...(squash ? { next: "git.commit(message)" } : {}) });
 }
 
-/** Implements `git.rebase`. */
 export async function rebase(
   env: EnvironmentView,
   given: string | RebaseOptions,
@@ -123,7 +114,6 @@ export async function rebase(
   return await stateAfter(begun, { result, cannot });
 }
 
-/** Implements `git.cherryPick` and `git.revert`. */
 export async function pickCommits(
   env: EnvironmentView,
   during: "cherry-pick" | "revert",
@@ -236,8 +226,8 @@ async function goOn(env: EnvironmentView, during: During, step: keyof Steps): Pr
   return await stateAfter({ git, was }, { result, cannot, saved });
 }
 
-/** Returns the commits of an unfinished operation's next steps, from files that any program of the user may have
- * written. Throws Error if it would run a program. */
+/** Returns the commits of an unfinished operation's next steps. Any program of the user may have written the files that
+ * list them. Throws Error if a step would run a program. */
 async function commitsLeft(git: Git, during: During, cannot: string): Promise<readonly string[]> {
   const { gitDir } = git.repository;
   const read = async (path: string): Promise<string> => {
@@ -287,7 +277,7 @@ async function beginning(git: Git, during: During): Promise<string | null> {
   return null;
 }
 
-/** Names the ref like git does in the message of a merge. */
+/** Names the ref as git does in the message of a merge. */
 async function describedRef(git: Git, ref: string): Promise<string> {
   const { stdout } = await git.run([
     "rev-parse",

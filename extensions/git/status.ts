@@ -1,4 +1,4 @@
-/** Implements `git.status`, and returns the state of the repository for every change. */
+/** Implements `git.status`, and returns the state of the repository after every change. */
 import { join } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
 import { Git, named, plainReason } from "./git.ts";
@@ -7,7 +7,6 @@ import { RecordReader } from "./records.ts";
 
 export interface StatusOptions {
   readonly paths?: string | readonly string[];
-  /** Whether to list each file of a new folder instead of the folder. */
   readonly all?: boolean;
   readonly limit?: number;
 }
@@ -16,11 +15,8 @@ type Change = "added" | "modified" | "deleted" | "renamed" | "copied" | "type";
 
 export interface FileStatus {
   readonly path: string;
-  /** The name before a rename. */
   readonly from?: string;
-  /** The difference of the index from the last commit. */
   readonly staged?: Change;
-  /** The difference of the workspace from the index. */
   readonly changed?: Change;
   readonly untracked?: true;
   /** The changes of the file by the two sides of a merge. */
@@ -29,18 +25,16 @@ export interface FileStatus {
 }
 
 interface Status {
-  /** The branch; null if HEAD is detached. */
   readonly branch: string | null;
-  /** The commit; null if there is none yet. */
+  /** The commit; null before the first one. */
   readonly commit: string | null;
   readonly upstream?: string;
   readonly ahead?: number;
   readonly behind?: number;
-  /** An unfinished merge, rebase, cherry-pick, revert or bisect. */
+  /** The unfinished merge, rebase, cherry-pick, revert or bisect. */
   readonly during?: string;
   readonly files: readonly FileStatus[];
   readonly count: Readonly<Record<"staged" | "changed" | "untracked" | "conflicts", number>>;
-  /** The number of files beyond `limit`. */
   readonly left: number;
 }
 
@@ -74,7 +68,6 @@ const DURING: readonly (readonly [file: string, what: string])[] = [
   ["BISECT_LOG", "bisect"],
 ];
 
-/** Implements `git.status`. */
 export async function status(env: EnvironmentView, options: StatusOptions = {}): Promise<Status> {
   return await readStatus(await Git.of(env), options);
 }
@@ -82,7 +75,6 @@ export async function status(env: EnvironmentView, options: StatusOptions = {}):
 export async function readStatus(
   git: Git,
   { paths, all = false, limit = LIMIT, cannot = "Cannot read the status" }: StatusOptions & {
-    /** The beginning of the error. */
     readonly cannot?: string;
   } = {},
 ): Promise<Status> {
@@ -122,8 +114,8 @@ export async function uncommittedWords(env: EnvironmentView, signal: AbortSignal
   }
 }
 
-/** Returns staged renames that have only one of their two names among these files, as the status of some paths lists
- * them. */
+/** Returns staged renames that have only one of their two names among these files. The status of some paths lists such
+ * halves. */
 export async function halfRenames(git: Git, files: readonly FileStatus[], cannot: string): Promise<readonly Rename[]> {
   if (!files.some(({ staged }) => staged === "added" || staged === "deleted")) return [];
   const named = new Set(files.map(({ path }) => path));
@@ -138,7 +130,6 @@ export async function halfRenames(git: Git, files: readonly FileStatus[], cannot
 interface Rename {
   readonly file: FileStatus;
   readonly from: string;
-  /** The name that is not among the files. */
   readonly other: string;
 }
 
@@ -212,18 +203,14 @@ function changeOf(xy: string, fields: readonly string[], path: string): FileStat
   };
 }
 
-/** The state of the repository after a change. */
 export interface GitState {
-  /** The branch; null if HEAD is detached. */
   readonly branch: string | null;
   readonly commit: string | null;
   readonly subject: string;
   /** The number of files with uncommitted changes, without untracked ones. */
   readonly uncommitted: number;
-  /** An unfinished merge, rebase, cherry-pick or revert. */
   readonly during?: string;
   readonly conflicts?: readonly { readonly path: string; readonly conflict: string }[];
-  /** The way to continue, in words. */
   readonly next?: string;
 }
 
@@ -251,7 +238,6 @@ export async function readState(git: Git, next?: string): Promise<GitState> {
   };
 }
 
-/** Describes the state for people. */
 export function stateOutcome({ branch, commit, subject, during, conflicts }: GitState): { text: string; ok: boolean } {
   if (conflicts) return { text: `conflicts: ${named(conflicts.map(({ path }) => path))}`, ok: false };
   const at = `${branch ?? "detached"} at ${commit === null ? "no commit" : `${commit.slice(0, 7)} ${subject}`}`;

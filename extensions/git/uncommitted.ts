@@ -1,4 +1,4 @@
-/** Work in no commit: implements `git.reset`, `git.restore` and `git.stash`, and keeps discarded work. */
+/** Implements `git.reset`, `git.restore` and `git.stash`, and keeps discarded work. */
 import { join } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
 import { refuseFiltered, refuseNewSecrets } from "./commit.ts";
@@ -9,26 +9,21 @@ import { checkedRef, commitHash, missingFile, nameOf, pathArguments } from "./na
 import { type FileStatus, type GitState, halfRenames, readState, readStatus, refuseDuring } from "./status.ts";
 
 export interface ResetOptions {
-  /** The commit; HEAD by default. */
   readonly to?: string;
   /** Whether to reset the branch (soft), also the index (mixed, the default), or also the files (hard). */
   readonly mode?: "soft" | "mixed" | "hard";
-  /** Whether to discard uncommitted changes too, which `hard` refuses otherwise. */
+  /** Whether to discard uncommitted changes too. Without it, `hard` refuses them. */
   readonly force?: boolean;
 }
 
 interface Reset extends GitState {
-  /** The former commit of the branch: `git.reset({to: was})` returns to it. */
+  /** The former commit of the branch. `git.reset({to: was})` returns to it. */
   readonly was: string;
-  /** The number of commits that are no longer on the branch. */
   readonly undone: number;
-  /** The files whose uncommitted changes were discarded. */
   readonly lost: readonly string[];
-  /** A commit that has the discarded changes. */
   readonly saved?: string;
 }
 
-/** Implements `git.reset`. */
 export async function reset(
   env: EnvironmentView,
   to: string | ResetOptions = {},
@@ -75,21 +70,17 @@ export async function reset(
 }
 
 export interface RestoreOptions {
-  /** The commit whose files these become; the index by default, or HEAD with `staged`. */
+  /** The commit whose files are restored; the index by default, or HEAD with `staged`. */
   readonly from?: string;
-  /** Whether to change the index for the next commit, and not the workspace. */
   readonly staged?: boolean;
 }
 
 interface Restored {
   readonly files: readonly string[];
-  /** The number of files that are not listed. */
   readonly left: number;
-  /** A commit that has the discarded changes. */
   readonly saved?: string;
 }
 
-/** Implements `git.restore`. */
 export async function restore(
   env: EnvironmentView,
   paths: string | readonly string[],
@@ -139,19 +130,18 @@ type Which = boolean | number | string;
 export interface StashOptions {
   readonly message?: string;
   readonly paths?: string | readonly string[];
-  /** Whether to take untracked files too. */
   readonly untracked?: boolean;
   readonly list?: boolean;
-  /** The stash whose changes are restored; it is removed from the list unless there are conflicts. */
+  /** The stash whose changes are restored. It is removed from the list unless they conflict. */
   readonly pop?: Which;
-  /** The stash whose changes are restored; it is kept. */
+  /** The stash whose changes are restored. It is kept. */
   readonly apply?: Which;
   readonly drop?: Which;
 }
 
 interface Stashes extends GitState {
   readonly stashes: readonly { readonly hash: string; readonly message: string; readonly date: Date }[];
-  /** The hash of a stash that is no longer in the list: `{apply: hash}` still restores its changes. */
+  /** The hash of a stash that is no longer in the list. `{apply: hash}` still restores its changes. */
   readonly dropped?: string;
 }
 
@@ -160,7 +150,6 @@ const EVERYTHING = ["--", ".", ":(exclude).vis"];
 
 const HOW = ["list", "pop", "apply", "drop"] as const;
 
-/** Implements `git.stash`. */
 export async function stash(env: EnvironmentView, options: StashOptions = {}): Promise<Stashes> {
   const asked = HOW.filter((one) => options[one] !== undefined && options[one] !== false);
   if (asked.length > 1) throw new TypeError("Cannot use stashes: list, pop, apply and drop exclude each other");
@@ -215,7 +204,7 @@ async function pushStash(
   await refuseFiltered(git, names, cannot);
   await refuseIncoming(git, { incoming: [{ commit: "HEAD", carries: true }], cannot });
   const args = [
-    "--no-literal-pathspecs", // a pattern names the whole workspace
+    "--no-literal-pathspecs", // A pattern names the whole workspace.
     "stash",
     "push",
     "--quiet",
@@ -227,7 +216,6 @@ async function pushStash(
   if (done.code !== 0) throw gitRefusal(done, cannot);
 }
 
-/** Returns the hash of the stash. */
 async function takeStash(
   git: Git,
   how: "pop" | "apply" | "drop",
@@ -290,17 +278,16 @@ async function stashesOf(git: Git): Promise<Stashes["stashes"]> {
 const SHOWN = 500;
 const MOST_STASHES = 200, MOST_FILES = 100_000;
 
-/** The author of commits that only keep work, if none is set. */
+/** The author of commits that only keep work, if no author is set. */
 const NOBODY = { name: "Vis", email: "vis@localhost" };
 
-/** Returns changed files that git tracks. */
 export async function uncommitted(git: Git, paths?: string | readonly string[]): Promise<readonly FileStatus[]> {
   const { files } = await readStatus(git, { limit: MOST_FILES, ...(paths === undefined ? {} : { paths }) });
   return files.filter(({ untracked }) => !untracked);
 }
 
-/** Keeps the uncommitted changes of tracked files in a commit of no branch, in the form of a stash. Returns its hash;
- * undefined if there are none. Throws Error if they cannot be kept. */
+/** Keeps the uncommitted changes of tracked files in a commit without a branch, in the form of a stash. Returns its
+ * hash; undefined without changes. Throws Error if they cannot be kept. */
 export async function saveWork(
   git: Git,
   files: readonly FileStatus[],

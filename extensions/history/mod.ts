@@ -7,8 +7,8 @@ const time = z.union([z.string(), z.number(), z.date()]).optional();
 
 const HINT = "Earlier conversations and their variables.";
 
-/** Readers that have found earlier conversations: listing them looks at every one, and this is called with every
- * request. */
+/** The readers that have found earlier conversations. Listing them reads every conversation, and the prompt is built
+ * for every request. */
 const FOUND = new WeakSet<object>();
 
 export default defineExtension({
@@ -22,7 +22,7 @@ export default defineExtension({
   readOnly: true,
   /** A sub-query has only its task and no history. */
   activate: ({ db, depth }: EnvironmentView): boolean => db !== undefined && depth === 0,
-  /** The prompt is empty unless there is something to find. */
+  /** The prompt is empty unless earlier conversations exist. */
   prompt: async ({ db }: EnvironmentView): Promise<string> => {
     if (db === undefined) return "";
     if (!FOUND.has(db) && (await db.conversations({ limit: 2 })).length > 1) FOUND.add(db);

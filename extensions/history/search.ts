@@ -14,7 +14,7 @@ interface HistoryHit extends Omit<Hit, "at" | "branchId" | "position" | "ownerTa
   readonly at: Date;
 }
 
-/** Implements `history.search`; `more` is true if there are hits beyond the limit. Throws for an invalid time. */
+/** Implements `history.search`. `more` is true if more hits exist beyond the limit. Throws for an invalid time. */
 export async function searchHistory(
   env: EnvironmentView,
   text: string,
@@ -43,7 +43,7 @@ function timeOf(time: string | number | Date | undefined, key: string): number |
   return at;
 }
 
-/** Returns read access to the database. Throws if the environment has none. */
+/** Throws if the environment has no database. */
 export function readerOf({ db }: EnvironmentView): NonNullable<EnvironmentView["db"]> {
   if (db) return db;
   throw new Error("Cannot look into the history: this environment has no database");

@@ -5,14 +5,13 @@ import { type EnvironmentView, type Extension, fn, type FunctionOptions, z } fro
 /** The servers whose functions are available in an environment's running query. */
 const BOUND = new Map<string, ReadonlySet<string>>();
 
-/** Makes a call through a server's alias, whose extension has no settings of its own. */
 type CallByAlias = (
   env: EnvironmentView,
   server: string,
   call: { readonly tool: string; readonly args: Readonly<Record<string, unknown>>; readonly settings: unknown },
 ) => Promise<unknown>;
 
-/** Returns one alias per server whose tools are cached; does not start servers. */
+/** Returns one alias per server whose tools are cached. It does not start servers. */
 export async function aliases(env: EnvironmentView, callByAlias: CallByAlias): Promise<readonly Extension[]> {
   const cache = new ToolCache(env);
   const found: Extension[] = [];
@@ -32,14 +31,13 @@ export async function aliases(env: EnvironmentView, callByAlias: CallByAlias): P
   return found;
 }
 
-/** Whether `github.create_issue` can be called in this query. */
+/** Returns whether `github.create_issue` can be called in this query. */
 export function isBound(envId: string, server: string): boolean {
   return BOUND.get(envId)?.has(server) ?? false;
 }
 
 type Call = (env: EnvironmentView, tool: string, args: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
-/** Returns the alias of a server: one function per tool, and no prompt. */
 function serverExtension(
   server: string,
   { tools, call }: { readonly tools: readonly McpTool[]; readonly call: Call },
@@ -72,7 +70,7 @@ function actionOf(server: string, tool: string): NonNullable<FunctionOptions["ac
   return { doing: `calling ${server} ${tool}`, done: `called ${server} ${tool}`, things: "times", named: 0 };
 }
 
-/** Accepts any object, since the server validates it; its type comes from the server's schema. */
+/** Accepts any object, since the server validates it. Its type is derived from the server's schema. */
 function argumentsOf(tool: McpTool): z.ZodType {
   const text = argumentText(tool);
   const at = text.indexOf(": ");

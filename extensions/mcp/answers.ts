@@ -5,7 +5,6 @@ type Fields = Readonly<Record<string, unknown>>;
 type Asked = Readonly<{ id: unknown; method: string }>;
 
 interface Reading {
-  /** The id of the only request that the message can answer. */
   readonly only?: unknown;
   /** Returns the message with its long integers. */
   readonly exact: () => unknown;
@@ -17,17 +16,17 @@ const INVALID_REQUEST = -32600, METHOD_NOT_FOUND = -32601, INTERNAL_ERROR = -326
 const WHOLE = "whole";
 
 /** Makes the messages of a server readable for the library, which refuses a whole message for one null or one excess
- * key. The result of a tool call bypasses its checks: the tool has run, and a refusal would make the model call it
- * again. `whole` returns that result. */
+ * key.
+ *
+ * The result of a tool call bypasses its checks. The tool has run, and a refusal would make the model call it again.
+ * `whole` returns that result. */
 export class Answers {
-  /** The waiting requests, by their ids as text. */
   readonly #waiting = new BoundedMap<string, Asked>(MOST_WAITING);
-  /** The results of tool calls that the library has received and its caller not yet. */
+  /** The results of tool calls that the library has received, but not yet its caller. */
   readonly #results = new BoundedMap<number, unknown>(MOST_RESULTS);
   #resultCount = 0;
   #hasNotified = false;
 
-  /** Handles each message that is sent. */
   sent(message: unknown): void {
     const { id, method, params } = fieldsOf(message);
     if (method === "notifications/cancelled") this.#waiting.delete(String(fieldsOf(params)["requestId"]));
@@ -36,7 +35,6 @@ export class Answers {
     else this.#waiting.set(String(id), { id, method });
   }
 
-  /** Whether the request still waits for its answer. */
   waits(id: unknown): boolean {
     return this.#waiting.has(String(id));
   }
@@ -51,8 +49,8 @@ export class Answers {
       .filter((one) => one !== null);
   }
 
-  /** Returns the result of a tool call as the server sent it, for the result that the library returned; undefined the
-   * second time. */
+  /** Returns the result of a tool call as the server sent it, for the result that the library returned. The second call
+   * with the same result returns undefined. */
   whole({ structuredContent }: { readonly structuredContent?: unknown }): unknown {
     const key = Number(fieldsOf(structuredContent)[WHOLE]);
     const result = this.#results.get(key);
@@ -85,8 +83,8 @@ export class Answers {
     return { jsonrpc: "2.0", id: asked.id, result: plainResult(result, asked.method) };
   }
 
-  /** Whether an error answers a request. Some servers answer a notification, which has no id, with an error: it would
-   * fail the request that waits. */
+  /** Returns whether an error answers a request. Some servers answer a notification, which has no id, with an error.
+   * That error would fail the request that waits. */
   #isAnswer(id: unknown, error: unknown): boolean {
     if (id != null) return this.waits(id);
     const { code, message } = fieldsOf(error);
@@ -95,7 +93,7 @@ export class Answers {
     return this.#waiting.size === 1 && !(this.#hasNotified && isOfNotification);
   }
 
-  /** Takes the request for an answer; an answer without an id belongs to the only waiting request. */
+  /** Takes the request for an answer. An answer without an id belongs to the only waiting request. */
   #take(id: unknown): Asked {
     const [single] = this.#waiting.size === 1 ? this.#waiting.keys() : [];
     const key = id == null ? single : String(id);
@@ -152,8 +150,8 @@ type ToolResultPart =
 
 const PROTOCOL_KEYS = ["content", "structuredContent", "isError", "_meta", "resultType"];
 
-/** Returns `structuredContent` if there is any, else text (parsed if it is JSON), else a list of parts. An empty object
- * next to text is ignored. A result with none of these is returned unchanged. */
+/** Returns `structuredContent` if present, else text (parsed if it is JSON), else a list of parts. It ignores an empty
+ * object next to text, and returns any other result unchanged. */
 export function toolData(result: unknown): unknown {
   const { content, structuredContent, ...rest } = fields(result);
   const data = structuredContent ?? undefined;
@@ -165,7 +163,7 @@ export function toolData(result: unknown): unknown {
   return data === undefined || isEmpty && text !== "" ? parsed(text) : data;
 }
 
-/** Returns the data of a server that puts it next to the keys of the protocol, or instead of the whole result. */
+/** Returns the data of a server that sends it next to the keys of the protocol, or instead of the whole result. */
 function ownData(result: unknown, rest: Fields): unknown {
   if (typeof result === "string") return parsed(result);
   if (typeof result !== "object" || result === null || Array.isArray(result)) return result ?? null;
@@ -183,7 +181,7 @@ export function resultMessage(result: unknown): string {
   return isSame ? said : [said, more].filter((one) => one !== "").join("\n");
 }
 
-/** Returns the parts of a content, which servers also send as one part or as text. */
+/** Returns the parts of a content. Servers also send one part, or a text, in place of a list. */
 export function piecesOf(content: unknown): readonly ToolResultPart[] {
   const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
   return parts.flatMap((part) => part == null ? [] : [pieceOf(part)]);
@@ -255,5 +253,5 @@ function fields(value: unknown): Fields {
   return typeof value === "object" && value !== null ? value as Fields : {};
 }
 
-/** Limits of one message of a server; the result of a call needs this many values. */
+/** The limits of one message of a server. The result of a call needs this many values. */
 const MESSAGE_LIMITS = { values: 400_000, depth: 500 };

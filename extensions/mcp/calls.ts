@@ -35,7 +35,6 @@ export async function call(
   return result;
 }
 
-/** Makes a call through a server's alias, whose extension has no settings of its own. */
 export async function callByAlias(
   env: EnvironmentView,
   server: string,
@@ -121,8 +120,8 @@ function known(
 
 const METHOD_NOT_FOUND = -32601;
 
-/** Returns the items that a server lists. Asks only for lists that the server offers, since the library prints a note
- * otherwise. A missing list counts as empty: many servers have resources and no templates. */
+/** Returns the items that a server lists. It asks only for lists that the server offers, since the library prints a
+ * note otherwise. A missing list counts as empty, because many servers have resources and no templates. */
 export async function listed<T>(
   client: Client,
   { of, list }: { readonly of: "resources" | "prompts"; readonly list: () => Promise<readonly T[]> },
@@ -143,7 +142,6 @@ async function callTool(
     readonly link: ServerLink;
     readonly tool: string;
     readonly args: Args;
-    /** Whether this query has the server's alias. */
     readonly bound: boolean;
   },
 ): Promise<unknown> {
@@ -228,7 +226,7 @@ async function request(
   }
 }
 
-/** Whether the server did not run the tool. */
+/** Returns whether the server did not run the tool. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof UnauthorizedError || error instanceof LoginError) return true;
   if (error instanceof ProtocolError) return REFUSALS.includes(error.code);

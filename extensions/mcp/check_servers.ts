@@ -18,14 +18,13 @@ const MOST_AT_A_TIME = 8;
 
 interface ServerState {
   readonly name: string;
-  /** The state; for "login" and "secret" the user can still provide the missing part. */
   readonly state: "ok" | "login" | "secret" | "failed";
   readonly found: string;
 }
 
 type Place = Pick<CliContext, "config" | "workspace" | "home"> & { readonly spawn: DoctorContext["spawn"] };
 
-/** Starts the servers side by side, or the named one, and counts their tools. */
+/** Starts the servers side by side, or the named server, and counts their tools. */
 async function checkServers(place: Place, name: string | null = null): Promise<readonly ServerState[]> {
   const wanted = [...enabledServers(place.config)].filter(([one]) => name === null || one === name);
   const starts = new Semaphore(MOST_AT_A_TIME);
@@ -59,15 +58,15 @@ async function checkServer(
   }
 }
 
-/** Runs `vis mcp-check`: prints one line of JSON for each server. */
+/** Runs `vis mcp-check`, which prints one line of JSON for each server. */
 export async function checkCommand(name: string | undefined, context: CliContext): Promise<number> {
   const states = await checkServers({ ...context, spawn: context.spawn ?? null }, name ?? null);
   for (const one of states) context.print(`${JSON.stringify(one)}\n`);
   return states.every(({ state }) => state === "ok") ? 0 : 1;
 }
 
-/** Returns lines of `vis doctor`: one for each server of the settings, and one for the file of the repository, whose
- * servers are not started. */
+/** Returns the lines of `vis doctor`: one for each server of the settings, and one for the file of the repository,
+ * whose servers are not started. */
 export async function diagnoseServers({ spawnInWorkspace: spawn, ...context }: DoctorContext): Promise<DoctorCheck[]> {
   const brought = (await repositoryServers(context).then((found) => found && linesOf(found))) ?? [];
   const own = (await checkServers({ ...context, spawn })).map(({ name, state, found }): DoctorCheck => {

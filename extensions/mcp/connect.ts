@@ -8,11 +8,10 @@ import { abortable, type EnvironmentView, messageOf, settledWithin } from "@vis/
 
 export interface McpConnection {
   readonly client: Client;
-  /** The known reason why it is unusable; "" if there is none. */
+  /** The known reason why the server is unusable; empty if it is unknown. */
   readonly why: string;
-  /** The requests that were sent and not answered. */
   readonly running: Set<Promise<unknown>>;
-  /** Whether a request failed because the server no longer has the session; it did not run that request. */
+  /** Returns whether a request failed because the server no longer has the session. It did not run that request. */
   hasLost(error: unknown): boolean;
   /** Returns the result of a tool call as the server sent it, for the result that the client returned. */
   readonly wholeResult: Answers["whole"];
@@ -26,7 +25,6 @@ interface ConnectOptions {
   readonly onToolsChanged: () => void;
   readonly onEnd: () => void;
   readonly onStderr: (text: string) => void;
-  /** Ends a start that is under way. */
   readonly signal: AbortSignal;
 }
 
@@ -53,7 +51,7 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
     versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, config.startMs / 4) } },
   });
   client.onclose = onEnd;
-  client.onerror = () => {}; // relevant errors surface through requests
+  client.onerror = () => {}; // Relevant errors surface through requests.
   let status = 0;
   const answers = new Answers();
   const transport = "url" in config
@@ -69,7 +67,7 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
     await abortable(client.connect(transport, { timeout: config.startMs }), options.signal);
   } catch (error) {
     const message = messageOf(error);
-    const known = why(); // it is read before the server is ended because of it
+    const known = why(); // The reason is read before the server is ended because of it.
     const hint = "url" in config
       ? addressHint(options.name, status, config)
       : programHint(`${message}\n${known}`, config);
@@ -90,13 +88,12 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
   };
 }
 
-/** Returns the HTTP status of an error, or null. */
 export function httpStatusOf(error: unknown): number | null {
   return error instanceof SdkHttpError ? error.status ?? null : null;
 }
 
-/** Whether the session has ended. The protocol requires 404 for that, but many servers answer 400 or 410. Their error
- * is not an answer if it lacks the number that the library gave the request. */
+/** Returns whether the session has ended. The protocol requires 404 for that, but many servers answer 400 or 410. Their
+ * error is not an answer if it lacks the number that the library gave the request. */
 function isSessionFault(error: unknown): boolean {
   const status = httpStatusOf(error);
   if (status === 404 || status === 410) return true;
@@ -117,13 +114,13 @@ function stdioTransport(
   return new StdioTransport({ spawn, config, workspace, answers, onStderr });
 }
 
-/** Matches errors that walls report; programs that need the network report them too. */
+/** Matches errors that walls report. Programs that need the network report them too. */
 const STOPPED = /EACCES|EPERM|EROFS|permission denied|operation not permitted|read-only file system/i;
 const OFFLINE = /EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|getaddrinfo|network is unreachable|resolve host/i;
 
 const NOT_FOUND = /ENOENT|no such file|cannot find module|module not found|no module named/i;
 
-/** Returns the setting that a program which did not start probably lacks; "" if nothing indicates one. */
+/** Returns the setting that a program which did not start probably lacks; "" if the error does not indicate it. */
 export function programHint(
   said: string,
   { network, write, cwd }: Pick<StdioConfig, "network" | "write" | "cwd">,
@@ -137,7 +134,7 @@ export function programHint(
   return `its wall may have stopped it: the settings that allow more are ${missing}`;
 }
 
-/** Returns the probable cause when an address answers with this status; "" if nothing indicates one. */
+/** Returns the probable cause when an address answers with this status; "" if the status does not indicate it. */
 export function addressHint(name: string, status: number, { headers }: Pick<HttpConfig, "headers">): string {
   if (status === 401 || status === 403) {
     return isSigned(headers)

@@ -9,7 +9,7 @@ export function exactText(value: unknown): string {
 }
 
 /** Returns the arguments of a call in the server's form. A Map becomes an object, a Set a list, a Date ISO text, and a
- * BigInt its digits. Throws TypeError with the path of a value that JSON cannot carry, before anything is sent. */
+ * BigInt its digits. Throws TypeError with the path of a value that JSON cannot carry. */
 export function jsonArguments(args: unknown): Readonly<Record<string, unknown>> {
   return asJson(args, { path: "args", depth: 0 }) as Readonly<Record<string, unknown>>;
 }

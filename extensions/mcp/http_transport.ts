@@ -5,11 +5,9 @@ import type { HttpConfig } from "./settings.ts";
 
 const MAX_ANSWER = 64 << 20;
 const EVENTS = "text/event-stream";
-/** The statuses that matter for a notification: a login is missing, or the session has ended. Other errors are
- * ignored. */
+/** These statuses matter for a notification: a login is missing, or the session has ended. Other errors are ignored. */
 const KEPT_STATUSES: readonly number[] = [401, 403, 404, 410];
 
-/** The limits for one answer of the server. */
 interface Reading {
   readonly answers: Answers;
   /** The id of the request that was sent; undefined for a notification and for a stream that the client opened. */
@@ -111,7 +109,6 @@ class JsonPieces {
   #isQuoted = false;
   #isEscaped = false;
 
-  /** Returns the values that are complete now. */
   push(piece: string): readonly string[] {
     const found: string[] = [];
     let from = 0;
@@ -131,7 +128,6 @@ class JsonPieces {
     return found;
   }
 
-  /** Returns the text after the last complete value. */
   rest(): string {
     const text = this.#text;
     this.#text = "";

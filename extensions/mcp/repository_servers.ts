@@ -1,5 +1,5 @@
-/** MCP servers that a repository brings in `.mcp.json`, the file that several agents read. The user is asked before they
- * are used, and each answer is about exactly this content of the file. */
+/** The MCP servers that a repository brings in `.mcp.json`, a file that several agents read. Vis asks the user before
+ * it uses them. Each answer is about exactly this content of the file. */
 import { enabledServers, Http, NAME, type ServerConfig, ServerError, Stdio, userVariables } from "./settings.ts";
 import { commandText, decodeText, type EnvironmentView, reasonOf, z } from "@vis/extension";
 import { createHash } from "node:crypto";
@@ -26,9 +26,8 @@ type Approval = Awaited<ReturnType<NonNullable<EnvironmentView["approve"]>>>;
 
 export interface RepositoryServers {
   readonly path: string;
-  /** Names of the servers that the file describes, and the user's settings do not. */
+  /** The names of the servers that the file describes and the user's settings do not. */
   readonly names: readonly string[];
-  /** The usable servers of the file. */
   readonly servers: ReadonlyMap<string, ServerConfig>;
   /** The reasons why servers cannot be used, by name; `""` is the name of the whole file. */
   readonly faults: ReadonlyMap<string, string>;
@@ -37,13 +36,12 @@ export interface RepositoryServers {
 
 type Place = Pick<EnvironmentView, "workspace" | "root" | "config">;
 
-/** Whether this environment may use a repository's servers at all. Other tenants have no user to ask, and the locked
- * profile has no programs. */
+/** Returns whether this environment may use a repository's servers at all. Other tenants have no user to ask, and the
+ * locked profile has no programs. */
 export function mayBringServers(env: EnvironmentView): boolean {
   return env.spawn !== undefined && (env.tenant ?? MAIN) === MAIN && fileOf(env) !== null;
 }
 
-/** The servers of the user's settings and of the repository. */
 export async function serversOf(env: EnvironmentView): Promise<ReadonlyMap<string, ServerConfig>> {
   const own = enabledServers(env.config);
   if (!mayBringServers(env)) return own;
@@ -58,7 +56,7 @@ function fileOf({ workspace, root = workspace }: Pick<EnvironmentView, "workspac
   return [workspace, root].map((folder) => `${folder}/${FILE}`).find((path) => existsSync(path)) ?? null;
 }
 
-/** Reads the file of the workspace, else of the repository around it; null if there is none. */
+/** Reads the file of the workspace, else of the repository around it; null without a file. */
 export async function repositoryServers({ config, ...place }: Place): Promise<RepositoryServers | null> {
   const path = fileOf(place);
   if (path === null) return null;
@@ -95,7 +93,7 @@ export async function repositoryServers({ config, ...place }: Place): Promise<Re
   return { path, names, servers, faults, question };
 }
 
-/** Reads the bytes once: the question is about them, and they are used. */
+/** Reads the bytes once, so that the user approves exactly the bytes that are used. */
 async function contentOf(path: string): Promise<{ readonly text: string; readonly digest: string }> {
   const { size, isFile } = await lstat(path).then((info) => ({ size: info.size, isFile: info.isFile() }));
   if (!isFile) throw new Error("It is not a regular file");
@@ -110,7 +108,6 @@ function serverOf(
   { given, variables, wanted }: {
     readonly given: GivenServer;
     readonly variables: Readonly<Record<string, string>>;
-    /** Gets the names of the variables that the server uses. */
     readonly wanted: Set<string>;
   },
 ): ServerConfig {
@@ -140,7 +137,7 @@ function unnamed(variable: string): string {
   return `It wants your variable ${variable}; allow it with vis config set extensions.config.vis.mcp.variables.${variable} '\${${variable}}'`;
 }
 
-/** A server as the file has it, variables by their names. */
+/** Returns a server as in the file, with the names of its variables instead of their values. */
 function shown({ command = "", args, env, url, headers }: GivenServer): string {
   return url === undefined ? commandText([command, ...args], { env }) : commandText([url], { env: headers });
 }
@@ -151,10 +148,9 @@ function whyNot(error: unknown): string {
   return `${path.join(".") || "it"} ${message}`;
 }
 
-/** Answers of the user in the running query of an environment. */
 const ANSWERS = new Map<string, { readonly about: string; readonly answer: Promise<Approval> }>();
 
-/** Resolves once the user has allowed the servers; rejects with `ServerError` if they may not be used. */
+/** Resolves once the user has allowed the servers. Rejects with `ServerError` if they may not be used. */
 export async function askForServers(
   env: EnvironmentView,
   { server, found }: { readonly server: string; readonly found: RepositoryServers },

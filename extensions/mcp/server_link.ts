@@ -5,11 +5,10 @@ import { checkVariables, enabledServers, redacted, secretsOf, type ServerConfig,
 import { type ListedTools, listTools, type McpTool } from "./tools.ts";
 import { abortable, type EnvironmentView, messageOf } from "@vis/extension";
 
-/** The servers of all live conversations. */
 export class Links {
   readonly #conversations = new Map<string, Map<string, ServerLink>>();
 
-  /** Returns the conversation's server of this name. Rejects with Error that lists the existing ones, and if the user
+  /** Returns the conversation's server of this name. Rejects with Error that lists the existing names, and if the user
    * does not allow a server of the repository. */
   async find(env: EnvironmentView, name: string): Promise<ServerLink> {
     const own = enabledServers(env.config);
@@ -40,7 +39,7 @@ export class Links {
     }
     const known = links.get(name);
     if (known && JSON.stringify(known.config) === JSON.stringify(config)) return known;
-    void known?.close(); // the repository describes it otherwise now
+    void known?.close(); // The repository describes the server differently now.
     const link = new ServerLink(name, config);
     links.set(name, link);
     return link;
@@ -56,7 +55,8 @@ export class Links {
 /** A server that ended this often without an answer in between is not started again for this long. */
 const REST_MS = 60_000, MOST_FAILURES = 2;
 
-/** A server for one conversation: started when first used, restarted once if it ends, ended with the conversation. */
+/** A server for one conversation. It is started when first used, restarted once if it ends, and ended with the
+ * conversation. */
 export class ServerLink {
   readonly name: string;
   readonly config: ServerConfig;
@@ -66,7 +66,6 @@ export class ServerLink {
   #tools: Promise<ListedTools> | null = null;
   #failures = 0;
   #restUntil = 0;
-  /** The reason why the last start failed. */
   #why = "";
   readonly #closed = new AbortController();
 
@@ -97,7 +96,7 @@ export class ServerLink {
   }
 
   /** Sends one request. Rejects with Error that names the server, contains no secrets, and mentions if the server
-   * ended. A server that has lost the session did not run the request: it is sent once more, in a new session. */
+   * ended. A server that has lost the session did not run the request, so it is sent once more, in a new session. */
   async request<T>(
     env: EnvironmentView,
     run: (

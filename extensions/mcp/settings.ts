@@ -35,7 +35,7 @@ export const Http = z.strictObject({
 const Server = z.union([Stdio, Http], "needs either a command or a url, and no key that neither has");
 export const NAME = /^[A-Za-z][\w-]{0,40}$/;
 
-/** Whether aliases are distinct: `-` becomes `_` in an alias. */
+/** Returns whether aliases are distinct: `-` becomes `_` in an alias. */
 function apart(servers: Readonly<Record<string, unknown>>): boolean {
   const names = Object.keys(servers);
   return new Set(names.map((name) => name.replaceAll("-", "_"))).size === names.length;
@@ -56,13 +56,12 @@ export type HttpConfig = Readonly<z.infer<typeof Http>>;
 /** The placeholder for the path of the workspace, in arguments and variables of a program. */
 export const WORKSPACE = "${workspace}";
 
-/** Returns the servers by name, without disabled ones. */
 export function enabledServers(config: unknown): ReadonlyMap<string, ServerConfig> {
   const { servers = {} } = (config ?? {}) as { readonly servers?: Readonly<Record<string, ServerConfig>> };
   return new Map(Object.entries(servers).filter(([, { disabled }]) => !disabled));
 }
 
-/** The variables that servers of a repository may use; unset variables are omitted. */
+/** Returns the variables that servers of a repository may use. Unset variables are omitted. */
 export function userVariables(config: unknown): Readonly<Record<string, string>> {
   const { variables = {} } = (config ?? {}) as { readonly variables?: Readonly<Record<string, string>> };
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => !/\$\{(auth:)?[\w.-]+\}/.test(value)));
@@ -75,7 +74,6 @@ export function secretsOf(config: ServerConfig): readonly string[] {
   return [...new Set(words.filter((value) => value.length >= 6))].sort((a, b) => b.length - a.length);
 }
 
-/** Returns the text without the secrets. */
 export function redacted(text: string, secrets: readonly string[]): string {
   return secrets.reduce((shown, secret) => shown.replaceAll(secret, "[secret]"), text);
 }

@@ -63,7 +63,7 @@ export class StdioTransport implements Transport {
     this.#onStderr = onStderr;
   }
 
-  /** The reason why the server is unusable or unusual; "" if it is neither. */
+  /** The reason why the server is unusable or unusual; else empty. */
   get why(): string {
     const wrong = this.#garbage[0] === undefined
       ? ""
@@ -83,10 +83,10 @@ export class StdioTransport implements Transport {
       cwd,
       env: Object.fromEntries(Object.entries(env).map(([key, value]) => [key, placed(value)])),
       input: this.#pipe.readable,
-      answered: true, // the settings of the user name it
+      answered: true, // The settings of the user name it.
       lifetime: "conversation",
       timeoutMs: DAY_MS,
-      maxBytes: KEPT_STDERR, // with less, the reason for a failed start would be cut off
+      maxBytes: KEPT_STDERR, // With a smaller limit, the reason for a failed start would be cut off.
       stop: this.#stop.signal,
       signal: this.#kill.signal,
       network,
@@ -106,7 +106,7 @@ export class StdioTransport implements Transport {
     this.#lines.asked();
     this.#messages = 0;
     this.#answers.sent(message);
-    // A server that reads nothing must not block the caller, so the time limit of the request ends it.
+    // A server that does not read its input must not block the caller, so the time limit of the request ends it.
     this.#input.write(new TextEncoder().encode(serializeMessage(message))).catch(() => {});
     await Promise.resolve();
   }
@@ -161,7 +161,6 @@ export class StdioTransport implements Transport {
     return lines === "" ? "" : `: ${lines}`;
   }
 
-  /** Ends it immediately. */
   #fail(why: string): void {
     this.#why ??= why;
     this.#kill.abort(new Error(why));
@@ -186,7 +185,7 @@ export class LineSplitter {
     this.#maxUnasked = maxUnasked;
   }
 
-  /** A request was sent, so the next line may be the answer. */
+  /** Call it when a request was sent, because the next line may be the answer. */
   asked(): void {
     this.#unasked = 0;
   }

@@ -3,7 +3,6 @@ import type { Client } from "@modelcontextprotocol/client";
 import { type EnvironmentView, schemaText, validate, z } from "@vis/extension";
 import { createHash } from "node:crypto";
 
-/** A tool as its server describes it. */
 export interface McpTool {
   readonly name: string;
   /** The name of the tool's function in the alias. */
@@ -11,7 +10,6 @@ export interface McpTool {
   readonly description: string;
   readonly inputSchema: unknown;
   readonly outputSchema?: unknown;
-  /** Whether the server marks it as destructive. */
   readonly destructive?: boolean;
 }
 
@@ -32,7 +30,7 @@ export function toolUsage(
   return `mcp.call(${args.join(", ")})`;
 }
 
-/** Returns `args: {title: string}`, `args?` if nothing is required, and "" if there are no arguments to describe. */
+/** Returns `args: {title: string}`, `args?` without required arguments, and "" without arguments to describe. */
 export function argumentText({ inputSchema }: McpTool): string {
   const type = schemaText(inputSchema, { notes: true });
   if (type === "object" || type === "unknown") return hasRequired(inputSchema) ? "args: object" : "";
@@ -43,7 +41,6 @@ export function resultType({ outputSchema }: McpTool): string {
   return outputSchema === undefined ? "unknown" : schemaText(outputSchema, { notes: true });
 }
 
-/** Returns the first lines of the description. */
 export function toolDoc({ description, name }: McpTool): string {
   const text = description.slice(0, 4 * MAX_DOC).replace(/\s+/g, " ").trim();
   return (text.length > MAX_DOC ? `${text.slice(0, MAX_DOC)}…` : text) || `The tool ${name}.`;
@@ -81,15 +78,12 @@ const MOST_TOOLS = 10_000, MAX_DESCRIPTION = 4_000, MAX_SCHEMA = 100_000;
 const MOST_PAGES = 64, MOST_NAMED = 20, MAX_NAME = 100;
 
 export interface ListedTools {
-  /** The tools, with unique names. */
   readonly tools: readonly McpTool[];
   /** The names of tools that cannot be called, since their descriptions cannot be read. */
   readonly unusable: readonly string[];
-  /** The number of tools that the list omits because the server has too many. */
   readonly leftOut: number;
 }
 
-/** Returns the tools of a server. */
 export async function listTools(client: Client, options: { readonly timeout: number }): Promise<ListedTools> {
   // A request for a missing list would make the library print a note.
   if (!client.getServerCapabilities()?.tools) return { tools: [], unusable: [], leftOut: 0 };
@@ -175,7 +169,7 @@ function small(schema: unknown): unknown {
 /** Names that every object has, or that would turn the alias into a promise. */
 const UNUSABLE = ["then", "constructor", "prototype", "__proto__", "toJSON"];
 
-/** Returns valid identifiers for names of tools: other characters become `_`, and duplicates get a number. */
+/** Returns valid identifiers for names of tools. Other characters become `_`, and duplicates get a number. */
 function symbolNames(names: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const counts = new Map<string, number>();
@@ -195,13 +189,12 @@ function symbolNames(names: readonly string[]): ReadonlyMap<string, string> {
 
 const SHIPPED = ["fs", "shell", "git", "web", "rlm", "history", "mcp", "skills", "memo", "debug"];
 
-/** Returns the alias of a server; a name that Vis or the sandbox uses gets a suffix. */
+/** Returns the alias of a server. A name that Vis or the sandbox uses gets a suffix. */
 export function aliasName(server: string): string {
   const name = identifier(server);
   return SHIPPED.includes(name) || !isFree(name) ? `${name}_mcp` : name;
 }
 
-/** Whether an extension may use it as its alias. */
 function isFree(alias: string): boolean {
   try {
     validate({ namespace: "vis.mcp.server", alias: { ns: "vis.ext.mcp.server", alias }, doc: "-", version: "1.0.0" });
@@ -218,11 +211,10 @@ function identifier(name: string): string {
 
 const MAX_CHARS = 40_000;
 
-/** Returns signatures of tools as text, filtered by all words of `search`; tools that do not fit are only named. */
+/** Returns signatures of tools as text, filtered by all words of `search`. Tools that do not fit are only named. */
 export function toolList(
   server: string,
   { tools, unusable, leftOut, bound, search = "" }: ListedTools & {
-    /** Whether `github.create_issue` can be called in this query. */
     readonly bound: boolean;
     readonly search?: string | undefined;
   },
@@ -251,7 +243,6 @@ export function toolList(
   return [head, ...lines, ...more, ...wrong, ...left].join("\n");
 }
 
-/** Reports how many tools the limit omitted. */
 export function leftOutText(count: number): string {
   return `${count} tools are left out: the limit is ${MOST_TOOLS}`;
 }
@@ -261,14 +252,14 @@ function lineOf(alias: string, tool: McpTool): string {
   return `${toolSignature(`${alias}.${tool.symbol}`, tool)}  // ${toolDoc(tool)}${named}`;
 }
 
-/** The limit for functions of one alias; the others are called with `mcp.call`. */
+/** The limit for functions of one alias. `mcp.call` calls the other tools. */
 const MOST_SYMBOLS = 300;
 
-/** There are few keys, so old ones of removed servers may stay. */
+/** The keys are few, so old ones of removed servers may stay. */
 const GLOBAL = { scope: "global" } as const;
 
 /** The tools of servers as last seen, in all conversations, so that an alias has its functions before the server is
- * started. Contains no secrets; failures are ignored. */
+ * started. It contains no secrets; failures are ignored. */
 export class ToolCache {
   readonly #env: Pick<EnvironmentView, "store" | "workspace">;
 
@@ -276,7 +267,7 @@ export class ToolCache {
     this.#env = env;
   }
 
-  /** Returns null if they were never seen, or if the server's configuration has changed. */
+  /** Returns null if the tools were never seen, or if the server's configuration has changed. */
   async read(name: string, config: ServerConfig): Promise<readonly McpTool[] | null> {
     const found: unknown = await this.#env.store?.get(this.#keyOf(name, config), GLOBAL).catch(() => null);
     return Array.isArray(found) && found.every(isTool) ? toTools(found.slice(0, MOST_SYMBOLS)) : null;
@@ -287,7 +278,7 @@ export class ToolCache {
     { config, tools }: { readonly config: ServerConfig; readonly tools: readonly McpTool[] },
   ): Promise<void> {
     const kept = JSON.parse(JSON.stringify(tools.slice(0, MOST_SYMBOLS).map(({ symbol: _, ...tool }) => tool)));
-    await this.#env.store?.put(this.#keyOf(name, config), kept, GLOBAL).catch(() => {}); // the next conversation asks the server
+    await this.#env.store?.put(this.#keyOf(name, config), kept, GLOBAL).catch(() => {}); // The next conversation asks the server.
   }
 
   /** Returns a key that depends on everything that determines the tools, but not on headers and variables. With `cwd`,

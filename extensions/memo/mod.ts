@@ -5,7 +5,7 @@ const MAX_NOTE_CHARS = 1_000;
 
 const text = z.string().min(1).max(MAX_NOTE_CHARS);
 
-/** The limit for the shown notes, which every call of a query carries; the newest are shown. */
+/** The limit for the shown notes, which every call of a query carries. The newest notes are shown. */
 const MAX_SHOWN_CHARS = 2_000;
 
 export default defineExtension({
@@ -19,7 +19,7 @@ export default defineExtension({
   readOnly: true,
   /** A sub-query has only its task and no history. */
   activate: ({ depth }: EnvironmentView): boolean => depth === 0,
-  /** The prompt is empty until there is a note. */
+  /** The prompt is empty until the first note. */
   prompt: async (env: EnvironmentView): Promise<string> => {
     const [project, user] = await Promise.all([readNotes(env, "project"), readNotes(env, "user")]);
     if (project.length + user.length === 0) return "";
@@ -98,7 +98,7 @@ function section(scope: string, notes: readonly Note[]): readonly string[] {
   if (notes.length === 0) return [];
   let length = 0;
   const lines = notes.map(({ id, text }) => `- [${id}] ${text}`).reverse()
-    // The newest one is always shown, so its id must not push it out.
+    // The newest note is always shown, so its id must not push it out.
     .filter((line, at) => (length += line.length + 1) <= MAX_SHOWN_CHARS / 2 || at === 0).reverse();
   const more = notes.length > lines.length ? ` (the newest ${lines.length} of ${notes.length}; memo.list())` : "";
   return [`${scope}${more}:`, ...lines];
@@ -108,14 +108,12 @@ type NoteScope = "project" | "user";
 interface Note {
   readonly id: string;
   readonly text: string;
-  /** The time in ISO 8601. */
   readonly at: string;
 }
 
 const MAX_NOTES = 200;
 const PREFIX = "note/";
 
-/** The place of notes, which the environment and the context of a command both provide. */
 type NotePlace = Pick<EnvironmentView, "home" | "workspace" | "store">;
 
 /** Returns notes of a scope, oldest first. Rejects if a file of an earlier version cannot be read. */
@@ -130,7 +128,7 @@ export async function readNotes(place: NotePlace, scope: NoteScope): Promise<rea
   return notes.sort((a, b) => a.at < b.at ? -1 : a.at > b.at ? 1 : 0);
 }
 
-/** Adds a note and returns it; the same text is stored once. */
+/** Adds a note and returns it. The same text is stored once. */
 export async function addNote(
   place: NotePlace,
   { text, scope }: { readonly text: string; readonly scope: NoteScope },
@@ -158,7 +156,6 @@ async function putNote(
   await store.put(`${PREFIX}${id}`, { text, at }, { scope: storedIn(scope) });
 }
 
-/** Returns false if the note does not exist. */
 export async function removeNote(place: NotePlace, id: string): Promise<boolean> {
   for (const scope of ["project", "user"] as const) {
     if (!(await readNotes(place, scope)).some((note) => note.id === id)) continue;
@@ -175,7 +172,7 @@ function queryOf(scope: NoteScope) {
   return scope === "project" ? { scope: "workspace" } as const : { conversationId: null };
 }
 
-/** The id is made from the text, so that processes that keep the same text at the same time make one note. */
+/** The text determines the id, so that processes that keep the same text at the same time make one note. */
 async function newId(text: string, notes: readonly Note[]): Promise<string> {
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   const hex = new Uint8Array(hash).toHex();
@@ -195,8 +192,10 @@ interface Place {
 const TAKEN = "taken over";
 
 /** Imports notes that an earlier version kept in files, once for each scope and database. After a kill it begins again,
- * and stores the same. The earlier version's lock is held, so that neither it nor another process changes notes
- * meanwhile. Rejects for a file that holds no notes. */
+ * and stores the same notes.
+ *
+ * It holds the earlier version's lock, so that neither that version nor another process changes notes meanwhile.
+ * Rejects for a file that holds no notes. */
 async function takeOver(place: Place, scope: NoteScope): Promise<void> {
   const { store } = place;
   const where = { scope: storedIn(scope) };
@@ -224,7 +223,7 @@ function parsed(text: string, file: string): readonly Note[] {
   try {
     const { notes }: { readonly notes: readonly Note[] } = JSON.parse(text);
     if (Array.isArray(notes) && notes.every(isNote)) return notes;
-  } catch { /* reported below */ }
+  } catch { /* The error below reports it. */ }
   throw new Error(`Cannot read ${file}: it contains no notes; correct or remove it`);
 }
 

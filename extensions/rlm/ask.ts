@@ -10,13 +10,12 @@ export interface Failure {
   readonly error: string;
 }
 
-/** Returns the text of one reply. */
 export async function askOne(env: EnvironmentView, prompt: string, options: AskAllOptions = {}): Promise<string> {
   if (!env.ask) throw new Error("Cannot ask a model: no query is running");
   return await env.ask(prompt, options);
 }
 
-/** Returns one answer per prompt, in order; only a cancelled query fails as a whole. */
+/** Returns one answer per prompt, in order. Only a cancelled query fails as a whole. */
 export async function askAll(
   env: EnvironmentView,
   prompts: readonly string[],
@@ -25,7 +24,6 @@ export async function askAll(
   return await settleAll(env, prompts.map((prompt) => askOne(env, prompt, options)));
 }
 
-/** Returns answers and failures as values. */
 async function settleAll(
   env: EnvironmentView,
   asked: readonly Promise<string>[],
@@ -45,7 +43,7 @@ export type Task = string | (ChildRunOptions & { readonly task: string });
 
 const SHOWN_ANSWER = 500;
 
-/** Returns the answer of one sub-query; throws the reason if there is none. */
+/** Returns the answer of one sub-query. Throws the reason if it has no answer. */
 export async function runOne(env: EnvironmentView, task: string, options: ChildRunOptions = {}): Promise<string> {
   if (!env.runChild) throw new Error("Cannot run a sub-query: no query is running");
   const { status, reason, answer } = await env.runChild(task, options);

@@ -3,7 +3,6 @@ import type { EnvironmentView } from "@vis/extension";
 
 export type MapOptions = AskAllOptions & ChunkOptions;
 
-/** Returns one answer per chunk, in order. */
 export async function mapChunks(
   env: EnvironmentView,
   text: string | readonly string[],
@@ -60,13 +59,11 @@ function groups(texts: readonly string[], size: number): string[][] {
 }
 
 export interface ChunkOptions {
-  /** The maximum number of characters of a chunk. */
   readonly size?: number;
-  /** The number of characters that a chunk repeats from the previous one. */
   readonly overlap?: number;
 }
 
-/** Splits the text into chunks; without overlap, joined they are the text. Surrogate pairs are not split. */
+/** Splits the text into chunks. Without overlap, the joined chunks are the text. Surrogate pairs are not split. */
 export function chunk(text: string, { size = SIZE, overlap = 0 }: ChunkOptions = {}): string[] {
   if (overlap > size / 2) throw new RangeError(`Cannot cut with an overlap of ${overlap}: at most half of ${size}`);
   const pieces: string[] = [];
@@ -89,7 +86,6 @@ function cut(text: string, { from, to }: { readonly from: number; readonly to: n
   return whole(text, to);
 }
 
-/** Returns a position outside of surrogate pairs. */
 function whole(text: string, at: number): number {
   const [before, after] = [text.charCodeAt(at - 1), text.charCodeAt(at)];
   return before >= 0xd800 && before < 0xdc00 && after >= 0xdc00 && after < 0xe000 ? at - 1 : at;

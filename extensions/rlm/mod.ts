@@ -116,7 +116,6 @@ export default defineExtension({
   ],
 });
 
-/** Describes the results: their number, and how many failed. */
 function settled(things: string): (slots: readonly (string | Failure)[]) => CallOutcome {
   return (slots) => {
     const errors = slots.flatMap((slot) => typeof slot === "string" ? [] : [slot.error]);

@@ -51,11 +51,10 @@ export async function start(
 }
 
 export interface InputOptions extends ReadOutputOptions {
-  /** Whether to end the input. */
   readonly end?: boolean;
 }
 
-/** Writes to the input of a started command, and reads its output. Throws Error if it has none, or has ended. */
+/** Writes to the input of a started command, and reads its output. Throws Error if it has no input, or has ended. */
 export async function writeJob(
   env: EnvironmentView,
   id: string,
@@ -66,7 +65,7 @@ export async function writeJob(
   return await readJob(env, id, { waitMs, ...options });
 }
 
-/** Returns the output since the last read, with a hint if the wall may have refused something. */
+/** Returns the output since the last read, with a hint if the wall may have refused a part of the command. */
 export async function readJob(
   env: EnvironmentView,
   id: string,
@@ -78,17 +77,15 @@ export async function readJob(
   return { ...report, ...(changes ? { changes } : {}), ...(hint === null ? {} : { hint }) };
 }
 
-/** Returns changes so far, whether or not a running command may change the repository around the workspace. */
+/** Returns the changes so far, whether or not a running command may change the repository around the workspace. */
 async function changesSoFar({ root, watchFiles }: EnvironmentView): Promise<FileChanges | null> {
   const around = root === undefined ? null : await watchFiles?.({ all: true })?.report();
   return around ?? await watchFiles?.()?.report() ?? null;
 }
 
 const MOST_RUNNING = 8;
-/** The limit for the ended commands that are kept for reading. */
 const MOST_ENDED = 8;
 
-/** The commands of one conversation that keep running between calls. */
 export class Jobs {
   readonly #jobs = new Map<string, Job>();
   #next = 1;
@@ -149,10 +146,8 @@ export class Jobs {
   }
 }
 
-/** The limit for the bytes of an input that a command has not read. */
 const UNREAD_BYTES = 1 << 20;
 
-/** An input that is written while the command runs. */
 export class JobInput {
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
   #controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | null = null;
@@ -165,7 +160,7 @@ export class JobInput {
     this.stream = new ReadableStream({ start, cancel: () => void (this.#controller = null) }, size);
   }
 
-  /** Writes to the input; returns why nothing can be written, or null. */
+  /** Returns null, or why the text cannot be written. */
   write(text: string): string | null {
     const bytes = new TextEncoder().encode(text);
     if (this.#controller === null) return "its input has ended";
@@ -184,7 +179,8 @@ export class JobInput {
 
 const ALL = new Map<string, Jobs>();
 
-/** Returns the commands of a conversation, kept until it is closed; created if there are none yet. */
+/** Returns the commands of a conversation. The first call creates the list, which is kept until the conversation is
+ * closed. */
 export function jobsOf({ envId, closed }: Pick<EnvironmentView, "envId" | "closed">): Jobs {
   const found = ALL.get(envId);
   if (found) return found;
@@ -194,7 +190,7 @@ export function jobsOf({ envId, closed }: Pick<EnvironmentView, "envId" | "close
   return jobs;
 }
 
-/** Returns running commands of a conversation without creating anything. */
+/** Does not create the list of the conversation. */
 export function runningIn(envId: string): readonly Job[] {
   return ALL.get(envId)?.running ?? [];
 }
@@ -210,9 +206,7 @@ const KEPT_BYTES = 256 << 10;
 const DEFAULT_BYTES = 64 << 10;
 
 export interface ReadOutputOptions {
-  /** The limit for the wait for new output, or for `until`. */
   readonly waitMs?: number;
-  /** A text to wait for. */
   readonly until?: string;
   readonly maxBytes?: number;
 }
@@ -225,19 +219,15 @@ interface JobReport {
   readonly codes?: readonly number[];
   readonly signal: string | null;
   readonly timedOut: boolean;
-  /** The new output since the last read, of both outputs. */
   readonly output: string;
-  /** The number of bytes before it that were dropped because they were not read in time. */
+  /** The number of dropped bytes before `output`, which were not read in time. */
   readonly missed: number;
-  /** The number of new bytes that are still to be read. */
   readonly left: number;
   readonly ms: number;
   readonly notes?: readonly string[];
-  /** The changes of the workspace since the last read. */
   readonly changes?: FileChanges;
 }
 
-/** A command that keeps running between calls. */
 export class Job {
   readonly id: string;
   readonly command: string;
@@ -341,7 +331,7 @@ export class Job {
     const facts = { id: this.id, command: this.command, running: this.running, ...ended };
     const report = { ...facts, output: text, missed, left: this.#ring.total - to, ms: this.#ms };
     const changes = this.#changes;
-    this.#changes = null; // they are reported once
+    this.#changes = null; // Changes are reported once.
     return { ...report, ...(notes.length > 0 ? { notes } : {}), ...(changes ? { changes } : {}) };
   }
 
@@ -368,12 +358,9 @@ export class Job {
   }
 }
 
-/** A part of an output; positions are bytes since its start. */
 interface OutputPart {
   readonly text: string;
-  /** The end of the part, where the next part starts. */
   readonly to: number;
-  /** The number of bytes before it that are no longer available. */
   readonly missed: number;
 }
 
@@ -423,13 +410,14 @@ export class OutputRing {
     return (this.#at(place) & 0xc0) === 0x80;
   }
 
-  /** Returns the position before an incomplete character; text that is not UTF-8 is cut anywhere. */
+  /** Returns the position before an incomplete character. Text that is not UTF-8 is cut anywhere. */
   #characterEnd(begin: number, end: number): number {
     for (let lead = end - 1; lead >= begin && lead > end - 4; lead--) {
       if (this.#isContinuation(lead)) continue;
       const byte = this.#at(lead);
       const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-      // The rest of it follows if nothing does yet; a limit that is too small for it must not stop the reading.
+      // The rest of the character follows if no byte of it has arrived. A limit that is too small for it must not stop
+      // the reading.
       const isCut = lead + length > end && (lead > begin || end === this.#total);
       return isCut ? lead : end;
     }

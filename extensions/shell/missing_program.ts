@@ -5,7 +5,6 @@ import { join } from "node:path";
 /** Matches the words in which shells and `env` report a missing program. */
 const MISSING =
   /(?:^|[\s:])([\w.+-]{1,60}): (?:command )?not found\b(?!: \w)|command not found: ([\w.+-]{1,60})|env: [‘'"]?([\w.+-]{1,60})[’'"]?: No such file/m;
-/** Folders of a workspace that hold programs. */
 const FOLDERS = [".venv/bin", "venv/bin", "env/bin", "node_modules/.bin", "vendor/bin", "bin"];
 const SYSTEM = ["/usr/local/bin", "/usr/bin", "/bin", "/opt/homebrew/bin"];
 /** Equivalent programs, best first, with the arguments that they need. */
@@ -21,7 +20,7 @@ const OTHERS: Readonly<Record<string, readonly (readonly [program: string, comma
   rg: [["grep", "grep -rn"]],
   docker: [["podman", "podman"]],
 };
-/** Programs that run the tools of a language, so that a missing tool would fail again there. */
+/** These programs run the tools of a language, so a missing tool would fail again there. */
 const NEEDS_MODULE = new Set(["pytest", "pip", "pip3"]);
 
 /** Names the program that the workspace or the system has in place of a missing one. Returns null if the output names

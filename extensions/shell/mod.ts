@@ -45,7 +45,7 @@ const given = {
   secrets: z.array(z.string()).max(20).optional(),
 };
 const waiting = { waitMs: z.number().int().min(0).max(600_000).optional(), until: text.optional() };
-/** The names of other tools for parts of a command's result. */
+/** Models know these names for parts of a command's result from other tools. */
 const CODE = {
   ...{ exitCode: "code", exit_code: "code", exitcode: "code", returncode: "code", returnCode: "code" },
   ...{ success: "code === 0", ok: "code === 0" },
@@ -163,7 +163,7 @@ export default defineExtension({
   ],
 });
 
-/** Returns the memory for two outputs, as bytes and as text; ordinary ones are small enough not to wait for each
+/** Returns the memory for two outputs, as bytes and as text. Ordinary outputs are small enough not to wait for each
  * other. */
 function largeOutput({ maxBytes = 0 }: ShellRunOptions = {}): number {
   return maxBytes > 1 << 20 ? maxBytes * 4 : 0;
@@ -206,7 +206,6 @@ async function wallsText({ programWalls, isRootOpen }: EnvironmentView): Promise
   return `Commands (${basename(SHELL)}) change ${changed} and $TMPDIR, ${reach} the user.${missing}${asked}`;
 }
 
-/** Checks whether commands can run, and what they can access. */
 function checkShell({ config, spawn }: DoctorContext): readonly DoctorCheck[] {
   const { enabled, network, allow, deny } = config as z.infer<typeof settings>;
   const name = "shell";

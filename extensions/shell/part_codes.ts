@@ -15,14 +15,13 @@ const REPORTS = 87;
 const MOST_PARTS = 8, COMMAND_CHARS = 200;
 /** The code of a program that wrote to a closed pipe. */
 export const SIGPIPE = 141;
-/** Programs report in these words that their pipe was closed. */
 const BROKEN_PIPE = /broken ?pipe|\bEPIPE\b/i;
 /** These programs report "nothing found" or "different" with 1, and `xargs` with 123. */
 const SAYS_NO =
   /^(?:[!({]\s*|time\s+|\w+=\S*\s+)*(?:git\s+|xargs\s+(?:-\S+\s+(?:\d+\s+)?)*)?(?:[efz]?grep|rg|ag|ack|diff|cmp|test|\[\[?|which|command|type|expr|pgrep)(?=\s|$)/;
 
-/** Learns the exit codes of the parts of a line for bash: `npm test | tail` ends with the code of `tail`. A line that sets
- * a trap for EXIT or ERR replaces the trap that reports. */
+/** Learns the exit codes of the parts of a line from bash: `npm test | tail` ends with the code of `tail`. A line that
+ * sets a trap for EXIT or ERR replaces the trap that reports. */
 export class PartCodes {
   readonly #line: string;
   readonly #token = crypto.randomUUID();
@@ -34,7 +33,7 @@ export class PartCodes {
     return HIDES.test(line) ? new PartCodes(line) : null;
   }
 
-  /** Use `of`. */
+  /** Use `of` instead. */
   constructor(line: string) {
     this.#line = line;
   }
@@ -81,7 +80,7 @@ function isFailure(code: number, command: string): boolean {
   return code !== 0 && code !== SIGPIPE && !((code === 1 || code === 123) && SAYS_NO.test(command.trim()));
 }
 
-/** The parts of the last pipeline of a line, as far as it is a plain one. */
+/** Returns the parts of the last pipeline of a line, as far as it is a plain one. */
 function partsOfLast(line: string): readonly string[] {
   const plain = line.replace(/'[^']*'|"(?:\\[^]|[^"\\])*"|\\[^]/g, (quoted) => "_".repeat(quoted.length));
   const pipeline = plain.split(/;|\n|&&|\|\||(?<![>|])&(?!>)/).findLast((part) => part.trim() !== "") ?? "";

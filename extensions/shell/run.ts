@@ -13,7 +13,6 @@ import { existsSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { basename, relative, resolve } from "node:path";
 
-/** The default time limit of a command. */
 const RUN_MS = 120_000;
 
 export interface ShellRunOptions extends CommandOptions {
@@ -49,8 +48,8 @@ export async function run(
   };
 }
 
-/** Runs a program, and reports its changes in the workspace, or in all of the repository around it. Changes are
- * reported even if the program was ended with its call. */
+/** Runs a program, and reports its changes in the workspace, or in all of the repository around it. It reports changes
+ * even if the program was ended with its call. */
 export async function watched<Result>(
   env: EnvironmentView,
   run: () => Promise<Result>,
@@ -66,31 +65,30 @@ export async function watched<Result>(
   try {
     result = await run();
   } catch (error) {
-    await report().catch(() => {}); // the error of the program counts
+    await report().catch(() => {}); // The error of the program counts.
     throw error;
   }
   return { result, changes: await report() };
 }
 
-/** The shell for command lines: bash, for which models write, if the machine has it. */
+/** The shell for command lines. Models write for bash, which is used if the machine has it. */
 export const SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
 
-/** Variables that keep package managers from retrying unreachable addresses for minutes. */
+/** These variables keep package managers from retrying unreachable addresses for minutes. */
 const OFFLINE = { npm_config_fetch_retries: "0", PIP_RETRIES: "0", CARGO_NET_RETRY: "0" };
 
-/** A command line for `SHELL`, or a program with its arguments. */
 export type ShellCommand = string | readonly string[];
 
 /** The options of a command. The user must approve a network, and paths outside of the workspace that it may change. */
 export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" | "env" | "network" | "write"> {
   readonly stdin?: string;
-  /** Files of the workspace that may hold keys and that the command sees, if the user allows it. */
+  /** Files of the workspace that may hold keys. The command sees them if the user allows it. */
   readonly secrets?: readonly string[];
 }
 
 const OF_ONE = "network for this command", LONGEST_SCOPE = 300;
 
-/** The text that a command reads in a hidden file; most formats take it as a comment. */
+/** The text that a command reads in a hidden file. Most formats take it as a comment. */
 const INSTEAD = "# Hidden from commands: shell.run(command, {secrets: [path]}) asks the user for it\n";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
@@ -99,7 +97,6 @@ type SpawnOptions = NonNullable<Parameters<Spawn>[1]>;
 
 interface Allowed {
   readonly spawn: (...options: [Parameters<Spawn>[1]]) => Promise<Ran>;
-  /** Whether it may change all of the repository around the workspace. */
   readonly all: boolean;
 }
 
@@ -132,7 +129,7 @@ export async function allowed(
   }
   const run: Allowed["spawn"] = async (options) => {
     const variables = Object.keys(usual).length > 0 ? { env: { ...usual, ...options?.env } } : {};
-    // A user who is asked for approval reads the original command.
+    // A user who approves a command reads the original line.
     const isTraced = typeof command === "string" && basename(SHELL) === "bash" && unwalled?.mode !== "ask";
     const parts = isTraced ? PartCodes.of(command) : null;
     const ended = await spawn(parts ? [SHELL, "-c", parts.traced] : argv, {
@@ -159,7 +156,6 @@ export async function allowed(
 async function approved(
   env: EnvironmentView,
   { shown, argv, network = false, write = [], secrets = [], cwd, env: variables, stdin }: CommandOptions & {
-    /** The command with all of its extras. */
     readonly shown: string;
     readonly argv: readonly string[];
   },
@@ -266,7 +262,6 @@ async function ask(
   throw new Error(`Cannot allow ${request.scope}: ${reason}${hint}`);
 }
 
-/** Returns the options under the names of `spawn`. */
 export function spawnOptions(
   { stdin, network: _asked, write: _askedToo, secrets: _seen, ...options }: CommandOptions,
 ): NonNullable<Parameters<Spawn>[1]> {
@@ -278,9 +273,9 @@ interface CommandRules {
   readonly deny: readonly string[];
 }
 
-/** Returns why a command must not run, or null if it may. Patterns match the text that the model wrote, with a list of
- * arguments joined by blanks. Each part of a command line between `;`, `&`, `|`, line breaks and the like must pass
- * separately. Rules are for honest commands; the wall confines dishonest ones. */
+/** Returns why a command must not run; null if it may. Patterns match the text that the model wrote, with a list of
+ * arguments joined by blanks. Each part of a command line between `;`, `&`, `|` and line breaks must pass separately.
+ * Rules are for honest commands; the wall confines dishonest ones. */
 export function refusedBy(rules: CommandRules | undefined, command: string | readonly string[]): string | null {
   if (!rules || rules.allow.length + rules.deny.length === 0) return null;
   for (const part of partsOf(command)) {
@@ -293,7 +288,7 @@ export function refusedBy(rules: CommandRules | undefined, command: string | rea
   return null;
 }
 
-/** Splits quoted text too: it may be a command line for another shell, and an extra part can only refuse more. */
+/** Splits quoted text too. It may be a command line for another shell, and an extra part can only refuse more. */
 function partsOf(command: string | readonly string[]): readonly string[] {
   const text = typeof command === "string" ? command : command.join(" ");
   const parts = text.split(/[;&|\n\r(){}`]|\$\(/).map(trimmed).filter((part) => part !== "");
@@ -302,7 +297,7 @@ function partsOf(command: string | readonly string[]): readonly string[] {
 
 const trimmed = (text: string): string => text.trim().replace(/\s+/g, " ");
 
-/** Whether a text matches a pattern; a trailing blank and star also match nothing. */
+/** Returns whether a text matches a pattern. A trailing blank and star also match the end of the text. */
 function matches(pattern: string, text: string): boolean {
   const plain = trimmed(pattern);
   return matchesWildcard(plain, text) || plain.endsWith(" *") && matchesWildcard(plain.slice(0, -2), text);
@@ -312,7 +307,7 @@ const shown = (text: string): string => JSON.stringify(text.length > 200 ? `${te
 
 export interface CommandEnd {
   readonly code: number | null;
-  /** Codes of its parts, where its own hides that one failed. */
+  /** The codes of its parts, if its own code hides that a part failed. */
   readonly codes?: readonly number[];
   readonly signal: string | null;
   readonly timedOut: boolean;
@@ -333,8 +328,8 @@ const TAIL_CHARS = 4_000;
 const REPEATS =
   /^npm (?:error|ERR!) (?:Lifecycle script .*|code (?:ELIFECYCLE|\d+))\n(?:npm (?:error|ERR!).*(?:\n|$))*|^(?:\d+\.\.\d+|[#ℹ] (?:tests|suites|pass|cancelled|skipped|todo|duration_ms) +[\d.]+|[#ℹ] fail +0)(?:\n|$)|^ {1,40}(?:at )?(?:async )?(?:.{1,200}\()?node:[^\s:]{1,200}:\d+:\d+\)?(?:\n|$)/gm;
 
-/** Describes the end of a command in a few words, such as "12 passed, 1 failed · exit code 1"; "" if there is nothing
- * to report. A failed test is a failure even if the exit code belongs to another command, as in `npm test | tail`. */
+/** Describes the end of a command in a few words, such as "12 passed, 1 failed · exit code 1"; "" without a report. A
+ * failed test is a failure even if the exit code belongs to another command, as in `npm test | tail`. */
 export function commandOutcome({ code, codes = [], signal, timedOut, stdout, stderr }: CommandEnd): CallOutcome {
   const inStdout = testsIn(stdout);
   const tests = inStdout.passed === null && inStdout.failed === null ? testsIn(stderr) : inStdout;
@@ -382,7 +377,8 @@ function testsText({ passed, failed }: Tests): string {
   return [`${passed ?? 0} passed`, ...failed ? [`${failed} failed`] : []].join(", ");
 }
 
-/** Matches the line with the totals of one run of Vitest, Jest, pytest, Deno, Cargo, Mocha, or Node.js and all others with TAP. */
+/** Matches the line with the totals of one run of Vitest, Jest, pytest, Deno, Cargo, Mocha, or Node.js and all others
+ * with TAP. */
 const TOTALS =
   /^(?: *Tests:? +.*\d (?:pass|fail)ed\b.*|=+ .*\d (?:pass|fail)ed\b.*=+|(?:ok|FAILED) \| .*|test result: .*| +\d+ (?:pass|fail)ing\b.*|[#ℹ] (?:pass|fail) +\d+)$/gm;
 
@@ -416,8 +412,8 @@ const TCP_ONLY =
 const NETWORK =
   /could not resolve|name resolution|getaddrinfo|network is unreachable|\bsocket|connect|\bbind\b|\blisten|\bport\b|https?:\/\//i;
 
-/** Explains a refusal in an output that may come from the wall, with the setting that would allow it; null if there is
- * none. */
+/** Explains a refusal in an output that the wall may have caused, with the setting that would allow it. Returns null
+ * for any other output. */
 export function wallHint(
   { config, workspace, root = workspace }: Pick<EnvironmentView, "config" | "workspace" | "root">,
   output: string,

@@ -6,7 +6,6 @@ import { relative } from "node:path";
 interface Skill {
   readonly name: string;
   readonly description: string;
-  /** The folder of its SKILL.md. */
   readonly folder: string;
 }
 
@@ -18,20 +17,17 @@ const USER_PLACES = [".agents/skills", ".claude/skills"];
 
 export interface FoundSkills {
   readonly skills: readonly Skill[];
-  /** The folders with more skills than are read. */
   readonly cut: readonly string[];
   /** The folders with an unusable SKILL.md, each with the reason, as sentences. */
   readonly faults: readonly string[];
 }
 
-/** Finds skills of the workspace, of the top of its repository, then the user's own ones with other names; sorted by
- * name. The user's own ones are in Vis's folder, and in the folders of other agents in the home folder. */
+/** Finds skills of the workspace, of the root of its repository, then the user's own skills with other names; sorted by
+ * name. The user's own skills are in Vis's folder, and in the folders of other agents in the home folder. */
 export async function findSkills(
   { workspace, root = workspace, home = null, userHome = homedir(), secrets }: {
     readonly workspace: string;
-    /** The top of the repository around the workspace. */
     readonly root?: string | undefined;
-    /** Vis's own folder; null if there is none. */
     readonly home?: string | null;
     readonly userHome?: string | null;
     readonly secrets?: readonly string[] | undefined;
@@ -57,7 +53,7 @@ async function skillsIn(
   root: string,
   { within, secrets }: { readonly within?: string; readonly secrets: readonly string[] | undefined },
 ): Promise<FoundSkills> {
-  if (!existsSync(root)) return NONE; // the folder is usually missing, and a listing would make an error
+  if (!existsSync(root)) return NONE; // The folder is usually missing, and a listing would make an error.
   const list = await firstEntries(root, { most: MAX_NAMES }).catch(() => null);
   if (list === null) return NONE;
   const names = list.entries.filter(({ isFile }) => !isFile).map(({ name }) => name);
@@ -128,7 +124,7 @@ function oneLine(text: string, max: number): string {
 }
 
 /** Returns the text of a file below a folder, cut to `maxChars`. Returns null if it is missing or binary, or if its
- * links lead outside or to a file that may hold keys. Anyone may have written the repository. */
+ * links lead outside or to a file that may hold keys. Any person may have written the repository. */
 export async function readProjectFile(
   root: string,
   { path, maxChars, secrets = [] }: {
@@ -158,7 +154,7 @@ export async function readProjectFile(
   }
 }
 
-/** Returns the path with its links resolved, if it is below the folder; else null. */
+/** Returns the path with its links resolved; null if it leads out of the folder. */
 async function realInside(root: string, path: string): Promise<string | null> {
   try {
     const [top, real] = await Promise.all([Deno.realPath(root), Deno.realPath(path)]);

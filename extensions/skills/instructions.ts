@@ -1,4 +1,4 @@
-/** Finds the instructions for a workspace: the user's own, then the files of each folder from the top of the
+/** Finds the instructions for a workspace: the user's own, then the files of each folder from the root of the
  * repository down to it. */
 import { dirname, join, relative, resolve } from "node:path";
 import { readProjectFile } from "./find_skills.ts";
@@ -7,7 +7,6 @@ const FILES = ["AGENTS.md", "CLAUDE.md"];
 /** The limits for each file and for all, since every call of a query carries them. */
 const MAX_FILE_CHARS = 6_000, MAX_CHARS = 24_000;
 const MAX_FOLDERS = 20;
-/** The limit for files that one file imports. */
 const MAX_IMPORTS = 20;
 /** Matches a line that only names a file, as other agents import it. */
 const IMPORT = /^[ \t]*@((?:\.{1,2}\/)*[\w./-]+)[ \t]*$/gm;
@@ -24,7 +23,6 @@ interface Text {
   readonly cut: boolean;
 }
 
-/** Returns the instructions of one folder, each with its title. */
 export async function folderInstructions(
   folder: string,
   { workspace, root, secrets }: Omit<Places, "home">,
@@ -38,8 +36,8 @@ export async function folderInstructions(
     .flatMap((one) => one ? [noteOf(one.file, one.name)] : []);
 }
 
-/** Returns each text with its title. A text that appears twice, often by a link or an import, is returned once. If
- * all are too long, the nearest ones to the workspace are kept. */
+/** Returns each text with its title. A text that appears twice, often by a link or an import, is returned once. If all
+ * are too long, it keeps the texts nearest to the workspace. */
 export async function readInstructions({ workspace, root, home, secrets }: Places): Promise<readonly string[]> {
   const folders: string[] = [];
   for (let at = workspace; folders.unshift(at) < MAX_FOLDERS && at !== root; at = dirname(at));
@@ -67,7 +65,7 @@ function noteOf({ text, cut }: Text, name: string): string {
   return `${title}:\n${text}${cut ? `\n[cut here${name === "" ? "" : `; the rest is in ${name}`}]` : ""}`;
 }
 
-/** Reads a file with the files that its lines import; all of them must be in the folder `within`. */
+/** Reads a file with the files that its lines import. All of them must be in the folder `within`. */
 async function readWithImports(
   within: string,
   { path, secrets }: { readonly path: string; readonly secrets: readonly string[] | undefined },
@@ -84,7 +82,7 @@ async function readWithImports(
       if (imported.size > MAX_IMPORTS || imported.has(file)) continue;
       imported.add(file);
       const part = await read(file);
-      if (part === null) continue; // the line stays unchanged
+      if (part === null) continue;
       whole += text.slice(end, line.index) + await expanded(part.text, dirname(file));
       end = line.index + line[0].length;
     }

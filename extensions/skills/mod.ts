@@ -22,12 +22,11 @@ interface Found extends FoundSkills {
 /** `activate` and `prompt` of one query receive the same view, so the files are read once. */
 const FOUND = new WeakMap<EnvironmentView, Promise<Found>>();
 
-/** The instructions that a conversation knows of folders besides the workspace's own ones, with their text. */
+/** Maps a conversation to the instructions that it knows of other folders than the workspace, with their text. */
 const KNOWN = new BoundedMap<string, Map<string, string>>(64);
-/** The limits for the skills that are kept per conversation. */
 const MOST_KNOWN = 20, MOST_KNOWN_CHARS = 24_000;
 
-/** The searches under way, by their places: queries that start while the files are being read share the result. */
+/** The searches under way, by their places. Queries that start while the files are being read share the result. */
 const READING = new Map<string, Promise<Found>>();
 
 export default defineExtension({
@@ -51,7 +50,7 @@ export default defineExtension({
     FOUND.delete(env);
     return [...(found.skills.length > 0 ? [listOf(found)] : []), ...notes, ...knownIn(env)].join("\n");
   },
-  /** The first file that is read in a folder shows its instructions once; later requests have them from the
+  /** The first file that is read in a folder shows its instructions once. Later requests have them from the
    * beginning. */
   fileRead: tellInstructions,
   doctor: checkSkills,

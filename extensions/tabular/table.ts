@@ -7,7 +7,7 @@ const PATH = /^[^\s,;"]+\.(?:csv|tsv|txt)$/i;
 type Rows = readonly (Row | readonly unknown[])[];
 
 /** Returns the records of a CSV text (RFC 4180): objects by the names of the first line, or lists with `header: false`.
- * Values stay text. The separator is found among comma, semicolon and tab if it is not given. */
+ * Values stay text. Without a separator, it detects comma, semicolon or tab. */
 export function parse(
   text: string,
   { separator, header = true }: { readonly separator?: string; readonly header?: boolean } = {},
@@ -31,11 +31,11 @@ export function parse(
   });
 }
 
-/** Returns CSV with a header line for objects; lists are written unchanged. */
+/** Returns CSV with a header line for objects. Lists are written unchanged. */
 export function csv(rows: Rows, { separator = "," }: { readonly separator?: string } = {}): string {
   return listed(rows).map((fields) => {
     const line = fields.map((field) => quoted(textOf(field), separator)).join(separator);
-    return line === "" && fields.length === 1 ? '""\n' : `${line}\n`; // it must not be a blank line
+    return line === "" && fields.length === 1 ? '""\n' : `${line}\n`; // The record must not be a blank line.
   }).join("");
 }
 
@@ -72,7 +72,7 @@ function recordsOf(text: string, separator: string): string[][] {
       throw new Error(`Cannot parse CSV: record ${records.length + 1} has text after a closing quote`);
     }
     at += text[at] === "\r" && text[at + 1] === "\n" ? 2 : 1;
-    if (record.length > 1 || record[0] !== "" || isQuoted) records.push(record); // a blank line is not a record
+    if (record.length > 1 || record[0] !== "" || isQuoted) records.push(record);
     record = [];
   }
   if (record.length > 0) records.push(record);
@@ -92,7 +92,6 @@ function quotedField(text: string, from: number): [string, number] {
   return [text.slice(from + 1, end).replaceAll('""', '"'), end + 1];
 }
 
-/** Returns the separator that occurs most in the first line. */
 function separatorOf(text: string): string {
   const [first = ""] = text.split(/\r?\n/, 1);
   const outside = first.replace(/"[^"]*"/g, "");

@@ -16,14 +16,12 @@ interface FetchOptions {
   readonly maxBytes: number;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-  /** The file in which the user writes the rules. */
   readonly configFile: string;
   readonly outside?: Outside;
 }
 
 export interface Fetched extends Body {
   readonly status: number;
-  /** The address of the content, after redirects. */
   readonly url: URL;
   readonly headers: ReadonlyMap<string, string>;
 }
@@ -42,8 +40,8 @@ export function parseUrl(text: string, base?: URL): URL {
   return url;
 }
 
-/** Sends one request and follows redirects; each of them is checked and connected like the first. Rejects with Error
- * that contains the reason, and with the signal's reason. */
+/** Sends one request and follows redirects. Each redirect is checked and connected like the first request. Rejects with
+ * Error that contains the reason, and with the signal's reason. */
 export async function fetchUrl(first: HttpRequest, options: FetchOptions): Promise<Fetched> {
   const timer = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, timer.signal]) : timer.signal;
@@ -116,7 +114,7 @@ export function newHost(url: URL): string | null {
   return url.port === "" ? url.hostname : `${url.hostname}:${portOf(url)}`;
 }
 
-/** Whether a host obviously belongs to this machine or its network; for other names, the addresses decide. */
+/** Returns whether a host obviously belongs to this machine or its network. For other names, the addresses decide. */
 function isOwn(host: string): boolean {
   if (isAddress(host)) return addressClass(host) !== "public";
   return host === "localhost" || host.endsWith(".localhost");
@@ -150,7 +148,7 @@ function parseRedirect(location: string, from: URL): URL {
   }
 }
 
-/** Decodes a header, whose bytes are its characters: servers write addresses that are not ASCII as UTF-8. */
+/** Decodes a header, whose bytes are its characters. Servers write addresses that are not ASCII as UTF-8. */
 function asUtf8(header: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(header, (char) => char.charCodeAt(0)));
@@ -163,10 +161,9 @@ function withoutContent(headers: ReadonlyMap<string, string>): ReadonlyMap<strin
   return new Map([...headers].filter(([name]) => !name.startsWith("content-")));
 }
 
-/** Matches headers that are also sent to another host. */
 const PLAIN = /^(?:accept|accept-language|user-agent)$/;
 
-/** Returns headers for another origin: keys and similar values are only for the original one. */
+/** Returns headers for another origin. Keys and similar values are only for the original one. */
 function headersForOthers(headers: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   return new Map([...headers].filter(([name]) => PLAIN.test(name) || name === "accept-encoding"));
 }

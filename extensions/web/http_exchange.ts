@@ -12,7 +12,7 @@ export interface HttpRequest {
 
 export interface HttpAnswer {
   readonly status: number;
-  /** The headers by name in lower case; repeated headers are joined. */
+  /** The headers by name in lower case. Repeated headers are joined. */
   readonly headers: ReadonlyMap<string, string>;
   /** The body as a stream, still compressed. It throws if the body ends early. */
   readonly body: AsyncGenerator<Uint8Array<ArrayBuffer>>;
@@ -98,7 +98,7 @@ async function* chunked(reader: ByteReader): HttpAnswer["body"] {
     const [, size] = /^([\da-f]{1,8})[ \t]*(?:;.*)?$/i.exec(await reader.line(MAX_CHUNK_LINE)) ?? [];
     if (size === undefined) throw new Error("The answer has a chunk without a length");
     const length = parseInt(size, 16);
-    if (length === 0) return; // anything after it is ignored
+    if (length === 0) return; // Bytes after the body are ignored.
     yield* measured(reader, length);
     if (await reader.line(MAX_CHUNK_LINE) !== "") {
       throw new Error("The answer has a chunk with a wrong length");
@@ -108,7 +108,6 @@ async function* chunked(reader: ByteReader): HttpAnswer["body"] {
 
 export interface Body {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Whether there is more than requested. */
   readonly truncated: boolean;
 }
 
@@ -123,9 +122,9 @@ export async function readResponseBody(
     throw new Error(`The answer is encoded as ${coding.slice(0, 40)}, which Vis did not request`);
   }
   const first = await body.next();
-  if (first.done) return { bytes: new Uint8Array(), truncated: false }; // nothing is encoded as nothing
+  if (first.done) return { bytes: new Uint8Array(), truncated: false }; // The encoding of an empty body is an empty body.
   const unzip = createUnzip({ chunkSize: 64 << 10 });
-  pipeline(Readable.from(after(first.value, body)), unzip, () => {}); // a failure surfaces when it is read
+  pipeline(Readable.from(after(first.value, body)), unzip, () => {}); // A failure surfaces when the body is read.
   return await collect(unzip, maxBytes);
 }
 
@@ -166,7 +165,7 @@ class ByteReader {
       line = Buffer.concat([line, part]);
       if (end >= 0) {
         this.#left = this.#left.subarray(end + 1);
-        // Headers are bytes: each becomes the character with its number.
+        // Headers are bytes, and each becomes the character with its number.
         return String.fromCharCode(...(line.at(-1) === 13 ? line.subarray(0, -1) : line));
       }
       if (!await this.#fill()) throw new Error("The answer ended in the middle of a line");

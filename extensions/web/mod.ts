@@ -17,7 +17,7 @@ const Body = z.union([
 ]).describe("body");
 const RETURNS = "{status, url, headers, text? | json? | bytes?, truncated}";
 
-/** The names of other tools for parts of results. */
+/** Models know these names for parts of results from other tools. */
 const STATUS = { statusCode: "status", code: "status", ok: "status < 400" };
 const BODY = "text, json or bytes";
 const ANSWERED = { ...STATUS, body: BODY, content: BODY, data: BODY, html: "text" };
@@ -94,7 +94,7 @@ web.readable(url): {status, url, title, text, links: {text, url}[], truncated}  
   ],
 });
 
-/** Reports the status of an answer that the call did not ask for. */
+/** Reports the status of an answer if the model may not expect it. */
 function statusOutcome({ status }: { readonly status: number }): CallOutcome {
   return status < 400 ? { text: "" } : { text: `status ${status}`, ok: false };
 }

@@ -3,9 +3,9 @@ import { lookup } from "node:dns/promises";
 
 const MOST_ADDRESSES = 32, TRIED = 3;
 
-/** Opens a connection to a URL's host for one request. The name is resolved here, every address is checked, and the
- * connection goes to one of them. So a DNS answer that changes a moment later has no effect. Rejects with Error, and
- * with the signal's reason. */
+/** Opens a connection to a URL's host for one request. It resolves the name, checks every address, and connects to one
+ * of them. So a DNS answer that changes a moment later has no effect. Rejects with Error, and with the signal's
+ * reason. */
 export async function openConnection(
   url: URL,
   { reach, outside, signal }: { readonly reach: Reach; readonly outside: Outside; readonly signal: AbortSignal },
@@ -64,7 +64,6 @@ async function found(
   return addresses;
 }
 
-/** Closes a connection that is opened too late. */
 async function opened(connecting: Promise<Deno.Conn>, signal: AbortSignal): Promise<Deno.Conn> {
   try {
     return await abortable(connecting, signal);
@@ -100,11 +99,11 @@ async function secured(
   }
 }
 
-/** A connection that TLS took over or that is already closed cannot be closed. */
+/** A connection that TLS wraps or that is already closed cannot be closed. */
 function closeQuietly(connection: Deno.Conn): void {
   try {
     connection.close();
-  } catch { /* it is closed already */ }
+  } catch {}
 }
 
 const isTcp = (connection: Deno.Conn): connection is Deno.TcpConn => "setNoDelay" in connection;
@@ -114,7 +113,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof Error && !(error instanceof Deno.errors.InvalidData) && !/certificate/i.test(error.message);
 }
 
-/** Returns the name without brackets, which URLs put around IPv6. */
+/** Returns the name without brackets, which URLs write around IPv6. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1");
 const isAddress = (host: string): boolean => /^[\d.]+$/.test(host) || host.includes(":");
 
@@ -128,7 +127,6 @@ export interface WebRules {
 /** With `public`, every address of the host must be on the internet. With `local`, the user named host and port. */
 export type Reach = "public" | "local";
 
-/** Returns null if no rule matches the host and port of the URL. */
 export function reachOf(url: URL, { hosts, local }: WebRules): Reach | null {
   const host = bare(url.hostname);
   const port = portOf(url);
@@ -136,7 +134,6 @@ export function reachOf(url: URL, { hosts, local }: WebRules): Reach | null {
   return hosts.some((rule) => matches(rule, { host, port, ports: [80, 443] })) ? "public" : null;
 }
 
-/** Returns the URL's port, or the default of its protocol. */
 export function portOf(url: URL): number {
   return url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
 }
@@ -204,18 +201,18 @@ function class6(groups: readonly number[]): AddressClass {
   const [first = 0, second = 0, third = 0] = groups;
   const zeros = (to: number): boolean => groups.slice(0, to).every((group) => group === 0);
   const embedded = (groups[6] ?? 0) * 65536 + (groups[7] ?? 0);
-  if (zeros(5) && groups[5] === 0xffff) return class4(embedded); // this is a mapped address
+  if (zeros(5) && groups[5] === 0xffff) return class4(embedded); // This is a mapped address.
   if (first === 0x64 && second === 0xff9b && groups.slice(2, 6).every((group) => group === 0)) return class4(embedded);
-  if (zeros(7) && groups[7] === 1) return "private"; // this is the loopback address
-  if ((first & 0xfe00) === 0xfc00) return "private"; // this is a unique local address
+  if (zeros(7) && groups[7] === 1) return "private"; // This is the loopback address.
+  if ((first & 0xfe00) === 0xfc00) return "private"; // This is a unique local address.
   if ((first & 0xe000) !== 0x2000) return "never";
-  if (first === 0x2001 && second < 0x200) return "never"; // these are Teredo and other protocols
-  if (first === 0x2001 && second === 0xdb8) return "never"; // this is an address for documentation
-  if (first === 0x2002) return class4(second * 65536 + third) === "public" ? "private" : "never"; // it is 6to4
+  if (first === 0x2001 && second < 0x200) return "never"; // These are Teredo and other protocols.
+  if (first === 0x2001 && second === 0xdb8) return "never"; // This is an address for documentation.
+  if (first === 0x2002) return class4(second * 65536 + third) === "public" ? "private" : "never"; // This is a 6to4 address.
   return first === 0x3fff && second < 0x1000 ? "never" : "public";
 }
 
-/** Accepts exactly four decimal numbers; the URL parser handles other spellings. */
+/** Accepts exactly four decimal numbers. The URL parser handles other spellings. */
 function parse4(text: string): number | null {
   const parts = text.split(".");
   if (parts.length !== 4 || !parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256)) {
@@ -242,7 +239,6 @@ function parse6(text: string): readonly number[] | null {
 
 /** All access to the network, so that tests can replace it. */
 export interface Outside {
-  /** Returns all addresses of a name. */
   resolve(host: string): Promise<readonly string[]>;
   /** Connects to an address, never to a name. */
   connect(address: string, port: number): Promise<Deno.TcpConn>;

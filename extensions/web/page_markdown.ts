@@ -7,7 +7,6 @@ export interface PageText {
   readonly truncated: boolean;
 }
 
-/** Returns the readable text of a page as Markdown. */
 export async function pageMarkdown(
   page: string,
   { url, maxChars, signal }: {
@@ -49,7 +48,7 @@ const MARKERS: Readonly<Record<string, string>> = {
   s: "~~",
 };
 
-/** Converts a page's tags to Markdown. The cost is bounded by the page's length, however it is nested. */
+/** Converts a page's tags to Markdown. The page's length bounds the cost, however it is nested. */
 class MarkdownWriter implements PageHandler {
   #base: URL;
   readonly #maxChars: number;
@@ -93,7 +92,7 @@ class MarkdownWriter implements PageHandler {
     return [...this.#links].map(([url, text]) => ({ text, url }));
   }
 
-  /** Returns the main part if the page has one, else everything. */
+  /** Returns the main part if the page has one, else the whole page. */
   markdown(): string {
     while (this.#stack.length > 0) this.#pop();
     this.#flush();
@@ -208,7 +207,6 @@ class MarkdownWriter implements PageHandler {
     if (this.#prefixes.at(-1)?.owner === element) this.#prefixes.pop();
   }
 
-  /** Returns the link's text. */
   #endLink(mark: Mark, attributes: ReadonlyMap<string, string>): string {
     const full = this.truncated;
     const url = full ? null : this.#resolved(attributes.get("href"));
@@ -271,7 +269,7 @@ class MarkdownWriter implements PageHandler {
     return /^https?:$/.test(url.protocol) && url.href.length <= 2_000 ? url.href : null;
   }
 
-  /** Ends a paragraph; in a cell, which has none, adds a blank. */
+  /** Ends a paragraph. In a cell, which has no paragraphs, it adds a blank. */
   #break(): void {
     if (this.#pre) return;
     if (this.#table) this.#inline.add(" ");
@@ -317,12 +315,10 @@ class MarkdownWriter implements PageHandler {
   }
 }
 
-/** Elements without content and end tag. */
 const VOID: ReadonlySet<string> = new Set(
   "area base basefont br col embed frame hr img input keygen link meta param source track wbr".split(" "),
 );
 
-/** Elements that are useless to a reader of the text. */
 const SKIPPED: ReadonlySet<string> = new Set(
   "script style noscript template svg iframe object canvas audio video button select textarea dialog nav footer aside noembed noframes"
     .split(" "),
@@ -331,7 +327,6 @@ const SKIPPED_ROLES: ReadonlySet<string> = new Set(
   "navigation banner contentinfo search dialog alertdialog menu menubar toolbar tooltip".split(" "),
 );
 
-/** Elements that do not start or end a paragraph: inline elements, formulas, and omitted elements. */
 const INLINE: ReadonlySet<string> = new Set(
   [
     "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q rp rt ruby s samp small span",
@@ -353,7 +348,6 @@ const ENDS: Readonly<Record<string, { readonly names: readonly string[]; readonl
   option: { names: ["option"], within: ["select"] },
   body: { names: ["head"], within: [] },
 };
-/** Elements that end an open paragraph. */
 const ENDS_PARAGRAPH: ReadonlySet<string> = new Set(
   "p h1 h2 h3 h4 h5 h6 div section article main header footer aside nav ul ol dl table pre blockquote form figure hr"
     .split(" "),
@@ -364,21 +358,17 @@ function isSkipped(name: string, attributes: ReadonlyMap<string, string>): boole
     SKIPPED_ROLES.has(attributes.get("role") ?? "");
 }
 
-/** Returns the language that a code element names. */
 function languageOf(attributes: ReadonlyMap<string, string>): string {
   return /(?:^|\s)lang(?:uage)?-([\w+#-]{1,30})/.exec(attributes.get("class") ?? "")?.[1] ?? "";
 }
 
-/** Returns the number of a list's first item. */
 function startOf(attributes: ReadonlyMap<string, string>): number {
   const start = attributes.get("start") ?? "1";
   return /^\d{1,6}$/.test(start) ? Number(start) : 1;
 }
 
-/** The text of a paragraph, cell or heading that is being read. */
 class InlineText {
   #parts: string[] = [];
-  /** The number of visible characters. */
   #ink = 0;
   #spaceAtEnd = true;
   #size = 0;
@@ -388,7 +378,6 @@ class InlineText {
     return this.#size;
   }
 
-  /** Adds text and collapses white space. */
   add(text: string): void {
     const collapsed = text.replace(/[\s\u200b]+/g, " ");
     const shown = this.#spaceAtEnd ? collapsed.replace(/^ /, "") : collapsed;
@@ -406,7 +395,6 @@ class InlineText {
     return this.#ink;
   }
 
-  /** Starts a range for `marked` or `linked`. */
   begin(marker = ""): Mark {
     const mark = { at: this.#parts.length, ink: this.#ink, spaceBefore: this.#spaceAtEnd };
     if (marker !== "") this.#parts.push(marker);
@@ -414,7 +402,6 @@ class InlineText {
     return mark;
   }
 
-  /** Ends a marked range; removes the marks if it is empty. */
   marked(mark: Mark, marker: string): void {
     if (this.#ink === mark.ink) return void this.#cut(mark);
     const last = this.#parts.at(-1) ?? "";
@@ -423,7 +410,7 @@ class InlineText {
     this.#parts.push(marker, ...(last.trimEnd() === last ? [] : [" "]));
   }
 
-  /** Turns the text since the mark into a link; returns that text. */
+  /** Turns the text since the mark into a link, and returns that text. */
   linked(mark: Mark, href: string | null): string {
     if (this.#ink === mark.ink || this.#parts.length < mark.at) return "";
     const parts = this.#parts.splice(mark.at);
@@ -435,7 +422,6 @@ class InlineText {
     return label;
   }
 
-  /** Returns the text and starts again. */
   take(): string {
     const text = this.#parts.join("").replace(/ *\n */g, "\n").trim();
     this.#parts = [];
@@ -509,7 +495,7 @@ class TableText {
     return around([[head, lineOf(Array<string>(width).fill("---"), width), ...rest].join("\n")]);
   }
 
-  /** Takes over the next cells of this row from earlier rows. */
+  /** Adds the next cells of this row that reach down from earlier rows. */
   #fill(): void {
     const row = this.#rows.at(-1) ?? [];
     for (let above = this.#reaching[row.length]; above && above.rows > 0; above = this.#reaching[row.length]) {
@@ -538,7 +524,6 @@ interface TextBlock {
   readonly rank: number;
 }
 
-/** Joins blocks: list items are on consecutive lines, other blocks are separated. */
 function joinedBlocks(blocks: readonly TextBlock[]): string {
   let text = "";
   let last = "";

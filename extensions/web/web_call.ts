@@ -13,15 +13,14 @@ export interface WebCallOptions {
 
 interface WebFacts {
   readonly status: number;
-  /** The address after redirects. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 const MAX_BYTES = 2 << 20, TIMEOUT_MS = 30_000;
 
-/** Returns the result of `web.get` and `web.post`. An answer is data whatever its status; an error explains why there
- * was none. */
+/** Returns the result of `web.get` and `web.post`. An answer is data whatever its status. An error explains why no
+ * answer arrived. */
 export async function callWeb(
   env: EnvironmentView,
   text: string,
@@ -69,7 +68,7 @@ async function fetchPage(
   }
 }
 
-/** Returns the rules with the host of this request, if the user allows it now; redirects need no approval. */
+/** Returns the rules with the host of this request, if the user allows it now. Redirects need no approval. */
 async function allowing(
   env: EnvironmentView,
   { url, method, bytes, headers }: {
@@ -93,7 +92,7 @@ async function allowing(
   throw new Error(`${host} is not allowed: ${reason}; the user allows it with vis config set web.hosts ${host}`);
 }
 
-/** Returns the user's rules; they allow nothing if the section of the settings is absent. */
+/** Returns the user's rules. Without the section of the settings, they allow no host. */
 function rulesOf(config: unknown): WebRules {
   return typeof config === "object" && config !== null && "hosts" in config && "local" in config
     ? config as WebRules
@@ -139,7 +138,7 @@ export async function readablePage(
 }
 
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
-/** Headers that a call cannot set: the request itself sets some, others would switch the protocol, and cookies are not
+/** A call cannot set these headers. The request itself sets some, others would switch the protocol, and cookies are not
  * supported. */
 const OWN =
   /^(?:host|connection|content-length|transfer-encoding|accept-encoding|te|trailer|upgrade|expect|keep-alive|cookie2?|proxy-.*|sec-.*|http2-settings)$/;
@@ -167,7 +166,6 @@ function requestHeaders(wanted: Readonly<Record<string, string>> = {}): Readonly
   return headers;
 }
 
-/** The limits for the values and the depth of a call's result. */
 const LIMITS = { values: 400_000, depth: 500 };
 
 type BodyKind = "text" | "json" | "bytes";
@@ -192,7 +190,6 @@ function bodyData(
   }
 }
 
-/** Returns text in the character set that its first bytes, the type or the text itself names; else UTF-8. */
 function bodyText(bytes: Uint8Array, type: string): string {
   const charset = markedCharset(bytes) ?? /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(type)?.[1] ??
     ownCharset(bytes, type);
@@ -213,7 +210,7 @@ function ownCharset(bytes: Uint8Array, type: string): string | undefined {
   const xml = /^<\?xml[^<>]{0,200}\sencoding\s{0,9}=\s{0,9}["']([\w.:-]{1,40})/.exec(head)?.[1];
   const meta = /<meta[^<>]{0,200}charset\s{0,9}=\s{0,9}["']?([\w.:-]{1,40})/i.exec(head)?.[1];
   const named = xml ?? (isHtml(type) ? meta : undefined);
-  return named !== undefined && /^utf-?16/i.test(named) ? undefined : named; // otherwise it could not be read here
+  return named !== undefined && /^utf-?16/i.test(named) ? undefined : named; // Otherwise it could not be read here.
 }
 
 function decoderFor(label: string): TextDecoder {

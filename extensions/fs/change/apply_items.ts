@@ -4,7 +4,6 @@ import type { Facts, OpenFolder } from "../tree/tree.ts";
 import { Pace } from "@vis/extension";
 import { dirname } from "node:path";
 
-/** Returns why a file change failed, as text. */
 function writeReason(error: unknown): string {
   if (error instanceof Deno.errors.PermissionDenied) return "permission denied";
   if (error instanceof Deno.errors.NotADirectory) return "a part of its path is a file";
@@ -25,17 +24,16 @@ export interface Move {
 interface Application {
   readonly items: readonly ChangeItem[];
   readonly moves?: readonly Move[];
-  /** The temporary names, by path, under which new files are written first. The name is in the same folder, or in the
-   * nearest existing folder. A file without one is written in place. */
+  /** Maps each path to the temporary name under which a new file is written first. A file without one is written in
+   * place. */
   readonly temporary: ReadonlyMap<string, string>;
-  /** Whether to keep folders that are not empty, instead of failing. */
   readonly keepFull?: boolean;
 }
 
 type Place = Pick<FsContext, "tree" | "guard">;
 
-/** Returns temporary names for the files that are replaced as a whole. Files that would lose something by that have
- * none. */
+/** Returns temporary names for the files that are replaced as a whole. A file that would lose attributes by a rename
+ * has none. */
 export function temporaryNames(context: Place, items: readonly ChangeItem[]): ReadonlyMap<string, string> {
   const staysInPlace = ({ path, before, from = path }: ChangeItem): boolean => {
     if (before?.kind !== "file" && from === path) return false;
@@ -48,7 +46,7 @@ export function temporaryNames(context: Place, items: readonly ChangeItem[]): Re
   return new Map(replaced.map(({ path }) => [path, temporaryOf(newFolderOf(items, path) ?? path)]));
 }
 
-/** Returns the path at or above `path` at which a folder replaces a file or link, if there is one. */
+/** Returns the path at or above `path` at which a folder replaces a file or link; undefined if there is none. */
 function newFolderOf(items: readonly ChangeItem[], path: string): string | null {
   return items.find((one) => isNewFolder(one) && (path === one.path || path.startsWith(`${one.path}/`)))?.path ?? null;
 }
@@ -57,15 +55,17 @@ function isNewFolder({ before, after }: ChangeItem): boolean {
   return before !== null && before.kind !== "dir" && after?.kind === "dir";
 }
 
-/** Whether a file gets another name and keeps its contents. */
 export function isOnlyRenamed({ from, after }: ChangeItem, items: readonly ChangeItem[]): boolean {
   const before = from === undefined ? null : items.find(({ path }) => path === from)?.before ?? null;
   if (before?.kind !== "file" || after?.kind !== "file" || before.mode !== after.mode) return false;
   return before.bytes.length === after.bytes.length && before.bytes.every((byte, at) => byte === after.bytes[at]);
 }
 
-/** Changes the files as the items specify. It writes new files to temporary names first, then renames and removes
- * everything, with a pause only if that takes long. Throws Error that names the file; earlier changes remain. */
+/** Changes the files as the items specify, and pauses if that takes long. Throws Error that names the file; earlier
+ * changes remain.
+ *
+ * New files are written to temporary names first, then all renames and removals follow, so that a failed write changes
+ * no file. */
 export async function applyItems(context: Place, application: Application): Promise<void> {
   const { items, moves = [], temporary } = application;
   context.guard.note(context.tree);
@@ -100,7 +100,7 @@ async function rearrange(context: Place, application: Application): Promise<void
   const pace = new Pace();
   for (const { path, before, after, seen } of items) {
     if (pace.due) await pace.rest();
-    // Creating an entry modifies its folder.
+    // Creating an entry changes the modification time of its folder.
     if (seen !== undefined && before?.kind !== "dir" && after?.kind !== "dir") refuseChanged(context, { path, seen });
   }
   if (moves.length > 0) {
@@ -175,7 +175,6 @@ function inFolderOf(context: Place, path: string, use: (folder: OpenFolder, name
   naming(path, () => use(folder, lastOf(path)));
 }
 
-/** Adds an entry that does not exist yet. */
 function addIn(context: Place, path: string, add: (folder: OpenFolder, name: string) => void): void {
   inFolderOf(context, path, (folder, name) => {
     context.guard.checkNew(folder, name);
@@ -183,7 +182,7 @@ function addIn(context: Place, path: string, add: (folder: OpenFolder, name: str
   });
 }
 
-/** `named` is the path that an error names instead. */
+/** Opens the folder of a path. Errors name the path `named` instead, if it is given. */
 function openFolder({ tree, guard }: Place, path: string, named = path): OpenFolder {
   return naming(named, () => {
     guard.checkRoot(tree, path);
@@ -210,7 +209,7 @@ function lastOf(path: string): string {
 function quietly(run: () => void): void {
   try {
     run();
-  } catch { /* it is gone already */ }
+  } catch {}
 }
 
 /** Returns a new path in the same folder, so that a rename from it stays within one file system. */

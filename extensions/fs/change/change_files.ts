@@ -14,25 +14,26 @@ import { applyItems, isOnlyRenamed, type Move, temporaryNames } from "./apply_it
 import { Pace } from "@vis/extension";
 import { dirname } from "node:path";
 
-/** The limit for files that git or Vis obey, in one approval. */
+/** One approval lists at most this many files that git or Vis obey. */
 const MOST_ASKED = 50;
 
 interface Change {
-  /** The function that makes the change. */
   readonly change: string;
-  /** The items; folders come before their contents, and missing folders need not be included. */
+  /** Folders come before their contents. Missing folders need not be included. */
   readonly items: readonly ChangeItem[];
-  /** Renames with the effect of the items, which are used instead of writing them. */
+  /** Renames that have the effect of the items, and are made instead of writing them. */
   readonly moves?: readonly Move[];
-  /** The checkpoints that this change undoes. */
+  /** The ids of the checkpoints that this change undoes. */
   readonly of?: readonly string[];
-  /** The paths of those checkpoints that it leaves unchanged. */
+  /** The paths in the undone checkpoints that this change leaves unchanged. */
   readonly kept?: readonly string[];
 }
 
-/** Changes files: all or none, recorded as one checkpoint. No other code changes files. It asks the user first if git
- * or Vis obey one of them. Throws `OutsideWorkspace` for files that the user must allow. After an error, or a kill at any moment, either nothing or everything is changed. Throws
- * Error that names the file. */
+/** Changes all files or none, and records the change as one checkpoint. No other code changes files.
+ *
+ * It asks the user first if git or Vis obey one of the files. After an error, or a kill at any moment, either every
+ * file is changed or none. Throws `OutsideWorkspace` for files that the user must allow, and Error that names the
+ * file. */
 export async function changeFiles(
   context: FsContext,
   { change, items: given, moves = [], of = [], kept = [] }: Change,
@@ -86,7 +87,6 @@ function withFolders(items: readonly ChangeItem[]): readonly ChangeItem[] {
   });
 }
 
-/** Returns the folders of a path, the outermost first. */
 export function foldersOf(path: string): readonly string[] {
   const names = path.split("/");
   return names.slice(1).map((_, at) => names.slice(0, at + 1).join("/"));
@@ -122,7 +122,6 @@ async function askForObeyed(
   if (!allowed) throw new Error(`Cannot ${what}: ${reason}`);
 }
 
-/** Returns the files that are renamed. */
 function renamed(items: readonly ChangeItem[], moves: readonly Move[]): readonly Move[] {
   return items.flatMap(({ path, before, from }): Move[] => {
     if (from !== undefined) return [{ from, to: path }];
@@ -142,7 +141,7 @@ async function begin(
   const sources = new Map(files.map(({ from, to }) => [to, from]));
   const kept = [];
   for (const { path, before, after, from } of items) {
-    // A part of a file that was written in place is recognised by its bytes before and after.
+    // A part of a file that was written in place is recognised by its bytes before and after the change.
     const isWhole = moves.length > 0 || before?.kind !== "file" && from === undefined || temporary.has(path);
     const state = isWhole ? await stateOf(after) : await checkpoints.keep(after);
     const facts = before?.kind === "file" || sources.has(path) ? tree.look(sources.get(path) ?? path) : null;
@@ -162,7 +161,6 @@ async function begin(
   return id;
 }
 
-/** Returns the folders that must be created for the new entries. */
 function missingFolders({ tree }: FsContext, items: readonly ChangeItem[]): ChangeItem[] {
   const named = new Set(items.map(({ path }) => path));
   const missing = new Set<string>();
@@ -176,7 +174,7 @@ function missingFolders({ tree }: FsContext, items: readonly ChangeItem[]): Chan
   return [...missing].sort().map((path) => ({ path, before: null, after: { kind: "dir", mode: null } }));
 }
 
-/** The limit for the bytes that one change may remove or move, so that it can be undone. */
+/** One change may remove or move at most this many bytes, so that it can be undone. */
 export const MAX_KEPT = 64 * 1024 * 1024;
 
 /** Reads the state of a path that contains no link. Throws RangeError for more than `MAX_KEPT` bytes, and for
@@ -210,13 +208,13 @@ interface HalfChanged {
   readonly path: string;
   readonly before: PathSnapshot;
   readonly after: State;
-  /** The state after the change, if it is known. */
+  /** The state after the change; undefined if it is unknown. */
   readonly made?: PathSnapshot | undefined;
-  /** The other path from which its file was to be renamed. */
+  /** The path from which the file at this path was to be renamed. */
   readonly from?: string | undefined;
 }
 
-/** Reverts the completed part of an unfinished change. Later changes by others are kept. */
+/** Reverts the completed part of an unfinished change, and keeps changes that others made later. */
 async function putBack(
   context: Pick<FsContext, "tree" | "guard">,
   items: readonly HalfChanged[],
@@ -224,7 +222,6 @@ async function putBack(
   const place = { ...context, signal: undefined };
   const changed: ChangeItem[] = [];
   const befores = new Map(items.map(({ path, before }) => [path, before]));
-  /** The new path of each renamed file, by its old path. */
   const renamed = new Map<string, string>();
   for (const { path, before, after, made = null, from } of items) {
     const now = await current(place, path);
@@ -257,7 +254,7 @@ async function putBack(
     else if (!await isReverted(place, item)) failed.push(item);
   }
   for (const item of gone) if (!back.has(item.path) && !await isReverted(place, item)) failed.push(item);
-  for (const item of failed) await isReverted(place, item); // an obstacle may be gone now
+  for (const item of failed) await isReverted(place, item); // The obstacle of the first attempt may be gone now.
 }
 
 async function isReverted(
@@ -272,7 +269,8 @@ async function isReverted(
   }
 }
 
-/** Whether a file has bytes of both states, each at its place: it was being written in place. */
+/** Returns whether each byte of a file is from one of two states. Such a file was being written in place when its
+ * process ended. */
 function isMixed(
   now: PathSnapshot,
   { before, made }: { readonly before: PathSnapshot; readonly made: PathSnapshot },
@@ -294,7 +292,7 @@ async function current(context: Pick<FsContext, "tree" | "signal">, path: string
 
 type Place = Pick<FsContext, "tree" | "guard" | "checkpoints">;
 
-/** Reverts half-made changes of processes that have ended. Resolves with the number of changes. */
+/** Reverts half-made changes of processes that have ended. Returns the number of reverted changes. */
 export async function recover(context: Place): Promise<number> {
   const { checkpoints } = context;
   const abandoned = await checkpoints?.abandoned() ?? [];
@@ -322,6 +320,6 @@ function removeTemporary({ tree, guard }: Place, { temporary }: Checkpoint): voi
     try {
       using folder = tree.folder(dirname(path), (one) => guard.check(one));
       if (/^\.vis-[\w-]+\.tmp$/.test(name)) folder.remove(name);
-    } catch { /* it is gone already */ }
+    } catch {}
   }
 }

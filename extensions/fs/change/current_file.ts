@@ -7,7 +7,7 @@ import { encodeText, type FileFormat, isExact, textWithStrays } from "../text_fo
 import { type Facts, sha256Of, sizeText } from "../tree/tree.ts";
 import { type DecodedText, decodeText, reasonOf } from "@vis/extension";
 
-/** Maximum size in bytes of a file that is overwritten or edited. */
+/** The limit in bytes for a file that is overwritten or edited. */
 export const MAX_WRITE = 16 * 1024 * 1024;
 
 export interface CurrentFile extends FileSnapshot {
@@ -104,11 +104,10 @@ export function newBytes(
 export interface Written {
   readonly path: string;
   readonly bytes: number;
-  /** A unified diff against the previous text; "" if nothing changed. */
+  /** A unified diff against the previous text; empty if the text is unchanged. */
   readonly diff: string;
 }
 
-/** Returns the result for a changed file, whose state the conversation knows from now on. */
 export async function written(
   context: FsContext,
   { path, before, after }: ChangeItem,
@@ -133,12 +132,10 @@ export async function written(
 }
 
 interface Encodings {
-  /** The encoding of the text after and before a change; if unknown, it is detected. */
   readonly encoding?: string | undefined;
   readonly encodingBefore?: string | undefined;
 }
 
-/** Returns a change of one file as a unified diff, which names the target of a link; "" if nothing changes. */
 export async function diffOf(
   { path, before, after }: Pick<ChangeItem, "path" | "before" | "after">,
   { encoding, encodingBefore }: Encodings = {},
@@ -150,7 +147,7 @@ export async function diffOf(
     : await unifiedDiff(path, { before: old, after: now });
 }
 
-/** Returns null for a missing file, undefined if it is not text. */
+/** Returns null for a missing file, and undefined for a binary one. */
 function textIn(snapshot: ChangeItem["before"], encoding?: string): string | null | undefined {
   if (snapshot === null || snapshot.kind === "dir") return null;
   if (snapshot.kind === "link") return snapshot.target;
@@ -164,8 +161,8 @@ interface Changed extends Pick<ChangeItem, "before" | "after"> {
   readonly encoding?: string | undefined;
 }
 
-/** Notes changed files that do not parse, if they are new, parsed before, or have another fault than before. An older
- * fault may come from a language that the parser does not know. */
+/** Notes that a changed file no longer parses. A fault that the file already had is not noted, since the parser may not
+ * know its language. */
 export async function noteFaults({ note, sourceFault, signal }: FsContext, items: readonly Changed[]): Promise<void> {
   if (!sourceFault) return;
   for (const { named, before, after, encoding } of items.slice(0, MAX_FILES)) {

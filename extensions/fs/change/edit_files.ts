@@ -22,15 +22,13 @@ export interface FileEdit extends TextReplacement {
 }
 
 export interface EditOptions {
-  /** Overrides the encoding in which the files were read, or the detected one. */
   readonly encoding?: string | undefined;
 }
 
-/** The size in bytes above which decoding gets its own pause. */
+/** The size in bytes above which the decoder pauses first. */
 const LARGE = 1024 * 1024;
 
 const MAX_EDITS = 1_000;
-/** The limit for the characters of all files together. */
 const MAX_SUM = 2 * MAX_WRITE;
 
 interface Draft {
@@ -92,9 +90,7 @@ async function draftOf(context: FsContext, place: WorkspacePath, encoding: strin
 }
 
 export interface WriteOptions {
-  /** Overrides the encoding of the former file, or UTF-8. */
   readonly encoding?: string | undefined;
-  /** Overrides the line ending of the existing file. */
   readonly eol?: "lf" | "crlf" | undefined;
 }
 
@@ -131,7 +127,6 @@ export async function writeFile(
   return result;
 }
 
-/** Returns the format of the file; UTF-8 if there is no file, or if it is not exactly a text. */
 function formatOf(
   before: CurrentFile | null,
   encodingBefore: string | undefined,

@@ -11,13 +11,11 @@ import { Pace } from "@vis/extension";
 interface Moved {
   readonly from: string;
   readonly to: string;
-  /** The number of files and links that were moved. */
   readonly files: number;
-  /** A diff that only names both paths. */
   readonly diff: string;
 }
 
-/** Renames a file, a link or a folder and creates missing folders. Never overwrites. */
+/** Renames a file, a link or a folder and creates missing folders. Throws Error if the new path exists. */
 export async function movePath(
   context: FsContext,
   { from, to }: { readonly from: string; readonly to: string },
@@ -49,19 +47,15 @@ export async function movePath(
 }
 
 export interface RemoveOptions {
-  /** Whether to remove a folder with its contents. */
   readonly recursive?: boolean | undefined;
 }
 
 interface Removed {
   readonly path: string;
-  /** The number of files and links that were removed. */
   readonly files: number;
-  /** A diff that only names the path. */
   readonly diff: string;
 }
 
-/** Removes a file, a link (not its target) or a folder. */
 export async function removePath(
   context: FsContext,
   path: string,

@@ -29,15 +29,10 @@ type Content =
 interface Draft {
   readonly place: WorkspacePath;
   readonly item: Pick<ChangeItem, "path" | "before" | "seen">;
-  /** The content before the git diff that is being applied. */
   start: Content;
-  /** The content after it; null if the file is missing or removed. */
   after: Content;
-  /** Whether this git diff has written it. */
   isMade: boolean;
-  /** The file that the patch renames to it. */
   source: Draft | null;
-  /** Whether the path is a folder, which the patch has to empty. */
   readonly isFolder: boolean;
 }
 
@@ -80,8 +75,7 @@ export async function patchFiles(context: FsContext, patch: string): Promise<Wri
   return results;
 }
 
-/** Returns the folders that files replace, and the folders in them. Throws Error if the patch leaves something in
- * one. */
+/** Returns the folders that files replace, and the folders in them. Throws Error if the patch leaves an entry in one. */
 async function emptiedFolders(
   context: FsContext,
   drafts: ReadonlyMap<string, Draft>,
@@ -101,8 +95,7 @@ async function emptiedFolders(
   return folders;
 }
 
-/** Returns the path of the file that keeps its names, attributes and access lists under a new name; null if a file is
- * written. */
+/** Returns the path of the file that is renamed, with its attributes and access lists; null if a file is written. */
 function renamedFrom({ item, after, source }: Pick<Draft, "item" | "after" | "source">): string | null {
   const isRenamed = item.before === null && after?.kind === "file" &&
     source !== null && source.after === null && source.item.before?.kind === "file";
@@ -113,7 +106,7 @@ function isFile(context: FsContext, path: string): boolean {
   try {
     return confine(context, path).info?.kind === "file";
   } catch {
-    return false; // it is outside, or no path
+    return false; // The path leads out of the workspace, or is not a valid path.
   }
 }
 
@@ -129,7 +122,6 @@ function refuseSum(drafts: ReadonlyMap<string, Draft>): void {
 
 interface Drafting {
   readonly drafts: Map<string, Draft>;
-  /** Whether the git diff removes the file or renames it. */
   readonly isLeft: (path: string) => boolean;
 }
 
@@ -154,7 +146,6 @@ async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft }
   Object.assign(target, { after: made, isMade: to !== null });
 }
 
-/** Applies one part of a patch to a file or link. */
 async function changedBy(
   context: FsContext,
   { to, hunks, mode, isLink, isWhole }: PatchPart,
@@ -178,7 +169,7 @@ async function changedBy(
     : kept
     ? currentText(context, kept.bytes, { place, action: "patch", encoding: kept.format?.encoding })
     : { ...UTF_8, text: "" };
-  // In a program's patch, the mark is a character of the first line.
+  // A program's patch has the byte order mark as a character of the first line.
   const changed = await applyHunks(`${format.hasMark ? MARK : ""}${text}`, hunks, { path, signal: context.signal });
   if (to === null) {
     if (changed !== "" && changed !== MARK) {
@@ -193,7 +184,7 @@ async function changedBy(
   return { kind: "file", bytes, mode: own, owner: kept?.owner ?? null, format: now };
 }
 
-/** Keeps the old permissions, or the defaults of a new file: git knows only whether a file can be executed. */
+/** Returns the old permissions, or the defaults of a new file. A git patch says only whether a file is executable. */
 function modeOf(mode: number | null, old: number | null): number | null {
   if (mode === null) return old;
   const canRun = (mode & 0o111) !== 0;
@@ -220,7 +211,6 @@ function innerTarget(
   return target;
 }
 
-/** Returns a file or link as changed by the previous parts. */
 async function draftOf(
   context: FsContext,
   path: string,

@@ -18,15 +18,14 @@ import { messageOf, Pace } from "@vis/extension";
 export interface UndoOptions extends UndoChoice {
   /** Whether to overwrite later changes by others, even in files that an earlier undo left unchanged. */
   readonly force?: boolean | undefined;
-  /** Whether to change nothing; `files` then has the changes that would be undone. */
+  /** Whether to change no file; `files` then has the changes that would be undone. */
   readonly dryRun?: boolean | undefined;
 }
 
 interface Undone {
-  /** The changes of which at least one file was reverted. */
   readonly changes: readonly Checkpoint[];
   readonly files: readonly Pick<Written, "path" | "diff">[];
-  /** Files of these changes that were left unchanged. */
+  /** The files of these changes that remain unchanged. */
   readonly kept: readonly Kept[];
 }
 
@@ -38,9 +37,8 @@ interface Kept {
 const BY_OTHERS = "changed since by someone else", COMMITTED = "was committed to git since";
 const MAX_NAMED = 5;
 
-/** Undoes changes as one change that can itself be undone. A file that has changed since is kept and named, the others
- * are undone. Throws Error if there is nothing to undo or every file has to be kept; FilesChanged if `force` would
- * help. */
+/** Undoes changes as one change that can itself be undone. It names and keeps a file that has changed since, and undoes
+ * the others. Throws Error if no change can be undone; FilesChanged if `force` would help. */
 export async function undoChanges(
   context: FsContext,
   { force = false, dryRun = false, ...choice }: UndoOptions,
@@ -51,7 +49,7 @@ export async function undoChanges(
   }
   const all = await checkpoints.list();
   const changes = chooseChanges(all, { ...choice, force });
-  if (changes.length === 0 && choice.changes) return { changes, files: [], kept: [] }; // they were undone before
+  if (changes.length === 0 && choice.changes) return { changes, files: [], kept: [] }; // They were undone before.
   if (changes.length === 0) throw nothing(all, choice);
   const plan = await itemsOf(context, { changes, checkpoints, force });
   const { items, kept } = await apart(
@@ -76,7 +74,7 @@ export async function undoChanges(
   return { changes: changes.filter((one) => one.items.some(({ path }) => !left.has(path))), files, kept };
 }
 
-/** Notes which names of a file with several are separate files now. */
+/** Notes the names of a hard-linked file that are separate files now. */
 function noteSeparate(
   context: FsContext,
   { items, changes }: { readonly items: readonly ChangeItem[]; readonly changes: readonly Checkpoint[] },
@@ -106,12 +104,10 @@ function allKept(kept: readonly Kept[], { redo }: UndoChoice): Error {
   return reasons.has(BY_OTHERS) || reasons.has(COMMITTED) ? new FilesChanged(text) : new Error(text);
 }
 
-/** Returns a change that an item would undo. */
 async function shown({ path, before, after }: ChangeItem): Promise<Undone["files"][number]> {
   return { path, diff: await diffOf({ path, before: after, after: before }) };
 }
 
-/** Outside of a conversation, the undo belongs to the conversation whose changes it undoes. */
 function asOneOf(context: FsContext, [newest]: readonly Checkpoint[]): FsContext {
   if (context.conversationId !== "" || !newest) return context;
   const { conversationId } = newest;
@@ -147,9 +143,8 @@ interface Plan {
   readonly kept: readonly Kept[];
 }
 
-/** Renames files back that the changes renamed, so that they stay the same files with all their attributes. */
+/** Renames files back that the changes renamed, so that they remain the same files with all their attributes. */
 function withRenames({ items, kept }: Plan, changes: readonly Checkpoint[]): Plan {
-  /** The present names of files, by their old names. */
   const names = new Map<string, string>();
   for (const { from, to } of changes.flatMap(({ moves = [] }) => moves)) {
     const name = names.get(to) ?? to;
@@ -165,7 +160,7 @@ function withRenames({ items, kept }: Plan, changes: readonly Checkpoint[]): Pla
   return { items: renamed, kept };
 }
 
-/** Keeps a file if it is a second name of a file that can be restored, but cannot be restored itself. */
+/** Keeps a file that cannot be restored itself, if it is a second name of a file that can be. */
 async function apart({ items, kept }: Plan, look: (path: string) => Facts | null): Promise<Plan> {
   const written = new Map<string, { readonly path: string; readonly state: State }>();
   const [own, left]: [ChangeItem[], Kept[]] = [[], []];
@@ -192,12 +187,11 @@ function sharedWith(path: string): string {
   return `shares its content with ${path} by a hard link`;
 }
 
-/** Returns the id of a file with several names. */
 function linkOf(facts: Facts | null): string | null {
   return facts?.kind === "file" && facts.names > 1 ? facts.id : null;
 }
 
-/** Returns items that lead from the current state to the one before the oldest change, and the paths that are kept. */
+/** Returns items that lead from the current state to the state before the oldest change, and the paths that are kept. */
 async function itemsOf(
   context: FsContext,
   { changes, checkpoints, force }: Undoing,
@@ -255,7 +249,6 @@ async function itemOf(
   return { item: { path, before, after, seen }, isOther: !isSameState(now, from) };
 }
 
-/** Returns the mode of a file. */
 function modeOf(state: State): number | null {
   return state?.kind === "file" ? state.mode : null;
 }
@@ -265,12 +258,11 @@ interface Wanted {
   readonly from: State;
   /** The state that the undo restores. */
   readonly to: State;
-  /** The file with several names that is or was at the path. */
   readonly fromLink: string | undefined;
   readonly toLink: string | undefined;
 }
 
-/** Combines all changes of each path; `broken` are paths that changed between two of them. A write to one name of a
+/** Combines all changes of each path. `broken` has the paths that changed between two of them. A write to one name of a
  * file counts for all its names. */
 function composed(changes: readonly Checkpoint[]) {
   const paths = new Map<string, Wanted>();
@@ -293,7 +285,7 @@ function composed(changes: readonly Checkpoint[]) {
   return { wanted, broken };
 }
 
-/** Returns the combined effect on each file with several names, by its id. */
+/** Returns the combined effect on each hard-linked file, by the id of the file. */
 function linksOf(changes: readonly Checkpoint[]) {
   const links = new Map<string, { readonly from: State; readonly to: State; readonly isBroken: boolean }>();
   for (const { items, moves = [] } of changes) {
@@ -306,7 +298,7 @@ function linksOf(changes: readonly Checkpoint[]) {
       const made = after ?? byPath.get(to)?.after ?? before;
       const was = before ?? byPath.get(from)?.before ?? after;
       const later = links.get(link);
-      // One change may name it twice; the last one counts.
+      // One change may name the file twice, and the last entry counts.
       const isKnown = befores.has(link) && isSameState(befores.get(link) ?? null, was);
       const isBroken = later !== undefined && (later.isBroken || !isKnown && !isSameState(later.to, made));
       befores.set(link, was);
@@ -321,16 +313,14 @@ function withContent(state: State, content: State | undefined): State {
 }
 
 interface UndoChoice {
-  /** The number of the latest changes to undo; if absent, all of the newest `scope`. */
+  /** The number of the latest changes to undo; if undefined, all changes of the newest `scope`. */
   readonly steps?: number | undefined;
   readonly scope?: "call" | "step" | "request" | undefined;
-  /** The ids of the changes to undo; undone ones are skipped. */
   readonly changes?: readonly string[] | undefined;
-  /** The conversation to which the undo is limited: its id or a prefix of it. */
+  /** The id of the only conversation to undo, or a prefix of the id. */
   readonly conversation?: string | undefined;
-  /** Times up to which changes of these queries count. */
+  /** Only changes of these queries before these times count. */
   readonly cuts?: readonly { readonly queryId: string; readonly at: number }[] | undefined;
-  /** Whether to undo the newest undo instead. */
   readonly redo?: boolean | undefined;
   /** Whether to include paths that an earlier undo left unchanged. */
   readonly force?: boolean | undefined;
@@ -359,13 +349,13 @@ export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): r
 }
 
 interface OpenChange extends Checkpoint {
-  /** Whether it is undone except for `items`, which the undo left unchanged. */
+  /** Whether the change is undone except for `items`, which the undo left unchanged. */
   readonly isRest: boolean;
 }
 
 /** Returns changes that are not undone, oldest first. Redoing a change makes it available for undo again. */
 export function openChanges(all: readonly Checkpoint[]): OpenChange[] {
-  /** The items that each undo of a change left unchanged, by the id of the change, the newest undo last. */
+  /** Maps the id of a change to the items that each of its undos left unchanged, the newest undo last. */
   const left = new Map<string, (readonly string[])[]>();
   const byId = new Map(all.map((one) => [one.id, one]));
   for (const { change, of, kept = [] } of all) {
@@ -382,7 +372,6 @@ export function openChanges(all: readonly Checkpoint[]): OpenChange[] {
   });
 }
 
-/** Files have changed since the changes that are to be undone. */
 export class FilesChanged extends Error {
   override readonly name = "FilesChanged";
   readonly code = "files_changed";

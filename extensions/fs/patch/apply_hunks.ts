@@ -9,9 +9,11 @@ interface Options {
 
 const MAX_SHOWN = 5;
 
-/** Returns the text after all hunks. Lines must match exactly, at the given line or in one place only; otherwise it
- * rejects with Error that shows the nearest place. New lines of a hunk with the file's line endings and byte order
- * mark, as in git's diff, are inserted unchanged. Without any, as in a model's patch, they get the file's. */
+/** Returns the text after all hunks. Lines must match exactly, at the given line or in one place only. Otherwise it
+ * rejects with Error that shows the nearest place.
+ *
+ * A hunk of a git diff has the file's line endings and byte order mark, and its new lines are inserted unchanged. The
+ * hunk of a model has none, and its new lines get the endings of the file. */
 export async function applyHunks(
   text: string,
   hunks: readonly PatchHunk[],
@@ -32,9 +34,9 @@ export async function applyHunks(
 }
 
 interface Lines {
-  /** The lines, each with its `\r` if it has one; so has the last one if it would have one when terminated. */
+  /** Each line keeps its `\r`. The last line gets one if it would have one when terminated. */
   readonly lines: string[];
-  /** The text that new lines get before their line feed: `\r` or nothing. */
+  /** The text that new lines get before their line feed: `\r` or empty. */
   readonly end: string;
   ended: boolean;
 }
@@ -55,7 +57,6 @@ function textOf({ lines, ended, end }: Lines): string {
   return ended ? `${text}\n` : end !== "" && text.endsWith(end) ? text.slice(0, -1) : text;
 }
 
-/** Returns the new lines of a hunk, as the file will contain them. */
 function replaced(
   hunk: PatchHunk,
   { file, at, path }: { readonly file: Lines; readonly at: number; readonly path: string },
@@ -124,7 +125,7 @@ async function placeOf(
   throw new Error(`Cannot apply ${name}: its lines occur at lines ${shown}${more}; add lines around it`);
 }
 
-/** Returns the last of the lines below which a hunk is; null if there is none, or the first of them is in several
+/** Returns the last of the lines that precede a hunk; null if one is missing, or if the first occurs in several
  * places. */
 function startBelow(
   lines: readonly string[],
@@ -140,7 +141,7 @@ function startBelow(
   return below.length === 0 ? null : at;
 }
 
-/** Finds lines with Knuth-Morris-Pratt: in linear time, even if all lines are equal. */
+/** Finds lines in linear time (Knuth-Morris-Pratt), even if all lines are equal. */
 async function placesOf(
   lines: readonly string[],
   { old, from, pace }: { readonly old: readonly string[]; readonly from: number; readonly pace: Pace },
@@ -176,8 +177,8 @@ const MAX_PLACES = 50;
 const MAX_LINE = 160;
 const AROUND = 3;
 
-/** Finds the place where most lines of a hunk match, with the text there for the first line that differs. The error
- * uses it when a hunk matches nowhere. */
+/** Finds the place where most lines of a hunk match, with the text there for the first line that differs. The error for
+ * a hunk without a match shows it. */
 async function nearestHunk(
   lines: readonly string[],
   { old, pace }: { readonly old: readonly string[]; readonly pace: Pace },
@@ -194,8 +195,8 @@ async function nearestHunk(
   return `its line ${differs + 1} is ${shown(old[differs] ?? "")}, but ${there}\n${text.join("\n")}`;
 }
 
-/** Finds the best place for a hunk. Each of its lines with enough characters votes for the start that its places in
- * the file imply. */
+/** Finds the best place for a hunk. Each of its lines with enough characters votes for the start that its places in the
+ * file imply. */
 async function bestPlace(
   lines: readonly string[],
   { old, pace, least }: { readonly old: readonly string[]; readonly pace: Pace; readonly least: number },

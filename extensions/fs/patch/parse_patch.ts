@@ -2,14 +2,15 @@ import { normalize } from "node:path/posix";
 
 /** Adjacent lines of the old text, and their replacement. */
 export interface PatchHunk {
-  /** The 1-based line in the old text, if the patch contains one. */
+  /** The 1-based line in the old text; null if the patch does not contain it. */
   readonly line: number | null;
-  /** The old lines without line feeds, but with the carriage returns of the patch. */
+  /** The old lines have no line feeds, but keep the carriage returns of the patch. */
   readonly old: readonly string[];
   readonly new: readonly string[];
-  /** Whether a line ending follows the last new line, if that is the last of the file; null if unknown. */
+  /** Whether a line ending follows the last new line, if it is the last of the file; null if unknown. */
   readonly ended: boolean | null;
-  /** The lines of the file below which it is, the outermost first; given only if it would fit in several places. */
+  /** The lines of the file that precede the hunk, the outermost first. They are present only if the hunk would match in
+   * several places. */
   readonly below?: readonly string[];
 }
 
@@ -27,7 +28,7 @@ export interface PatchPart {
   readonly isCopy: boolean;
   /** Whether the file is removed with any content. */
   readonly isWhole: boolean;
-  /** The number of its git diff; null outside of one. All parts of a diff start from the same tree. */
+  /** The number of the git diff; null outside of one. All parts of a diff start from the same tree. */
   readonly diff: number | null;
 }
 
@@ -37,32 +38,30 @@ const MAX_SHOWN = 80;
 const HUNK = /^@@(?: -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))?)?(?: @@.*| \.\.\. @@.*|\s*)$/s;
 const SEARCH = /^(<{5,9}) ?SEARCH/;
 const REPLACE = /^(>{5,9}) ?REPLACE/;
-/** Matches lines of Codex's own patches, whose hunks have no counts and whose names have no prefix. */
+/** Matches lines of Codex's own patches. Their hunks have no counts, and their names have no prefix. */
 const CODEX = /^\*\*\* (?:(Begin Patch|End Patch|End of File)\s*$|(Update|Add|Delete) File: (.+)$|Move to: )/;
 const MAIL = /^From [0-9a-f]{40}/;
 const FENCE = /^\s*`{3,}/;
 const MARKS = 'a line of a hunk begins with " ", "-" or "+"';
 
-/**
- * The parts of a patch: files of a unified diff, as git and other programs print it, and search/replace blocks, each
- * after the path of its file, which holds for the blocks that follow:
+/** Returns the parts of a patch. It accepts files of a unified diff, as git and other programs print it. It also
+ * accepts search/replace blocks, each after the path of its file, which applies to all blocks up to the next path:
  *
- *     src/app.ts
- *     <<<<<<< SEARCH
- *     old lines
- *     =======
- *     new lines
- *     >>>>>>> REPLACE
+ * src/app.ts
+ * <<<<<<< SEARCH
+ * old lines
+ * =======
+ * new lines
+ * >>>>>>> REPLACE
  *
- * An empty search creates a file. Codex's patches (`*** Update File: path`) are read too. Prose is possible around the
- * parts, but every line that could belong to one is read: otherwise it throws Error with the number of the line, so
- * that no part of a patch is left out. `isFile` decides between readings of a name.
- */
+ * An empty search creates a file. Codex's patches (`*** Update File: path`) are accepted too. Prose may surround the
+ * parts. A line that could belong to a part but cannot be read throws Error with its number, so that no part is lost.
+ * `isFile` decides between readings of a name. */
 export function parsePatch(text: string, isFile: IsFile): readonly PatchPart[] {
   if (text.length > MAX_PATCH) throw new RangeError(`Cannot apply the patch: ${text.length} characters are over 4 MB`);
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
-  // A text that was converted as a whole shows nothing about the files.
+  // A text that was converted as a whole does not show the line endings of the files.
   const isConverted = lines.length > 1 && lines.slice(0, -1).every((line) => line.endsWith("\r"));
   const parts = new PatchReader(isConverted ? lines.map(plain) : lines, isFile).read();
   if (parts.length > 0) return parts;
@@ -71,7 +70,6 @@ export function parsePatch(text: string, isFile: IsFile): readonly PatchPart[] {
   );
 }
 
-/** Returns a line without the carriage return of its ending. */
 export function plain(line: string): string {
   return line.endsWith("\r") ? line.slice(0, -1) : line;
 }
@@ -84,9 +82,8 @@ class PatchReader {
   /** The file whose lines are being read. */
   #head: FileHead | null = null;
   #hunks: PatchHunk[] = [];
-  /** Whether a blank line or a signature has ended the file of `#head`. */
   #isOver = false;
-  /** The number of the diff: a mail begins another one, after its message. */
+  /** The number of the diff. A mail begins another diff after its message. */
   #diff = 0;
   #isMail = false;
   #isFenced = false;
@@ -111,7 +108,6 @@ class PatchReader {
     else this.#prose(line);
   }
 
-  /** Reads a line with its part, unless it is prose. */
   #isPart(line: string): boolean {
     if (SEARCH.test(line)) this.#block();
     else if (CODEX.test(line)) this.#codex(line);
@@ -197,9 +193,11 @@ class PatchReader {
     this.#isOver = false;
   }
 
-  /** Reads the lines of a hunk. The counts of its header are exact in a program's patch, and estimates in a model's.
-   * There, more lines are taken, and harmless lines of context may be missing. A line without a mark has lost its
-   * blank if the counts then fit, and otherwise cannot be read. */
+  /** Reads the lines of a hunk.
+   *
+   * The counts of its header are exact in a program's patch, and estimates in a model's. In a model's patch, it takes
+   * more lines, and harmless lines of context may be missing. A line without a mark has lost its blank if the counts
+   * then match. Otherwise the line cannot be read. */
   #hunkLines(counts: Counts | null) {
     const hunk = { old: [] as string[], new: [] as string[], ended: null as boolean | null, isChange: false };
     const [start, isFull] = [this.#at, () => counts?.old === hunk.old.length && counts.new === hunk.new.length];
@@ -228,7 +226,7 @@ class PatchReader {
       }
     }
     if (bare !== null && !isFull()) throw this.#unreadable(bare, MARKS);
-    // Blank lines between the hunk and the next part were taken for lines of the hunk.
+    // Blank lines between the hunk and the next part were counted as lines of the hunk.
     for (let last = this.#at - 1; !isFull() && blanks === 0 && last >= start && this.#line(last) === ""; last--) {
       hunk.old.pop();
       hunk.new.pop();
@@ -236,7 +234,7 @@ class PatchReader {
     return { ...hunk, isAnchored: first === " " && mark === " " };
   }
 
-  /** Whether a line ends a hunk with these remaining counts; null if the header has none. */
+  /** Returns whether a line ends a hunk. `left` has the remaining counts; null if the header has no counts. */
   #isBoundary(left: Counts | null): boolean {
     const line = this.#line(this.#at);
     if (/^@@|^diff -|^Index: |^={60}/.test(line) || [MAIL, SEARCH, CODEX].some((one) => one.test(line))) return true;
@@ -251,7 +249,7 @@ class PatchReader {
     return this.#line(at).startsWith("--- ") && this.#line(at + 1).startsWith("+++ ");
   }
 
-  /** Reads a file of Codex's patches. After @@ is a line of the file, below which the hunk is. */
+  /** Reads a file of Codex's patches. The text after @@ is a line of the file that precedes the hunk. */
   #codex(line: string): void {
     const start = this.#at++;
     const [, border, kind, name = ""] = CODEX.exec(line) ?? [];
@@ -358,13 +356,12 @@ interface Counts {
   readonly new: number;
 }
 
-/** Whether a line is the end of a git mail. */
 function isSignature(line: string): boolean {
   return /^-- ?$/.test(line);
 }
 
-/** Returns the line between the two texts of a block. It is as long as the other markers, so that a text may contain
- * shorter or longer ones. Negative if there is none. */
+/** Returns the index of the line between the two texts of a block; negative if it is missing. The line is as long as
+ * the other markers, so that a text may contain shorter or longer markers. */
 function middleOf(lines: readonly string[], length: number): number | "several" {
   const all = lines.flatMap((line, at) => /^={5,9}\s*$/.test(line) ? [at] : []);
   const own = all.filter((at) => lines[at]?.trim().length === length);
@@ -372,16 +369,15 @@ function middleOf(lines: readonly string[], length: number): number | "several" 
   return more.length > 0 ? "several" : found;
 }
 
-/** Whether the file exists, which decides between readings of a name. */
 type IsFile = (path: string) => boolean;
 
 const LINK = 0o120000, MODULE = 0o160000;
-/** Abbreviations of the object id of an empty file. */
 const EMPTY = [
   "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
   "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
 ];
-/** Prefixes of git: by default, and with diff.mnemonicPrefix for the index, the working tree, a commit, an object. */
+/** The prefixes that git writes by default, and with diff.mnemonicPrefix for the index, the working tree, a commit and
+ * an object. */
 const PREFIXES = new Set([
   "a/ b/",
   "i/ w/",
@@ -395,7 +391,7 @@ const PREFIXES = new Set([
   "w/ c/",
   "w/ o/",
 ]);
-/** The keys, in the order in which git prints them. */
+/** The keys are in the order in which git prints them. */
 const EXTENDED = {
   "old mode": /^\d{6}$/,
   "new mode": /^\d{6}$/,
@@ -412,7 +408,6 @@ const EXTENDED = {
 type Extended = keyof typeof EXTENDED;
 const KEYS = Object.keys(EXTENDED);
 
-/** The lines of a patch that name the file of its hunks. */
 class FileHead {
   readonly #at: number;
   readonly #diff: number | null;
@@ -432,12 +427,10 @@ class FileHead {
     return extendedIn(line) !== null;
   }
 
-  /** Whether lines of `---` and `+++` were read. */
   get isNamed(): boolean {
     return this.#names !== null;
   }
 
-  /** The name of the file in an error. */
   get shown(): string {
     return this.#names?.to ?? this.#names?.from ?? this.#git?.name ?? this.#values.get("rename to") ?? "";
   }
@@ -452,7 +445,6 @@ class FileHead {
     return true;
   }
 
-  /** Takes the names of the lines `---` and `+++`. */
   name(before: string, after: string, isFile: IsFile): void {
     const [from, to] = [nameIn(before.slice(4)), nameIn(after.slice(4))];
     if (this.#git === null) this.#names = namePair(from, to, isFile);
@@ -460,7 +452,7 @@ class FileHead {
     else this.#names = { from: from && withoutFolder(from), to: to && withoutFolder(to) };
   }
 
-  /** Returns the change that the patch makes to the file. Throws Error if it lacks necessary lines. */
+  /** Returns the change that the patch makes to the file. Throws Error if necessary lines are missing. */
   part(hunks: readonly PatchHunk[]): PatchPart {
     const { from, to, isCopy } = this.#places();
     const mode = this.#mode();
@@ -574,7 +566,7 @@ function nameIn(text: string, { hasTime = true }: { readonly hasTime?: boolean }
 
 const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, "\\": 92 };
 
-/** Returns a quoted name, in which git writes bytes as `\303`. */
+/** Returns a quoted name as text. Git writes its bytes as `\303`. */
 function unquoted(text: string): string {
   const [, inner] = /^"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
   if (inner === undefined) throw new Error(`Cannot apply the patch: the quotes of the name ${text} do not end`);

@@ -2,20 +2,20 @@ import { Pace } from "@vis/extension";
 import { withStraysOf } from "../text_format.ts";
 
 export interface TextReplacement {
-  /** The exact text to find. */
   readonly old: string;
   readonly new: string;
-  /** Whether to replace every occurrence; otherwise there must be exactly one. */
+  /** Whether to replace every occurrence; otherwise exactly one must exist. */
   readonly all?: boolean | undefined;
 }
 
 const MAX_SHOWN = 6;
 const MAX_LINE = 120;
-/** The limit for a written text of 16 MB, since a character takes at least one byte. */
+/** The limit in characters for a written text of 16 MB, because a character takes at least one byte. */
 const MAX_TEXT = 16 << 20;
 
 /** Returns the text after one replacement. If `old` is missing or not unique, it rejects with Error that advises the
- * caller. In both texts of an edit, U+FFFD matches a byte that is not UTF-8, as the reader of the file sees it. */
+ * caller. In both texts of an edit, U+FFFD matches a byte that is not UTF-8, because a reader of the file sees that
+ * character. */
 export async function replaceText(
   whole: string,
   edit: TextReplacement,
@@ -53,14 +53,14 @@ export async function replaceText(
   return parts.join("") + whole.slice(done);
 }
 
-/** Returns new lines for a part of a line, with the ending of that line, or else of the one before. */
+/** Returns new lines for a part of a line, with the ending of that line, or else the ending of the line before. */
 function withEndsOf(text: string, at: number, lines: string): string {
   const next = text.indexOf("\n", at);
   const end = next < 0 ? text.lastIndexOf("\n", at) : next;
   return end > 0 && text[end - 1] === "\r" ? lines.replaceAll("\n", "\r\n") : lines;
 }
 
-/** Models write line feeds; in a file with CRLF, text is searched and replaced with CRLF. */
+/** Models write line feeds. In a file with CRLF, the text is searched and replaced with CRLF. */
 async function placesOf(
   text: string,
   edit: TextReplacement,
@@ -89,7 +89,7 @@ function excerpt(text: string): string {
   return JSON.stringify(line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line);
 }
 
-/** The limit of comparisons for the engine's own search, whose worst case is the product of the two lengths. */
+/** The limit of comparisons for the engine's own search. Its worst case is the product of the two lengths. */
 const MAX_PRODUCT = 20_000_000;
 const SLICE = 1 << 15;
 const MAX_PLACES = 1_000_000;
@@ -149,8 +149,8 @@ const CHECK_EVERY = 4_096;
 const MAX_COMPARED = 2_000;
 const MAX_HINT = 120;
 
-/** Returns a hint for a text that was not found: the nearest line and its first different character. Returns "" if no
- * line is alike. */
+/** Returns a hint for a text that was not found: the nearest line and its first different character; empty if no line
+ * is alike. */
 async function nearestPlace(
   text: string,
   old: string,
@@ -172,7 +172,7 @@ async function nearestPlace(
   return `${first}; line ${start + by + 1} ${kind}${difference(own, found, { isWhole: by > 0 })}`;
 }
 
-/** Whether a line of a text is a line of the file; the first and last one may be a part of a line. */
+/** Returns whether a line of a text is a line of the file. The first and last line may be a part of a line. */
 function isIn(
   found: string | undefined,
   line: string,
@@ -187,7 +187,8 @@ interface Place {
   readonly start: number;
 }
 
-/** Returns the line most similar to the first wanted one; of several, the one with the most similar following lines. */
+/** Returns the line most similar to the first wanted line. Of several, it returns the line with the most similar
+ * following lines. */
 async function nearestStart(
   text: string,
   wanted: readonly string[],
@@ -226,8 +227,8 @@ function likeness(line: string, other: string): number {
   return head + tail;
 }
 
-/** Returns the first character of a line that differs from the wanted one, which may begin within the line unless it is
- * whole. */
+/** Returns the first character that differs from the wanted line. Unless the wanted line is whole, it may begin within
+ * the line. */
 function difference(wanted: string, line: string, { isWhole }: { readonly isWhole: boolean }): string {
   const has = (part: string): boolean => isWhole ? line.startsWith(part) : line.includes(part);
   let [low, high] = [0, Math.min(wanted.length, MAX_COMPARED)];
@@ -242,7 +243,6 @@ function difference(wanted: string, line: string, { isWhole }: { readonly isWhol
   return `; its character ${at + 1} is ${named(own)}, not ${named(other)}`;
 }
 
-/** The names of characters that are invisible or look like others. */
 const NAMES: Readonly<Record<string, string>> = {
   "\t": "TAB",
   "\r": "CARRIAGE RETURN",
@@ -299,7 +299,7 @@ function named([char, next]: readonly string[]): string {
   return `${isSeen ? `${char} (${code(char)})` : code(char)}${more}`;
 }
 
-/** Normalises a line, so that characters that look alike are the same. Only its beginning is compared. */
+/** Normalises a line, so that characters that look alike are the same. It returns only the beginning. */
 function squeezed(line: string): string {
   return line.slice(0, MAX_COMPARED).normalize("NFC").toLowerCase().replace(/[\u2018\u2019\u201a\u00b4]/g, "'")
     .replace(/[\u201c\u201d\u201e]/g, '"').replace(/[\u2010-\u2014\u2212]/g, "-").replace(/\u2026/g, "...")

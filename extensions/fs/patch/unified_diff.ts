@@ -4,14 +4,13 @@ const CONTEXT = 3;
 const MAX_LINES = 500_000;
 
 interface DiffTexts {
-  /** The old text; null if the file is missing. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
-/** Returns a unified diff with three lines of context; "" if nothing changed. It is bounded in time and length. If the
- * texts differ too much, the changed region is shown as a whole. A last line then counts the omitted lines that were
- * added and removed. */
+/** Returns a unified diff with three lines of context; empty if the texts are equal. It is bounded in time and length.
+ *
+ * If the texts differ too much, it shows the changed region as a whole. A last line then counts the omitted lines. */
 export async function unifiedDiff(path: string, { before, after }: DiffTexts): Promise<string> {
   if (before === after) return "";
   const head = [
@@ -35,7 +34,6 @@ export function nameInDiff(side: "a" | "b", path: string): string {
   return path.startsWith("../") ? path : `${side}/${path}`;
 }
 
-/** Stops counting at the limit. */
 function haveManyLines(texts: readonly string[]): boolean {
   let count = 0;
   for (const text of texts) {
@@ -76,7 +74,6 @@ function counts(added: number, removed: number): string {
 
 interface Lines {
   readonly lines: readonly string[];
-  /** Whether the last line ends with a line feed. */
   readonly ended: boolean;
 }
 
@@ -94,7 +91,6 @@ function lastLine(lines: readonly string[]): readonly LineChange[] {
   return [{ from: at, to: lines.length, newFrom: at, newTo: lines.length }];
 }
 
-/** Groups nearby changes into one hunk. */
 function hunksOf(changes: readonly LineChange[]): readonly (readonly LineChange[])[] {
   const hunks: LineChange[][] = [];
   for (const change of changes) {
@@ -151,10 +147,11 @@ interface LineChange {
   readonly newTo: number;
 }
 
-/** If more lines than this were removed and added, the texts count as entirely different: time grows with the square. */
+/** Texts with more removed and added lines than this count as entirely different, because the time grows with the
+ * square. */
 const MAX_DISTANCE = 1_000;
 
-/** Returns the minimal changes from one list of lines to the other, in order. It is bounded in time; lists that differ
+/** Returns the minimal changes from one list of lines to the other, in order. It is bounded in time. Lists that differ
  * too much count as changed from the first different line to the last. */
 export async function lineChanges(a: readonly string[], b: readonly string[]): Promise<readonly LineChange[]> {
   const shorter = Math.min(a.length, b.length);
@@ -177,7 +174,6 @@ interface Part {
   readonly count: number;
 }
 
-/** Joins the removed and the added lines at one place. */
 function changesOf(parts: readonly Part[], head: number): readonly LineChange[] {
   const found: LineChange[] = [];
   let [x, y, isOpen] = [head, head, false];

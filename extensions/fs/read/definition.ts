@@ -3,17 +3,16 @@ import { readFile } from "./read_file.ts";
 
 export interface FoundDefinition {
   readonly path: string;
-  /** The first and last line, 1-based. */
   readonly from: number;
   readonly to: number;
   readonly text: string;
-  /** The first lines of other definitions with this name. */
   readonly others?: readonly number[];
 }
 
 /** Returns the whole definition of a name, or the innermost function or class around a line, with the comments and
- * decorators before it. It is found by brackets and indentation, so that every common language works. Throws if there
- * is none. */
+ * decorators before it. Throws if it finds none.
+ *
+ * It finds definitions by brackets and indentation, so that it works for every common language. */
 export async function findDefinition(
   context: FsContext,
   path: string,
@@ -42,10 +41,10 @@ interface Span {
   readonly to: number;
 }
 
-/** Longer lines are no code that people wrote. */
+/** People do not write longer lines of code. */
 const MAX_LINE = 2_000;
 const MAX_FOUND = 20;
-/** The limit for the lines of the comments before a definition, and of its head. */
+/** The limit for the lines of comments before a definition, and for the lines of its head. */
 const MAX_ABOVE = 200;
 
 const MODIFIER = String
@@ -54,12 +53,10 @@ const KEYWORD = String
   .raw`(?:function\s*\*?|class|interface|enum|type|struct|trait|impl|union|record|protocol|extension|object|module|namespace|package|def|defp|defmodule|defmacro|fn|func|fun|sub|proc|macro_rules!|mod|actor|contract)`;
 const VALUE = String.raw`(?:const|let|var|val|static(?:\s+mut)?|final)`;
 const WORD = String.raw`[\p{L}_$#][\p{L}\p{N}_$]*[!?]?`;
-/** Matches text before the name of a method, a field or a variable: other words, their brackets and signs of types. */
 const TYPES = String.raw`(?:[\w$<>\[\],.&*?:~]+\s+){0,8}[*&]{0,3}`;
 const NO_DEFINITION =
   /^\s*(?:return|throw|await|yield|else|if|for|while|switch|catch|do|new|case|delete|typeof|import|from|using|assert|raise|print|echo|in|not|and|or|elif|elseif|elsif|when|match|unless|until|goto|sizeof)\b/;
 
-/** Returns the patterns of lines that define a name, best first. */
 function kindsOf(name: string): readonly (readonly [kind: Kind, pattern: RegExp])[] {
   const last = String.raw`${name}(?![\p{L}\p{N}_$])`;
   const of = String.raw`(?:function\s*\*\s*|${KEYWORD}(?:\s*\([^()]{0,200}\)\s*|\s*<[^<>]{0,200}>\s*|\s+))`;
@@ -82,7 +79,6 @@ type Kind = "named" | "called" | "value" | "made";
 
 const ANY = kindsOf(WORD);
 const MAKES_FUNCTION = /=>|\bfunction\b|\bclass\b/;
-/** Matches a line that passes a function on. */
 const CALLBACK = /(?:=>\s*[{(]?|\bfunction\b.{0,200}\{|\bdo(?:\s*\|[^|]{0,200}\|)?)\s*$/;
 /** Matches a use of a type: `struct point *nearest(…)` defines no struct. */
 const USES_TYPE =
@@ -94,15 +90,13 @@ const ABOVE =
 const CONTINUES =
   /^\s*(?:[{)\]}.|&?:+\-*/=]|->|=>|where\b|throws\b|extends\b|implements\b|with\b|noexcept\b|requires\b|begin\b)/;
 const ENDS = /^\s*(?:end\b(?!\s*[=.([])|fi\b|done\b|esac\b)/;
-/** The limit for the characters that the extents of one search may have together. */
+/** The limit for the characters in the extents of one search together. */
 const MAX_WORK = 20_000_000;
 
-/** Separates the code in the lines of a file from strings and comments. */
 class SourceLines {
   readonly #lines: readonly string[];
   /** The lines without strings and comments. */
   readonly #code: readonly string[];
-  /** Whether each line begins in a string or comment. */
   readonly #inside: readonly boolean[];
   readonly #hasEnd: boolean;
   readonly #isIndented: boolean;
@@ -187,12 +181,12 @@ class SourceLines {
     return found?.[0] ?? null;
   }
 
-  /** Whether it is `run(() => {` to `});`, which looks like a method. */
+  /** Returns whether the span is `run(() => {` to `});`, which looks like a method. */
   #isCall({ to }: Span): boolean {
     return /\)\s*[;,]?\s*$/.test(this.#code[to - 1] ?? "");
   }
 
-  /** Whether it is a declaration without a body, as in a header: a type precedes the name. */
+  /** Returns whether the line declares a function without a body, as in a header. A type then precedes the name. */
   #isDeclared(line: number): boolean {
     return /^\s*(?:[\w$<>\[\],.&*?:~]+\s+){1,8}[*&]{0,3}[\w$]+\s*\([^=]*\)[^={]*;\s*$/.test(this.#code[line] ?? "");
   }
@@ -209,14 +203,12 @@ class SourceLines {
     return { from: from + 1, to: this.#end(line) + 1 };
   }
 
-  /** Whether the line is a comment or decorator. */
   #isAbove(line: number): boolean {
     const text = this.#lines[line] ?? "";
     if (this.#inside[line] === true) return /\*\/\s*$/.test(text) || this.#inside[line + 1] === true;
     return ABOVE.test(text);
   }
 
-  /** Returns the index of the last line. */
   #end(first: number): number {
     const indent = this.#indent(first);
     let depth = 0, last = first;
@@ -238,7 +230,7 @@ class SourceLines {
       if (depth < 0) return Math.max(first, this.#indent(line) < indent ? line - 1 : line);
       if (depth === 0 && !this.#isIndented && /[;}]\s*,?\s*$/.test(code) && this.#indent(line) <= indent) return line;
     }
-    // Brackets such as the ones of `#if` and `#else` do not match: indentation decides.
+    // The brackets of branches such as `#if` and `#else` do not match, so indentation decides.
     return depth > 0 ? this.#endByIndent(first) : last;
   }
 
@@ -262,7 +254,7 @@ class SourceLines {
   }
 }
 
-/** Languages whose single quotes enclose texts, not one character. */
+/** In these languages, single quotes enclose texts, not one character. */
 const LONG_QUOTES =
   /\.(?:[cm]?[jt]sx?|vue|svelte|php|dart|pyi?|pyx|rb|rake|lua|sh|bash|pl|pm|groovy|gradle|r|jl|nim|sql)$/i;
 const HASH_COMMENTS =
@@ -291,7 +283,7 @@ function textsIn(path: string): RegExp {
 /** Marks a line that begins within a string or comment. */
 const INSIDE = "\u0001";
 
-/** Returns the lines of a text without its strings, comments and patterns, and which of them begin inside one. */
+/** Returns the lines of a text without its strings, comments and patterns, and whether each begins inside one. */
 function withoutText(text: string, path: string): { readonly code: string[]; readonly inside: boolean[] } {
   const code = new Masked(text, path).masked().split("\n");
   const inside = code.map((line) => line.startsWith(INSIDE));

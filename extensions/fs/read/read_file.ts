@@ -8,11 +8,8 @@ import { type DecodedText, messageOf, Pace } from "@vis/extension";
 import { Buffer } from "node:buffer";
 
 export interface ReadFileOptions {
-  /** The first line to read, 1-based. */
   readonly from?: number | undefined;
-  /** The last line to read, inclusive. */
   readonly to?: number | undefined;
-  /** Whether to prefix each line with its number. */
   readonly numbers?: boolean | undefined;
   /** Overrides the encoding that was detected. */
   readonly encoding?: string | undefined;
@@ -21,7 +18,7 @@ export interface ReadFileOptions {
 const CHUNK = 64 * 1024;
 const LINE_FEED = 10;
 
-/** Returns the text of a file, or some of its lines without the last one's line ending. */
+/** Returns the text of a file, or some of its lines. The last line of a range has no line ending. */
 export async function readFile(context: FsContext, path: string, options: ReadFileOptions = {}): Promise<string> {
   const place = confine(context, path);
   using file = await openFile(context, { place, action: "read" });
@@ -29,7 +26,7 @@ export async function readFile(context: FsContext, path: string, options: ReadFi
   const { encoding } = options;
   const isRanged = options.from !== undefined || options.to !== undefined;
   const range = { place, signal: context.signal, encoding, ...rangeOf(options) };
-  // Lines of a file have the encoding of the whole file.
+  // The lines of a file have the encoding of the whole file.
   const bytes = await readWhole(file, { size: info.size, most: MAX_READ_BYTES, signal: context.signal });
   if (bytes === null && !isRanged) throw tooLarge(place, info.size);
   const decoded = bytes === null
@@ -53,7 +50,6 @@ function linesIn(text: string, { from, to, place }: LineRange): string {
   return lines.slice(from - 1, to).join("\n").replace(/\r$/, "");
 }
 
-/** Returns the text of a range of lines. */
 async function linesOf(context: FsContext, file: OpenFile, range: LineRange): Promise<DecodedText> {
   const { place, encoding } = range;
   const head = new Uint8Array(CHUNK);
@@ -70,7 +66,7 @@ async function linesOf(context: FsContext, file: OpenFile, range: LineRange): Pr
   return textOf(context, await readLines(file, range), { place, action: "read", encoding });
 }
 
-/** Returns a range of lines where a line feed is two bytes. */
+/** Returns a range of lines in an encoding whose line feed is two bytes. */
 async function readWideLines(
   file: OpenFile,
   { from, to, place, signal }: LineRange,
@@ -120,7 +116,7 @@ interface LineRange {
   readonly encoding: string | undefined;
 }
 
-/** Reads the bytes of a range of lines as a stream: memory contains only the result and one chunk. */
+/** Reads the bytes of a range of lines as a stream, so that memory contains only the result and one chunk. */
 async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> {
   const { from, to, place } = range;
   const kept: Uint8Array[] = [];
@@ -148,8 +144,8 @@ async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> 
   return withoutLineEnd(Buffer.concat(kept));
 }
 
-/** Returns the part of a chunk within the range; `line` is the number of the chunk's first line, then of the next
- * chunk's. */
+/** Returns the part of a chunk within the range. `line` is the number of the chunk's first line, and afterwards of the
+ * next chunk's first line. */
 function cutLines(
   chunk: Uint8Array,
   { line, from, to }: { readonly line: number; readonly from: number; readonly to: number },
@@ -196,7 +192,7 @@ const MAX_FILES = 5_000;
 /** The limit of all texts together, in characters. */
 const MAX_TOTAL = 16 * 1024 * 1024;
 
-/** Reads many files in one call; a file that cannot be read has the reason instead of its text. */
+/** Reads many files in one call. A file that cannot be read has the reason instead of its text. */
 export async function readFiles(
   context: FsContext,
   wanted: string | readonly string[],
@@ -233,7 +229,6 @@ async function readOne(context: FsContext, path: Wanted, options: ReadFileOption
   }
 }
 
-/** A path, or the error for a pattern that matches no file. */
 type Wanted = string | { readonly path: string; readonly error: string };
 
 async function pathsOf(context: FsContext, wanted: readonly string[]): Promise<Wanted[]> {

@@ -6,14 +6,12 @@ import { openFile, textOf } from "./read_place.ts";
 export interface ReadLinesOptions {
   /** The byte at which the piece begins: 0, or the `next` of the previous piece. */
   readonly at?: number | undefined;
-  /** The limit for the number of lines. */
   readonly count?: number | undefined;
   /** Overrides the encoding that was detected. */
   readonly encoding?: string | undefined;
 }
 
 interface LinePiece {
-  /** The lines, without line ends. */
   readonly lines: readonly string[];
   /** The byte at which the next piece begins; null at the end of the file. */
   readonly next: number | null;
@@ -28,7 +26,7 @@ const LINE_FEED = 10;
 /** This many bytes are enough to detect the encoding. */
 const HEAD = 64 * 1024;
 
-/** Returns the next lines of a file, however large it is: only the piece is in memory. */
+/** Returns the next lines of a file. Only the piece is in memory, however large the file is. */
 export async function readLines(
   context: FsContext,
   path: string,
@@ -68,7 +66,7 @@ export async function readLines(
   return { lines: linesOf(text), next: at + end < size ? at + end : null };
 }
 
-/** Returns the end of the line that begins at a byte; 0 if the bytes do not contain its end. */
+/** Returns the end of the line that begins at a byte; 0 if the bytes do not contain it. */
 function endOf(bytes: Uint8Array, from: number, feed: readonly number[]): number {
   const [first = LINE_FEED, second] = feed;
   for (let at = bytes.indexOf(first, from); at >= 0; at = bytes.indexOf(first, at + 1)) {

@@ -5,11 +5,11 @@ import { missing } from "../find_files.ts";
 import { encodingNamed } from "../text_format.ts";
 import { type Facts, fromTop, type OpenFile, sha256Of, sizeText } from "../tree/tree.ts";
 
-/** Maximum text of one file that is returned at once, in bytes. */
+/** The limit for the text of one file in a result, in bytes. */
 export const MAX_READ_BYTES = 1024 * 1024;
 const CHUNK = 1024 * 1024;
 
-/** Opens an existing regular file. Throws Error that names any other kind of entry. The caller disposes of it. */
+/** Opens an existing regular file, which the caller closes. Throws Error that names any other kind of entry. */
 export async function openFile(
   context: FsContext,
   { place, action }: { readonly place: WorkspacePath; readonly action: string },
@@ -54,7 +54,7 @@ interface Text {
   readonly place: Pick<WorkspacePath, "path" | "real">;
   readonly action: string;
   readonly encoding?: string | undefined;
-  /** The size of the whole file, if these bytes are a part of it. */
+  /** The size of the whole file, if the bytes are only a part of it. */
   readonly size?: number;
 }
 
@@ -87,7 +87,6 @@ export function knownEncoding(context: FsContext, { real }: Pick<WorkspacePath, 
   return context.ledger.find(context.conversationId, `${context.root}/${real}`)?.encoding ?? undefined;
 }
 
-/** Records the state of a file that the model now knows. */
 export function rememberFile(
   context: FsContext,
   known: {
@@ -107,7 +106,7 @@ export function rememberFile(
   });
 }
 
-/** Whether a file may hold keys that this conversation has not seen. */
+/** Returns whether a file may hold keys that this conversation has not seen. */
 export function isUnseenSecret(
   { secrets, ledger, root, tree, conversationId }: FsContext,
   { path, real }: Pick<WorkspacePath, "path" | "real">,
@@ -116,8 +115,8 @@ export function isUnseenSecret(
   return named && ledger.find(conversationId, `${root}/${real}`) === null;
 }
 
-/** Asks the user before a conversation first gets a file that may hold keys. Throws Error if the user refuses, or
- * cannot be asked. */
+/** Asks the user before a conversation first gets a file that may hold keys. Throws Error if the user refuses or cannot
+ * be asked. */
 export async function askForSecret(
   context: FsContext,
   { place, action }: { readonly place: Pick<WorkspacePath, "path" | "real">; readonly action: string },

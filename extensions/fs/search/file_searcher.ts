@@ -6,41 +6,37 @@ import { decodeText, type Pace } from "@vis/extension";
 import { clearTimeout, setTimeout } from "node:timers";
 
 export interface HitTaker {
-  /** The limit for used hits; further ones are only counted. */
+  /** The limit for used hits; further hits are only counted. */
   readonly most: number;
-  /** Whether no more hits are needed. */
   readonly full: boolean;
-  /** Adds a hit; returns false once no more are needed. */
+  /** Adds a hit. Returns false once no more are needed. */
   add(hit: Hit): boolean;
-  /** Counts further hits of a file. */
+  /** Counts further hits of a file, without their lines. */
   count(path: string, hits: number): void;
 }
 
 interface FileSearchOptions {
   readonly pattern: string;
   readonly match: MatchOptions;
-  /** The number of lines of context around each hit. */
   readonly around: number;
   readonly tally: HitTaker;
   readonly pace: Pace;
 }
 
 interface Candidate {
-  /** The path that hits show. */
   readonly path: string;
   readonly real: string;
 }
 
-/** Limits for the characters of a message to the worker, and for the messages in flight. */
+/** The limits for the characters of a message to the worker, and for messages in flight. */
 const MESSAGE_CHARS = 256 * 1024, AHEAD = 8;
 
-/** Searches files one after the other. It searches here if the pattern's time is bounded, and otherwise in a worker. */
+/** Searches files one after the other. A worker searches if the pattern's time has no bound. */
 export class FileSearcher implements Disposable {
   readonly #options: FileSearchOptions;
   readonly #matcher: LineMatcher;
   readonly #worker: SearchWorkerLink | null;
   readonly #flying: Promise<void>[] = [];
-  /** The pieces for the next message to the worker. */
   #gathered: SearchPiece[] = [];
   #chars = 0;
   readonly #tree: Tree & Disposable;
@@ -75,7 +71,7 @@ export class FileSearcher implements Disposable {
     });
   }
 
-  /** Files are read while the worker searches earlier ones; hits still come in order. */
+  /** Files are read while the worker searches earlier ones. Hits still arrive in order. */
   async #sent({ path, real }: Candidate, worker: SearchWorkerLink): Promise<ScanOutcome> {
     const { tally, pace } = this.#options;
     let isOpen = false;
@@ -88,7 +84,7 @@ export class FileSearcher implements Disposable {
       return !tally.full;
     };
     const outcome = await scanFile(this.#tree, real, { buffer: this.#buffer, pace, take });
-    if (isOpen) await take("", true); // the next piece belongs to another file
+    if (isOpen) await take("", true);
     return outcome;
   }
 
@@ -103,11 +99,10 @@ export class FileSearcher implements Disposable {
         tally.count(path, more);
       }
     });
-    answered.catch(() => {}); // the code that awaits it handles the error
+    answered.catch(() => {}); // The code that awaits the promise handles the error.
     this.#flying.push(answered);
   }
 
-  /** Resolves when everything is searched. */
   async finish(): Promise<void> {
     if (this.#worker && this.#gathered.length > 0) this.#send(this.#worker);
     for (const answered of this.#flying.splice(0)) await answered;
@@ -125,19 +120,19 @@ interface ScanOptions {
   /** A buffer of `PIECE_BYTES` and one more, reused for each file. */
   readonly buffer: Uint8Array<ArrayBuffer>;
   readonly pace: Pace;
-  /** Receives text that is cut at line endings, the last one possibly empty. Returns false once it needs no more. */
+  /** Receives text that is cut at line endings; the last text may be empty. Returns false once it needs no more. */
   readonly take: (text: string, isLast: boolean) => Promise<boolean>;
 }
 
-/** The size of a piece, up to which `fs.readFile` reads a file whole, so that both detect the encoding from the same
- * bytes. Pieces of a larger file are decoded one by one, like its lines. */
+/** `fs.readFile` reads a file up to this size whole, so both detect the encoding from the same bytes. Pieces of a
+ * larger file are decoded one by one, like its lines. */
 const PIECE_BYTES = 1024 * 1024;
-/** This many bytes show whether characters have two bytes. */
+/** This many bytes show whether the encoding has two bytes per character. */
 const HEAD_BYTES = 64 * 1024;
 const READ_BYTES = 256 * 1024;
 const LINE_FEED = 10;
 
-/** Reads the text of a file in pieces of whole lines. An unreadable file is skipped. */
+/** Reads the text of a file in pieces of whole lines. It skips an unreadable file. */
 export async function scanFile(tree: Tree, path: string, { buffer, pace, take }: ScanOptions): Promise<ScanOutcome> {
   let file: OpenFile;
   try {
@@ -156,7 +151,7 @@ export async function scanFile(tree: Tree, path: string, { buffer, pace, take }:
       const count = readOr(opened, into);
       if (count === null) return "unreadable";
       used += count;
-      // A read that stops at the size that the file had when it was opened is the last one.
+      // A read that ends at the size that the file had when it was opened is the last one.
       isLast = count === 0 || first && count < into.length && used === opened.facts.size;
     }
     const bytes = buffer.subarray(0, used);
@@ -170,7 +165,7 @@ export async function scanFile(tree: Tree, path: string, { buffer, pace, take }:
   }
 }
 
-/** Returns null if the system cannot read the file, such as a damaged one and many of /proc. */
+/** Returns null if the system cannot read the file, such as a damaged file and many files of /proc. */
 function readOr(file: OpenFile, into: Uint8Array<ArrayBuffer>): number | null {
   try {
     return file.read(into);
@@ -184,7 +179,7 @@ function wideEncodingOf(bytes: Uint8Array): string | undefined {
   return encoding.startsWith("utf-16") ? encoding : undefined;
 }
 
-/** Returns the end of the last line in some bytes. A longer line is cut between two characters. */
+/** Returns the end of the last line in some bytes. It cuts a longer line between two characters. */
 function endOfLines(bytes: Uint8Array, wide: string | undefined): number {
   if (wide === undefined) {
     const end = bytes.lastIndexOf(LINE_FEED) + 1;
@@ -216,7 +211,7 @@ class SearchWorkerLink implements Disposable {
   readonly #signal: AbortSignal | undefined;
   readonly #waiting: Waiting[] = [];
   readonly #stop = (): void => this.#fail(this.#signal?.reason);
-  /** The reason why it ended; null while it is running. */
+  /** The reason why the worker ended; null while it is running. */
   #ended: { readonly reason: unknown } | null = null;
 
   constructor(signal: AbortSignal | undefined) {
@@ -230,13 +225,12 @@ class SearchWorkerLink implements Disposable {
     if (signal?.aborted) this.#stop();
   }
 
-  /** Starts a search, without an answer. */
   begin(order: SearchOrder & { readonly type: "begin" }): void {
     if (!this.#ended) this.#worker.postMessage(order);
   }
 
   /** Answers arrive in the order of the messages. When the signal aborts, it rejects with the signal's reason and ends
-   * the worker, however busy it is. */
+   * the worker, even a busy one. */
   send(order: SearchOrder & { readonly type: "pieces" }): Promise<SearchReply> {
     const { promise, resolve, reject } = Promise.withResolvers<SearchReply>();
     if (this.#ended) reject(this.#ended.reason);
@@ -257,7 +251,6 @@ class SearchWorkerLink implements Disposable {
     SearchWorkerLink.#idle = { worker, timer };
   }
 
-  /** Ends the idle worker. */
   static endIdle(this: void): void {
     const idle = SearchWorkerLink.#idle;
     if (!idle) return;

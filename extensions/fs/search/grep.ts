@@ -10,27 +10,22 @@ import type { Hit, MatchOptions } from "./line_scanner.ts";
 import { Pace } from "@vis/extension";
 
 export interface GrepOptions extends MatchOptions {
-  /** The files or folders; the workspace by default. */
   readonly path?: string | readonly string[] | undefined;
-  /** Patterns of the files to search; without `/`, a pattern is matched against the name. */
+  /** A pattern without `/` is matched against the name. */
   readonly glob?: string | readonly string[] | undefined;
-  /** The number of lines before and after each hit. */
   readonly context?: number | undefined;
   /** The number of hits after which the search stops. */
   readonly limit?: number | undefined;
-  /** Whether to include ignored files. */
   readonly all?: boolean | undefined;
 }
 
-/** The limit for the files in a note. */
 const MAX_NAMED = 5;
-/** The limit for the lines before and after each hit. */
 const MAX_CONTEXT = 200;
 
 export type CountOptions = Omit<GrepOptions, "context" | "limit">;
 
-/** Returns matching lines: the first ones up to the limit, or all of them. Throws RangeError if there is no limit and
- * there are more than 500. */
+/** Returns matching lines: the first ones up to the limit, or all of them. Throws RangeError without a limit if more
+ * than 500 lines match. */
 export async function grep(context: FsContext, pattern: string, options: GrepOptions = {}): Promise<Hit[]> {
   const pace = new Pace(context.signal);
   const tally = new HitTally(options.limit);
@@ -47,7 +42,6 @@ export async function grep(context: FsContext, pattern: string, options: GrepOpt
   return tally.hits();
 }
 
-/** Counts the lines that match. */
 export async function count(context: FsContext, pattern: string, options: CountOptions = {}): Promise<number> {
   const pace = new Pace(context.signal);
   let lines = 0;
@@ -94,11 +88,11 @@ async function searchFile(
 interface Candidate {
   readonly path: string;
   readonly real: string;
-  /** Whether the caller named exactly this file. */
+  /** Whether the caller named this file itself. */
   readonly named: boolean;
 }
 
-/** Collects the paths that a search skipped. One of them is an error only if it is the only path, or if every path
+/** Collects the paths that a search skipped. Such a path is an error only if it is the only path, or if every path
  * failed. */
 class Unsearched {
   readonly #note: FsContext["note"];
@@ -111,18 +105,15 @@ class Unsearched {
     this.#paths = [path].flat().length;
   }
 
-  /** Adds a file that may hold keys. */
   secret(path: string): void {
     this.#keys.push(path);
   }
 
-  /** Adds a failure of a path that the caller named. */
   fail(error: Error): void {
     this.#faults.push(error);
     if (this.#faults.length >= this.#paths) throw this.#faults[0] ?? error;
   }
 
-  /** Adds a note for the model. */
   note(): void {
     if (this.#faults.length > 0) {
       this.#note(`${some(this.#faults.map(({ message }) => message), "; ")}; the other paths were searched`);
@@ -179,7 +170,6 @@ async function* filesOf(
   }
 }
 
-/** Returns null if it cannot be searched. */
 async function startAt(context: FsContext, start: string, left: Unsearched): Promise<WorkspacePath | null> {
   let place: WorkspacePath;
   try {
@@ -209,7 +199,6 @@ const DEFAULT_HITS = 500;
 /** The limit of the text of all hits together, in characters. */
 const MAX_CHARS = 16 * 1024 * 1024;
 
-/** Collects hits up to the requested limit, or up to the default. */
 class HitTally {
   readonly #limit: number | undefined;
   readonly #kept: Hit[] = [];
@@ -221,22 +210,18 @@ class HitTally {
     this.#limit = limit;
   }
 
-  /** The limit for listed hits. */
   get most(): number {
     return this.#limit ?? DEFAULT_HITS;
   }
 
-  /** Whether the caller has the requested result. */
   get full(): boolean {
     return this.#limit !== undefined && this.#more > 0;
   }
 
-  /** Whether further hits are only counted. */
   get counting(): boolean {
     return this.#kept.length >= this.most;
   }
 
-  /** Adds a hit; returns false once no more are needed. */
   add(hit: Hit): boolean {
     this.#files.add(hit.path);
     if (this.counting) this.#more++;
@@ -244,15 +229,14 @@ class HitTally {
     return !this.full;
   }
 
-  /** Counts hits of a file that are not listed individually. */
   count(path: string, hits: number): void {
     if (hits === 0) return;
     this.#more += hits;
     this.#files.add(path);
   }
 
-  /** Returns the hits. Throws RangeError if there are more than the default and the caller gave no limit. A cut list
-   * could be taken for a complete one. */
+  /** Throws RangeError if there are more hits than the default limit and the caller gave no limit, because a cut list
+   * could be mistaken for a complete one. */
   hits(): Hit[] {
     if (this.#limit !== undefined || this.#more === 0) return this.#kept;
     const all = this.#kept.length + this.#more;

@@ -1,15 +1,12 @@
 import type { Pace } from "@vis/extension";
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
 
-/** A line that matches. */
 export interface Hit {
-  /** The path relative to the workspace. */
   readonly path: string;
-  /** The number of the line, 1-based. */
   readonly line: number;
-  /** At most 500 characters of the line, around the match. */
+  /** Up to 500 characters of the line, around the match. */
   readonly text: string;
-  /** Present if the line is longer than `text`. */
+  /** The field is present if the line is longer than `text`. */
   readonly cut?: true;
   readonly before?: readonly string[];
   readonly after?: readonly string[];
@@ -18,9 +15,8 @@ export interface Hit {
 interface ScanOptions {
   readonly path: string;
   readonly matcher: LineMatcher;
-  /** The number of lines of context before and after each hit. */
   readonly context: number;
-  /** Returns true to continue; called in line order, while `after` may still be growing. */
+  /** Returns true to continue. It is called in line order, while `after` may still grow. */
   readonly onHit: (hit: Hit) => boolean;
 }
 
@@ -34,7 +30,6 @@ const LEAD = 120;
 /** Finds hits in the text of one file, which arrives in pieces of whole lines. */
 export class LineScanner {
   readonly #options: ScanOptions;
-  /** The number of complete lines so far. */
   #line = 0;
   /** Whether part of the next line was searched, and whether it had a hit. */
   #inLine = false;
@@ -47,7 +42,7 @@ export class LineScanner {
     this.#options = options;
   }
 
-  /** Searches text; returns false once no more is needed. */
+  /** Returns false once the search needs no more text. */
   async push(text: string, pace: Pick<Pace, "due" | "rest">): Promise<boolean> {
     for (let at = 0; at < text.length && !this.#stopped;) {
       const feed = text.length - at > CHECKED ? text.lastIndexOf("\n", at + CHECKED) : -1;
@@ -90,7 +85,6 @@ export class LineScanner {
     this.#hitInLine = false;
   }
 
-  /** Adds the line to hits that need more context. */
   #grow(line: string): void {
     for (const one of this.#growing) {
       one.after.push(clip(line, 0));
@@ -110,7 +104,6 @@ export class LineScanner {
     if (context > 0) this.#growing.push({ after, wanted: context });
   }
 
-  /** Counts lines without a hit and keeps the last ones. */
   #pass(text: string): void {
     for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) {
       this.#line++;
@@ -138,29 +131,26 @@ function clip(line: string, start: number): string {
 
 export interface MatchOptions {
   readonly ignoreCase?: boolean | undefined;
-  /** Whether to treat the pattern as plain text. */
   readonly literal?: boolean | undefined;
 }
 
 const MAX_PATTERN = 2_000;
-/** The limit for the states of the compiled pattern: the worst-case time per character grows with them. */
+/** The limit for the states of the compiled pattern, because the worst-case time per character grows with them. */
 const MAX_PROGRAM = 2_000;
 /** With at most this many states, 64 KB take a few milliseconds at worst. */
 const LIGHT_PROGRAM = 24;
 /** The limit for the engine's text search, which at worst takes the product of the two lengths. */
 const LIGHT_TEXT = 64;
-/** Matches look-around and back-references in a pattern. */
 const BEYOND = /\(\?<?[=!]|\\[1-9]|\\k</;
-/** Matches text without characters that are special in a pattern. */
 const PLAIN = /^[\w\s"'`/:;,=<>@#%&!~-]+$/;
 
 /** Matches a pattern against single lines, in time linear in their length, with RE2's algorithm and no backtracking. */
 export class LineMatcher {
   readonly #plain: string | null;
   readonly #expression: RE2JS;
-  /** Whether a search of longer text is conclusive: not if the pattern depends on the edges of a line. */
+  /** Whether a search of longer text is conclusive. It is not if the pattern depends on the edges of a line. */
   readonly #wholeTextTells: boolean;
-  /** Texts of which every match contains one; empty if there are none. */
+  /** Every match contains one of these texts. The list is empty if the pattern implies no text. */
   readonly #needed: readonly string[];
 
   /** Throws SyntaxError for unsupported syntax, and RangeError for a pattern that is too large. */
@@ -174,12 +164,13 @@ export class LineMatcher {
     this.#wholeTextTells = literal || !/\$|\\[AzZ]|\(\?[A-Za-z]*-/.test(pattern);
   }
 
-  /** Whether it would block the main loop for too long: the time per piece grows with the states of the program. */
+  /** Whether the pattern would block the main loop for too long. The time per piece grows with the states of its
+   * program. */
   get isHeavy(): boolean {
     return this.#plain === null ? this.#expression.programSize() > LIGHT_PROGRAM : this.#plain.length > LIGHT_TEXT;
   }
 
-  /** Whether any line of the text may match; a quick check of all lines at once. */
+  /** Checks all lines of a text at once. A result of true does not mean that a line matches. */
   mayMatchIn(text: string): boolean {
     if (this.#plain !== null) return text.includes(this.#plain);
     if (this.#needed.length > 0 && !this.#needed.some((one) => text.includes(one))) return false;
@@ -190,7 +181,6 @@ export class LineMatcher {
     return this.#plain !== null ? line.includes(this.#plain) : this.#expression.test(line);
   }
 
-  /** Returns the position of the first match in a line; 0 if nothing matches. */
   startIn(line: string): number {
     if (this.#plain !== null) return Math.max(0, line.indexOf(this.#plain));
     const matcher = this.#expression.matcher(line);
@@ -233,7 +223,7 @@ function neededTexts(pattern: string): readonly string[] {
       end();
       at++;
       if (/[pPx]/.test(pattern[at] ?? "") && pattern[at + 1] === "{") at = pattern.indexOf("}", at);
-      else if (/[pPx\d]/.test(pattern[at] ?? "")) return []; // more characters belong to it
+      else if (/[pPx\d]/.test(pattern[at] ?? "")) return []; // More characters belong to the escape.
     } else if (char === "[") {
       end();
       at = endOfClass(pattern, at);
@@ -254,7 +244,7 @@ function neededTexts(pattern: string): readonly string[] {
       end();
     } else if (depth > 0) end();
     else run += char;
-    if (at < 0) return []; // the bracket is not closed
+    if (at < 0) return []; // The bracket is not closed.
   }
   end();
   found.push(best);
@@ -265,7 +255,7 @@ function withoutLast(text: string): string {
   return [...text].slice(0, -1).join("");
 }
 
-/** Returns the position of the bracket that closes a class of characters; -1 if there is none. */
+/** Returns the position of the bracket that closes a class of characters; -1 if it is missing. */
 function endOfClass(pattern: string, from: number): number {
   let at = from + (pattern[from + 1] === "^" ? 2 : 1);
   if (pattern[at] === "]") at++;

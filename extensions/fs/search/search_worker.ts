@@ -2,26 +2,24 @@
  * files. */
 import { type Hit, LineMatcher, LineScanner, type MatchOptions } from "./line_scanner.ts";
 
-/** A piece of a file's text. Pieces of one file arrive in order and are cut at line endings. */
+/** Pieces of one file arrive in order and are cut at line endings. */
 export interface SearchPiece {
   readonly path: string;
   readonly text: string;
   readonly last: boolean;
 }
 
-/** A message to the search worker. */
 export type SearchOrder =
   | {
     readonly type: "begin";
     readonly pattern: string;
     readonly options: MatchOptions;
     readonly context: number;
-    /** The limit for returned hits per file; further ones are counted. */
     readonly most: number;
   }
   | { readonly type: "pieces"; readonly pieces: readonly SearchPiece[] };
 
-/** The answer to a message: the hits of files whose last piece was in it, in order. */
+/** The hits of files whose last piece was in the message, in order. */
 export type SearchReply = readonly FileHits[];
 
 interface FileHits {
@@ -32,7 +30,6 @@ interface FileHits {
 
 const NO_PACE = { due: false, rest: () => Promise.resolve() };
 
-/** A search whose pieces arrive in order. */
 class Search {
   #matcher: LineMatcher | null = null;
   #earlier: Promise<unknown> = Promise.resolve();
@@ -41,7 +38,7 @@ class Search {
   #scanner: LineScanner | null = null;
   #found: { hits: FileHits["hits"][number][]; more: number } = { hits: [], more: 0 };
 
-  /** Handles a message; the next one can arrive while this one is searched. */
+  /** The next message may arrive while this one is searched. */
   take(order: SearchOrder): Promise<SearchReply | null> {
     const reply = this.#earlier.then(() => this.#take(order));
     this.#earlier = reply;
@@ -64,7 +61,7 @@ class Search {
     return found;
   }
 
-  /** Returns the hits of a file with its last piece; null if there are none, or more pieces follow. */
+  /** Returns the hits of a file with its last piece; null if it has no hits, or more pieces follow. */
   async #search({ path, text, last }: SearchPiece): Promise<FileHits | null> {
     const scanner = this.#scanner ??= this.#scannerOf(path);
     await scanner.push(text, NO_PACE);

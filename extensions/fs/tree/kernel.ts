@@ -88,7 +88,7 @@ const ONE_CALL_CHARS = 1300;
 const EINTR = 4, EAGAIN = 11, ERANGE = 34;
 const W_OK_AND_X_OK = 0b11, KEEP_SIZE = 1;
 const ATTRIBUTE_BYTES = 4096;
-/** The limit for the bytes of an extended attribute, set by Linux. */
+/** Linux sets this limit for the bytes of an extended attribute. */
 const MAX_VALUE = 64 * 1024;
 const LOCK_EX_NB = 0b110;
 const RETRIES = 64;
@@ -98,7 +98,7 @@ const ERRORS: Readonly<Record<number, new (message: string) => Error>> = {
   2: Deno.errors.NotFound,
   13: Deno.errors.PermissionDenied,
   17: Deno.errors.AlreadyExists,
-  18: Deno.errors.FilesystemLoop, // EXDEV: something led out of the folder
+  18: Deno.errors.FilesystemLoop, // EXDEV: the path led out of the folder
   20: Deno.errors.NotADirectory,
   21: Deno.errors.IsADirectory,
   40: Deno.errors.FilesystemLoop,
@@ -114,24 +114,23 @@ const REASONS: Readonly<Record<number, string>> = {
 
 const terminated = (text: string): Bytes => nameBytes(`${text}\0`);
 
-/** Linux file calls that stay below a folder even if names change concurrently. All of them are synchronous. */
+/** Linux file calls that stay below a folder even if names change concurrently. They are synchronous. */
 export class Kernel {
   static #shared: Kernel | null | undefined;
 
   readonly #symbols: Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
   readonly #calls = CALLS[Deno.build.arch];
   readonly #empty = terminated("");
-  /** The structs of openat2 for frequent modes of opening. */
   readonly #hows = new Map<number, Bytes>();
   readonly #stat = new DataView(new ArrayBuffer(STATX_BYTES));
   readonly #statBytes = new Uint8Array(this.#stat.buffer);
 
-  /** Callers use `shared`. */
+  /** Use `shared` instead. */
   constructor() {
     this.#symbols = Deno.dlopen("libc.so.6", SYMBOLS).symbols;
   }
 
-  /** Returns null if the kernel (openat2 came with 5.6) or the library is missing. */
+  /** Returns null if the library is missing, or a kernel before 5.6 lacks openat2. */
   static shared(): Kernel | null {
     if (Kernel.#shared === undefined) Kernel.#shared = Kernel.#load();
     return Kernel.#shared;
@@ -148,15 +147,16 @@ export class Kernel {
     }
   }
 
-  /** Opens a folder by its real path. Throws FilesystemLoop if a part of it has become a link. */
+  /** Opens a folder by its real path. Throws FilesystemLoop if a part of the path has become a link. */
   openRoot(path: string): number {
     return this.#open(AT_FDCWD, path, { flags: OPEN.path | OPEN.folder, resolve: UNLINKED });
   }
 
-  /** Opens a path below a folder by the folder's real path: like `openRoot` and `open`, in one call if possible. */
+  /** Opens a path below a folder by the folder's real path. It does the same as `openRoot` and `open`, in one call if
+   * possible. */
   openBelow(root: string, path: string, { flags }: { readonly flags: number }): number {
     const whole = path === "." ? root : `${root}/${path}`;
-    // Without links, only `..` can lead out of the folder.
+    // In a path without links, only `..` can lead out of the folder.
     if (whole.length < ONE_CALL_CHARS && !path.includes("..")) {
       return this.#open(AT_FDCWD, whole, { flags, resolve: UNLINKED });
     }
@@ -168,7 +168,7 @@ export class Kernel {
     }
   }
 
-  /** Opens a path below a folder; links are refused. */
+  /** Opens a path below a folder. Throws FilesystemLoop for a link. */
   open(folder: number, path: string, { flags, mode = 0 }: { readonly flags: number; readonly mode?: number }): number {
     return this.#open(folder, path, { flags, mode, resolve: BENEATH });
   }
@@ -208,7 +208,7 @@ export class Kernel {
     return this.#stat;
   }
 
-  /** Writes the numbers of `Tree.stamps` for one name, which ends with NUL; nothing for a missing entry. */
+  /** Writes the numbers of `Tree.stamps` for one name, which ends with NUL. For a missing entry it writes no number. */
   stamp(folder: number, name: Bytes, into: Float64Array, at: number): void {
     const bytes = this.#statBytes, stat = this.#stat;
     const code = this.#symbols.statx(this.#calls.statx, folder, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC, bytes);
@@ -222,7 +222,6 @@ export class Kernel {
     into[at + 4] = time(96);
   }
 
-  /** Returns the number of bytes read, of directory entries, or of bytes written. */
   transfer(call: "read" | "write" | "getdents64", descriptor: number, bytes: Bytes): number {
     for (;;) {
       const count = this.#symbols.buffered(this.#calls[call], descriptor, bytes, bytes.length);
@@ -232,7 +231,6 @@ export class Kernel {
     }
   }
 
-  /** Continues at this byte of the file. */
   seek(descriptor: number, to: number): void {
     if (this.#symbols.seek(this.#calls.lseek, descriptor, BigInt(to), 0) >= 0n) return;
     throw this.#error("lseek", { code: this.#errno(), path: "" });
@@ -269,15 +267,13 @@ export class Kernel {
     );
   }
 
-  /** Returns the names of a file's extended attributes, including an access list. */
   attributes(descriptor: number): readonly string[] {
     const into = new Uint8Array(ATTRIBUTE_BYTES);
     const count = this.#symbols.buffered(this.#calls.flistxattr, descriptor, into, into.length);
-    if (count < 0) return this.#errno() === ERANGE ? ["more than fit"] : []; // the file system has none
+    if (count < 0) return this.#errno() === ERANGE ? ["more than fit"] : []; // Some file systems have no extended attributes.
     return new TextDecoder().decode(into.subarray(0, count)).split("\0").filter((name) => name !== "");
   }
 
-  /** Returns null if it cannot be read. */
   attribute(descriptor: number, name: string): Bytes | null {
     const into = new Uint8Array(MAX_VALUE);
     const count = this.#symbols.readlinkat(this.#calls.fgetxattr, descriptor, terminated(name), into, into.length);
@@ -290,7 +286,7 @@ export class Kernel {
     return this.#symbols.fsetxattr(fsetxattr, descriptor, terminated(name), value, value.length, 0) === 0;
   }
 
-  /** Whether names can be created and removed in a folder. */
+  /** Returns whether names can be created and removed in a folder. */
   mayWriteIn(folder: number): boolean {
     return this.#symbols.mode(this.#calls.faccessat, folder, terminated("."), W_OK_AND_X_OK) === 0;
   }
@@ -299,7 +295,7 @@ export class Kernel {
   reserve(descriptor: number, size: number): void {
     const done = this.#symbols.allocate(this.#calls.fallocate, descriptor, KEEP_SIZE, 0n, BigInt(size));
     const code = done < 0n ? this.#errno() : 0;
-    if (code in REASONS) throw this.#error("fallocate", { code, path: "" }); // else the file system cannot report it
+    if (code in REASONS) throw this.#error("fallocate", { code, path: "" }); // Otherwise the file system cannot report a lack of room.
   }
 
   setSize(descriptor: number, size: number): void {
@@ -316,7 +312,7 @@ export class Kernel {
     return this.#symbols.numbers(this.#calls.fchown, descriptor, uid, gid) === 0;
   }
 
-  /** Whether any process has locked a file, whose path comes from outside. */
+  /** Returns whether any process has locked a file. Its path may lead anywhere, because it is not below a folder. */
   isLocked(path: string): boolean {
     const file = this.#open(AT_FDCWD, path, { flags: 0, resolve: 0n });
     try {
@@ -332,12 +328,11 @@ export class Kernel {
     return at < 0 ? null : at;
   }
 
-  /** Returns the number of the watch; negative if no more are possible, or the folder is missing. */
   watch(events: number, path: string, mask: number): number {
     return this.#symbols.mode(this.#calls.inotify_add_watch, events, terminated(path), mask);
   }
 
-  /** Returns the number of bytes; 0 if there is no event. */
+  /** Returns the number of bytes; 0 if no event is waiting. */
   readEvents(events: number, bytes: Bytes): number {
     return Math.max(0, this.#symbols.buffered(this.#calls.read, events, bytes, bytes.length));
   }
@@ -366,7 +361,6 @@ export class Kernel {
 }
 
 const isArm = Deno.build.arch === "aarch64";
-/** The flags of openat2 that are used. */
 export const OPEN = {
   write: 0o1,
   create: 0o300, // O_CREAT | O_EXCL

@@ -20,22 +20,22 @@ const ENTRY_KINDS: Readonly<Record<number, Facts["kind"]>> = { 8: "file", 4: "di
 const RENAME_NOREPLACE = 1;
 const NEW_FILE = 0o666, NEW_FOLDER = 0o777;
 const LIST_BYTES = 64 * 1024;
-/** The mode bits without set-id: new contents must not run as another user because the old ones did. */
+/** The mode bits without set-id. New contents must not run as another user because the old contents did. */
 const PLAIN_MODE = 0o777;
 const WRITE_BYTES = 1024 * 1024;
 const ENTRY_HEAD = 19;
 const MOUNT_ROOT = 0x2000;
 const IS_ROOT = Deno.build.os !== "windows" && Deno.uid() === 0;
-/** Attributes that a new file gets automatically, or must not have. */
+/** A new file gets these attributes automatically, or must not have them. */
 const SET_BY_SYSTEM = new Set(["security.selinux", "security.capability", "security.ima", "security.evm"]);
 
-/** Opens files below a folder through openat2 (RESOLVE_BENEATH, no links): a concurrent rename or link cannot lead a
+/** Opens files below a folder through openat2 (RESOLVE_BENEATH, no links). A concurrent rename or link cannot lead a
  * path outside. */
 export class KernelTree implements Tree, Disposable {
   readonly #kernel: Kernel;
   readonly #top: string;
   readonly below: string;
-  /** The descriptor of the top; null if each call opens it. */
+  /** The descriptor of the root; null if each call opens it. */
   readonly #held: number | null;
 
   constructor(kernel: Kernel, top: string, { below = "", isHeld = false } = {}) {
@@ -90,7 +90,7 @@ export class KernelTree implements Tree, Disposable {
     const write = (at: number): void => names.forEach((name, i) => this.#kernel.stamp(at, name, into, i * STAMP));
     try {
       this.#with(folder, OPEN.path | OPEN.folder, write);
-    } catch { /* it is gone, or a link now */ }
+    } catch { /* The entry was removed, or is a link now. */ }
   }
 
   folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder {
@@ -126,7 +126,6 @@ export class KernelTree implements Tree, Disposable {
   }
 }
 
-/** An open file or folder. */
 class KernelEntry {
   readonly facts: Facts;
 

@@ -13,8 +13,10 @@ import {
 } from "./tree.ts";
 import { join, relative, sep } from "node:path";
 
-/** Opens files below a folder by their paths, for systems without openat2. Every path is checked before it is used. But
- * replacing a folder with a link in between can lead outside, as docs/extend/functions/fs.md explains. */
+/** Opens files below a folder by their paths, for systems without openat2.
+ *
+ * Every path is checked before it is used. But replacing a folder with a link after the check can lead outside, as
+ * docs/extend/functions/fs.md explains. */
 export class PathTree implements Tree, Disposable {
   readonly #top: string;
   readonly below: string;
@@ -28,13 +30,13 @@ export class PathTree implements Tree, Disposable {
     return this;
   }
 
-  [Symbol.dispose](): void {} // it holds nothing
+  [Symbol.dispose](): void {}
 
   look(path: string): Facts | null {
     return lookAt(this.#real(path));
   }
 
-  /** Returns null, because some file systems find an entry by other names than its own. */
+  /** Returns null, because some file systems also find an entry by other names. */
   lookUnlinked(): null {
     return null;
   }
@@ -77,7 +79,7 @@ export class PathTree implements Tree, Disposable {
         const mode = kind | (info.mode ?? 0) & 0o7777;
         const times = [info.mtime?.getTime() ?? 0, (info.ctime ?? info.mtime)?.getTime() ?? 0];
         into.set([mode, info.ino ?? 0, info.size, ...times], i * STAMP);
-      } catch { /* nothing is there */ }
+      } catch {}
     }
   }
 
@@ -94,7 +96,7 @@ export class PathTree implements Tree, Disposable {
     return folder;
   }
 
-  /** Resolves like `#real`, but the path itself must not be a link either. */
+  /** Resolves like `#real`, and throws if the path itself is a link. */
   #unlinked(path: string): string {
     const real = this.#real(path);
     if (lookAt(real)?.kind === "link") throw new Deno.errors.FilesystemLoop(`${path} is a link`);
@@ -112,7 +114,7 @@ export class PathTree implements Tree, Disposable {
     let real = parent;
     try {
       real = Deno.realPathSync(parent);
-    } catch { /* the call itself reports it better */ }
+    } catch { /* The call that follows reports the error better. */ }
     if (real !== parent || relative(this.#top, wanted).split(sep)[0] === "..") {
       throw new Deno.errors.FilesystemLoop(`${path} leads elsewhere`);
     }
@@ -140,7 +142,7 @@ class PathFolder implements OpenFolder {
     await file.syncData();
     try {
       if (owner) Deno.chownSync(path, owner.uid, owner.gid);
-    } catch { /* it is not permitted */ }
+    } catch {}
     if (mode !== null && Deno.build.os !== "windows") Deno.chmodSync(path, mode & 0o777);
   }
 

@@ -2,19 +2,15 @@ import { Pace } from "@vis/extension";
 import { createHash } from "node:crypto";
 import { posix } from "node:path";
 
-/** Facts about an entry itself: a link is not followed. */
 export interface Facts {
   readonly kind: "file" | "dir" | "link" | "other";
   readonly size: number;
   /** The time in milliseconds since the epoch. */
   readonly modified: number;
-  /** The permission bits of the mode. */
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
-  /** The number of names (hard links) of the entry. */
   readonly names: number;
-  /** Whether something is mounted there. */
   readonly isMount: boolean;
   /** An id that is constant as long as the entry exists, even if it is renamed. */
   readonly id: string;
@@ -25,10 +21,8 @@ export interface FolderEntry {
   readonly kind: Facts["kind"];
 }
 
-/** The limit for listed names of one folder: more would take too much of the process's memory. */
 export const MAX_NAMES = 100_000;
 
-/** A folder has more than `MAX_NAMES` names. */
 export class FolderTooLarge extends RangeError {
   override readonly name = "FolderTooLarge";
 
@@ -39,14 +33,12 @@ export class FolderTooLarge extends RangeError {
   }
 }
 
-/** A regular file, open for reading. */
 export interface OpenFile extends Disposable {
   readonly facts: Facts;
   /** Returns the number of bytes read; 0 at the end. */
   read(into: Uint8Array<ArrayBuffer>): number;
-  /** Continues from this byte of the file. */
   seek(to: number): void;
-  /** Returns undefined if it has none that a new file could be given. */
+  /** Returns undefined if the file has no attributes that a new file could get. */
   attributes(): Attributes | undefined;
 }
 
@@ -57,9 +49,7 @@ export interface NewFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The permission bits; null for the default of a new file. */
   readonly mode: number | null;
-  /** The owner to set, if permitted. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
-  /** The attributes, which are set as far as the system permits. */
   readonly attributes?: Attributes | undefined;
 }
 
@@ -70,8 +60,8 @@ export interface OpenFolder extends Disposable {
   look(name: string): Facts | null;
   /** Throws `AlreadyExists` if the name is taken. When it resolves, the bytes are on the disk. */
   create(name: string, file: NewFile): Promise<void>;
-  /** Whether a file must be written in place. A replacement would lose names, an owner, an access list, extended
-   * attributes or a mount, or cannot be made in this folder. */
+  /** Returns whether a file must be written in place. A replacement would lose names, an owner, an access list,
+   * extended attributes or a mount, or cannot be made in this folder. */
   staysInPlace(name: string): boolean;
   /** Writes a file over the bytes of an existing one. An error or a kill may leave a part of both. When it resolves,
    * the bytes are on the disk. */
@@ -81,18 +71,19 @@ export interface OpenFolder extends Disposable {
   /** Renames an entry and replaces an existing one; with `keep`, it throws `AlreadyExists` instead. */
   rename(name: string, to: { readonly folder: OpenFolder; readonly name: string; readonly keep?: boolean }): void;
   remove(name: string): void;
-  /** Removes an empty folder. */
+  /** Throws if the folder is not empty. */
   removeFolder(name: string): void;
 }
 
-/** The files of a workspace; no other code accesses them. Bytes of a name that are not UTF-8 are written as `nameText`
- * explains. Paths are relative to it ("." for itself), without links in any part: a path that has become a link in the
- * meantime throws `FilesystemLoop`. They begin with `..` only in the repository around it. All errors are classes of
- * `Deno.errors`. */
+/** The files of a workspace; no other code accesses them. `nameText` explains how bytes of a name that are not UTF-8
+ * are written.
+ *
+ * Paths are relative to the workspace, which is ".", without links in any part. A path that has become a link in the
+ * meantime throws `FilesystemLoop`. Paths begin with `..` only in the repository around the workspace. All errors are
+ * classes of `Deno.errors`. */
 export interface Tree {
-  /** The way from the top of the repository around the workspace down to it; "" if there is none. */
+  /** The path from the root of the repository around the workspace down to it; "" without such a repository. */
   readonly below: string;
-  /** Returns null if nothing exists there. */
   look(path: string): Facts | null;
   /** Returns the facts about a path that may lead over links. Returns null unless it is known that no part of it is a
    * link, and that the entry has no other path. Never throws. */
@@ -102,11 +93,12 @@ export interface Tree {
   entries(path: string): readonly FolderEntry[];
   readLink(path: string): string;
   /** Writes `STAMP` numbers that change with an entry, for each of these names of a folder, given as bytes that end
-   * with NUL. They are kind and mode, inode, size, and the times of its content and of its change in milliseconds;
-   * zeros for a missing entry. Never throws. It takes a fraction of the time of `look`, for a comparison of
-   * thousands. */
+   * with NUL. Never throws.
+   *
+   * The numbers are kind and mode, inode, size, and the times of its content and of its change in milliseconds; zeros
+   * for a missing entry. A comparison of thousands of entries takes a fraction of the time of `look`. */
   stamps(folder: string, names: readonly Uint8Array<ArrayBuffer>[], into: Float64Array): void;
-  /** Calls `visit` with every folder from below the root down to this one; it may throw. */
+  /** Calls `visit` with every folder from the root down to this one. `visit` may throw. */
   folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder;
   /** Returns the same files for many calls, between which the root stays open. */
   held(): Tree & Disposable;
@@ -122,8 +114,8 @@ const ESCAPED = /\ufffd([89A-F][0-9A-F])/g;
 const encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Returns the text of a file's name. Linux permits any bytes in it: a byte that is not UTF-8 becomes U+FFFD and two
- * hexadecimal digits (`caf\ufffdE9.txt`). `nameBytes` restores the byte. */
+/** Returns the text of a file's name. Linux permits any bytes in it. A byte that is not UTF-8 becomes U+FFFD and two
+ * hexadecimal digits (`caf\ufffdE9.txt`), and `nameBytes` restores it. */
 export function nameText(bytes: Uint8Array): string {
   let text: string;
   try {
@@ -137,7 +129,7 @@ export function nameText(bytes: Uint8Array): string {
   return escaped(bytes);
 }
 
-/** Returns the bytes of a name or path. */
+/** Reverses `nameText`, for a name or a path. */
 export function nameBytes(text: string): Uint8Array<ArrayBuffer> {
   if (!text.includes(MARK)) return encoder.encode(text);
   const parts: number[] = [];
@@ -167,7 +159,7 @@ function escaped(bytes: Uint8Array): string {
   return text;
 }
 
-/** Returns the number of bytes of the character that begins here; 0 if no character begins. */
+/** Returns the length in bytes of the character that begins here; 0 if no character begins. */
 function lengthAt(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   const length = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
@@ -206,7 +198,7 @@ export function sizeText(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** Returns a path of a tree from its top on. Throws `FilesystemLoop` if it leads out. */
+/** Returns the path relative to the root of the tree. Throws `FilesystemLoop` if it leads out. */
 export function fromTop({ below }: Pick<Tree, "below">, path: string): string {
   if (!path.startsWith("..")) return below === "" ? path : path === "." || path === "" ? below : `${below}/${path}`;
   const whole = posix.join(below, path);

@@ -5,17 +5,18 @@ const MAX_PATTERNS = 1_000;
 const MAX_ALTERNATIVES = 256;
 
 /** Matches paths against glob patterns. `*`, `?`, `[a-z]` and `{a,b}` match within a name, `**` across folders, and a
- * leading `!` excludes. Brackets also match themselves, since folders have names such as `[id]`. Libraries translate
- * patterns to backtracking expressions; here the time is at most pattern length times path length. */
+ * leading `!` excludes. Brackets also match themselves, since folders have names such as `[id]`.
+ *
+ * Libraries translate patterns to backtracking expressions. This matcher takes at most pattern length times path
+ * length. */
 export class GlobMatcher {
   readonly #wanted: readonly (readonly GlobSegment[])[];
   readonly #unwanted: readonly (readonly GlobSegment[])[];
-  /** The deepest folder that contains all matches; "." for the root. */
   readonly start: string;
   /** The number of levels below `start` that can contain a match. */
   readonly depth: number;
-  /** The way from the top of the repository to the workspace, if patterns lead out of the workspace. They are then
-   * matched from the top on. */
+  /** The path from the root of the repository to the workspace, if patterns lead out of the workspace. They are then
+   * matched from the root of the repository. */
   readonly #below: string;
 
   /** Throws RangeError for a pattern that leaves the workspace and the repository around it, or expands to too many. */
@@ -45,7 +46,6 @@ export class GlobMatcher {
     return this.#wanted.some(fits) && !this.#unwanted.some(fits);
   }
 
-  /** Whether a text contains pattern characters. */
   static isPattern(text: string): boolean {
     return /[*?[\]{}]|^!/.test(text);
   }
@@ -67,7 +67,7 @@ function alternatives(pattern: string): GlobSegment[][] {
 
 const MAX_BRACKETED = 4;
 
-/** Returns a pattern in all of its readings: a name with brackets is a pattern, and also that name. */
+/** Returns a pattern in all of its readings. A name with brackets is a pattern, and also that name. */
 function withLiterals(parts: readonly string[]): readonly (readonly string[])[] {
   const bracketed = parts.filter((part) => /^[^\\]*\[[^\\]*\][^\\]*$/.test(part));
   if (bracketed.length > MAX_BRACKETED) return [parts];
@@ -77,7 +77,6 @@ function withLiterals(parts: readonly string[]): readonly (readonly string[])[] 
   }, [[]]);
 }
 
-/** Expands `a{b,c}` to `ab` and `ac`, including nested braces. */
 function expand(pattern: string): string[] {
   const done: string[] = [];
   const open = [pattern];
@@ -98,7 +97,7 @@ function innermost(pattern: string): { readonly from: number; readonly to: numbe
   return found ? { from: found.index, to: found.index + found[0].length, parts: (found[1] ?? "").split(",") } : null;
 }
 
-/** Returns the leading names without wildcards, except the last one, which is the entry itself. */
+/** Returns the leading names without wildcards, except the last name, which is the entry itself. */
 function plainBase(segments: readonly GlobSegment[]): string[] {
   const names: string[] = [];
   for (const segment of segments.slice(0, -1)) {
@@ -119,10 +118,8 @@ type GlobToken =
   | { readonly kind: "one" }
   | { readonly kind: "many" }
   | { readonly kind: "class"; readonly not: boolean; readonly ranges: readonly (readonly [string, string])[] };
-/** A name of a path, or any number of folders. */
 export type GlobSegment = readonly GlobToken[] | "**";
 
-/** Returns the tokens of a pattern for one name. */
 export function tokensOf(part: string): GlobToken[] {
   const tokens: GlobToken[] = [];
   const chars = [...part];

@@ -8,7 +8,6 @@ import { join, posix } from "node:path";
 export interface WalkEntry {
   /** The path relative to the workspace, with `/`, below the start in the caller's spelling. */
   readonly path: string;
-  /** The real path, without links. */
   readonly real: string;
   readonly type: "file" | "dir" | "link";
 }
@@ -17,15 +16,12 @@ interface WalkOptions {
   readonly tree: Tree;
   /** A folder below the root, relative, without links; "." for the root. */
   readonly start: string;
-  /** The caller's name for it, if it differs. */
+  /** The caller's name for the folder, if it differs. */
   readonly named?: string;
-  /** Whether to include ignored files, but never `.git`. */
   readonly all: boolean;
-  /** The number of levels to descend; 1 lists the folder's own entries. */
   readonly depth: number;
 }
 
-/** Internal folders of version control systems. */
 export const NEVER: readonly string[] = [".git", ".hg", ".svn"];
 const REST_EVERY = 32;
 const MAX_ENTRIES = 500_000;
@@ -35,14 +31,14 @@ interface OpenFolder {
   readonly real: string;
   readonly rules: IgnoreRules | null;
   readonly entries: readonly FolderEntry[];
-  /** The index of the next entry. */
   next: number;
 }
 
-/** Yields everything below a folder, sorted by name, folders before their contents. Links are listed but not followed;
- * unreadable folders are skipped. It is synchronous, so that the caller decides when to pause: it yields null if
- * nothing was found for a while. Throws RangeError above half a million entries, and for a folder that is too large to
- * be listed. */
+/** Yields everything below a folder, sorted by name, folders before their contents. It lists links without following
+ * them, and skips unreadable folders.
+ *
+ * It is synchronous, so that the caller decides when to pause: it yields null if it found no entry for a while. Throws
+ * RangeError above half a million entries, and for a folder that is too large to be listed. */
 export function* walk({ tree: from, start, named = start, all, depth }: WalkOptions): Generator<WalkEntry | null> {
   using tree = from.held();
   let count = 0;
@@ -81,8 +77,8 @@ export function plainPath({ below }: Pick<Tree, "below">, path: string): string 
   return posix.relative(`/${below}`, posix.join(`/${below}`, path));
 }
 
-/** Returns the rules of all parent folders, from the top of the repository on. Returns none if the folder itself is
- * ignored, since it was then named on purpose; for the workspace, the rules that apply everywhere. */
+/** Returns the rules of all parent folders, from the root of the repository down. If the folder itself is ignored, the
+ * caller named it on purpose, and only the rules that apply everywhere are returned. */
 export function rulesAbove(tree: Tree, start: string): IgnoreRules | null {
   const top = IgnoreRules.of(tree), whole = fromTop(tree, start);
   let rules = top;
@@ -108,7 +104,6 @@ export function entriesOf(tree: Tree, folder: string): readonly FolderEntry[] {
   }
 }
 
-/** Returns the size of a file in bytes; 0 if it is gone. */
 export function sizeAt(tree: Tree, path: string): number {
   try {
     return tree.look(path)?.size ?? 0;
@@ -133,12 +128,13 @@ const MAX_BYTES = 256 * 1024;
 const ALWAYS = ["node_modules/", "__pycache__/", ".venv/"];
 
 interface RuleSet {
-  /** The folder of the rules from the top on, "" or with a trailing slash. */
+  /** The folder of the rules, relative to the root of the repository; empty, or with a trailing slash. */
   readonly base: string;
   readonly rules: IgnoreList;
 }
 
-/** The `.gitignore` files that apply to one folder, outermost first. It is immutable: descending creates a new one. */
+/** The `.gitignore` files that apply to one folder, outermost first. The object is immutable, and descending creates
+ * another. */
 export class IgnoreRules {
   readonly #tree: Tree;
   readonly #sets: readonly RuleSet[];
@@ -148,15 +144,15 @@ export class IgnoreRules {
     this.#sets = sets;
   }
 
-  /** Returns rules that apply everywhere: the user's own and the repository's `info/exclude`. Each `.gitignore` is
-   * added by `below`. */
+  /** Returns the rules that apply everywhere: the user's own and the repository's `info/exclude`. `below` adds each
+   * `.gitignore`. */
   static of(tree: Tree, globalLines: readonly string[] = globalIgnoreLines()): IgnoreRules {
     const sets = [{ base: "", rules: new IgnoreList([...ALWAYS, ...globalLines]) }];
     return new IgnoreRules(tree, sets).#with("", `${upTo(tree)}.git/info/exclude`);
   }
 
-  /** Adds the rules of a folder, given relative to the workspace, "" for itself. Reads them only if `entries` contain a
-   * `.gitignore`. */
+  /** Adds the rules of a folder, given relative to the workspace; "" is the workspace. Reads them only if `entries`
+   * contain a `.gitignore`. */
   below(folder: string, entries: readonly FolderEntry[]): IgnoreRules {
     if (!entries.some(({ name, kind }) => name === ".gitignore" && kind === "file")) return this;
     const base = fromTop(this.#tree, folder || ".");
@@ -190,8 +186,10 @@ interface Rule {
 const MAX_RULES = 2_000;
 const MAX_RULE = 500;
 
-/** The lines of one ignore file, as gitignore(5) defines them. Libraries translate rules to backtracking expressions,
- * and rules come from the repository. Here the time is at most the length of the rule times that of the path. */
+/** The lines of one ignore file, as gitignore(5) defines them.
+ *
+ * The repository supplies the rules, and libraries translate them to backtracking expressions. This class takes at
+ * most the length of the rule times that of the path. */
 export class IgnoreList {
   readonly #rules: readonly Rule[];
 
@@ -235,7 +233,6 @@ function ruleOf(line: string): Rule[] {
   return [{ not, foldersOnly, name: null, segments: parts.at(-1) === "**" ? [...segments, tokensOf("*")] : segments }];
 }
 
-/** Removes trailing blanks unless they are escaped with a backslash. */
 function withoutEnd(line: string): string {
   const text = line.trimEnd();
   const slashes = text.length - text.replace(/\\{1,500}$/, "").length;

@@ -10,11 +10,10 @@ import { type EnvironmentView, type FileChanges, isSecretFile, messageOf, Pace, 
 /** The limits for the data that a report keeps for its undo: items, their bytes before and after, and the bytes of one
  * file. */
 const MOST_ITEMS = 2_000, MOST_BYTES = 64 << 20, MOST_OF_FILE = 16 << 20;
-/** The limits for contents that git does not have, kept in memory in case a command changes them. */
+/** The limits for contents that git does not have. They are kept in memory in case a command changes them. */
 const KEPT_FILES = 2_000, KEPT_BYTES = 32 << 20, KEPT_OF_FILE = 1 << 20;
-/** The limits for files whose changes are shown, and for their bytes; of other files, only the names are shown. */
+/** The limits for files whose changes are shown, and for their bytes. Of other files, only the names are shown. */
 const MOST_DIFFS = 200, DIFF_BYTES = 4 << 20;
-/** The limit for the paths that a report names. */
 const MOST_NAMED = 40;
 const KIND = 0o170000, LINK = 0o120000, MODE = 0o7777;
 
@@ -24,10 +23,8 @@ interface Copy {
 }
 
 interface Changed extends Difference {
-  /** The old state; undefined if it is not known. */
   readonly old: PathSnapshot | undefined;
   readonly now: PathSnapshot | undefined;
-  /** The previous path of a moved file. */
   readonly from?: string;
 }
 
@@ -50,7 +47,7 @@ export class FileWatch {
     this.#git = new GitContents(root, { all });
   }
 
-  /** A command is about to begin: earlier changes were not its work. */
+  /** Call it before a command begins, so that earlier changes do not count as its work. */
   async begin(context: FsContext, { spawn, root }: Pick<EnvironmentView, "spawn" | "root">): Promise<void> {
     const found = await this.#next(context);
     if (this.#isOpen) this.#untold = joined(this.#untold, await this.#record(context, found, spawn));
@@ -64,7 +61,7 @@ export class FileWatch {
     this.#running--;
   }
 
-  /** Returns the changes since the last report, or since the commands began; null if nothing changed. */
+  /** Returns the changes since the last report, or since the commands began; null without changes. */
   async report(context: FsContext, spawn: EnvironmentView["spawn"]): Promise<FileChanges | null> {
     if (!this.#isOpen) return null;
     const found = await this.#next(context);
@@ -74,7 +71,7 @@ export class FileWatch {
     return report.files === 0 ? null : report;
   }
 
-  /** Vis itself has changed these items, which have their present state. */
+  /** Records the present state of items that Vis itself has changed. */
   accept(items: readonly ChangeItem[]): void {
     for (const { path, after } of items) {
       const stamp = this.#look.accept(path);
@@ -140,7 +137,6 @@ export class FileWatch {
     return isStored ? report : { ...report, notUndoable: report.files };
   }
 
-  /** Returns the differences with the contents before and after. */
   async #contents(
     { tree }: FsContext,
     found: readonly Difference[],
@@ -199,7 +195,6 @@ export class FileWatch {
   }
 }
 
-/** Identifies a file in one state. */
 function fileOf(stamp: Stamp): string {
   return [stamp[AT.inode], stamp[AT.size], stamp[AT.modified]].join();
 }
@@ -299,7 +294,7 @@ async function tell({ changedFile, secrets }: FsContext, changed: readonly Chang
   }
 }
 
-/** Records the changes of the conversation's own command in files that it knows, so that it may edit them without
+/** Records the changes that the conversation's own command made in files that it knows. It may then edit them without
  * reading them again. */
 async function remember({ ledger, conversationId, root }: FsContext, changed: readonly Changed[]): Promise<void> {
   for (const { path, before, old, now } of changed) {
@@ -333,7 +328,6 @@ function joined(a: Report, b: Report): Report {
   };
 }
 
-/** Reports all files, and the folders that contain none. */
 function reportOf(all: readonly Changed[]): Report {
   const shown = all.filter(({ path, before, after }, at) =>
     !isFolderStamp(after ?? before) || !(all[at + 1]?.path ?? "").startsWith(`${path}/`)

@@ -19,7 +19,7 @@ const TIMEOUT_MS = 30_000;
 
 type Spawn = EnvironmentView["spawn"];
 
-/** Tracks the files that git tracks and that match its index: git's objects have their contents from before a change. */
+/** Tracks the files that match git's index. Git's objects have their contents from before a change. */
 export class GitContents {
   readonly #workspace: string;
   readonly #all: boolean;
@@ -31,7 +31,7 @@ export class GitContents {
     this.#all = all;
   }
 
-  /** Reads the index, if it has changed. `root` is the top of the repository around the workspace, if there is one. */
+  /** Reads the index, if it has changed. `root` is the root of the repository around the workspace, if one exists. */
   async refresh(root: string = this.#workspace): Promise<void> {
     const place = await repositoryAt(root, this.#workspace);
     const index = place === null ? null : join(place.gitDir, "index");
@@ -51,13 +51,11 @@ export class GitContents {
     });
   }
 
-  /** Whether a file with this stamp has the content that the index names. */
   has(path: string, stamp: Stamp): boolean {
     const entry = this.#hashes.get(path);
     return entry !== undefined && entry.size === stamp[AT.size] && entry.modified === stamp[AT.modified];
   }
 
-  /** Reads the earlier contents of such files, as far as git has them. */
   async read(
     files: ReadonlyMap<string, Stamp>,
     spawn: Spawn,
@@ -137,7 +135,7 @@ interface Repository {
   readonly prefix: string;
 }
 
-/** Returns the repository with this top, or null. */
+/** Returns null if `top` is not the root of a repository. */
 async function repositoryAt(top: string, workspace: string): Promise<Repository | null> {
   const gitDir = await gitFolderOf(top).catch(() => null);
   const commonDir = gitDir === null ? null : await commonFolderOf(gitDir).catch(() => null);
@@ -146,8 +144,8 @@ async function repositoryAt(top: string, workspace: string): Promise<Repository 
   return { gitDir, commonDir, prefix: below === "" ? "" : `${below}/` };
 }
 
-/** Returns the files of an index below a folder, or all of them relative to it. A file that may have changed while the
- * index was written is skipped. */
+/** Returns the files of an index below a folder, or all of them relative to it. It skips a file that may have changed
+ * while the index was written. */
 function filesOf(
   index: GitIndex,
   { prefix, all, before }: { readonly prefix: string; readonly all: boolean; readonly before: number },

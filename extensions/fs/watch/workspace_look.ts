@@ -4,20 +4,19 @@ import { Kernel } from "../tree/kernel.ts";
 import { AT, nameBytes, STAMP, type Tree } from "../tree/tree.ts";
 import { entriesOf, IgnoreRules, NEVER, plainPath, rulesAbove } from "../walk/walk.ts";
 
-/** The limit for files, links and folders: a look at a larger workspace would take longer than most commands. */
+/** The limit for files, links and folders. A look at a larger workspace would take longer than most commands. */
 const MAX_LOOKED = 100_000;
-/** From this many entries on, the kernel reports which folders have changed; looking at fewer entries costs less. */
+/** In a workspace with at least this many entries, the kernel reports which folders have changed. Looking at fewer
+ * entries costs less. */
 const EVENTS_FROM = 2_000;
 /** A folder that changed this recently may change again at the same time, by its clock. */
 const FRESH_MS = 100;
 const KIND = 0o170000, FOLDER = 0o040000;
 
-/** The numbers of an entry, as `Tree.stamps` writes them. */
 export type Stamp = Float64Array;
 
-/** An entry that differs from its earlier state; null means that nothing exists. */
+/** An entry that differs from its earlier state. A state is null if the entry does not exist. */
 export interface Difference {
-  /** The path relative to the workspace. */
   readonly path: string;
   readonly before: Stamp | null;
   readonly after: Stamp | null;
@@ -36,9 +35,10 @@ interface Seen {
 
 const ITSELF = nameBytes(".\0");
 
-/** Compares a workspace with its state at the previous look, without entries that `.gitignore` excludes. A folder is
- * listed again only once its names have changed; of each entry the mode, size, times and inode are compared. In a
- * large workspace, the kernel reports which folders need a look. */
+/** Compares a workspace with its state at the previous look, without entries that `.gitignore` excludes.
+ *
+ * A folder is listed again only if its names have changed. Of each entry, the mode, size, times and inode are
+ * compared. In a large workspace, the kernel reports which folders need a look. */
 export class WorkspaceLook {
   readonly #tree: Tree;
   readonly #top: IgnoreRules;
@@ -59,7 +59,7 @@ export class WorkspaceLook {
     this.#eventsFrom = eventsFrom;
   }
 
-  /** Returns everything at the first look. Throws RangeError for a workspace that is too large. */
+  /** The first look returns all entries. Throws RangeError for a workspace that is too large. */
   async next(): Promise<readonly Difference[]> {
     using tree = this.#tree.held();
     const before = this.#folders, now = new Map<string, Seen>(), pace = new Pace();
@@ -98,7 +98,6 @@ export class WorkspaceLook {
     return hasRules ? all.filter(({ path, after }) => after !== null || this.stamp(path) === null) : all;
   }
 
-  /** Returns the stamp of the entry at a path; null if it does not exist. */
   stamp(path: string): Stamp | null {
     const at = path.lastIndexOf("/"), into = new Float64Array(STAMP);
     this.#tree.stamps(at < 0 ? "." : path.slice(0, at), [nameBytes(`${path.slice(at + 1)}\0`)], into);
@@ -121,7 +120,7 @@ export class WorkspaceLook {
   }
 }
 
-/** Whether both are the same file with the same content and mode, or nothing. */
+/** Returns whether both are the same file with the same content and mode, or both are missing. */
 export function isSameStamp(a: Stamp | null, b: Stamp | null): boolean {
   return a === null || b === null ? a === b : a.every((value, at) => value === b[at]);
 }
@@ -208,13 +207,12 @@ const WATCHED = MODIFY | ATTRIBUTES | CLOSE_WRITE | MOVED_FROM | MOVED_TO | CREA
   NOT_FOLLOWED;
 const READ_BYTES = 64 << 10, HEAD_BYTES = 16;
 
-/** Knows in which folders something has changed, from the kernel (inotify), so that a look need not visit the
- * others. */
+/** Learns from the kernel (inotify) which folders have changed, so that a look need not visit the others. */
 class FolderEvents {
   static readonly #closing = new FinalizationRegistry<number>((at) => Kernel.shared()?.close(at));
   readonly #root: string;
   readonly #kernel = Kernel.shared();
-  /** The list of events; null if the system has none, or no more of them. */
+  /** The list of events; null if the system has no such list, or no more of them. */
   #at: number | null = null;
   readonly #folders = new Map<number, string>();
   readonly #watches = new Map<string, number>();
@@ -224,12 +222,12 @@ class FolderEvents {
     this.#open();
   }
 
-  /** Watches a folder; called before a look at it. */
+  /** Call it before a look at the folder. */
   watch(folder: string): void {
     if (this.#at === null || this.#watches.has(folder)) return;
     const path = folder === "" ? this.#root : `${this.#root}/${folder}`;
     const watch = this.#kernel?.watch(this.#at, path, WATCHED) ?? -1;
-    if (watch < 0) return; // the system has no more of them
+    if (watch < 0) return; // The system has no more watches.
     const before = this.#folders.get(watch);
     if (before !== undefined) this.#watches.delete(before);
     this.#folders.set(watch, folder);
@@ -240,7 +238,7 @@ class FolderEvents {
     return this.#watches.has(folder);
   }
 
-  /** Returns folders in which something has changed since the last call; null if that is not known of all. */
+  /** Returns the folders that have changed since the last call; null if the kernel did not report all of them. */
   take(): ReadonlySet<string> | null {
     if (this.#at === null || this.#kernel === null) return null;
     const found = new Set<string>(), bytes = new Uint8Array(READ_BYTES), view = new DataView(bytes.buffer);

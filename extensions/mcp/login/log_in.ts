@@ -13,10 +13,9 @@ import { type CliContext, isSecureUrl } from "@vis/extension";
 
 type Place = Pick<CliContext, "print" | "ask" | "home">;
 
-/** The names of errors with which `ask` rejects. */
 const UNANSWERED: readonly string[] = ["Cancelled", "UsageError"];
 
-/** Runs `vis mcp login`; resolves with the exit code. */
+/** Runs `vis mcp login`. Resolves with the exit code. */
 export async function loginCommand(
   { name, server, paste }: { readonly name: string; readonly server: unknown; readonly paste: boolean },
   { print, ask, home }: Place,
@@ -43,7 +42,7 @@ export async function loginCommand(
   return 0;
 }
 
-/** Runs `vis mcp logout`, even for a server that was removed; resolves with the exit code. */
+/** Runs `vis mcp logout`, even for a server that was removed. Resolves with the exit code. */
 export async function logoutCommand(name: string, { print, home }: Place): Promise<number> {
   try {
     const removed = home !== null && await new Logins(home).remove(name);
@@ -61,7 +60,6 @@ function refused(print: Place["print"], message: string): number {
 
 interface Person {
   print(text: string): void;
-  /** Asks for a line; null if the browser on this machine answers. */
   readonly ask: ((question: string) => Promise<string>) | null;
 }
 
@@ -126,7 +124,7 @@ async function discovered(url: string) {
   };
 }
 
-/** The library's own check of the resource is used: it must be the server, or above it. */
+/** The library's own check of the resource is used. The resource must be the server, or above it. */
 const NO_OWN_CHECK = {} as Parameters<typeof selectResourceURL>[1];
 
 function scopeOf({ authorizationServerMetadata, resourceMetadata }: OAuthServerInfo, wanted?: string): string {
@@ -147,7 +145,7 @@ function clientMetadata(redirectUrl: string): OAuthClientMetadata {
   };
 }
 
-/** An address must have the state of this login; a code alone is bound to it by PKCE. */
+/** An address must have the state of this login. A code alone is bound to the login by PKCE. */
 function pasted(text: string, state: string): URLSearchParams {
   const line = text.trim();
   if (!URL.canParse(line)) return new URLSearchParams({ code: line });
@@ -164,7 +162,6 @@ function codeOf(answer: URLSearchParams): { readonly authorizationCode: string; 
 }
 
 interface RedirectListener extends AsyncDisposable {
-  /** The address to which the browser is sent after the login. */
   readonly address: string;
   /** Resolves with the parameters of the first request with the right state. */
   readonly answer: Promise<URLSearchParams>;

@@ -12,7 +12,7 @@ import {
 import { ensureFile, ensureFolder, isSecureUrl, reasonOf, replaceFile } from "@vis/extension";
 import { join } from "node:path";
 
-/** The stored login of one server, for its requests. It is read for each one, so that a login and a logout count at
+/** The stored login of one server, for its requests. It is read for each request, so that a login and a logout count at
  * once, and renewed when the server refuses it. */
 export class ServerLogin implements AuthProvider {
   readonly #name: string;
@@ -28,7 +28,6 @@ export class ServerLogin implements AuthProvider {
     this.#logins = home === null ? null : new Logins(home);
   }
 
-  /** The used tokens, which must not be shown. */
   get secrets(): readonly string[] {
     return [...this.#secrets];
   }
@@ -39,7 +38,7 @@ export class ServerLogin implements AuthProvider {
     return this.#sent;
   }
 
-  /** Renews the login; requests that are refused at the same time wait for one renewal. */
+  /** Renews the login. Requests that are refused at the same time wait for one renewal. */
   async onUnauthorized(): Promise<void> {
     await (this.#renewing ??= this.#renew(this.#sent).finally(() => this.#renewing = null));
   }
@@ -50,7 +49,7 @@ export class ServerLogin implements AuthProvider {
     await logins.exclusive(async (write) => {
       const login = await logins.get(this.#name, this.#url);
       if (!login) throw this.#needed("the server wants a login");
-      if (login.tokens.access_token !== refused) return; // another caller has renewed it
+      if (login.tokens.access_token !== refused) return; // Another caller has renewed it.
       await write(this.#name, this.#kept(await this.#renewed(login)));
     });
   }
@@ -86,9 +85,8 @@ export class ServerLogin implements AuthProvider {
   }
 }
 
-/** A login, with enough data to renew it without asking the user. */
 export interface Login {
-  /** The address of the server; its tokens go to no other address. */
+  /** The address of the server. Its tokens go to no other address. */
   readonly url: string;
   readonly authorizationServer: string;
   readonly metadata: AuthorizationServerMetadata;
@@ -111,7 +109,7 @@ export class Logins {
     this.#home = home;
   }
 
-  /** Returns null if there is none for this server at this address. Throws LoginError for an unusable file. */
+  /** Returns null without a login for this server at this address. Throws LoginError for an unusable file. */
   async get(name: string, url: string): Promise<Login | null> {
     const stored = await this.#read();
     const found = Object.hasOwn(stored, name) ? stored[name] : undefined;
@@ -122,14 +120,13 @@ export class Logins {
     await this.exclusive(async (write) => await write(name, login));
   }
 
-  /** Returns false if there was none. */
   async remove(name: string): Promise<boolean> {
     if (!Object.hasOwn(await this.#read(), name)) return false;
     await this.exclusive(async (write) => await write(name, null));
     return true;
   }
 
-  /** Runs `work` while no other conversation or process changes a login: a refresh token may work only once. */
+  /** Runs `work` while no other conversation or process changes a login, because a refresh token may work only once. */
   async exclusive<T>(work: (write: (name: string, login: Login | null) => Promise<void>) => Promise<T>): Promise<T> {
     await ensureFolder(this.#home);
     const locked = join(this.#home, "mcp-logins.lock");
@@ -165,7 +162,7 @@ function fail(message: string): never {
   throw new LoginError(message);
 }
 
-/** Returns null if it is not a list of logins; the parser's own message would quote the file. */
+/** Returns null if the text is not a list of logins. The parser's own message would quote the file. */
 function parsed(text: string): Stored | null {
   try {
     const { version, logins } = JSON.parse(text);
@@ -201,8 +198,8 @@ export function loginFetch(server: string): FetchLike {
   };
 }
 
-/** Throws LoginError unless the address has https. Only a server on the loopback interface may name others there:
- * answers from outside must not reach programs of this machine. */
+/** Throws LoginError unless the address has https. Only a server on the loopback interface may name others there,
+ * because answers from outside must not reach programs of this machine. */
 export function checkAddress(address: string, server: string): void {
   const { protocol, origin } = new URL(address);
   const isLocal = isSecureUrl(address) && isSecureUrl(server) && new URL(server).protocol === "http:";
@@ -235,7 +232,7 @@ export function loginAdvice(name: string): string {
     `"Authorization: Bearer \${auth:${name}}"`;
 }
 
-/** Whether the settings of a server define how its requests are authorized. */
+/** Returns whether the settings of a server define how its requests are authorized. */
 export function isSigned(headers: Readonly<Record<string, string>>): boolean {
   return Object.keys(headers).some((key) => key.toLowerCase() === "authorization");
 }
