@@ -9,7 +9,7 @@ const CONVERSATIONS = 50;
 const QUERIES = 6;
 const ALONE = 30;
 const STREAMS = 200;
-/** The number of conversations, and of rounds of queries of each; the first rounds are not counted. */
+/** The number of conversations, and of rounds of queries of each. The first rounds are not counted. */
 const BUSY = 8, WARM_ROUNDS = 3, COUNTED_ROUNDS = 5, ROUND = 20;
 const MB = "MB";
 const MS = "ms";
@@ -19,7 +19,7 @@ const CONFIG = {
   server: { requestsPerMinute: 1_000_000, burst: 100_000 },
 };
 
-/** Measures the HTTP channel under load, as the executable if there is one: model, clients and server share the
+/** Measures the HTTP channel under load, as the executable if one exists. Model, clients and server share the
  * machine. */
 export async function http({ all }: Programs): Promise<readonly Figure[]> {
   const program = all.at(-1);
@@ -145,7 +145,7 @@ async function together(served: Served) {
   return { cold, warm, peakMb: Math.max(watch.mb, proportionalMb(treeOf(served.pid))) };
 }
 
-/** Measures clients that follow a query whose model is silent; each gets its end. */
+/** Measures clients that follow a query whose model is silent. Each gets its end. */
 async function idleStreams(served: Served, model: SlowModel): Promise<{ readonly p95: number; readonly mb: number }> {
   const [id, other] = await Promise.all([served.conversation(), served.conversation()]);
   await served.ask(other, "warm-other");
@@ -158,7 +158,7 @@ async function idleStreams(served: Served, model: SlowModel): Promise<{ readonly
   const mb = proportionalMb([served.pid]) - before;
   const times: number[] = [];
   for (let at = 0; at < 20; at++) times.push(await served.ask(other, `beside-${at}`));
-  model.release(); // it ends the call that waits for its block
+  model.release();
   const ended = Promise.all([first, ...streams].map((response) => response.text()));
   while (!(await Promise.race([ended.then(() => true), pause(100).then(() => false)]))) model.release();
   for (const text of await ended) if (!/^event: final$/m.test(text)) throw new Error("A stream did not get its end");

@@ -10,7 +10,7 @@ interface Places {
   readonly home: string;
 }
 
-/** Measures the time from the start of a process until the user can go on. The first start, which makes the database
+/** Measures the time from the start of a process until the user can continue. The first start, which makes the database
  * and fills the runtime's caches, is not counted. */
 export async function launch({ all }: Programs): Promise<readonly Figure[]> {
   const folder = await Deno.makeTempDir({ prefix: "vis-bench-launch-" });

@@ -15,7 +15,7 @@ const TIMES = 5;
 const SETTLED_MS = 7_000;
 const LEFT = 12;
 
-/** Measures nodes on one PostgreSQL database, with a model that takes 500 ms a call; all of it shares the machine. */
+/** Measures nodes on one PostgreSQL database, with a model that takes 500 ms a call. All of it shares the machine. */
 export async function nodes({ all }: Programs): Promise<readonly Figure[]> {
   const program = all.at(-1);
   if (!program || noPostgres !== "") return [];
@@ -35,7 +35,7 @@ export async function nodes({ all }: Programs): Promise<readonly Figure[]> {
     ];
     return found.map((figure) => ({ way: program.way, bar: null, ...figure }));
   } finally {
-    model.release(); // it ends the calls of nodes that are gone
+    model.release();
     await model.close();
   }
 }
@@ -44,7 +44,6 @@ type Found = Omit<Figure, "way" | "bar"> & Partial<Pick<Figure, "bar">>;
 
 interface Load {
   readonly each: string;
-  /** Returns the number of clients for a number of nodes. */
   readonly clients: (count: number) => number;
 }
 
@@ -129,7 +128,6 @@ async function followed(rig: NodesRig): Promise<Found> {
   return { what, unit: "ms", samples: samples.slice(TIMES), bar: 30 };
 }
 
-/** Kills a node while it runs several queries. */
 async function takenOver(rig: NodesRig): Promise<Found> {
   await using nodes = await Nodes.start(rig, 1);
   const one = nodes.of(0);
@@ -151,7 +149,6 @@ async function takenOver(rig: NodesRig): Promise<Found> {
   return { what: "a killed node's query goes on at another one after", unit: "ms", samples, bar: 10_000 };
 }
 
-/** Sends SIGTERM to one of two nodes while both run queries. */
 async function handedOver(rig: NodesRig): Promise<readonly Found[]> {
   await using nodes = await Nodes.start(rig, 2);
   const ids = await Promise.all(Array.from({ length: LEFT }, (_, at) => nodes.of(at).conversation()));

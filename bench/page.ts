@@ -9,7 +9,7 @@ const USABLE = `new Promise((resolve) => {
   new PerformanceObserver((list) => resolve(list.getEntries()[0].startTime)).observe({ type: "mark", buffered: true });
 })`;
 
-/** Measures the page of `vis serve` in Chromium, from the start of loading until it can be used. Returns nothing
+/** Measures the page of `vis serve` in Chromium, from the start of loading until it can be used. Returns no figures
  * without a Chromium. */
 export async function page({ all }: Programs): Promise<readonly Figure[]> {
   if (CHROMIUM === "") return [];
@@ -34,7 +34,7 @@ export async function page({ all }: Programs): Promise<readonly Figure[]> {
   }
 }
 
-/** No server listens at the address of the model, because the page sends it nothing. */
+/** No server listens at the address of the model, because the page does not use the model. */
 async function load(program: Program, measure: (url: string) => Promise<number>): Promise<number[]> {
   await using served = await startServed(program, { baseUrl: "http://127.0.0.1:9", config: {} });
   const samples: number[] = [];

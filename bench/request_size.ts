@@ -64,7 +64,6 @@ function growth(bytes: readonly number[]): number {
   return (bytes[49] ?? NaN) / (bytes[2] ?? NaN);
 }
 
-/** Returns the mean of the first requests, in KB. */
 function mean(bytes: readonly number[], rounds: number): number {
   return sum(bytes.slice(0, rounds)) / rounds / KB;
 }

@@ -46,7 +46,7 @@ export async function sandbox({ all }: Programs): Promise<readonly Figure[]> {
   return figures;
 }
 
-/** Opens it with a user's memory limit. */
+/** Opens the child with a user's memory limit. */
 function open(program: ChildProgram | null): Promise<TestSandbox> {
   return testSandbox({
     functions: { "bench.echo": ({ args }) => args[0] },
@@ -63,7 +63,7 @@ async function coldStarts(program: ChildProgram | null): Promise<readonly [reado
     await using child = await open(program);
     const up = performance.now() - begun;
     await child.show("1 + 1");
-    if (time === 0) continue; // it filled the runtime's own caches
+    if (time === 0) continue; // The first block filled the runtime's own caches.
     ready.push(up);
     answered.push(performance.now() - begun);
   }
@@ -92,7 +92,7 @@ async function traffic(program: ChildProgram | null) {
   };
 }
 
-/** Measures restarts as a conversation sees them: a run that finds the child dead, then one in its successor. */
+/** Measures restarts as a conversation sees them: a run that finds the child dead, then a run in its successor. */
 async function restarts(program: ChildProgram | null, way: Way): Promise<readonly number[]> {
   const samples: number[] = [];
   const images = new Map<string, VariableImage>();

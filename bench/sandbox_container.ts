@@ -59,7 +59,6 @@ async function measure(
   path: string,
   { launcher, carriers, found, counts }: {
     readonly launcher: readonly string[];
-    /** Returns the processes between this one and the sandbox. */
     readonly carriers: () => readonly number[];
     readonly found: Samples;
     readonly counts: boolean;

@@ -9,15 +9,14 @@ import { visRun } from "./support/vis_run.ts";
 const TIMES = 5, STREAMS = 3;
 const IDLE_MS = 1_500;
 const PER_SECOND = 200, TOKENS = 2_000, KEYS = 120, KEY_EVERY_MS = 70;
-/** The time of one of 60 frames in a second. */
 const FRAME_MS = 16.7;
 const ANSWERS = 20, LINES = 500, PAGES = 250;
 /** The texts of the footer once the screen is complete and keys are read. */
 const USABLE = "demo scripted", READY = "Ask anything";
-/** The end of each frame, at which a terminal shows it whole. */
+/** A terminal shows a frame whole at this sequence. */
 const FRAME_END = "\x1b[?2026l";
 const PAGE_UP = "\x1b[5~";
-/** Letters that no reply contains, one for each key. */
+/** Each key is a letter that no reply contains. */
 const FIRST_LETTER = 0x0400;
 
 /** Measures `vis` on a terminal: until it can be used, at rest, while a reply streams, and in a long conversation. */
@@ -52,7 +51,7 @@ async function starts(program: Program, at: Place): Promise<readonly Figure[]> {
     await pause(IDLE_MS);
     const before = used(terminal);
     await pause(IDLE_MS);
-    if (time > 0) { // the first run makes the database
+    if (time > 0) { // The first run makes the database.
       ms.push(usable);
       start.push(begun * 1_000);
       mb.push(proportionalMb(terminal.pids()));
@@ -69,7 +68,6 @@ async function starts(program: Program, at: Place): Promise<readonly Figure[]> {
   ];
 }
 
-/** Types a key at a time while a reply arrives. */
 async function typing(program: Program, at: Place): Promise<readonly Figure[]> {
   const [middle, slow, cpu, first]: [number[], number[], number[], number[]] = [[], [], [], []];
   for (let time = 0; time < STREAMS; time++) {
@@ -103,7 +101,6 @@ async function typing(program: Program, at: Place): Promise<readonly Figure[]> {
   ];
 }
 
-/** Scrolls a page at a time from the end to the beginning of a long conversation. */
 async function scrolling(program: Program, at: Place): Promise<readonly Figure[]> {
   const home = join(at.home, "long");
   const handler = () => JSON.stringify({ final: { answer: markdown(LINES) } });
@@ -149,7 +146,6 @@ function atShare(values: readonly number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? NaN;
 }
 
-/** Returns seconds of processor time. */
 function used(terminal: Terminal): number {
   return terminal.pids().reduce((sum, pid) => sum + cpuSeconds(pid), 0);
 }

@@ -51,7 +51,7 @@ async function longQuery(path: string) {
   return { times, early: between(10 - WINDOW, 10 + WINDOW), late: between(ITERATIONS - 2 * WINDOW, ITERATIONS) };
 }
 
-/** Returns times of lists; each but the first follows a change by the same process. */
+/** Returns times of lists. Each but the first follows a change by the same process. */
 async function listing(path: string): Promise<readonly number[]> {
   const store = await openStore({ path });
   const facts = { title: "A conversation", channel: "http", workspace: "/work" };

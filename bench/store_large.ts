@@ -74,7 +74,7 @@ async function pagesOf(path: string, large: LargeConversation): Promise<number> 
     const before = writtenPages(path);
     await large.iterate();
     const after = writtenPages(path);
-    if (after > before) samples.push(after - before); // otherwise there was a checkpoint
+    if (after > before) samples.push(after - before); // Otherwise SQLite made a checkpoint.
   }
   return median(samples);
 }
@@ -104,7 +104,6 @@ async function alternating(path: string, { store: same, large }: { store: Store;
   return rounds;
 }
 
-/** Measures the reads of opening an environment. */
 async function openings(path: string, branchId: string): Promise<readonly number[]> {
   const samples: number[] = [];
   for (let time = 0; time < RUNS; time++) {

@@ -43,7 +43,6 @@ export async function storePostgres(): Promise<readonly Figure[]> {
   }
 }
 
-/** Returns times of the same iterations in each store. */
 async function inTurns(stores: readonly Store[]): Promise<readonly (readonly number[])[]> {
   const ids = [];
   for (const store of stores) ids.push((await begun(store)).queryId);
@@ -58,7 +57,7 @@ async function inTurns(stores: readonly Store[]): Promise<readonly (readonly num
   return times;
 }
 
-/** Counts the statements of a conversation's queries, without its first one. */
+/** Counts the statements of a conversation's queries, without its first query. */
 async function twoCalls(url: string) {
   await buildSandbox();
   const store = await openStore({ path: url });

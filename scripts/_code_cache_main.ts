@@ -9,7 +9,7 @@ import { type Bytes, type Frame, frameHead, FrameReader, PROTOCOL_VERSION, wireI
 import { recorded } from "./_code_cache_record.ts";
 
 const LIMIT_MS = 30_000;
-/** The kinds of statement that models write; one of them is TypeScript that only the slower stripper supports. */
+/** The kinds of statement that models write. One of them is TypeScript that only the slower stripper supports. */
 const BLOCKS = [
   "1 + 1",
   "const text: string = `a ${[1, 2].map((x) => x * 2).join()}`;\nconsole.log(text);\n({ text, when: new Date(0), all: new Map([[1, text]]) })",
@@ -39,10 +39,10 @@ class OwnPipe {
   #wake: () => void = () => {};
   onFrame: (frame: Frame) => void = () => {};
 
-  /** Replaces stdin and stdout. Blocks are run by the child's script, evaluated after that. */
+  /** Replaces stdin and stdout. The child's script, evaluated after that, runs the blocks. */
   begin(): void {
     const readSync = (into: Bytes): number => {
-      const bytes = this.#sent.shift()!; // calls are answered when they are written
+      const bytes = this.#sent.shift()!; // Calls are answered when they are written.
       into.set(bytes);
       return bytes.length;
     };
@@ -64,7 +64,7 @@ class OwnPipe {
 }
 
 async function make(folder: string): Promise<void> {
-  const { writeFileSync } = Deno; // the child empties the global
+  const { writeFileSync } = Deno; // The child empties the global object.
   const scriptOf = (name: string) => ({ text: Deno.readTextFileSync(`${folder}/${name}.js`) });
   const scripts = { blocks: scriptOf("blocks"), compiler: scriptOf("compiler"), sucrase: scriptOf("sucrase") };
   const pipe = new OwnPipe();

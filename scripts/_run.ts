@@ -3,8 +3,8 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Runs this Deno, or `program`, in `cwd`. Returns its stderr instead of showing it and drops stdout, so that only a
- * result is printed. */
+/** Runs this Deno, or `program`, in `cwd`. It returns stderr instead of showing it and drops stdout, so that a script
+ * prints only its result. */
 export async function run(
   args: readonly string[],
   options: { readonly cwd: string; readonly program?: string; readonly env?: Readonly<Record<string, string>> },

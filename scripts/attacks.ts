@@ -1,6 +1,7 @@
-/** `deno task attacks`: tries every attack against each wall alone and against all together, from source and compiled.
- * Writes dist/attacks.json and the page docs/generated/attacks.md. Exits with 1 if one gets through all of them. Takes
- * a few minutes. With `--arm64` it makes the part of the page about arm64 instead: `attacks_arm64.ts`. */
+/** `deno task attacks` tries every attack against each wall alone and against all together, from source and compiled.
+ * It writes dist/attacks.json and the page docs/generated/attacks.md, and exits with 1 if an attack gets through all
+ * of them. It takes a few minutes. With `--arm64`, it makes the part of the page about arm64 instead: see
+ * `attacks_arm64.ts`. */
 import { join } from "node:path";
 import { attackPage, type AttackRow, type Run } from "../tests/sandbox/attacks/page.ts";
 import { ATTACKS } from "../tests/sandbox/attacks/list.ts";
@@ -56,7 +57,6 @@ await Deno.writeTextFile(join(ROOT, PAGE), `${attackPage(runs, system)}${others}
 console.log(`${RESULTS}, ${PAGE}`);
 Deno.exitCode = runs.some(({ rows }) => rows.some(({ cells }) => cells.all?.reached.length !== 0)) ? 1 : 0;
 
-/** Returns the results without the texts of the attacks. */
 function resultOf({ way, runtime, rows }: Run) {
   return {
     ...{ way, runtime },

@@ -1,11 +1,11 @@
-/** `deno task attacks --arm64`: runs the walls and their attacks on a machine for arm64 and writes that part of
- * docs/generated/attacks.md. VIS_ARM64_MACHINE names the program that starts one. It is called as
+/** `deno task attacks --arm64` runs the walls and their attacks on a machine for arm64 and writes that part of
+ * docs/generated/attacks.md. VIS_ARM64_MACHINE names the program that starts a machine. It is called as
  *
- *     PROGRAM --kernel 6.12 --memory 3072 --seconds 7200 --with "bash perl …" FOLDER COMMAND
+ * PROGRAM --kernel 6.12 --memory 3072 --seconds 7200 --with "bash perl …" FOLDER COMMAND
  *
- * and runs COMMAND as root on a machine with this kernel, a shell, this version of Deno, these packages of Debian, and
- * a copy of FOLDER at /work. It gives back the output and the exit code. `--only=6.1/nobody` runs one of four machines,
- * `--only=6.1/nobody/commands` one part there; the page keeps what it has of the others. */
+ * It runs COMMAND as root on a machine with this kernel, a shell, this version of Deno, these packages of Debian, and
+ * a copy of FOLDER at /work. It returns the output and the exit code of COMMAND. `--only=6.1/nobody` runs one of four
+ * machines, and `--only=6.1/nobody/commands` one part there. The page keeps its earlier results of the others. */
 import { cp, mkdir } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,14 +14,13 @@ import { groupsOf, type MachineRun, PART, withMachines } from "../tests/sandbox/
 import { bundleAll } from "./bundle.ts";
 import { ROOT } from "./_project.ts";
 
-/** Kernels with Landlock ABI 6 and 2. */
+/** These kernels have Landlock ABI 6 and 2. */
 const KERNELS = ["6.12", "6.1"];
-/** The ids of the users, by their names. */
 const USERS = new Map([["root", 0], ["nobody", 65534]]);
-/** Debian packages, including the locale that commands get (libc-bin). */
+/** These Debian packages include the locale that commands get (libc-bin). */
 const PACKAGES = "bash dash git libc-bin perl util-linux procps coreutils findutils";
 const MEMORY_MIB = 3072, SECONDS = 7200;
-/** The time limit for a child's start: it takes half a minute there on a busy host. */
+/** The time limit for a child's start, which takes half a minute on a busy host. */
 const START_MS = 300_000;
 const MAIN = "tests/sandbox/attacks/main.ts";
 const WALL_TESTS = [
@@ -45,7 +44,7 @@ const PARTS: readonly Part[] = [
   { name: "tests", title: "tests of the walls", command: `${TEST} ${WALL_TESTS.join(" ")}` },
   { name: "sandbox", title: "walls of the sandbox", command: `deno run ${FLAGS} ${MAIN}` },
 ];
-/** Folders that are read at run time: the bundles, and the sources with which `tests/helpers/sandbox.ts` compares
+/** These folders are read at run time: the bundles, and the sources with which `tests/helpers/sandbox.ts` compares
  * them. */
 const FOLDERS = ["src", "build/sandbox", "build/page"];
 
@@ -78,14 +77,14 @@ export async function attacksOnArm64(page: string, args: readonly string[]): Pro
     );
   }
   const folder = await Deno.makeTempDir({ prefix: "vis-arm64-" });
-  await Deno.chmod(folder, 0o755); // every user of the machine must be able to read it
+  await Deno.chmod(folder, 0o755); // Every user of the machine must be able to read it.
   try {
     await pack(folder);
     const runs: MachineRun[] = [];
     for (const one of wanted) {
       runs.push(await runOn({ program, folder, parts, ...one }));
       const text = withMachines(await Deno.readTextFile(page), runs, { keepOthers: only !== undefined });
-      await Deno.writeTextFile(page, text); // it is written at once, because each machine takes many minutes
+      await Deno.writeTextFile(page, text); // It is written at once, because each machine takes many minutes.
     }
     return runs.every(({ groups }) => [...groups.values()].every(({ failed }) => failed.length === 0));
   } finally {
@@ -103,7 +102,7 @@ async function runOn(
   },
 ): Promise<MachineRun> {
   const commands = [
-    "touch build/sandbox/.stamp", // the copies are newer than the bundles
+    "touch build/sandbox/.stamp", // The copies are newer than the bundles.
     "uname -srm",
     `export VIS_TEST_START_MS=${START_MS}`,
     ...parts.flatMap(({ title, command }) => [`echo '${PART}${title}'`, `${asUser(user)} ${command} 2>&1`]),
@@ -137,7 +136,7 @@ function asUser(user: string): string {
   return `setpriv --reuid=${id} --regid=${id} --clear-groups env HOME=/tmp/${user} DENO_DIR=/tmp/${user}/deno`;
 }
 
-/** Copies everything that the modules need to a folder: themselves, the bundles of the sandbox, and their packages. */
+/** Copies everything that the modules need to a folder: the modules, the bundles of the sandbox, and their packages. */
 async function pack(folder: string): Promise<void> {
   await bundleAll();
   const files = new Set<string>();
@@ -172,7 +171,6 @@ async function graphOf(entry: string): Promise<Graph> {
   return GRAPH.parse(JSON.parse(new TextDecoder().decode(stdout)));
 }
 
-/** Adds a package with its dependencies. Throws Error if two versions of one package are needed. */
 function addPackage(id: string, { npmPackages }: Graph, into: Map<string, Package>): void {
   const found = npmPackages[id];
   if (!found) throw new Error(`Cannot pack ${id}: it is not in the graph`);
@@ -185,7 +183,6 @@ function addPackage(id: string, { npmPackages }: Graph, into: Map<string, Packag
   for (const needed of found.dependencies) addPackage(needed, { modules: [], npmPackages }, into);
 }
 
-/** Returns the project's own configuration, without missing packages. */
 async function configuration(packages: ReadonlySet<string>): Promise<Record<string, unknown>> {
   const { imports, compilerOptions, unstable } = z.object({
     imports: z.record(z.string(), z.string()),

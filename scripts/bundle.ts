@@ -1,4 +1,4 @@
-/** `deno task build`: bundles the sandbox's child and its worker, each into one self-contained file, and the page. The
+/** `deno task build` bundles the sandbox's child and its worker, each into one self-contained file, and the page. The
  * confined worker cannot read files, and analysing the modules of an unbundled child costs 60 ms at every start. */
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -6,7 +6,6 @@ import { CHILD_V8_FLAGS } from "../src/sandbox/launch.ts";
 import { ROOT } from "./_project.ts";
 import { run } from "./_run.ts";
 
-/** The files in `build/sandbox/`, with their sources. */
 export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "child.js": "src/sandbox/child/main.ts",
   "worker.js": "src/sandbox/child/worker.ts",
@@ -15,7 +14,7 @@ export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "sucrase.js": "src/sandbox/child/compiler/sucrase.ts",
 };
 
-/** The program that stores V8's code cache of each script next to it; its argument is the folder of the sandbox's
+/** The program that stores V8's code cache of each script next to it. Its argument is the folder of the sandbox's
  * scripts. */
 export const CACHE_MAKER = "build/code_cache";
 
@@ -24,10 +23,10 @@ export const PAGE_FOLDER = "build/page";
 export const PAGE_SCRIPT = `${PAGE_FOLDER}/app.js`;
 export const PAGE_ENTRY = "src/page/app.tsx";
 
-/** The files that are evaluated as scripts, each of which is one function of `require` (child/scripts.ts). */
+/** These files are evaluated as scripts, and each is one function of `require` (child/scripts.ts). */
 export const SANDBOX_SCRIPTS: readonly string[] = ["blocks.js", "compiler.js", "sucrase.js"];
 
-/** A file whose time is just before the sources were read; `bin/vis` rebuilds when a source is newer. */
+/** A file whose time is just before the sources were read. `bin/vis` rebuilds when a source is newer. */
 export const STAMP = "build/sandbox/.stamp";
 
 async function exists(path: string): Promise<boolean> {
@@ -85,7 +84,8 @@ async function replaceSandbox(fresh: string): Promise<void> {
   for (const cache of caches) await Deno.rename(join(fresh, cache), join(output, cache));
 }
 
-/** Replaces a file by renaming, so that a reader sees either the old or the new one; does nothing if they are equal. */
+/** Replaces a file by renaming, so that a reader sees either the old or the new file. It leaves an equal file
+ * unchanged. */
 async function replace(fresh: string, output: string): Promise<void> {
   if (!await sameBytes(fresh, output)) await Deno.rename(fresh, output);
 }
@@ -95,7 +95,7 @@ async function stampTime(): Promise<number> {
 }
 
 /** Builds the bundles of the sandbox and of the page, one build at a time. Skips the build if another process finished
- * one while this one waited. */
+ * a build while this one waited. */
 export async function bundleAll(): Promise<void> {
   const asked = Date.now();
   for (const folder of ["build/sandbox", PAGE_FOLDER]) await Deno.mkdir(join(ROOT, folder), { recursive: true });
@@ -105,7 +105,7 @@ export async function bundleAll(): Promise<void> {
   const fresh = await Deno.makeTempDir({ dir: join(ROOT, "build"), prefix: ".new-" });
   try {
     await Deno.writeTextFile(join(fresh, "stamp"), "");
-    // The builds are sequential: with an empty cache, two bundlers would unpack the same files over each other.
+    // The builds are sequential. With an empty cache, two bundlers would unpack the same files over each other.
     for (const [file, entry] of Object.entries(SANDBOX_ENTRIES)) await bundleFile(entry, join(fresh, file));
     await makeCodeCaches(fresh);
     await bundlePage(join(fresh, "page"));

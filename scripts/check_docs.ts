@@ -2,7 +2,6 @@
 import { dirname, join, normalize } from "node:path";
 import { ROOT } from "./_project.ts";
 
-/** Returns every Markdown file of the documentation, relative to the root. */
 async function pages(folder = ""): Promise<string[]> {
   const found: string[] = [];
   for await (const entry of Deno.readDir(join(ROOT, folder))) {
@@ -13,7 +12,6 @@ async function pages(folder = ""): Promise<string[]> {
   return found.sort();
 }
 
-/** Returns relative link targets of a page, with their fragments. */
 export function linksOf(markdown: string): string[] {
   const text = markdown.replace(/```[\s\S]*?```|`[^`\n]*`/g, "");
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? "")
@@ -37,7 +35,6 @@ async function exists(path: string): Promise<boolean> {
   return await Deno.stat(join(ROOT, path)).then(() => true, () => false);
 }
 
-/** Returns the problems, one line each. */
 export async function problems(): Promise<string[]> {
   const found: string[] = [];
   for (const page of await pages()) {

@@ -2,9 +2,9 @@ import { type Comment, tokTypes } from "acorn";
 import { type ModuleToken, type ModuleTokens, moduleTokens } from "./module_tokens.ts";
 import { tokenDifference } from "./token_difference.ts";
 
-/** Returns the same module without indentation, comments and unnecessary spaces. Names and line breaks are kept, so
- * that a stack trace shows the function and a short line. Comments that name the source file of the code below them,
- * and licences, are kept. The result is parsed again; throws if it is not the same program. */
+/** Returns the same module without indentation, comments and unnecessary spaces. It keeps names and line breaks, so
+ * that a stack trace shows the function and a short line. It keeps licences and the comments that name the source file
+ * of the code below. It parses the result again, and throws if it is not the same program. */
 export function compact(code: string): string {
   const read = moduleTokens(code);
   const result = written(code, read);
@@ -31,7 +31,7 @@ function written(code: string, { tokens, comments }: ModuleTokens): string {
   return parts.join("").trim() + "\n";
 }
 
-/** Whether it is the bundler's comment above the code of each file, or a licence. */
+/** Returns whether a comment is a licence, or the bundler's comment above the code of each file. */
 function isKept({ type, value, start }: Comment, code: string): boolean {
   if (/^!|@license|@preserve|copyright/i.test(value)) return true;
   return type === "Line" && (start === 0 || code[start - 1] === "\n") && /^ \S+\.\w{1,5}$/.test(value);
@@ -41,7 +41,7 @@ function textOf({ start, end }: Comment, code: string): string {
   return code.slice(start, end);
 }
 
-/** Whether two tokens would be parsed differently, or as one, without a space between them. */
+/** Returns whether two tokens would be parsed differently, or as one, without a space between them. */
 function needsSpace(left: ModuleToken, right: ModuleToken): boolean {
   if (left.end === right.start) return false;
   const last = left.text.at(-1) ?? "", first = right.text[0] ?? "";

@@ -1,12 +1,12 @@
-/** `deno task compile [--target <triple>] [--output <path>]`: makes the executable in two steps. `deno bundle` turns
- * the program into plain JavaScript, and `deno compile` embeds it. This adds 6.5 MB and 41 ms to the start; whole npm
+/** `deno task compile [--target <triple>] [--output <path>]` makes the executable in two steps. `deno bundle` turns the
+ * program into plain JavaScript, and `deno compile` embeds it. This adds 6.5 MB and 41 ms to the start; whole npm
  * packages would add 69.5 MB and 131 ms.
  *
  * All files of the bundle are in one folder, to which `import.meta.url` of every module refers. They are `main.js`,
  * the program's modules (executable/pack_program.ts), and `worker.js`, which the sandbox's child starts by its URL.
  *
  * DENO_COMPILE selects another Deno for the second step. DENORT_BIN, Deno's own variable, selects a base runtime.
- * DENORT_DIR is a folder of them, each named denort-<target>. */
+ * DENORT_DIR is a folder of base runtimes, each named denort-<target>. */
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { CHILD_ARGUMENT } from "../src/sandbox/launch.ts";
@@ -22,7 +22,6 @@ import { COMPILED_HEAP_MIB, PERMISSIONS, V8_FLAGS } from "./flags.ts";
 import { namePackages } from "./name_packages.ts";
 
 export interface CompileOptions {
-  /** The path of the executable, relative to the root of the checkout. */
   readonly output?: string;
   /** The target, as for `deno compile --target`; by default this platform. */
   readonly target?: string | undefined;
@@ -32,7 +31,7 @@ export interface CompileOptions {
 
 export interface ReleaseSource {
   readonly from: string;
-  /** "" for an unsigned release. */
+  /** The key is empty for an unsigned release. */
   readonly publicKey: string;
 }
 
@@ -77,7 +76,7 @@ async function bundleProgram(options: CompileOptions): Promise<{ folder: string;
   await Deno.mkdir(own, { recursive: true });
   const entryFile = join(own, "program.ts");
   await Deno.writeTextFile(entryFile, 'import "../../main.ts";\n');
-  // hono-openapi reads schemas of zod 3 with it, which do not occur.
+  // The package hono-openapi reads schemas of zod 3 with it, which do not occur.
   const left = ["--external", "zod-to-json-schema"];
   const split = ["bundle", "--quiet", "--code-splitting", ...left, "--outdir", folder, entryFile];
   await step("bundle the program", split);
@@ -127,7 +126,7 @@ async function addParts(folder: string): Promise<void> {
   }
 }
 
-/** Returns the modules of the bundle by their names; the folder is empty afterwards. */
+/** Returns the modules of the bundle by their names. The folder is empty afterwards. */
 async function takeModules(folder: string, release?: ReleaseSource): Promise<ReadonlyMap<string, string>> {
   const modules = new Map<string, string>();
   for await (const { name } of Deno.readDir(folder)) {
@@ -137,8 +136,7 @@ async function takeModules(folder: string, release?: ReleaseSource): Promise<Rea
   return modules;
 }
 
-/** Fills in the two texts of src/app/update/update.ts. Throws Error for one that is no plain text of an address or
- * a key. */
+/** Fills in the two texts of src/app/update/update.ts. Throws Error if a text is not a plain address or key. */
 export function withSource(code: string, release: ReleaseSource = { from: "", publicKey: "" }): string {
   const { from, publicKey } = release;
   for (const text of [from, publicKey]) {
@@ -152,8 +150,8 @@ function compacted(code: string): string {
   return compact(namePackages(code));
 }
 
-/** Stores the code caches of the embedded runtime, which only it can create, next to the sandbox's scripts. An
- * executable for another platform has none and starts more slowly. */
+/** Stores the code caches of the embedded runtime, which only that runtime can create, next to the sandbox's scripts.
+ * An executable for another platform has none and starts more slowly. */
 async function addCodeCaches(folder: string): Promise<void> {
   const output = join(ROOT, "build/cache_maker");
   await embed(join(ROOT, CACHE_MAKER), { output });
@@ -161,7 +159,6 @@ async function addCodeCaches(folder: string): Promise<void> {
   if (code !== 0) throw new Error(`Cannot make code caches: ${stderr.trim()}`);
 }
 
-/** Runs `deno compile` with the flags of the program. */
 async function embed(folder: string, options: CompileOptions): Promise<void> {
   const program = Deno.env.get("DENO_COMPILE") || Deno.execPath();
   const target = options.target ?? Deno.build.target;
@@ -171,7 +168,6 @@ async function embed(folder: string, options: CompileOptions): Promise<void> {
   if (code !== 0) throw new Error(compileFailure(stderr, target));
 }
 
-/** Returns arguments of `deno compile` for a bundle in `folder`. */
 export function compileArguments(folder: string, { output = "dist/vis", target }: CompileOptions): string[] {
   const flags = [...V8_FLAGS, `--max-old-space-size=${COMPILED_HEAP_MIB}`];
   return [
@@ -199,7 +195,6 @@ export function compileArguments(folder: string, { output = "dist/vis", target }
   ];
 }
 
-/** Returns the error message for a failed `deno compile`, from its `stderr`. */
 export function compileFailure(stderr: string, target: string): string {
   const [, others] = /for '--target'[^]*?possible values: ([\w, -]+)/.exec(stderr) ?? [];
   if (others !== undefined) return `Cannot compile for ${target}: there are ${others.replaceAll("]", "").trim()}`;
@@ -213,9 +208,9 @@ export function compileFailure(stderr: string, target: string): string {
   ].filter((line) => line.trim() !== "").join("\n");
 }
 
-/** Builds the executable and returns its path; one build at a time. */
+/** Builds the executable and returns its path, one build at a time. */
 export async function compile(options: CompileOptions): Promise<string> {
-  await baseRuntimeFor(options.target ?? Deno.build.target, Deno.env.toObject()); // it fails before the bundle is made
+  await baseRuntimeFor(options.target ?? Deno.build.target, Deno.env.toObject()); // A wrong runtime fails before the bundle is made.
   await Deno.mkdir(join(ROOT, "build"), { recursive: true });
   using lock = await Deno.open(join(ROOT, "build/.compile-lock"), { create: true, write: true });
   await lock.lock(true);

@@ -17,8 +17,8 @@ export const V8_FLAGS: readonly string[] = [
   "--heap-growing-percent=100",
 ];
 
-/** The heap that a compiled program gives to each of its processes: the flag is compiled in, with one value for all. It
- * is below the sandbox's memory budget, so that a runaway block ends soon instead of collecting garbage for seconds. */
+/** The heap limit of each process of a compiled program. The flag is compiled in, with one value for all. It is below
+ * the sandbox's memory budget, so that a runaway block ends soon instead of collecting garbage for seconds. */
 export const COMPILED_HEAP_MIB = 384;
 
 export const PERMISSIONS: readonly string[] = [

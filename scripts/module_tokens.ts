@@ -17,7 +17,7 @@ export interface ModuleTokens {
 /** Throws SyntaxError if the code is not a valid module. */
 export function moduleTokens(code: string): ModuleTokens {
   const found: Token[] = [], comments: Comment[] = [];
-  // The code is parsed, not only tokenized: whether "/" begins a regular expression depends on the code before it.
+  // The code is parsed, not only tokenized, because the code before "/" decides whether it begins a regular expression.
   parse(code, { ecmaVersion: "latest", sourceType: "module", onToken: found, onComment: comments });
   let before = 0;
   const tokens = found.filter(({ type }) => type !== tokTypes.eof).map(({ type, start, end }, index): ModuleToken => {

@@ -1,11 +1,10 @@
-/** `deno task ok [--all]`: runs format, lint, types, docs and tests, with `--all` the long part too. All of them run,
- * so that one run shows everything, and the checks run at once. A failed check counts as one failure in the last
+/** `deno task ok [--all]` runs format, lint, types, docs and tests, with `--all` the long part too. It runs all of
+ * them, so that one run shows every fault; the checks run at once. A failed check counts as one failure in the last
  * line. */
 import { ROOT } from "./_project.ts";
 import { testAll } from "./test.ts";
 import { summaryLine } from "./test_summary.ts";
 
-/** The arguments of Deno, by the name of the check. */
 const CHECKS: Readonly<Record<string, readonly string[]>> = {
   fmt: ["task", "--quiet", "fmt"],
   lint: ["task", "--quiet", "lint"],

@@ -1,5 +1,5 @@
-/** `deno task soak [MINUTES]`: runs eight conversations without a pause, by default for an hour, to detect growth of
- * memory and work. Writes docs/generated/soak.json and the page soak.md next to it; exits with 1 if a limit is
+/** `deno task soak [MINUTES]` runs eight conversations without a pause, by default for an hour, to detect growth of
+ * memory and work. It writes docs/generated/soak.json and the page soak.md next to it, and exits with 1 if a limit is
  * exceeded. */
 import { join } from "node:path";
 import { soakPage, type SoakResult } from "../bench/support/soak_page.ts";

@@ -1,6 +1,6 @@
-/** `deno task test [--all] [paths or flags of deno test]`: builds the program, runs the tests, and ends with one line
- * of counts. Without `--all` and without paths, the long part is skipped. Exits with 1 if a test failed, the run broke
- * off or there were no tests. With `--all`, properties have all of their cases (`tests/helpers/long_part.ts`). */
+/** `deno task test [--all] [paths or flags of deno test]` builds the program, runs the tests, and ends with one line of
+ * counts. Without `--all` and without paths, it skips the long part. It exits with 1 if a test failed, the run broke
+ * off or no test ran. With `--all`, properties have all of their cases (`tests/helpers/long_part.ts`). */
 import { join, relative, resolve } from "node:path";
 import { bundleAll } from "./bundle.ts";
 import { V8_FLAGS } from "./flags.ts";
@@ -8,10 +8,9 @@ import { ROOT } from "./_project.ts";
 import { groupModule, groupName, groupTests, isLong, testFiles } from "./testing/test_groups.ts";
 import { type Counts, parseSummary, summaryLine } from "./test_summary.ts";
 
-/** The flag that includes the long part. */
 const ALL = "--all";
 const TAIL_CHARS = 16_384;
-/** The number of files at a time: one more than there are processors, so that a waiting file leaves none of them
+/** The number of files that run at once. It is one more than the processors, so that a waiting file leaves none of them
  * idle. */
 const JOBS = Number(Deno.env.get("DENO_JOBS") ?? navigator.hardwareConcurrency + 1);
 
@@ -49,7 +48,7 @@ async function pathOf(arg: string): Promise<string | null> {
   return await Deno.stat(join(ROOT, path)).then(() => path, () => null);
 }
 
-/** Runs the tests of the arguments that are files or folders; `deno test` gets the other arguments. */
+/** Runs the tests of the arguments that are files or folders. `deno test` gets the other arguments. */
 async function runGroups(args: readonly string[]): Promise<Counts> {
   const places = await Promise.all(args.map(pathOf));
   const paths = places.filter((path) => path !== null);
@@ -74,7 +73,7 @@ async function runGroups(args: readonly string[]): Promise<Counts> {
   }
 }
 
-/** Builds and runs; a failed build or a run without tests counts as a failure. */
+/** A failed build or a run without tests counts as a failure. */
 export async function testAll(args: readonly string[]): Promise<Counts> {
   try {
     await bundleAll();

@@ -12,13 +12,12 @@ const SUMMARY = new RegExp(
   "gm",
 );
 
-/** Parses the summary of `deno test` from (the end of) its output; null if it broke off before. */
+/** Parses the summary of `deno test` from the end of its output. Returns null if the run broke off before it. */
 export function parseSummary(output: string): Counts | null {
   const last = [...output.replace(COLOUR, "").matchAll(SUMMARY)].at(-1);
   return last && { passed: Number(last[1]), failed: Number(last[2]), skipped: Number(last[3] ?? 0) } || null;
 }
 
-/** Returns the last line of a test run. */
 export function summaryLine({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ""}`;
 }

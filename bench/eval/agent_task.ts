@@ -1,10 +1,8 @@
-/** The contents of files, by their paths in the workspace. */
 export type Files = Readonly<Record<string, string>>;
 
 export const FAMILIES = ["puzzles", "files", "fixing", "long", "series", "counting", "npm"] as const;
 export type Family = typeof FAMILIES[number];
 
-/** The result of an agent: its answer, and files that it wrote or replaced. */
 export interface Outcome {
   readonly answer: string;
   readonly files?: Files;
@@ -21,23 +19,20 @@ export interface Expectation {
   readonly check: (seen: Seen) => string | Promise<string>;
   /** Returns credit from 0 to 1 for an outcome that the check refuses; none if absent. */
   readonly credit?: (seen: Seen) => number;
-  /** An outcome that the check accepts. */
   readonly right: Outcome;
 }
 
-/** A request with its check. */
 export interface Turn {
   readonly request: string;
   readonly expects: Expectation;
   /** Outcomes that the check refuses, such as typical mistakes. */
   readonly wrong: readonly Outcome[];
-  /** The blocks that solve it, one for each iteration; the last one answers. */
+  /** The blocks that solve it, one for each iteration. The last block answers. */
   readonly script: readonly string[];
 }
 
 export interface MadeTask {
   readonly files: Files;
-  /** The text passed with --context. */
   readonly context: string;
   readonly turns: readonly Turn[];
 }

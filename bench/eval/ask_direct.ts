@@ -5,18 +5,18 @@ import { shipped } from "../../extensions/index.ts";
 import type { MadeTask } from "./agent_task.ts";
 import { type AgentOptions, NO_SETTINGS, SCRIPTED, startScript } from "./vis_agent.ts";
 
-/** The limit for the characters of input in one prompt. */
 const MOST_CHARS = 300_000;
 
 export type Answered = Pick<QueryResult, "status" | "reason" | "answer" | "iterations" | "usage" | "costUsd">;
 
-/** Whether one prompt can hold a task: it has one request, its input is small enough, and an answer alone solves it. */
+/** Returns whether one prompt can hold a task. It then has one request, its input is small enough, and an answer alone
+ * solves it. */
 export function fitsDirectly({ files, context, turns }: MadeTask): boolean {
   const chars = Object.values(files).reduce((sum, text) => sum + text.length, context.length);
   return turns.length === 1 && chars <= MOST_CHARS && turns.every(({ expects }) => !expects.right.files);
 }
 
-/** Asks the model itself: one prompt with the whole input, no engine. */
+/** Asks the model itself, with the whole input in one prompt and without the engine. */
 export async function askDirect({ files, context, turns }: MadeTask, options: AgentOptions): Promise<Answered> {
   const [turn] = turns;
   if (!turn) throw new TypeError("Cannot ask: the task has no request");

@@ -7,7 +7,6 @@ export interface Waste {
   readonly repeatedBlocks: number;
 }
 
-/** Counts useless work of queries and their sub-queries. */
 export async function countWaste(store: Store, queryIds: readonly string[]): Promise<Waste> {
   let refusedFinals = 0, repeatedBlocks = 0;
   for (const queryId of queryIds) {

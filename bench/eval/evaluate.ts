@@ -47,8 +47,8 @@ const OPTIONS = {
 type Terminal = Pick<Console, "log" | "error">;
 type Options = ReturnType<typeof readOptions>;
 
-/** Runs `deno task bench eval`. Returns 0 if all was played, 1 if a script did not solve its task, 2 for unknown
- * options. */
+/** Runs `deno task bench eval`. Returns 0 if all tasks were played, 1 if a script did not solve its task, and 2 for
+ * unknown options. */
 export async function evaluate(args: readonly string[], { log, error: warn }: Terminal = console): Promise<number> {
   let options: Options;
   try {
@@ -147,7 +147,7 @@ async function homeOfDepth(
   const home = await Deno.makeTempDir({ prefix: "vis-eval-home-" });
   const own = scripted ? null : visHome(Deno.env.toObject());
   for (const name of own === null ? [] : ["config.jsonc", "auth.json"]) {
-    await Deno.copyFile(`${own}/${name}`, `${home}/${name}`).catch(() => {}); // it need not exist
+    await Deno.copyFile(`${own}/${name}`, `${home}/${name}`).catch(() => {}); // The file need not exist.
   }
   const { success, stderr } = await new Deno.Command(program.path, {
     args: [...program.args, "config", "set", "budget.depth", String(depth)],

@@ -6,13 +6,12 @@ import { type AgentTask, type Files, task } from "./agent_task.ts";
 import { writeFiles } from "./play_task.ts";
 import { seeded } from "./seeded.ts";
 
-/* Tasks of real npm packages. A seeded fault is planted in one line of the sources. The package's own tests, which the
- * agent does not see, decide. The packages are downloaded when the tasks are made. */
+/* Tasks of real npm packages, which are downloaded when the tasks are made. One line of the sources has a seeded
+ * fault. The package's own tests, which the agent does not see, decide. */
 
 const TEST = /^(?:(?:test|tests|spec)\/(?!fixtures?\/).*|test)\.[cm]?js$/;
 const SOURCE = /^(?!(?:dist|build|examples?|bench|benchmarks?|node_modules)\/).*(?<!\.min)\.[cm]?js$/;
 const MAX_FILE_CHARS = 200_000;
-/** The time limit of all tests together. */
 const TEST_MS = 60_000;
 const MAX_TRIED = 60;
 
@@ -34,8 +33,7 @@ export interface NpmTasks extends AsyncDisposable {
   readonly tasks: readonly AgentTask[];
 }
 
-/** Makes one task for each package, such as `ini@4.1.0`. The folders with the needs of their tests are removed at the
- * end. */
+/** Makes one task for each package, such as `ini@4.1.0`. The folders of their dependencies are removed at the end. */
 export async function npmTasks(
   refs: readonly string[],
   { seed, env }: { readonly seed: number; readonly env: EnvironmentVariables },
@@ -95,13 +93,11 @@ function textsOf(files: ReadonlyMap<string, Uint8Array>): Files {
 
 interface Fault {
   readonly path: string;
-  /** The text of the file with the fault. */
   readonly text: string;
-  /** The message of the first failing test. */
   readonly said: string;
 }
 
-/** Plants the first fault that a test finds, in an order that the seed gives. */
+/** Plants the first fault that a test finds, in an order that the seed determines. */
 async function plant(
   files: Files,
   { hidden, seed }: { readonly hidden: HiddenPackageTests; readonly seed: number },
@@ -200,7 +196,6 @@ class HiddenPackageTests {
 
 const SHOWN_LINES = 15;
 
-/** Returns the lines of the first failure: of TAP, or of an error. */
 function failureIn(outputs: readonly string[]): string {
   for (const output of outputs) {
     const lines = output.split("\n");
@@ -226,7 +221,7 @@ function neededBy(files: Files): Readonly<Record<string, string>> {
   return Object.fromEntries(missing.map((one) => [one, asked[one] ?? "latest"]));
 }
 
-/** Installs into `node_modules` of the folder with Deno's own client; an empty one if nothing is needed. */
+/** Installs into `node_modules` of the folder with Deno's own client. Without dependencies, it makes an empty folder. */
 async function install(
   needed: Readonly<Record<string, string>>,
   { folder, env }: { readonly folder: string; readonly env: EnvironmentVariables },

@@ -11,11 +11,11 @@ export interface TaskResult {
   readonly id: string;
   readonly family: Family;
   readonly solved: boolean;
-  /** The score: 1 if it is solved, otherwise the credit of its checker. */
+  /** The score is 1 if the task is solved, otherwise the credit of its checker. */
   readonly score: number;
-  /** The reason why it is not solved; "" if it is. */
+  /** The reason why the task is not solved; "" if it is. */
   readonly reason: string;
-  /** The number of requests; a series ends with the first that is not solved. */
+  /** The number of requests. A series ends with the first unsolved request. */
   readonly requests: number;
   readonly iterations: number;
   readonly input: number;
@@ -111,7 +111,6 @@ async function wasteOf(path: string, queryIds: readonly string[]) {
   }
 }
 
-/** Writes files below a folder, with their folders. */
 export async function writeFiles(workspace: string, files: Files): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
     await Deno.mkdir(dirname(join(workspace, path)), { recursive: true });

@@ -3,29 +3,26 @@ import { replyJson } from "../../tests/helpers/scripted_provider.ts";
 import { startOpenAiMock } from "../../tests/helpers/wires/openai_mock.ts";
 import type { Program } from "../support/programs.ts";
 
-/** The provider that plays the scripts of the tasks. */
 export const SCRIPTED = "scripted";
 
 export interface AgentOptions {
   readonly program: Program;
   readonly provider: string;
-  /** The model; null for the default of the provider. */
   readonly model: string | null;
-  /** The form in which the model is asked to reply; JSON is Vis's own. */
+  /** The requested form of a reply. JSON is Vis's own form. */
   readonly format: "json" | "ts";
   /** A folder of settings to use instead of the caller's; null for the caller's. */
   readonly home: string | null;
-  /** The time limit of each request. */
   readonly timeoutSeconds: number;
 }
 
 export interface Asked {
   readonly request: string;
-  /** The blocks for the scripted provider; no model sees them. */
+  /** The blocks for the scripted provider. Models do not see them. */
   readonly script: readonly string[];
   readonly workspace: string;
   readonly database: string;
-  /** The settings and checkpoints for the scripted provider; others use the caller's. */
+  /** The settings and checkpoints for the scripted provider. Other providers use the caller's. */
   readonly home: string;
   readonly contextFile: string | null;
   readonly conversationId: string | null;
@@ -33,7 +30,6 @@ export interface Asked {
 
 const MORE_TIME_MS = 60_000;
 const BLOCK_MS = 60_000;
-/** Asks a model for the other form of a reply. */
 const AS_FENCES = "Reply with TypeScript in ```ts fences instead of a JSON object; finish with await answer(value).";
 
 /** Asks `vis run` like a user. Throws its output if it printed no result. */
@@ -56,7 +52,7 @@ export async function askVis(options: AgentOptions, asked: Asked): Promise<Query
   }
 }
 
-/** Starts a service that gives these replies in order; returns the environment that leads to it. */
+/** Starts a service that gives these replies in order. Returns the environment that leads to it. */
 export async function startScript(
   replies: readonly string[],
 ): Promise<{ readonly env: Readonly<Record<string, string>>; readonly close: () => Promise<void> }> {
@@ -67,7 +63,7 @@ export async function startScript(
   return { env: { VIS_BASE_URL: mock.baseUrl, VIS_MODEL: SCRIPTED }, close: () => mock.close() };
 }
 
-/** Variables that the caller's shell may have set for their own vis. */
+/** The caller's shell may have set these variables for their own vis. */
 export const NO_SETTINGS = { VIS_API_KEY: "", OPENAI_API_KEY: "", VIS_PROVIDER: "", VIS_DB: "", VIS_LOG: "" };
 
 async function run(

@@ -2,9 +2,7 @@ import { dirname, join } from "node:path";
 import { type Installed, VERSIONS } from "./install.ts";
 import type { Wire } from "./wires.ts";
 
-/** A run of an agent. */
 export interface PlayOf {
-  /** The address of the model without a path. */
   readonly base: string;
   /** The home of this agent alone, warmed by one run that is not counted. */
   readonly home: string;
@@ -18,9 +16,7 @@ export interface Agent {
   readonly command: (play: PlayOf) => readonly string[];
   readonly version: readonly string[];
   readonly env?: (play: PlayOf) => Readonly<Record<string, string>>;
-  /** Returns the files of its home, by their paths in it. */
   readonly files?: (play: PlayOf) => Readonly<Record<string, string>>;
-  /** The paths that it occupies on disk, including its runtime. */
   readonly size: readonly string[];
 }
 
@@ -43,7 +39,7 @@ function visAgent(path: string): Agent {
     command: ({ prompt, rounds }) => [path, "run", "--max-iterations", String(rounds + 5), prompt],
     version: [path, "--version"],
     env: ({ base }) => ({
-      PATH: "/usr/local/bin:/usr/bin:/bin", // it needs no Node.js
+      PATH: "/usr/local/bin:/usr/bin:/bin", // It needs no Node.js.
       ...{ VIS_BASE_URL: `${base}/v1`, VIS_API_KEY: "k", VIS_MODEL: "bench" },
     }),
     size: [path],

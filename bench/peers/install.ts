@@ -9,16 +9,16 @@ export const VERSIONS = {
   node: "24.21.0",
 } as const;
 
-/** The folders in which each of them is installed from npm, once. */
+/** The folders in which each agent is installed from npm, once. */
 export class Installed {
   readonly #folder: string;
 
-  /** `folder` was filled by `installed`. */
+  /** `folder` was filled by `complete`. */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** Installs missing agents. It needs the network, unlike all else here. */
+  /** Installs missing agents. It needs the network; the rest of the measurement does not. */
   static async complete(folder: string): Promise<void> {
     const packages: Readonly<Record<string, readonly string[]>> = {
       codex: [`@openai/codex@${VERSIONS.codex}`],
@@ -41,7 +41,7 @@ export class Installed {
   }
 }
 
-/** Some of its dependencies are not in the registry; its bundle needs only these. */
+/** Some of its dependencies are not in the registry. Its bundle needs only these. */
 async function installPi(at: string): Promise<void> {
   const target = join(at, "node_modules/@earendil-works/pi-coding-agent");
   await npm(at, [

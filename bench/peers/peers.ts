@@ -10,7 +10,7 @@ const MEASURE = join(ROOT, "bench/peers/measure.ts");
 const USAGE = "deno task bench --peers [--agents vis,pi] [--rounds 1,10,50,250] [--repetitions 5] [--publish]";
 
 /** Runs `deno task bench --peers`: other agents and the executable against one scripted model. It installs agents from
- * npm; the runs have no network but loopback, if the system allows that. Resolves with the exit code. */
+ * npm. The runs have no network but loopback, if the system allows that. Resolves with the exit code. */
 export async function peers(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
@@ -45,7 +45,7 @@ export async function peers(args: readonly string[]): Promise<number> {
   return code;
 }
 
-/** Returns the words before a command that give it its own network; none if the system does not support it. */
+/** Returns the words before a command that give it its own network; empty if the system does not support it. */
 async function alone(): Promise<readonly string[]> {
   for (const flags of ["-n", "-rn"]) {
     const words = ["unshare", flags, "sh", "-c", 'ip link set lo up && exec "$@"', "sh"];

@@ -1,12 +1,11 @@
 import { type Spread, spreadOf } from "../support/figure.ts";
 import type { Played } from "./play.ts";
 
-/** The stored result of a measurement, from which the tables of the documents are made. */
+/** The stored result of a measurement. The tables of the documents are made from it. */
 export interface PeersReport {
   readonly commit: string;
   readonly machine: { readonly cores: number; readonly memoryGb: number };
   readonly repetitions: number;
-  /** The measured numbers of rounds. */
   readonly rounds: readonly number[];
   readonly agents: Readonly<Record<string, PeerResult>>;
 }
@@ -15,27 +14,24 @@ export interface PeerResult {
   readonly label: string;
   readonly sizeMb: number;
   readonly versionMs: readonly number[];
-  /** The runs by the number of rounds, one for each repetition. */
   readonly runs: Readonly<Record<string, readonly Played[]>>;
-  /** Why a part is missing; "" if nothing is. */
+  /** The reason why a part is missing; empty if every part exists. */
   readonly fault: string;
 }
 
 interface Row {
   readonly what: string;
-  /** Returns the figure; null if it was not measured. */
   readonly of: (result: PeerResult) => Spread | null;
-  /** The number of digits; smaller differences are noise. */
+  /** The number of digits. Smaller differences are noise. */
   readonly digits: number;
 }
 
 /** Returns a table with one line for each figure and one column for each agent: medians, with the lowest value of each
  * line in bold. */
 export function peersTable(report: PeersReport, { spread, rounds, rows: names = [] }: {
-  /** Whether the smallest and the largest sample are shown. */
   readonly spread: boolean;
   readonly rounds: readonly number[];
-  /** The beginnings of the lines to show; all of them if empty. */
+  /** The beginnings of the lines to show; all lines if empty. */
   readonly rows?: readonly string[];
 }): string {
   const results = Object.values(report.agents);

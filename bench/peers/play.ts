@@ -6,7 +6,6 @@ import { type ModelRequest, startScriptedModel } from "./scripted_model.ts";
 
 const SAMPLE_MS = 50;
 
-/** A run of one agent. */
 export interface Played {
   /** The time from the start of the process to the arrival of its first round. */
   readonly launchMs: number;
@@ -15,17 +14,17 @@ export interface Played {
   readonly wallMs: number;
   /** The time of every process that the agent started and waited for, including start and end. */
   readonly cpuSeconds: number;
-  /** The maximum memory of its processes; pages that several share are counted once. */
+  /** The maximum memory of its processes. Pages that several share are counted once. */
   readonly peakMb: number;
   readonly firstKb: number;
   readonly lastKb: number;
-  /** All requests, including requests for titles and summaries. */
+  /** The size of all requests, including requests for titles and summaries. */
   readonly totalKb: number;
-  /** The average of one round: see `weightedKb`. */
+  /** The average of one round, as `weighted` counts it. */
   readonly weightedKb: number;
 }
 
-/** Runs an agent that reads `rounds` files, one in each round. Throws its output if it does anything else. */
+/** Runs an agent that reads `rounds` files, one in each round. Throws the agent's output if it does anything else. */
 export async function play(
   agent: Agent,
   { rounds, home, node, timeoutMs }: {
@@ -47,7 +46,7 @@ export async function play(
       await Deno.mkdir(join(home, path, ".."), { recursive: true });
       await Deno.writeTextFile(join(home, path), text);
     }
-    await (await fetch(`${base}/v1/models`)).text(); // the server's first answer is slower than others
+    await (await fetch(`${base}/v1/models`)).text(); // The server's first answer is slower than others.
     const ran = await run(agent.command(of), { env: environmentOf(agent, { play: of, node }), cwd: folder, timeoutMs });
     const main = model.requests.filter((one) => one.main);
     if (ran.code !== 0 || !ran.stdout.includes("DONE") || main.length !== rounds + 1) {
@@ -60,7 +59,6 @@ export async function play(
   }
 }
 
-/** Returns the milliseconds until `--version` has ended. */
 export async function versionMs(
   agent: Agent,
   { home, node }: { readonly home: string; readonly node: string },
@@ -124,7 +122,7 @@ function wireFacts(requests: readonly ModelRequest[], begun: number) {
 }
 
 /** Returns bytes as a service with a cache of prompts bills them. Bytes of the previous request cost a tenth. Bytes
- * that the next request repeats are written to the cache for a quarter more; all others cost their length. */
+ * that the next request repeats are written to the cache for a quarter more. All others cost their length. */
 function weighted(main: readonly ModelRequest[]): number {
   return main.reduce((sum, { compared, shared }, at) => {
     const kept = Math.max(0, (main[at + 1]?.shared ?? 0) - shared);

@@ -4,7 +4,7 @@ import { peersFigure, type PeersReport, peersTable } from "./peers_report.ts";
 
 export const PEERS_JSON = join(ROOT, "docs/generated/peers.json");
 export const PEERS_PAGE = join(ROOT, "docs/generated/peers.md");
-/** The pages with figures of the measurement in their sentences; the README also has a table. */
+/** The pages with figures of the measurement in their sentences. The README also has a table. */
 export const FIGURE_PAGES = ["README.md", "docs/guide/why-code.md"].map((path) => join(ROOT, path));
 const ROWS = ["between reply and next call", "peak memory", "last model call"];
 const BEGIN = "<!-- peers: made by deno task bench --peers --publish -->", END = "<!-- /peers -->";
@@ -21,7 +21,6 @@ export async function publish(path: string): Promise<void> {
     .output();
 }
 
-/** Returns the page in docs/generated, before it is formatted. */
 export function peersPage(report: PeersReport): string {
   const { machine: { cores, memoryGb }, repetitions, rounds } = report;
   return `# Comparison with other agents

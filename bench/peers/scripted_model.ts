@@ -5,12 +5,12 @@ import { type Reply, type Tool, type Wire, WIRES } from "./wires.ts";
 const READS = ["Read", "read", "read_file"], RUNS = ["Bash", "bash", "exec_command", "shell_command", "shell"];
 const LAST = "All files were read. DONE.";
 
-/** A request. Times are from `performance.now()`. */
+/** Times are from `performance.now()`. */
 export interface ModelRequest {
   readonly arrived: number;
   replied: number;
   readonly bytes: number;
-  /** Whether it is a round; others ask for a title, for example. */
+  /** Whether the request is a round. Other requests ask for a title, for example. */
   readonly main: boolean;
   /** The bytes of the parts that a cache of prompts compares, and the bytes at their beginning that the previous round
    * had. */

@@ -21,7 +21,6 @@ export interface Played {
   readonly databaseMb: number;
   /** Whether the query's reported spend equals the sum of its rows. */
   readonly ledgerIsSum: boolean;
-  /** The tokens of the largest call. */
   readonly largestCall: number;
 }
 

@@ -8,7 +8,7 @@ const AT_ONCE = 8;
 const PROMPTS = 64;
 const IDEAL_MS = Math.ceil(PROMPTS / AT_ONCE) * LATENCY_MS;
 
-/** Returns the overhead in percent that the timers of this machine add to the same latency; it is the lowest possible
+/** Returns the overhead in percent that the timers of this machine add to the same latency. It is the lowest possible
  * result. */
 export async function timerOverhead(): Promise<number> {
   const begun = performance.now();
@@ -18,7 +18,7 @@ export async function timerOverhead(): Promise<number> {
   return 100 * ((performance.now() - begun) / IDEAL_MS - 1);
 }
 
-/** Returns how much longer 64 plain calls take than a model of 50 ms that 8 may ask at a time, in percent. */
+/** Returns in percent how much longer than ideal 64 plain calls take, with a model of 50 ms and 8 calls at a time. */
 export async function schedulingOverhead(times: number): Promise<readonly number[]> {
   const code = [
     "const begun = performance.now()",
@@ -39,7 +39,7 @@ export async function schedulingOverhead(times: number): Promise<readonly number
     const { answer } = await engine.ask("measure");
     const ms = Number(answer);
     if (!Number.isFinite(ms)) throw new Error(`Cannot measure sub-calls: ${answer.slice(0, 200)}`);
-    if (time > 0) samples.push(100 * (ms / IDEAL_MS - 1)); // the first one starts the sandbox
+    if (time > 0) samples.push(100 * (ms / IDEAL_MS - 1));
   }
   return samples;
 }

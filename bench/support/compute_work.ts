@@ -1,4 +1,4 @@
-/** Programs that only compute: the same text as a block and as a module of plain `deno run`. Each ends in its value. */
+/** Programs that only compute. The same text is a block and a module of plain `deno run`, and ends in its value. */
 export const COMPUTE_WORK: Readonly<Record<string, string>> = {
   "a loop in a function":
     "function work(m) { let s = 0; for (let i = 0; i < m; i++) s = (s + i * 3) | 0; return s }\nwork(1e8)",
@@ -12,7 +12,7 @@ export const COMPUTE_WORK: Readonly<Record<string, string>> = {
     "words.join(',').split(',').length",
 };
 
-/** Hot loops outside of a function: their variables are properties of the global object, and every store of a double
+/** Hot loops outside of a function. Their variables are properties of the global object, and every store of a double
  * makes a new number object. */
 export const WORST_CASES: Readonly<Record<string, string>> = {
   "a loop at the top level": "let sum = 0; for (let i = 0; i < 5e7; i++) { sum = (sum + i * 3) | 0 }\nsum",

@@ -2,23 +2,20 @@ import pg from "pg";
 
 export interface StatementCounts {
   readonly statements: number;
-  /** The number of waits for the server: a statement that is sent while others are unanswered adds none. */
+  /** The number of waits for the server. A statement that is sent while others are unanswered adds none. */
   readonly roundTrips: number;
 }
 
 interface Counting extends Disposable {
-  /** Returns the statements since the last call. */
   take(): StatementCounts;
 }
 
-/** The used parts of the driver. */
 interface Client {
   query(...args: readonly unknown[]): Promise<unknown>;
 }
 
-/** Counts the statements that all connections of this process to PostgreSQL send. */
 export function countStatements(): Counting {
-  // Its types belong to another version of Node.
+  // The types of the client belong to another version of Node.
   const client = pg.Client.prototype as Client;
   const { query } = client;
   const unanswered = new WeakMap<Client, number>();

@@ -3,12 +3,10 @@ import { join } from "node:path";
 export const FILES = 50;
 const FILE_BYTES = 4096;
 
-/** Returns the path of a file in the workspace, 0-based. */
 export function fileName(index: number): string {
   return `notes/part-${String(index).padStart(2, "0")}.txt`;
 }
 
-/** Returns a word that only this file contains. */
 export function markOf(index: number): string {
   return `<<part ${index}>>`;
 }

@@ -5,10 +5,10 @@ import { type VisRun, visRun } from "./vis_run.ts";
 
 export interface FiftyRoundsOptions {
   readonly workspace: string;
-  /** Whether each round keeps its file in its own variable, which the index then lists; otherwise the text is only
-   * looked at. */
+  /** Whether each round keeps its file in its own variable, which the index then lists. Otherwise the round only shows
+   * the text. */
   readonly keep?: boolean;
-  /** Called before a request is answered, with its number from 1 and the process of vis. */
+  /** It is called before a request is answered, with the request's number from 1 and the process of vis. */
   readonly onRound?: (round: number, pid: number) => void;
 }
 

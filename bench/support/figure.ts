@@ -1,12 +1,12 @@
 /** The way of running the program: from its sources, as one executable, or neither (a part measured alone). */
 export type Way = "source" | "compiled" | "part";
 
-/** A measured number. Every limit is an upper one. */
+/** A measured number. Every limit is an upper limit. */
 export interface Figure {
   readonly what: string;
   readonly way: Way;
   readonly unit: string;
-  /** The samples: at least five if the number varies, one if it is exact, none if it could not be measured. */
+  /** At least five samples if the number varies, one if it is exact, none if it could not be measured. */
   readonly samples: readonly number[];
   /** The limit for the median; null for a number that is shown for comparison. */
   readonly bar: number | null;
@@ -20,7 +20,7 @@ export interface Spread {
   readonly max: number;
 }
 
-/** Returns the middle of the sorted samples; the mean of the two middle ones for an even number. */
+/** Returns the middle of the sorted samples. For an even number, it returns the mean of the two middle ones. */
 export function spreadOf(samples: readonly number[]): Spread | null {
   if (samples.length === 0) return null;
   const sorted = samples.toSorted((a, b) => a - b);

@@ -13,7 +13,6 @@ import {
 const PROMPT = "You are Vis, and these are your rules. ".repeat(150);
 const PER_QUERY = 50;
 const NAMES = 100;
-/** The number of variables that are set most often. */
 const HOT = 4;
 
 /** A long conversation of queries with 50 iterations. Each iteration sets one of four variables or the next of 100,
@@ -36,7 +35,7 @@ export class LargeConversation {
 
   async iterate(): Promise<void> {
     const n = this.#count++;
-    const label = String(n).padStart(6, "0"); // it is equally long for the first and the last
+    const label = String(n).padStart(6, "0"); // The label has the same length for every iteration.
     const position = n % PER_QUERY;
     if (n > 0 && position === 0) await this.#next(n);
     // The texts are unique, because texts that two conversations share would be stored once.

@@ -7,9 +7,8 @@ export interface Machine {
   readonly cores: number;
   readonly memoryGb: number;
   readonly system: string;
-  /** The runtime of each way of running. */
   readonly runtimes: Readonly<Record<string, string>>;
-  /** The number of processes that wanted to run over the last minute; above the number of cores, times are
+  /** The number of processes that wanted to run over the last minute. Above the number of cores, times are
    * unreliable. */
   readonly load: number;
 }
@@ -48,6 +47,6 @@ async function output(program: string, args: readonly string[]): Promise<string>
     const { success, stdout } = await command.output();
     return success ? new TextDecoder().decode(stdout) : "";
   } catch {
-    return ""; // the program does not exist
+    return "";
   }
 }

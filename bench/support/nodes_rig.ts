@@ -39,7 +39,7 @@ export class Nodes implements AsyncDisposable {
     return nodes;
   }
 
-  /** Adds a node; the first one makes the schema. */
+  /** Adds a node. The first node makes the schema. */
   async add(): Promise<void> {
     const { program, model } = this.#rig;
     const env = { VIS_DATABASE_URL: this.#url };
@@ -52,7 +52,6 @@ export class Nodes implements AsyncDisposable {
     return served;
   }
 
-  /** The CPU seconds of the nodes and their sandboxes. */
   get cpuSeconds(): number {
     return this.all.flatMap(({ pid }) => treeOf(pid)).reduce((sum, pid) => sum + cpuSeconds(pid), 0);
   }
@@ -71,7 +70,6 @@ export class Nodes implements AsyncDisposable {
   }
 }
 
-/** Begins a query on a node and waits until it runs. */
 export async function begin(
   { conversation, post }: Served,
   key: string,

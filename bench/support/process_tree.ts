@@ -1,6 +1,5 @@
-/** Reads facts of other processes from /proc; all of them are 0 or empty if the system has no /proc. */
+/** Reads facts of other processes from /proc. All of them are 0 or empty if the system has no /proc. */
 
-/** Returns the process and all processes below it. */
 export function treeOf(pid: number): readonly number[] {
   const children = new Map<number, number[]>();
   for (const { name } of entries("/proc")) {
@@ -13,7 +12,7 @@ export function treeOf(pid: number): readonly number[] {
   return found;
 }
 
-/** Returns the memory of these processes in MB; pages that several share are counted once among them. */
+/** Returns the memory of these processes in MB. Pages that several share are counted once among them. */
 export function proportionalMb(pids: readonly number[]): number {
   return pids.reduce(
     (sum, pid) => sum + Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0),
@@ -42,7 +41,7 @@ export function busySeconds(): number {
   return (user + nice + system + irq + soft) / 100;
 }
 
-/** Returns fields of /proc/<pid>/stat from the state on: the name before it may contain anything. */
+/** Returns the fields of /proc/<pid>/stat after the name, which may contain any character. */
 function fieldsOf(pid: number): string[] {
   const stat = read(`/proc/${pid}/stat`);
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -4,7 +4,7 @@ import { PERMISSIONS, V8_FLAGS } from "../../scripts/flags.ts";
 import { baseRuntime } from "../../tests/helpers/base_runtime.ts";
 import { buildSandbox } from "../../tests/helpers/sandbox.ts";
 
-/** A way of running vis; `args` come before its own arguments. */
+/** A way of running vis. `args` precede its own arguments. */
 export interface Program {
   readonly way: "source" | "compiled";
   readonly path: string;
@@ -13,14 +13,14 @@ export interface Program {
 
 export interface Programs {
   readonly all: readonly Program[];
-  /** Why there is no executable to measure; "" if there is one. */
+  /** The reason why no executable can be measured; empty if one can. */
   readonly missing: string;
 }
 
 const EXECUTABLE = join(ROOT, "dist/vis");
 const SOURCES = ["src", "extensions", "migrations", "scripts", "main.ts", "deno.json"];
 
-/** Returns both ways if an executable exists or can be made; it is made again when a source is newer. */
+/** Returns both ways if an executable exists or can be made. It is made again when a source is newer. */
 export async function findPrograms(): Promise<Programs> {
   const source = await sourceProgram();
   const missing = isFresh() ? "" : await compileIt();

@@ -10,9 +10,8 @@ export interface Served extends AsyncDisposable {
   readonly token: string;
   post(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Response>;
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
-  /** Returns the id of a new conversation. */
   conversation(): Promise<string>;
-  /** Returns the milliseconds of one query; throws if it does not end in an answer. */
+  /** Returns the milliseconds of one query. Throws if it does not end in an answer. */
   ask(conversation: string, key: string): Promise<number>;
 }
 

@@ -1,5 +1,5 @@
 /** A model of OpenAI's wire format on loopback that answers after a pause. It answers every request alike: a block
- * first, then an answer with its value. Requests are distinguished by their words `key=…`. */
+ * first, then an answer with its value. The words `key=…` distinguish requests. */
 export interface SlowModel {
   readonly baseUrl: string;
   readonly calls: number;
@@ -19,13 +19,12 @@ const FINAL = JSON.stringify({
 
 export function startSlowModel({ latencyMs }: { readonly latencyMs: number }): SlowModel {
   const state = { calls: 0, firstByteAt: 0, held: Promise.withResolvers<void>() };
-  /** The requests whose block was sent. */
   const begun = new Set<string>();
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, async (request) => {
     if (!request.url.endsWith("/chat/completions")) return Response.json({ data: [{ id: "slow" }] });
     const body = await request.text();
     state.calls++;
-    const [key = ""] = body.match(/key=[\w-]+/) ?? []; // the request comes before the text about earlier ones
+    const [key = ""] = body.match(/key=[\w-]+/) ?? []; // The request precedes the text about earlier requests.
     if (key === "key=held") await state.held.promise;
     const reply = begun.delete(key) ? FINAL : (begun.add(key), BLOCK);
     await new Promise((resolve) => setTimeout(resolve, latencyMs));

@@ -2,14 +2,12 @@ import type { Figure, Spread } from "./figure.ts";
 import type { Machine } from "./machine.ts";
 import { shortNumber } from "./table.ts";
 
-/** The result that `bench/run.ts` stores and the page shows. */
 export interface SoakResult {
   readonly commit: string;
   readonly machine: Pick<Machine, "cores" | "memoryGb" | "load">;
   readonly figures: readonly (Figure & Spread & { readonly met: boolean | null })[];
 }
 
-/** Returns the page in docs/generated. */
 export function soakPage({ commit, machine, figures }: SoakResult): string {
   const rows = figures.map(({ what, way, median, unit, bar, met }) => {
     const verdict = met === null ? "" : met ? "met" : "**missed**";

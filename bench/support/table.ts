@@ -2,7 +2,6 @@ import { type Figure, isMet, spreadOf } from "./figure.ts";
 
 const HEAD = ["figure", "run as", "median", "min – max", "bar", "", ""];
 
-/** Returns the figures of one benchmark as a table for a terminal. */
 export function tableOf(figures: readonly Figure[]): string {
   const rows = [HEAD, ...figures.map(rowOf)];
   const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
@@ -20,7 +19,6 @@ function rowOf(figure: Figure): readonly string[] {
   return [figure.what, way, `${shortNumber(spread.median)} ${figure.unit}`, range, bar, verdict, figure.note ?? ""];
 }
 
-/** Formats a number with as many digits as a reader needs. */
 export function shortNumber(value: number): string {
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }

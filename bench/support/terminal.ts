@@ -1,7 +1,7 @@
 import { treeOf } from "./process_tree.ts";
 import type { Program } from "./programs.ts";
 
-/** The length of the longest text that is waited for. */
+/** The length of the longest expected text. */
 const OVERLAP = 64;
 
 export interface TerminalOptions {
@@ -34,12 +34,11 @@ export class Terminal {
     this.#read = this.#follow();
   }
 
-  /** The processes on the terminal. */
   pids(): readonly number[] {
     return treeOf(this.#child.pid).slice(1);
   }
 
-  /** Types `keys`; resolves with the milliseconds until `text` is written. */
+  /** Types `keys`, and resolves with the milliseconds until `text` is written. */
   async until(text: string, keys = ""): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     const begun = performance.now();

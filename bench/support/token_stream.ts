@@ -7,11 +7,10 @@ export interface TokenStream {
   close(): Promise<void>;
 }
 
-/** The first word of the answer, and the text of a step before it. */
 export const FIRST_WORD = "Firstly";
 
-/** Starts a model of OpenAI's wire format on loopback: a step whose thinking, code and answer arrive at `perSecond`
- * tokens. */
+/** Starts a model of OpenAI's wire format on loopback. It sends a step whose thinking, code and answer arrive at
+ * `perSecond` tokens. */
 export function startTokenStream(
   { perSecond, tokens }: { readonly perSecond: number; readonly tokens: number },
 ): TokenStream {

@@ -8,11 +8,8 @@ export interface VisRunOptions {
   readonly handler: (request: Parameters<MockHandler>[0], pid: number) => ReturnType<MockHandler>;
   readonly workspace: string;
   readonly prompt: string;
-  /** The flags before the prompt. */
   readonly args?: readonly string[];
-  /** The content of `$VIS_HOME/config.jsonc`. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Whether a query that ends without an answer is measured as well. */
   readonly anyEnd?: boolean;
   /** A home that other runs use as well; by default, a new home that is removed afterwards. */
   readonly home?: string;
@@ -31,7 +28,7 @@ export interface VisRun {
   readonly cpuSeconds: number;
 }
 
-/** Runs vis; throws its output if it fails. */
+/** Throws the output of vis if the run fails. */
 export async function visRun(program: Program, options: VisRunOptions): Promise<VisRun> {
   const home = options.home ?? await Deno.makeTempDir({ prefix: "vis-bench-home-" });
   const arrived: number[] = [];
@@ -77,7 +74,7 @@ export async function visRun(program: Program, options: VisRunOptions): Promise<
   }
 }
 
-/** Variables that the caller's shell may have set for their own vis. */
+/** The caller's shell may have set these variables for their own vis. */
 const NO_SETTINGS = { VIS_API_KEY: "", OPENAI_API_KEY: "", VIS_PROVIDER: "", VIS_DB: "", VIS_LOG: "" };
 
 function text(bytes: Uint8Array): string {

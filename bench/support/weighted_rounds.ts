@@ -8,9 +8,8 @@ const CACHED = 0.1;
 const WRITTEN = 1.25;
 
 export interface Weighed {
-  /** The bytes of each request's body. */
   readonly plain: readonly number[];
-  /** The bytes with the stable prefix at the price of cached input; in the first request, at the price of written
+  /** The bytes with the stable prefix at the price of cached input, or in the first request at the price of written
    * input. */
   readonly weighted: readonly number[];
 }

@@ -2,14 +2,12 @@ import { join } from "node:path";
 import { run } from "../_run.ts";
 
 const FILE = "notes.txt";
-/** Replies that use the usual parts of a run. */
 const REPLIES = [
   { thinking: "Look at the file.", code: [{ expr: `const text = await fs.readFile("${FILE}"); text`, timeMs: 1000 }] },
   { thinking: "Search.", code: [{ expr: `const hits = await fs.grep("line", "."); hits.length`, timeMs: 1000 }] },
   { thinking: "Done.", final: { answer: "It has two lines." } },
 ];
 
-/** Runs a query of `program` against a model in this process. Throws if it fails. */
 export async function rehearse(program: string, args: readonly string[]): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "vis-rehearsal-" });
   let replies = 0;

@@ -37,5 +37,5 @@ export async function attachFiles(executable: string, { bytes }: AttachedFiles):
     throw new Error(`Cannot attach files to ${executable}: what its runtime reads is not at its end`);
   }
   const joined = Buffer.concat([content.subarray(0, begin), bytes, content.subarray(begin)]);
-  await Deno.writeFile(executable, joined); // the mode is kept
+  await Deno.writeFile(executable, joined);
 }

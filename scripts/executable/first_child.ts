@@ -8,5 +8,5 @@ if (Deno.build.standalone && navigator.hardwareConcurrency > 1) {
     const folder = Deno.makeTempDirSync({ prefix: FOLDER_PREFIX });
     addEventListener("unload", endFirstChild);
     keepFirstChild({ process: startChild({ path: Deno.execPath(), args: [CHILD_ARGUMENT] }, folder), folder });
-  } catch { /* code that needs a child starts one later and reports the fault */ }
+  } catch { /* Code that needs a child starts one later and reports the fault. */ }
 }

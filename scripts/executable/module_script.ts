@@ -1,6 +1,6 @@
 import { type ImportDeclaration, type ImportSpecifier, type Node, parse, type Program } from "acorn";
 
-/** Variables that the generated code adds; no module may use these names. */
+/** The generated code adds these variables, and no module may use their names. */
 const LOAD = "__load", URL_NAME = "__url", FROM = "__from";
 
 interface Edit {
@@ -9,14 +9,12 @@ interface Edit {
   readonly text: string;
 }
 
-/**
- * A module of the bundle as a script that passes its name, imports and function to `define` (program_modules.ts). V8
- * keeps compiled code only for scripts. Line breaks stay within statements; everything but ASCII is escaped where it
- * can be, so that V8 stores one byte for a character.
+/** Returns a module of the bundle as a script that passes its name, imports and function to `define`
+ * (program_modules.ts). V8 keeps compiled code only for scripts. Line breaks stay within statements. Characters beyond
+ * ASCII are escaped if possible, so that V8 stores one byte for a character.
  *
- * Importers get the values that exports have once the module has run. Throws if one of them could change later, and for
- * everything else that the bundler does not write.
- */
+ * Importers get the values that exports have once the module has run. Throws if an export could change later, and for
+ * syntax that the bundler does not write. */
 export function moduleScript(name: string, code: string): string {
   if (code.includes(LOAD) || code.includes(URL_NAME) || code.includes(FROM)) {
     throw new Error(`Cannot make a script of ${name}: it uses a name that belongs to the loader`);
@@ -44,7 +42,7 @@ export function moduleScript(name: string, code: string): string {
   return isRaw ? script : ascii(script);
 }
 
-/** Adds the edits for syntax that only modules have. Returns whether the module itself awaits something, and whether a
+/** Adds the edits for syntax that only modules have. Returns whether the module itself awaits a promise, and whether a
  * template depends on how its text is written. */
 function change(program: Program, { name, code, edits, constant }: {
   readonly name: string;
@@ -77,7 +75,6 @@ function assigned(node: Node): readonly string[] {
   return node.type === "UpdateExpression" && "argument" in node ? namesIn(node.argument as Node) : [];
 }
 
-/** Returns the variables of a pattern. */
 function namesIn(pattern: Node): readonly string[] {
   if (pattern.type === "Identifier") return [String(Reflect.get(pattern, "name"))];
   if (pattern.type === "MemberExpression") return [];
@@ -89,7 +86,6 @@ function childrenOf(node: Node): readonly Node[] {
   return Object.values(node).flat().filter((one): one is Node => typeof one?.type === "string");
 }
 
-/** Returns the line that reads the imports from their parameter. Node's modules come without a namespace around them. */
 function importLine({ source, specifiers }: ImportDeclaration, from: string): string {
   const isNode = String(source.value).startsWith("node:");
   const named: string[] = [];

@@ -6,9 +6,7 @@ import { rehearse } from "./_rehearse.ts";
 const PACK = "program.js";
 
 export interface PackOptions {
-  /** The modules of the bundle, by their names. */
   readonly modules: ReadonlyMap<string, string>;
-  /** The folder for the files of a rehearsal. */
   readonly own: string;
   /** Writes the entry of the program, with `more` before the program begins. */
   readonly writeEntry: (more: string) => Promise<void>;
@@ -16,9 +14,11 @@ export interface PackOptions {
   readonly embed: ((output: string) => Promise<void>) | null;
 }
 
-/** Writes the modules to `folder` as scripts. Modules that a run evaluates are together in `program.js`, so that they
- * have one code cache with only the code that a rehearsal compiles. All are compressed, for the size of the
- * executable, and because each process holds all embedded files in memory. */
+/** Writes the modules to `folder` as scripts.
+ *
+ * Modules that a run evaluates are together in `program.js`, so that they have one code cache with only the code that
+ * a rehearsal compiles. All scripts are compressed, because each process holds all embedded files in memory, and for
+ * the size of the executable. */
 export async function packProgram(folder: string, { modules, own, writeEntry, embed }: PackOptions): Promise<void> {
   const scripts = new Map([...modules].map(([name, code]) => [name, moduleScript(name, code)]));
   const write = (name: string, parts: readonly string[]): Promise<void> =>

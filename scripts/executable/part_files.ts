@@ -1,10 +1,9 @@
 /** The place of files that are attached to an executable: before the part at its end that the runtime reads into
  * memory. */
 export interface Attached {
-  /** The first of the attached bytes, so that another executable at the same path is noticed. */
+  /** The first of the attached bytes. They reveal another executable at the same path. */
   readonly id: string;
   readonly bytes: number;
-  /** The beginning and length of each file, in the attached bytes. */
   readonly files: Readonly<Record<string, readonly [at: number, bytes: number]>>;
 }
 
@@ -43,7 +42,7 @@ export class PartFiles {
     return this.#bytes(place[1]);
   }
 
-  /** Closes the executable: attached files cannot be read any more. */
+  /** Closes the executable. Attached files can then no longer be read. */
   close(): void {
     this.#executable?.close();
   }

@@ -20,8 +20,8 @@ const PACK = "program";
 /** A small file that is never attached. */
 const EMBEDDED = "worker.js";
 
-/** The modules of the program, as scripts. Modules that a run needs are in one of them, which has a code cache; each of
- * the others is loaded when it is imported. */
+/** The modules of the program, as scripts. One script has the modules that a run needs, with a code cache. Each other
+ * module is loaded when it is imported. */
 export class ProgramModules {
   readonly #folder: string;
   readonly #files: Pick<PartFiles, "read">;
@@ -29,7 +29,6 @@ export class ProgramModules {
   readonly #values = new Map<string, unknown>();
   readonly #pack: InstanceType<typeof Script>;
 
-  /** `folder` is a URL that ends with a slash. */
   constructor(folder: string, files: Pick<PartFiles, "read">) {
     this.#folder = folder;
     this.#files = files;
@@ -38,7 +37,6 @@ export class ProgramModules {
     trimHeap();
   }
 
-  /** The names of the evaluated modules, in order. */
   get evaluated(): readonly string[] {
     return [...this.#values.keys()];
   }
@@ -48,7 +46,6 @@ export class ProgramModules {
     return this.#pack.createCachedData();
   }
 
-  /** Returns the exports of a module. */
   readonly load = async (name: string): Promise<unknown> => {
     return name.startsWith("./") ? await this.#value(name.slice(2)) : await import(name);
   };
@@ -73,7 +70,7 @@ export class ProgramModules {
     const filename = `${this.#folder}${file}`;
     const text = this.#content(file);
     const script = new Script(text.toString(), { filename, ...cachedData && { cachedData } });
-    text.buffer.transfer(0); // its memory is free before the next collection
+    text.buffer.transfer(0); // Its memory is free before the next collection.
     cachedData?.buffer.transfer(0);
     script.runInThisContext()((name: string, imports: readonly string[], evaluate: Evaluate): void => {
       this.#defined.set(name, { imports, evaluate });
@@ -85,11 +82,10 @@ export class ProgramModules {
     try {
       return this.#content(`${PACK}.cache`);
     } catch {
-      return null; // it was built for another platform, on which the cache could not be created
+      return null; // It was built for another platform, on which the cache could not be created.
     }
   }
 
-  /** Returns the content of a file, which is compressed in a complete executable. */
   #content(file: string): Bytes {
     try {
       const packed = this.#files.read(`${file}.zst`);
@@ -110,20 +106,20 @@ function checkFolder(url: string): void {
     Deno.readFileSync(new URL(EMBEDDED, url));
     return;
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotCapable)) return; // Vis runs from source
+    if (!(error instanceof Deno.errors.NotCapable)) return; // Vis runs from source.
   }
   const folder = fileURLToPath(new URL("..", url));
   console.error(
     `vis: Cannot use the temporary folder ${folder}: it is in /dev, /proc or /sys; set TMPDIR to a folder that Vis may write`,
   );
-  Deno.exit(3); // this is the exit code for wrong settings
+  Deno.exit(3); // This is the exit code for wrong settings.
 }
 
-/** Returns the memory that unpacking used to the system: glibc would keep 6 MB. */
+/** Returns the memory that unpacking used to the system. glibc would keep 6 MB. */
 function trimHeap(): void {
   try {
     const libc = Deno.dlopen("libc.so.6", { malloc_trim: { parameters: ["usize"], result: "i32" } });
     libc.symbols.malloc_trim(0n);
     libc.close();
-  } catch { /* there is no glibc */ }
+  } catch { /* This system does not use glibc. */ }
 }

@@ -16,7 +16,6 @@ import { EXIT_CODES } from "../../src/channels/cli/output.ts";
 
 const FOLDER = new URL("../../docs/generated/", import.meta.url);
 
-/** Returns file names with the text that each file must have. */
 export function cliFiles(): Readonly<Record<string, string>> {
   const program = buildProgram({ services: nothing(), io: silent(), finish: () => {} });
   const schemas = { $schema: "https://json-schema.org/draft/2020-12/schema", $defs: outputSchemas() };

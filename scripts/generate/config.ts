@@ -9,14 +9,13 @@ import { configJsonSchema, type ConfigSetting, settingList } from "../../src/con
 import type { SettingsSection } from "../../src/domain/settings.ts";
 
 const SECTIONS = await settingsSectionsOf(shipped);
-/** These keys come from the schema, because the table in src/config may be out of date. */
+/** The keys are read from the schema, because the table in src/config may be out of date. */
 const PROJECT_KEYS = [
   ...Object.keys(markedSettings("project")),
   ...SECTIONS.all.flatMap(({ name, project }) => name === null ? [] : project.map((key) => `${name}.${key}`)),
 ];
 const ROOT = new URL("../../", import.meta.url);
 
-/** Returns paths with the text that each file must have. */
 export async function configFiles(): Promise<Readonly<Record<string, string>>> {
   const schema = await configJsonSchema(SECTIONS);
   return {
@@ -42,7 +41,6 @@ export const VARIABLES: Readonly<Record<string, string>> = ${literal(markedSetti
 `;
 }
 
-/** Returns the values of a mark by the keys of Vis's own settings that have it. */
 function markedSettings(mark: "project" | "env"): Readonly<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
   const visit = (node: Readonly<Record<string, unknown>>, path: string): void => {

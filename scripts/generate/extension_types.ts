@@ -7,7 +7,7 @@ import { run } from "../_run.ts";
 
 const ENTRY = "src/extension/mod.ts";
 export const EXTENSION_TYPES = "docs/generated/vis-extension.d.ts";
-/** Tools of the Node world, used from their own folder, because they look for packages in node_modules. */
+/** These tools run from their own folder, because they look for packages in node_modules. */
 const TOOLS = ["typescript@5.9.3", "dts-bundle-generator@9.5.1", "zod@4.6.7"];
 const IMPORT = /(?:from|import)\s+"(\.[^"]+\.ts)"/g;
 
@@ -18,7 +18,6 @@ export async function typesHeading(): Promise<string> {
   return `// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: ${hash.digest("hex")}\n`;
 }
 
-/** Returns a file and all files of the project that it imports, sorted. */
 async function sourcesOf(entry: string, found = new Set<string>()): Promise<readonly string[]> {
   if (found.has(entry)) return [];
   found.add(entry);

@@ -9,13 +9,11 @@ import { writeFile } from "node:fs/promises";
 
 const FOLDER = new URL("../../extensions/", import.meta.url);
 
-/** Returns a shipped extension with the scripts of its modules. */
 export function withModules(extension: Extension, folder: URL): ReturnType<typeof withScripts> {
   const textOf = (path: string): string => readFileSync(new URL(path, folder), "utf8");
   return withScripts(validate(extension), { textOf, read: realmModuleReader() });
 }
 
-/** Returns the text that extensions/realm.ts must have. */
 export async function realmFile(): Promise<string> {
   const realm: Record<string, Readonly<Record<string, string>>> = {};
   for (const [name, load] of Object.entries(shipped)) {

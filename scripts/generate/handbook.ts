@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 const DOCS = new URL("../../docs/", import.meta.url);
 const FOLDERS = ["guide", "extend", "extend/functions", "serve", "serve/deploy"];
 
-/** Returns the text that docs/mod.ts must have for these pages, given by their paths without `.md`. */
+/** `pages` are paths without `.md`. */
 export function handbookModule(pages: readonly string[]): string {
   const all = [...pages].sort();
   const file = (page: string): string => page === "README" ? "../README.md" : `./${page}.md`;

@@ -1,4 +1,4 @@
-/** `deno run -A scripts/generate/init.ts`: compiles `src/sandbox/exec/init.c` for both architectures and writes the
+/** `deno run -A scripts/generate/init.ts` compiles `src/sandbox/exec/init.c` for both architectures and writes the
  * bytes to `init.ts` next to it. Run it after a change of `init.c`; it needs gcc and aarch64-linux-gnu-gcc. */
 import { join } from "node:path";
 import { ROOT } from "../_project.ts";

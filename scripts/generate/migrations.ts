@@ -1,4 +1,4 @@
-/** Writes migrations/mod.ts and migrations/postgres/mod.ts, which embed every `V<n>__name.sql` of their folder, so that
+/** Writes migrations/mod.ts and migrations/postgres/mod.ts. They embed every `V<n>__name.sql` of their folder, so that
  * the executable contains its schemas. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
@@ -30,7 +30,6 @@ const heads = (all: readonly Numbered[]): readonly string[] => [
   "",
 ];
 
-/** Returns the text that migrations/mod.ts must have for these files, given by name. */
 export function migrationsModule(files: ReadonlyMap<string, string>): string {
   const all = numbered(files);
   using db = new DatabaseSync(":memory:");
@@ -56,7 +55,6 @@ export function migrationsModule(files: ReadonlyMap<string, string>): string {
   ].join("\n");
 }
 
-/** Returns the text that migrations/postgres/mod.ts must have. */
 export function postgresModule(files: ReadonlyMap<string, string>): string {
   const all = numbered(files);
   return [
@@ -69,7 +67,6 @@ export function postgresModule(files: ReadonlyMap<string, string>): string {
   ].join("\n");
 }
 
-/** Returns the files of a folder of migrations, by name. */
 export async function migrationFiles(folder = FOLDER): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>();
   for (const name of await readdir(folder)) {

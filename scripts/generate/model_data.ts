@@ -1,18 +1,20 @@
-/** `bin/deno task models`: writes `src/providers/models/data/*.json`, prices included, from the newest npm package
- * @earendil-works/pi-ai (MIT, see LICENSE-third-party), whose `exports` do not include its data. Each release does it.
- * `deno run -A scripts/generate/model_data.ts FOLDER` takes an unpacked package instead.
+/** `bin/deno task models` writes `src/providers/models/data/*.json`, prices included. Each release does it. The source
+ * is the newest npm package @earendil-works/pi-ai (MIT, see LICENSE-third-party), whose `exports` do not include its
+ * data. `deno run -A scripts/generate/model_data.ts FOLDER` takes an unpacked package instead.
  *
- * A row is [context, longest reply, input, output, cached, written, flags]: two token counts, four prices in US dollars
- * per million tokens (null if unknown; cached is input read from a cache, written is input written to one), and the
- * letters r (reasons), i (accepts images), s (served by the Responses API). Where long calls cost more, these follow:
- * tokens of input above which they do, and the four prices of such a call. */
+ * A row is [context, longest reply, input, output, cached, written, flags]: two token counts, four prices in US
+ * dollars per million tokens, and letters. A price is null if unknown; cached is input read from a cache, written is
+ * input written to a cache. The letters are r (reasons), i (accepts images) and s (served by the Responses API). If
+ * long calls cost more, the row continues with the tokens of input above which they do, and the four prices of such a
+ * call. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const PACKAGE = "@earendil-works/pi-ai";
 
-/** Our file names and the package's. Subscription prices are not the prices of a pay-per-use service. */
+/** Maps the file names here to the names in the package. Subscription prices are not the prices of a pay-per-use
+ * service. */
 const FILES: readonly { readonly ours: string; readonly theirs: string; readonly priced: boolean }[] = [
   { ours: "openai", theirs: "openai", priced: true },
   { ours: "anthropic", theirs: "anthropic", priced: true },
@@ -25,7 +27,7 @@ const FILES: readonly { readonly ours: string; readonly theirs: string; readonly
 
 export interface SourceModel {
   readonly id: string;
-  /** The type; "chat" if omitted. Others make images or classify. */
+  /** The type; "chat" if omitted. Models of other types make images or classify. */
   readonly type?: string;
   readonly api: string;
   readonly reasoning: boolean;
@@ -42,7 +44,6 @@ export interface SourceModel {
   readonly maxTokens: number;
 }
 
-/** Returns the text of one of our files. */
 export function modelDataText(
   models: readonly SourceModel[],
   { source, priced }: { readonly source: string; readonly priced: boolean },
@@ -57,7 +58,7 @@ export function modelDataText(
 
 function rowOf(model: SourceModel, priced: boolean): readonly (number | string | null)[] {
   const { input, output } = model.cost;
-  // Only models marked as free are free: in the package, 0 means "unknown".
+  // Only models marked as free are free. In the package, 0 means "unknown".
   const known = priced && (input + output > 0 || model.id.endsWith(":free"));
   const flags = `${model.reasoning ? "r" : ""}${model.input.includes("image") ? "i" : ""}${
     model.api === "openai-responses" ? "s" : ""
@@ -73,7 +74,6 @@ function pricesOf({ input, output, cacheRead, cacheWrite }: Omit<SourceModel["co
   return [input, output, cacheRead > 0 ? cacheRead : input, cacheWrite > 0 ? cacheWrite : null];
 }
 
-/** Downloads and unpacks the newest version below `folder`. */
 async function newestPackage(folder: string): Promise<string> {
   for (const [command, ...args] of [["npm", "pack", "--silent", `${PACKAGE}@latest`], ["sh", "-c", "tar xzf *.tgz"]]) {
     const { success } = await new Deno.Command(command ?? "", { args, cwd: folder }).output();

@@ -10,7 +10,7 @@ export interface SigningKey {
   readonly seed: Uint8Array;
 }
 
-/** Reads a secret key of minisign. Throws Error if the text is not one, or is encrypted. */
+/** Throws Error if the text is not a secret key of minisign, or is encrypted. */
 export function signingKey(text: string): SigningKey {
   const bytes = Buffer.from(text.split("\n")[1] ?? "", "base64");
   if (bytes.length !== 158 || bytes.toString("latin1", 0, 2) !== "Ed") {

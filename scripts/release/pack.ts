@@ -13,30 +13,25 @@ import { type ArchiveOptions, type TarEntry, tarOf } from "./tar.ts";
 import { billOfMaterials, licenceText, type ThirdParty } from "./third_party.ts";
 
 export interface Program {
-  /** The target, as for `deno compile --target`. */
   readonly target: string;
-  /** The path of the executable. */
   readonly path: string;
-  /** The libraries and certificates for its container image; there is no image without them. */
+  /** The libraries and certificates for the container image of the target. Without them, no image is made. */
   readonly system?: readonly TarEntry[] | null;
 }
 
 export interface PackOptions extends ArchiveOptions {
   readonly version: string;
   readonly programs: readonly Program[];
-  /** The folder to create for the results. */
   readonly output: string;
-  /** The address at which the files will be published, or "" if unknown; `install.sh` downloads from there. */
+  /** The address at which the files will be published, or "" if unknown. `install.sh` downloads from it. */
   readonly baseUrl: string;
   /** The address that always has the newest release; by default `baseUrl`. */
   readonly latestUrl?: string;
-  /** The packages in the executables. */
   readonly packages: readonly ThirdParty[];
-  /** The key that signs every file; without one there are no signatures. */
+  /** The key that signs every file. Without a key, no signatures are made. */
   readonly key?: SigningKey | null;
 }
 
-/** The files of an archive besides the executable, by their names there. */
 const DOCS: Readonly<Record<string, string>> = {
   "LICENSE": "LICENSE",
   "CHANGELOG.md": "CHANGELOG.md",
@@ -64,7 +59,6 @@ export async function packRelease(options: PackOptions): Promise<readonly string
   return [...files.keys()].sort();
 }
 
-/** Makes an archive for each program, and the index and the formula that name them. */
 async function archivesOf(options: PackOptions): Promise<ReadonlyMap<string, Uint8Array>> {
   const { version, programs, baseUrl } = options;
   const files = new Map<string, Uint8Array>();
@@ -84,7 +78,6 @@ async function archivesOf(options: PackOptions): Promise<ReadonlyMap<string, Uin
   return files;
 }
 
-/** Makes packages for npm and Debian, and container images. */
 async function packagesOf(options: PackOptions): Promise<ReadonlyMap<string, Uint8Array>> {
   const { version, modifiedAt, stored = false } = options;
   const programs = await Promise.all(
@@ -140,7 +133,7 @@ function zipped(entries: readonly TarEntry[], { modifiedAt: mtime }: ArchiveOpti
   return zipSync(Object.fromEntries(entries.map(({ name, bytes }) => [name, bytes])), { mtime });
 }
 
-/** The README, whose `ADDRESS` is the one of this release. */
+/** Returns the README with the address of this release in place of `ADDRESS`. */
 async function readme({ baseUrl, latestUrl = baseUrl }: PackOptions): Promise<Uint8Array> {
   const text = new TextDecoder().decode(await inRoot("README.md"));
   return encoded(latestUrl === "" ? text : text.replaceAll("ADDRESS", latestUrl.replace(/\/+$/, "")));

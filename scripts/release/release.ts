@@ -1,12 +1,12 @@
-/** `deno task release [--target <triple>]… [--base-url <url>] [--latest-url <url>] [--output <folder>]`: builds
- * executables for this platform or the given ones ("all": every release target), each in an archive, with checksums and
- * an `install.sh` that verifies them. An executable that exceeds its size budget is an error.
+/** `deno task release [--target <triple>]… [--base-url <url>] [--latest-url <url>] [--output <folder>]` builds
+ * executables for this platform or the given ones. "all" means every release target. Each executable is in an archive,
+ * with checksums and an `install.sh` that verifies them. An executable that exceeds its size budget is an error.
  *
- * The files are published at `--base-url`, and the newest ones always at `--latest-url` too, which is the same by
- * default: README and `vis update` use it.
+ * The files are published at `--base-url`, and the newest ones also at `--latest-url`, which is the same by default.
+ * README and `vis update` use that address.
  *
  * VIS_RELEASE_KEY_FILE names an unencrypted secret key of minisign, which signs every file. SOURCE_DATE_EPOCH, in
- * seconds, sets the time of every archive entry; the default is the time of the newest commit. */
+ * seconds, sets the time of every archive entry. The default is the time of the newest commit. */
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import project from "../../deno.json" with { type: "json" };
@@ -20,7 +20,7 @@ import { packRelease, type Program } from "./pack.ts";
 import { sha256 } from "./sha256.ts";
 import { systemFiles } from "./packages/system_files.ts";
 
-/** The limit for the size that the program may add to the runtime. */
+/** The limit in MB for the size that the program may add to the runtime. */
 const BUDGET_MB = 4.3;
 
 const { values } = parseArgs({
@@ -59,7 +59,7 @@ async function committedAt(): Promise<number> {
   return Number(new TextDecoder().decode((await git.output()).stdout)) * 1000;
 }
 
-/** Returns the secret key that VIS_RELEASE_KEY_FILE names, or null. */
+/** Returns the secret key that VIS_RELEASE_KEY_FILE names; null if the variable is not set. */
 async function keyOf(): Promise<SigningKey | null> {
   const path = Deno.env.get("VIS_RELEASE_KEY_FILE");
   if (path) return signingKey(await Deno.readTextFile(path));
@@ -73,7 +73,6 @@ async function checkInstaller(path: string): Promise<void> {
   else if (found.code !== 0) throw new Error("Cannot release: shellcheck finds faults in install.sh");
 }
 
-/** Prints names, sizes and hashes of the files in the executable. */
 async function listEmbedded(path: string): Promise<void> {
   const folder = join(ROOT, "build/compile");
   const lines: string[] = [];

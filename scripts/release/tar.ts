@@ -1,7 +1,7 @@
 import { gzipSync } from "fflate";
 import { createTar } from "nanotar";
 
-/** Two blocks of zeros end an archive; nanotar fills up to a whole record, which may leave room for one or none. */
+/** Two blocks of zeros end an archive. nanotar fills up to a whole record, which may leave room for one or none. */
 const END_OF_TAR = 1024;
 
 export interface TarEntry {
@@ -11,7 +11,7 @@ export interface TarEntry {
 }
 
 export interface ArchiveOptions {
-  /** The modification time of every entry, in milliseconds since the epoch: the same input produces the same archive. */
+  /** The modification time of every entry, in milliseconds since the epoch. The same input produces the same archive. */
   readonly modifiedAt: number;
   /** Whether archives are written without compression, which takes a tenth of the time. */
   readonly stored?: boolean;
@@ -19,13 +19,11 @@ export interface ArchiveOptions {
 
 export interface TarFolder {
   readonly name: string;
-  /** The mode in octal, such as "755". */
   readonly mode: string;
-  /** The number of its user and group. */
   readonly owner: number;
 }
 
-/** Returns an archive: the same entries and time produce the same bytes. */
+/** Returns an archive. The same entries and time produce the same bytes. */
 export function plainTar(entries: readonly (TarEntry | TarFolder)[], mtime: number): Uint8Array {
   const files = entries.map((entry) => {
     if ("mode" in entry) {
@@ -39,12 +37,11 @@ export function plainTar(entries: readonly (TarEntry | TarFolder)[], mtime: numb
   return ended;
 }
 
-/** Returns an archive in the format of gzip. */
 export function tarOf(entries: readonly TarEntry[], options: ArchiveOptions): Uint8Array {
   return gzipped(plainTar(entries, options.modifiedAt), options);
 }
 
-/** Compresses to the format of gzip; the bytes do not depend on the time. */
+/** Compresses to the format of gzip. The bytes do not depend on the time. */
 export function gzipped(bytes: Uint8Array, { stored = false }: Pick<ArchiveOptions, "stored">): Uint8Array {
   return gzipSync(bytes, { mtime: 0, level: stored ? 0 : 6 });
 }

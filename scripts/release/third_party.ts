@@ -8,7 +8,6 @@ export interface ThirdParty {
   readonly version: string;
   /** The SPDX expression from its package.json; "" if it names none. */
   readonly licence: string;
-  /** The texts of its licence files. */
   readonly texts: readonly string[];
 }
 
@@ -27,7 +26,7 @@ interface Installed {
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
 const ENTRIES = ["main.ts", "extensions/fs/search/search_worker.ts", PAGE_ENTRY, ...Object.values(SANDBOX_ENTRIES)];
 
-/** Returns every package in the executable, by name; from the module graph of all entry points. */
+/** Returns every package in the executable, by name, from the module graph of all entry points. */
 export async function thirdParties(entries: readonly string[] = ENTRIES): Promise<readonly ThirdParty[]> {
   const found = new Map<string, Installed>();
   for (const entry of entries) {
@@ -100,7 +99,7 @@ export function billOfMaterials(
   }\n`;
 }
 
-/** Returns a package URL (https://github.com/package-url/purl-spec): the `@` of a scope is encoded. */
+/** Returns a package URL (https://github.com/package-url/purl-spec). The `@` of a scope is encoded. */
 function purlOf(name: string, version: string): string {
   return `pkg:npm/${name.replace(/^@/, "%40")}@${version}`;
 }

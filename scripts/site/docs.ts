@@ -1,4 +1,4 @@
-/** `deno task docs`: renders docs/ as static pages with search into dist/docs. VitePress, from npm, is installed once
+/** `deno task docs` renders docs/ as static pages with search into dist/docs. VitePress, from npm, is installed once
  * into a cache; it refuses a page with a dead link. */
 import { dirname, join, normalize } from "node:path";
 import { ROOT } from "../_project.ts";
@@ -6,7 +6,7 @@ import { ROOT } from "../_project.ts";
 const VITEPRESS = "1.6.4";
 const OUT = join(ROOT, "dist/docs");
 
-/** Returns Markdown for the site: links to files outside docs/ become text, since they are not part of it. */
+/** Returns Markdown for the site. Links to files outside docs/ become text, since the site does not contain them. */
 export function sitePage(markdown: string, path: string): string {
   const outside = (target: string): boolean => normalize(join(dirname(path), target)).startsWith("..");
   return markdown.replace(/^<!--[^]*?-->\n/gm, "").replace(/<!--.*?-->/g, "").replace(
@@ -21,7 +21,7 @@ export function sitePage(markdown: string, path: string): string {
   );
 }
 
-/** The home page: the README, whose links start one folder above docs/. */
+/** Returns the home page: the README, whose links start one folder above docs/. */
 export function homePage(readme: string): string {
   return sitePage(readme.replaceAll(/\]\((?!docs\/|[a-z]+:|#)/g, "](../").replaceAll("](docs/", "]("), "index.md");
 }

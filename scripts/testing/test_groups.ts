@@ -1,12 +1,14 @@
-/** Decides which test files share an isolate. Before its first test each isolate of `deno test` costs up to 0.3 s of
- * processor time and 80 MB. The reason is an array of ten million elements that Deno prepares for benchmarks. Then it
- * compiles the modules that it loads, which are the same for neighbours. */
+/** Decides which test files share an isolate.
+ *
+ * Each isolate of `deno test` costs up to 0.3 s of processor time and 80 MB before its first test, because Deno
+ * prepares an array of ten million elements for benchmarks. Then it compiles the modules that it loads, which are the
+ * same for neighbours. */
 import { join, sep as SEPARATOR } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Files that `deno task test` skips unless all tests or these files are requested. They test long lists of attacks and
- * faults, databases on a server, and foreign packages and programs. They also test compiled output, the tasks of the
- * evaluation, very large folders, and every state of the page. */
+/** `deno task test` skips these files unless all tests or these files are requested. They test long lists of attacks
+ * and faults, databases on a server, and foreign packages and programs. They also test compiled output, the tasks of
+ * the evaluation, very large folders, and every state of the page. */
 const LONG: readonly string[] = [
   "tests/e2e/compiled_long_test.ts",
   "tests/faults/kill_anywhere_test.ts",
@@ -62,8 +64,8 @@ const FIRST: readonly string[] = [
   "tests/e2e",
   "tests/faults",
 ];
-/** Files and folders of files that change the isolate, measure it or leave something running: each file has its own
- * isolate. Other files leave theirs as they found it, and neighbours share one. */
+/** Files, and folders of files, that change the isolate, measure it or leave work running. Each of these files has its
+ * own isolate. Other files leave theirs unchanged, and neighbours share one. */
 const ALONE: readonly string[] = [
   ...FIRST,
   "tests/processes/process_wall_test.ts",
@@ -71,7 +73,8 @@ const ALONE: readonly string[] = [
   "tests/sandbox/host/fuzz_test.ts",
   "tests/sandbox/modules/realm_module_test.ts",
 ];
-/** The limits for the files in an isolate. The last ones have few, so that the run ends on all processors at once. */
+/** The limits for the files in an isolate. The last isolates have few, so that the run ends on all processors at
+ * once. */
 const AT_MOST = 24, AT_LEAST = 8;
 
 function isBelow(path: string, folder: string): boolean {
@@ -89,19 +92,19 @@ async function filesAt(root: string, path: string): Promise<string[]> {
   return found.flat();
 }
 
-/** Returns test files at and below paths in `root`, sorted; all of `tests` if there are no paths. */
+/** Returns test files at and below paths in `root`, sorted; without paths, all files of `tests`. */
 export async function testFiles(root: string, paths: readonly string[]): Promise<string[]> {
   const found = await Promise.all((paths.length > 0 ? paths : ["tests"]).map((path) => filesAt(root, path)));
   return [...new Set(found.flat())].sort();
 }
 
-/** Whether only a run of all tests includes a file. */
+/** Returns whether only a run of all tests includes a file. */
 export function isLong(file: string): boolean {
   return LONG.some((place) => isBelow(file, place));
 }
 
-/** Divides files among isolates. Files with their own isolate come first; the others form at least `parts` groups, if
- * there are enough. */
+/** Divides files among isolates. Files with their own isolate are first. The others form at least `parts` groups, if
+ * they are enough. */
 export function groupTests(files: readonly string[], parts: number): string[][] {
   const rank = (file: string): number => [...ALONE, "tests"].findIndex((place) => isBelow(file, place));
   const shared = files.filter((file) => rank(file) === ALONE.length);
@@ -115,7 +118,6 @@ export function groupTests(files: readonly string[], parts: number): string[][] 
   return groups;
 }
 
-/** Returns the name of the module of a group, made of its first file's name and the number of further files. */
 export function groupName([first = "", ...others]: readonly string[]): string {
   const name = first.replaceAll(SEPARATOR, ".");
   return others.length === 0 ? name : `${name.replace(/\.tsx?$/, "")}+${others.length}.ts`;

@@ -34,7 +34,6 @@ export function text(wanted: string): Expectation {
   };
 }
 
-/** Expects exactly this text. */
 export function exact(wanted: string): Expectation {
   return {
     right: { answer: wanted },
@@ -55,7 +54,6 @@ export function list(wanted: readonly string[], { anyOrder = false } = {}): Expe
   };
 }
 
-/** Expects this value as JSON, with or without a code fence, with keys in any order. */
 export function json(wanted: unknown): Expectation {
   const shown = JSON.stringify(wanted);
   return {

@@ -4,7 +4,7 @@ import type { Expectation, Files } from "../agent_task.ts";
 
 const TIME_LIMIT_MS = 60_000;
 
-/** The functions `same` and `throws`, with which a hidden test checks. */
+/** A hidden test checks with the functions `same` and `throws`. */
 const HELPERS = `
 const same = (found, wanted) => {
   const [one, other] = [found, wanted].map((value) => JSON.stringify(value) ?? String(value));
@@ -15,8 +15,8 @@ const throws = (run) => {
   throw new Error("nothing was thrown");
 };`;
 
-/** Expects a program in the workspace that passes tests which the agent never sees; `fixed` is one solution. `@/` in
- * the test is the workspace. The test runs in a separate process, which may read only the workspace. */
+/** Expects a program in the workspace that passes tests which the agent never sees. `fixed` is one solution, and `@/`
+ * in the test is the workspace. The test runs in a separate process, which may read only the workspace. */
 export function hiddenTests(fixed: Files, test: string): Expectation {
   return {
     right: { answer: "Done.", files: fixed },

@@ -4,15 +4,14 @@ import { hiddenTests } from "../expect/hidden_tests.ts";
 export interface FixingParts {
   readonly request: string;
   readonly files: Files;
-  /** The files after the change; unnamed files are unchanged. */
+  /** The files after the change. Other files are unchanged. */
   readonly fixed: Files;
   /** The test, which uses `same(found, wanted)` and `throws(run)`; "@/" is the workspace. */
   readonly test: string;
-  /** Files that look like a solution but are not, besides changing nothing. */
+  /** Files that look like a solution but are not. */
   readonly tempting?: Files;
 }
 
-/** Makes a task that is solved by changing the program in the workspace. */
 export function fixing(
   id: `fixing/${string}`,
   { request, files, fixed, test, tempting }: FixingParts,

@@ -29,7 +29,6 @@ export function hidden(
   return result;
 }
 
-/** Joins ten sentences into each paragraph. */
 export function paragraphs(sentences: readonly string[]): string {
   const all: string[] = [];
   for (let at = 0; at < sentences.length; at += 10) all.push(sentences.slice(at, at + 10).join(" "));

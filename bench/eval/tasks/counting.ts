@@ -2,8 +2,8 @@ import { type AgentTask, type Expectation, task } from "../agent_task.ts";
 import { counted, text } from "../expect/answers.ts";
 import { seeded } from "../seeded.ts";
 
-/* Tasks that aggregate many lines, by the rules of OOLONG. Only its meaning gives a line its label, and the answer is
- * a count, a most or least frequent label or a comparison. A count has partial credit. */
+/* Tasks that aggregate many lines, by the rules of OOLONG. Only the meaning of a line determines its label. The answer
+ * is a count, a most or least frequent label, or a comparison. A count has partial credit. */
 
 const PHRASES = {
   billing: ["I was charged twice for {}", "the invoice for {} has the wrong sum", "when is my money for {} returned"],
@@ -37,7 +37,7 @@ const ABOUT = `Each line of the text is a message of a user to a shop. Each belo
   LABELS.join(", ")
 }; the line does not say to which.`;
 
-/** Code that finds the label of each line, as a reader does. */
+/** The code finds the label of each line as a reader does. */
 const LABELLED = `const phrases = ${JSON.stringify(PHRASES)}
 const rows = context.split("\\n").map((line) => {
   const [, user, said] = /^User (\\d+): (.*)$/.exec(line)

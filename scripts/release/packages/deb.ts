@@ -5,7 +5,7 @@ import { joinBytes } from "../../../src/domain/kit/bytes.ts";
 import { type ArchiveOptions, type TarEntry, tarOf } from "../tar.ts";
 import { debianArchitecture } from "./debian_architecture.ts";
 
-/** The name of the package, since Debian has another program named vis with the same path. */
+/** Debian has another program named vis with the same path, so the package has another name. */
 const NAME = "vis-agent";
 
 const PROFILE = `/etc/apparmor.d/${NAME}`;

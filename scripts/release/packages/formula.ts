@@ -1,4 +1,4 @@
-/** The conditions of Homebrew by target; Windows has none. */
+/** Maps targets to the conditions of Homebrew. Windows has none. */
 const PLATFORMS: Readonly<Record<string, { readonly os: string; readonly cpu: string }>> = {
   "x86_64-unknown-linux-gnu": { os: "linux", cpu: "intel" },
   "aarch64-unknown-linux-gnu": { os: "linux", cpu: "arm" },
@@ -8,7 +8,6 @@ const PLATFORMS: Readonly<Record<string, { readonly os: string; readonly cpu: st
 
 export interface FormulaParts {
   readonly version: string;
-  /** The address at which the archives are published. */
   readonly baseUrl: string;
   readonly archives: readonly { readonly target: string; readonly name: string; readonly sha256: string }[];
 }

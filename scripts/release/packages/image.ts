@@ -12,13 +12,13 @@ export interface ImageParts extends ArchiveOptions {
   readonly version: string;
   readonly program: Uint8Array;
   readonly licences: Uint8Array;
-  /** The libraries and certificates. */
   readonly system: readonly TarEntry[];
 }
 
-/** Returns a container image and its name, in the format of `docker save`, which `podman load` reads too. It consists
- * of files alone, without a base image: no shell, no package manager, and nothing that belongs to root can be written.
- * The format of OCI has no health check, and podman drops it there. */
+/** Returns a container image and its name, in the format of `docker save`, which `podman load` reads too. OCI's format
+ * has no health check, and podman drops it there.
+ *
+ * The image has no base image, no shell and no package manager. Files that belong to root cannot be written. */
 export function imageOf(parts: ImageParts): { readonly name: string; readonly bytes: Uint8Array } {
   const { version, modifiedAt } = parts;
   const architecture = debianArchitecture(parts.target);
@@ -51,7 +51,7 @@ function settingsOf(version: string): object {
       `VIS_HOME=/${HOME}`,
       "VIS_LOG=info",
       "NO_COLOR=1",
-      "DENO_TLS_CA_STORE=system", // these are the certificates of the image, which operators can replace
+      "DENO_TLS_CA_STORE=system", // These are the certificates of the image, which operators can replace.
     ],
     Entrypoint: ["/usr/bin/vis"],
     Cmd: ["serve", "--profile", "locked", "--host", "0.0.0.0", "--cwd", "/srv/vis"],
@@ -71,7 +71,7 @@ function settingsOf(version: string): object {
   };
 }
 
-/** Every folder comes before its contents. */
+/** Every folder precedes its contents. */
 function rootOf({ program, licences, system }: ImageParts): readonly (TarEntry | TarFolder)[] {
   const text = (name: string, content: string): TarEntry => ({ name, bytes: encoded(content), executable: false });
   const files: readonly TarEntry[] = [

@@ -1,6 +1,6 @@
 import { type ArchiveOptions, type TarEntry, tarOf } from "../tar.ts";
 
-/** The name in the registry; a package for each platform adds its platform. */
+/** The name in the registry. A package for each platform adds its platform. */
 const NAME = "vis-agent";
 
 /** The fields `os`, `cpu` and `libc` of package.json, by target. */
@@ -17,7 +17,6 @@ export interface NpmParts extends ArchiveOptions {
   readonly programs: readonly { readonly target: string; readonly program: Uint8Array }[];
   /** README.md, LICENSE and third-party licences, by name. */
   readonly docs: Readonly<Record<string, Uint8Array>>;
-  /** The text of the script `bin/vis.js`. */
   readonly launcher: string;
 }
 

@@ -2,16 +2,15 @@ import { joinBytes } from "../../../src/domain/kit/bytes.ts";
 import type { TarEntry } from "../tar.ts";
 import { debianArchitecture } from "./debian_architecture.ts";
 
-/** The packages whose shared libraries the executable loads. */
+/** The executable loads the shared libraries of these packages. */
 const LIBRARIES = ["libc6", "libgcc-s1"];
 const CERTIFICATES = "ca-certificates";
-/** Matches libraries, which are found below /lib, where the loader is named by its path, even if the packages name
- * /usr/lib. */
+/** Matches libraries. The path of the loader is below /lib, even if the packages name /usr/lib. */
 const LIBRARY = /^(?:\/usr)?\/(lib(?:64)?\/(?:[^/]+\/)?[^/]+\.so(?:\.\d+)*)$/;
 
 /** Returns the files that an image needs besides the executable: shared libraries, certificates, and the records by
- * which scanners recognise the packages. They come from the Debian packages on this machine. Returns null if one of
- * them is not installed for the target. Certificates that were added to this machine are omitted. */
+ * which scanners recognise the packages. They are taken from the Debian packages on this machine, without certificates
+ * that were added to it. Returns null if a package is not installed for the target. */
 export async function systemFiles(target: string): Promise<readonly TarEntry[] | null> {
   const architecture = debianArchitecture(target);
   if (architecture === null) return null;
@@ -35,7 +34,7 @@ export async function systemFiles(target: string): Promise<readonly TarEntry[] |
   return files;
 }
 
-/** Returns the answer of dpkg-query, or null if there is no such package or no dpkg. */
+/** Returns the answer of dpkg-query; null for an unknown package, or without dpkg. */
 async function asked(what: string, name: string): Promise<string | null> {
   const asking = new Deno.Command("dpkg-query", { args: [what, name], stderr: "null" });
   const found = await asking.output().catch(() => null);
