@@ -210,7 +210,8 @@ export function compileFailure(stderr: string, target: string): string {
 
 /** Builds the executable and returns its path, one build at a time. */
 export async function compile(options: CompileOptions): Promise<string> {
-  await baseRuntimeFor(options.target ?? Deno.build.target, Deno.env.toObject()); // A wrong runtime fails before the bundle is made.
+  // A wrong runtime fails before the bundle is made.
+  await baseRuntimeFor(options.target ?? Deno.build.target, Deno.env.toObject());
   await Deno.mkdir(join(ROOT, "build"), { recursive: true });
   using lock = await Deno.open(join(ROOT, "build/.compile-lock"), { create: true, write: true });
   await lock.lock(true);

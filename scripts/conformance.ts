@@ -1,10 +1,10 @@
 /** `deno task conformance` runs programs through the sandbox and through plain Deno. It prints every difference that no
  * decision explains (docs/internals/conformance.md), and exits with 1 if it finds one.
  *
- * deno task conformance the corpus of tests/conformance/corpus
- * deno task conformance --package the packages of scripts/conformance_package.ts
- * deno task conformance --package test262-parser-tests@0.0.5
- * deno task conformance --folder ../test262 --only built-ins/Map --limit 500 --json dist/conformance.json */
+ *     deno task conformance                             the corpus of tests/conformance/corpus
+ *     deno task conformance --package                   the packages of scripts/conformance_package.ts
+ *     deno task conformance --package test262-parser-tests@0.0.5
+ *     deno task conformance --folder ../test262 --only built-ins/Map --limit 500 --json dist/conformance.json */
 import { CONFORMANCE_PACKAGES, fetchPackage } from "./conformance_package.ts";
 import { readCorpus } from "../tests/conformance/corpus/read_corpus.ts";
 import { differencesOf } from "../tests/conformance/programs/compare.ts";

@@ -1,11 +1,11 @@
 /** `deno task faults` tries to break the program's guarantees. It prints a table and exits with 1 if any count is not
  * 0.
  *
- * deno task faults all families in full, from source
- * deno task faults --compiled the executable
- * deno task faults --family pages one family in full, and its row of the page
- * deno task faults --quick a few tries of each
- * deno task faults --family schedules --seed 17 --tries 1 */
+ *     deno task faults                              all families in full, from source
+ *     deno task faults --compiled                   the executable
+ *     deno task faults --family pages               one family in full, and its row of the page
+ *     deno task faults --quick                      a few tries of each
+ *     deno task faults --family schedules --seed 17 --tries 1 */
 import { join } from "node:path";
 import { compiledLauncher, sourceLauncher } from "../tests/e2e/_launcher.ts";
 import { FAMILIES } from "../tests/faults/families/families.ts";

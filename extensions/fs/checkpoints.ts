@@ -146,7 +146,8 @@ export class Checkpoints {
       const isOld = mtime !== null && mtime.getTime() < oldest && join(this.#all, name) !== this.#folder;
       if (isOld) await Deno.remove(join(this.#all, name), { recursive: true }).catch(() => {});
     }
-    await Deno.writeTextFile(join(this.#folder, STAMP), "").catch(() => {}); // The folder of the workspace is created with its first change.
+    // The folder of the workspace is created with its first change.
+    await Deno.writeTextFile(join(this.#folder, STAMP), "").catch(() => {});
   }
 
   /** Runs once an hour, and after many changes, because reading all changes takes longer than one change. */

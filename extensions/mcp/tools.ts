@@ -278,7 +278,8 @@ export class ToolCache {
     { config, tools }: { readonly config: ServerConfig; readonly tools: readonly McpTool[] },
   ): Promise<void> {
     const kept = JSON.parse(JSON.stringify(tools.slice(0, MOST_SYMBOLS).map(({ symbol: _, ...tool }) => tool)));
-    await this.#env.store?.put(this.#keyOf(name, config), kept, GLOBAL).catch(() => {}); // The next conversation asks the server.
+    // The next conversation asks the server.
+    await this.#env.store?.put(this.#keyOf(name, config), kept, GLOBAL).catch(() => {});
   }
 
   /** Returns a key that depends on everything that determines the tools, but not on headers and variables. With `cwd`,

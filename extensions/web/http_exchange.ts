@@ -122,7 +122,8 @@ export async function readResponseBody(
     throw new Error(`The answer is encoded as ${coding.slice(0, 40)}, which Vis did not request`);
   }
   const first = await body.next();
-  if (first.done) return { bytes: new Uint8Array(), truncated: false }; // The encoding of an empty body is an empty body.
+  // The encoding of an empty body is an empty body.
+  if (first.done) return { bytes: new Uint8Array(), truncated: false };
   const unzip = createUnzip({ chunkSize: 64 << 10 });
   pipeline(Readable.from(after(first.value, body)), unzip, () => {}); // A failure surfaces when the body is read.
   return await collect(unzip, maxBytes);

@@ -208,7 +208,8 @@ function class6(groups: readonly number[]): AddressClass {
   if ((first & 0xe000) !== 0x2000) return "never";
   if (first === 0x2001 && second < 0x200) return "never"; // These are Teredo and other protocols.
   if (first === 0x2001 && second === 0xdb8) return "never"; // This is an address for documentation.
-  if (first === 0x2002) return class4(second * 65536 + third) === "public" ? "private" : "never"; // This is a 6to4 address.
+  // This is a 6to4 address.
+  if (first === 0x2002) return class4(second * 65536 + third) === "public" ? "private" : "never";
   return first === 0x3fff && second < 0x1000 ? "never" : "public";
 }
 

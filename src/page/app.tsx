@@ -1,10 +1,10 @@
 /* The web page, bundled for a browser. It is read in this order:
  *
  *   app.tsx           the start: the token, the address, the keys of the whole page
- *   store/            what is shown, as signals: `thread.ts` is the open conversation, `turn_and_steps.ts` one request
- *                     with its steps, `state.ts` the rest; `api.ts` has the calls of the server and what they return
- *   views/page.tsx    the parts of the page; `thread_view.tsx` and `turn.tsx` draw the conversation, `composer.tsx` is
- *                     where requests are written, `sidebar.tsx` lists and searches conversations
+ *   store/            the state, as signals: `thread.ts` is the open conversation, `turn_and_steps.ts` one request
+ *                     with its steps, `state.ts` the rest; `api.ts` has the calls of the server and their results
+ *   views/page.tsx    the parts of the page; `thread_view.tsx` and `turn.tsx` draw the conversation, `composer.tsx`
+ *                     is the input for requests, `sidebar.tsx` lists and searches conversations
  *   panels/           windows over the page: each file has a function that opens one with `view` of `dialogs.tsx`
  *   parts/            elements that all of them use: buttons, texts
  *
@@ -33,9 +33,9 @@ async function enter(): Promise<void> {
   await serverFacts.load();
   entry.value = { shows: "page", why: "" };
   await Promise.all([conversationList.load(), route({ anew: true })]);
-  if (matchMedia("(hover: hover)").matches) elements.request.current?.focus(); // a phone would open its keyboard
+  if (matchMedia("(hover: hover)").matches) elements.request.current?.focus(); // A phone would open its keyboard.
   performance.mark("vis-usable");
-  await serverFacts.loadModels().catch(() => {}); // without them, the server's own model serves
+  await serverFacts.loadModels().catch(() => {}); // Without a list of models, the server's own model serves.
 }
 
 /** Reads `#c=<conversation or branch>`, with `q` and `s` for the query and the step to show. `anew` also reloads the

@@ -15,7 +15,6 @@ const character = fc.nat(POINTS - 1).map(
   },
 );
 
-/** Generates texts of any characters. */
 export function anyText(limits: Pick<fc.StringConstraints, "minLength" | "maxLength"> = {}): fc.Arbitrary<string> {
   return fc.string({ ...limits, unit: character });
 }

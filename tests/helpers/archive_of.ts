@@ -7,7 +7,6 @@ import type { Branch, ConversationMaintenance } from "../../src/persistence/stor
 
 type Exporting = Pick<ConversationMaintenance, "exportConversation">;
 
-/** Returns the text of the archive of a conversation. */
 export async function archiveTextOf(store: Exporting, conversationId: string): Promise<string> {
   const pieces: string[] = [];
   await writeArchive((take) => store.exportConversation(conversationId, take), (piece) => {
@@ -17,7 +16,6 @@ export async function archiveTextOf(store: Exporting, conversationId: string): P
   return pieces.join("");
 }
 
-/** Returns the archive of a conversation as an object. */
 export async function archiveOf(store: Exporting, conversationId: string): Promise<ConversationArchive> {
   return JSON.parse(await archiveTextOf(store, conversationId));
 }
@@ -31,7 +29,6 @@ export async function exportedText<O>(
   return (await Array.fromAsync(make({ ...recording, queries: paged }, options))).join("");
 }
 
-/** Returns the whole text of an export. */
 export async function madeText(
   branch: Branch,
   how: { readonly conversations: Conversations; readonly format: ExportFormat },

@@ -5,9 +5,8 @@ const SUPPLIER = fileURLToPath(new URL("../../../shared/tools/compile-runtime", 
 
 export interface BaseRuntime {
   readonly ok: boolean;
-  /** The environment that scripts/compile.ts needs. */
   readonly env: Readonly<Record<string, string>>;
-  /** Why there is no runtime, for the name of the skipped test. */
+  /** The reason why no runtime exists, for the name of the skipped test. */
   readonly reason: string;
 }
 
@@ -31,7 +30,7 @@ export async function baseRuntime(): Promise<BaseRuntime> {
     : { ok: false, reason: "no base runtime; DENO_COMPILE and DENORT_BIN name one", env: {} };
 }
 
-/** Returns null if there is no supplier: `output` then throws at once instead of rejecting. */
+/** Returns null without a supplier, because `output` would then throw at once instead of rejecting. */
 async function supplied(): Promise<Deno.CommandOutput | null> {
   try {
     return await new Deno.Command(SUPPLIER, { stdin: "null" }).output();

@@ -4,18 +4,18 @@ import { baseRuntime } from "./base_runtime.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const OUTPUT = "dist/tests/vis";
-/** The sources of the executable; `deno.lock` represents the packages. */
+/** The sources of the executable. `deno.lock` represents the packages. */
 const SOURCES = ["src", "extensions", "scripts", "migrations", "main.ts", "deno.json", "deno.lock"];
 
 export interface CompiledProgram {
   readonly path: string;
-  /** Why there is no executable; "" if there is one. */
+  /** The reason why no executable exists; empty if one does. */
   readonly missing: string;
   /** Builds the executable if a source is newer. It is called before the first use. */
   ready(): Promise<void>;
 }
 
-/** Returns the executable, made once for all tests: test files are threads of one process, or come one after another. */
+/** Returns the executable, made once for all tests. Test files are threads of one process, or run one after another. */
 export async function compiledProgram(): Promise<CompiledProgram> {
   const runtime = await baseRuntime();
   const path = join(ROOT, OUTPUT);

@@ -11,7 +11,6 @@ import { CALL } from "./kill_script.ts";
 export interface Picture {
   /** The kind, scope and versions by name, with the values of all versions. */
   readonly variables: Readonly<Record<string, unknown>>;
-  /** The finished iterations in order. */
   readonly history: readonly unknown[];
   readonly outcomes: readonly unknown[];
   /** The requests and answers of the queries that ended with an answer. */
@@ -140,7 +139,7 @@ async function callsBelow(store: Store, { iterationId }: StoredIteration): Promi
 async function variablesOf(store: Store, branchId: string): Promise<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
   for (const { name, kind, scope, versions, code } of await store.variables(branchId)) {
-    if (name === "$query") continue; // it occurs once per query, and an interruption makes one more
+    if (name === "$query") continue; // It occurs once per query, and an interruption makes another query.
     const values = (await store.variableVersions(branchId, name)).map(({ version, image, code }) => {
       const { kind, source, reason, requires, root, bytes, summary } = image;
       return { version, code, kind, source, reason, requires, root, bytes: Array.from(bytes).join(), summary };

@@ -23,17 +23,15 @@ import {
   type ScriptedReply,
 } from "./scripted_provider.ts";
 
-/** The options of a test. */
 export interface EngineOptions {
   readonly path?: string;
-  /** The store to use instead of one at `path`. */
+  /** The store to use instead of a store at `path`. */
   readonly store?: Store;
   readonly extensions?: readonly Extension[];
   /** Wraps the registry of `extensions`. */
   readonly source?: (registry: ExtensionRegistry) => ExtensionSource;
   readonly settings?: Partial<QuerySettings>;
   readonly provider?: Provider;
-  /** Routes in addition to the root route. */
   readonly routes?: readonly ModelRoute[];
   readonly scripted?: ScriptedOptions;
   readonly router?: Partial<RouterOptions>;
@@ -41,15 +39,15 @@ export interface EngineOptions {
   readonly workspace?: string;
   /** The process that the engine claims to be; by default this one. */
   readonly owner?: ProcessOwner;
-  /** By default the real one, which starts a child once a block needs it: most queries of tests run none. */
+  /** By default the real sandbox, which starts a child once a block needs it. Most queries of tests run no block. */
   readonly openSandbox?: typeof openSandbox;
   readonly trySandbox?: () => void;
-  /** The command wall; without it, `env.spawn` is absent. */
+  /** The command wall. Without it, `env.spawn` is absent. */
   readonly spawn?: NonNullable<ConversationParts["spawn"]>;
   readonly programWalls?: NonNullable<ConversationParts["programWalls"]>;
   readonly approvalRules?: ApprovalRules;
   readonly repositoryRoot?: NonNullable<ConversationParts["repositoryRoot"]>;
-  /** Makes it a node of a database that several share. */
+  /** Makes the engine a node of a database that several nodes share. */
   readonly shared?: NonNullable<ConversationParts["shared"]>;
   /** Whether the process ends after one request, as in `vis run`. */
   readonly oneRequest?: boolean;

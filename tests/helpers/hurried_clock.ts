@@ -3,10 +3,9 @@ import type { RouterOptions } from "../../src/providers/router/router.ts";
 
 const NEVER_MS = 1e12;
 
-/** A clock for a router over real connections: its pauses end at once, and its limits for the wire are never reached. */
+/** A clock for a router over real connections. Its pauses end at once, and its limits for the wire are never reached. */
 export class HurriedClock {
   #now = 1_000_000;
-  /** The options for a router. */
   readonly options: Partial<RouterOptions> = {
     clock: this,
     firstTokenMs: NEVER_MS,

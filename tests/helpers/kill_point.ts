@@ -2,10 +2,9 @@
 export interface KillPoint {
   /** The 1-based step of the script. */
   readonly step: number;
-  /** Such as "request", "before endIteration", "block_started 0" or "within endIteration". */
+  /** Examples are "request", "before endIteration", "block_started 0" and "within endIteration". */
   readonly site: string;
-  /** Selects the occurrence, by default the first. For "within", the statement of the transaction. */
+  /** Selects the occurrence, by default the first. For "within", it is the statement of the transaction. */
   readonly nth?: number;
-  /** Whether to kill the sandbox first. */
   readonly child?: boolean;
 }

@@ -1,4 +1,4 @@
-/** A conversation of 12 iterations in three queries: its code contains everything that a kill may interrupt. */
+/** A conversation of 12 iterations in three queries. Its code contains everything that a kill may interrupt. */
 import type { VariableSource } from "../../src/environment/input_variables.ts";
 import { replyJson } from "./scripted_provider.ts";
 
@@ -9,7 +9,6 @@ export interface KillStep {
 
 const BIG = "'0123456789'.repeat(9_000)";
 
-/** The steps; step n is STEPS[n - 1]. */
 export const STEPS: readonly KillStep[] = [
   {
     blocks: [

@@ -7,9 +7,7 @@ import {
 } from "./scripted_provider.ts";
 
 export interface OracleScript {
-  /** Returns replies to iterations of the user's query and of sub-queries. */
   readonly iteration: (turn: OracleTurn) => string | Error | ScriptedReplyParts;
-  /** Returns replies to plain calls. */
   readonly plain?: (prompt: string) => string | Error | ScriptedReplyParts;
   readonly capabilities?: Partial<Capabilities>;
 }
@@ -21,7 +19,7 @@ export interface OracleTurn extends ScriptedRequest {
   readonly number: number;
 }
 
-/** Makes a provider whose replies depend only on the request, so that calls may come in any order. */
+/** Makes a provider whose replies depend only on the request, so that calls may arrive in any order. */
 export function oracleProvider({ iteration, plain = () => "", capabilities = {} }: OracleScript): ScriptedProvider {
   return scriptedProvider([], {
     capabilities,

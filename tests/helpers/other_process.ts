@@ -7,7 +7,7 @@ const usable = await new Deno.Command(UNSHARE, { args: [...FLAGS, "true"], stdou
   .then(({ success }) => success, () => false);
 
 /** Runs `code` in a separate process and, if the system allows it, in another process namespace, where its id is 1.
- * Resolves once the code has run. The process then does nothing until `end` ends it. */
+ * Resolves once the code has run. The process then waits until `end` ends it. */
 export async function otherProcess(code: string): Promise<{ end(): Promise<void> }> {
   const script = `${code}; console.log("ready"); for await (const _ of Deno.stdin.readable); Deno.exit(0)`;
   const deno = [Deno.execPath(), "eval", "--quiet", "--no-lock", "--no-check", "--ext=ts"];

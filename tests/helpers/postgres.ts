@@ -4,7 +4,6 @@ import { until } from "./until.ts";
 
 /** A PostgreSQL server of this test process, without a password, reached through a socket in its own folder. */
 export interface Postgres {
-  /** The folder of its data and its socket. */
   readonly folder: string;
   /** Makes an empty database. Returns its URL. */
   createDatabase(): Promise<string>;
@@ -13,28 +12,25 @@ export interface Postgres {
   sql(text: string, url?: string): Promise<string>;
   /** Ends the server: "fast" closes connections, "immediate" is a crash. */
   stop(mode: "fast" | "immediate"): Promise<void>;
-  /** Starts it again with the same data. */
   start(): Promise<void>;
 }
 
 export interface PostgresOptions {
-  /** The lines of postgresql.conf. */
   readonly settings?: readonly string[];
   /** The lines of pg_hba.conf, which decide who may connect how. */
   readonly access?: readonly string[];
-  /** A port of 127.0.0.1 on which it listens too. */
+  /** The port of 127.0.0.1 on which the server listens too. */
   readonly port?: number;
 }
 
 /** The folder of its programs; "" if it is not installed. */
 export const postgresFolder: string = binaries() ?? "";
 
-/** Why tests of PostgreSQL are ignored; "" if it can be started. */
+/** The reason why tests of PostgreSQL are ignored; empty if it can be started. */
 export const noPostgres: string = postgresFolder === ""
   ? "PostgreSQL 15 or newer is not installed (apt-get install postgresql)"
   : "";
 
-/** Defines a test on a server. */
 export type PostgresTest = (
   name: string,
   fn: (postgres: Postgres) => Promise<void>,
@@ -43,7 +39,7 @@ export type PostgresTest = (
 
 let usual: Promise<Postgres> | null = null;
 
-/** Returns the server of all files that have no options and share an isolate; null if there is none. It is called at
+/** Returns the server of all files that have no options and share an isolate; null without PostgreSQL. It is called at
  * the top of a file. */
 export async function usualPostgres(): Promise<Postgres | null> {
   return noPostgres === "" ? await (usual ??= startPostgres()) : null;
@@ -124,7 +120,7 @@ export async function startPostgres({ settings = [], access = [], port }: Postgr
   };
 }
 
-/** Returns the data of a server without databases, made once for all tests of this checkout: a copy takes a fifth of
+/** Returns the data of a server without databases, made once for all tests of this checkout. A copy takes a fifth of
  * the time. */
 async function emptyCluster(): Promise<string> {
   const made = join(ROOT, "build/postgres", basename(dirname(postgresFolder)));
@@ -151,7 +147,7 @@ async function copy(from: string, to: string): Promise<void> {
   if (!success) throw new Error(`cp failed: ${new TextDecoder().decode(stderr)}`);
 }
 
-/** Whether the server reports that it is ready in the file next to its data. */
+/** Returns whether the server reports that it is ready in the file next to its data. */
 async function isReady(data: string, pid: number): Promise<boolean> {
   const lines = (await Deno.readTextFile(join(data, "postmaster.pid")).catch(() => "")).split("\n");
   return lines[0] === `${pid}` && lines[7]?.trim() === "ready";
@@ -183,7 +179,7 @@ function command(
   return new Deno.Command("setpriv", { args: [...ordinary, path, ...args], ...options });
 }
 
-/** Returns the folder of the newest installed version that is new enough, as Debian's packages name it. */
+/** Returns the folder of the newest installed version that is new enough, in the place of Debian's packages. */
 function binaries(): string | null {
   const root = "/usr/lib/postgresql";
   try {

@@ -6,7 +6,6 @@ export interface RowsSum {
   readonly usage: Usage;
   readonly queries: number;
   readonly plainCalls: number;
-  /** The tokens of the largest call. */
   readonly largestCall: number;
 }
 

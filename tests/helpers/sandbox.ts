@@ -70,14 +70,14 @@ export interface TestSandboxOptions {
   readonly test?: SandboxTestOptions;
 }
 
-/** A sandbox with shorthands; `await using` closes it. */
+/** A sandbox with shorthands. `await using` closes it. */
 export class TestSandbox implements AsyncDisposable {
   #iteration = 1;
   #index = 0;
 
   constructor(readonly sandbox: Sandbox) {}
 
-  /** Returns the report of one block, by default the next one of iteration 1, with a limit of two seconds. */
+  /** Returns the report of one block, by default the next block of iteration 1, with a limit of two seconds. */
   run(code: string, options: Partial<Omit<BlockRun, "code">> = {}): Promise<RunReport> {
     if (options.iteration !== undefined && options.iteration !== this.#iteration) {
       this.#iteration = options.iteration;
@@ -121,17 +121,17 @@ export async function testSandbox(options: TestSandboxOptions = {}): Promise<Tes
   return new TestSandbox(sandbox);
 }
 
-/** True while a process with this id exists. */
+/** Returns whether a process with this id exists. */
 export function isAlive(pid: number): boolean {
   try {
-    // A zombie counts as ended: another process must reap it.
+    // A zombie counts as ended, because another process must reap it.
     return !/^State:\s+Z/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
   } catch {
     return false;
   }
 }
 
-/** Returns the bytes that this test file holds; other files of its process hold their own. */
+/** Returns the bytes that this test file holds. Other files of its process hold their own. */
 export function heldBytes(): number {
   const { heapUsed, external } = Deno.memoryUsage();
   return heapUsed + external;

@@ -13,39 +13,36 @@ export interface ScriptedReplyParts {
   readonly text: string;
   /** The native reasoning, streamed before the text. */
   readonly reasoning?: string;
-  /** Usage; missing fields are computed from the texts (4 characters per token). It counts from the start, even if the
-   * reply is cut off. */
+  /** The usage. Missing fields are computed from the texts (4 characters per token). It counts from the start, even if
+   * the reply is cut off. */
   readonly usage?: Partial<Usage>;
-  /** The delay before the first event; an abort ends it. */
+  /** The delay before the first event. An abort ends it. */
   readonly delayMs?: number;
-  /** The first event waits until this settles; an abort ends the wait. */
+  /** The first event waits until this settles. An abort ends the wait. */
   readonly after?: Promise<unknown>;
-  /** The second half of the text waits until this settles; an abort ends the wait. */
+  /** The second half of the text waits until this settles. An abort ends the wait. */
   readonly between?: Promise<unknown>;
   /** The number of characters per event (default 16). */
   readonly chunk?: number;
   readonly finish?: string;
-  /** An error that is thrown after everything above was streamed, instead of the end. */
+  /** The stream throws this error after everything above, instead of its end. */
   readonly failAfter?: Error;
 }
 
-/** A model reply. A function computes it from the request; an error is thrown instead of a reply. */
+/** A model reply. A function computes it from the request. An error is thrown instead of a reply. */
 export type ScriptedReply =
   | string
   | Error
   | ScriptedReplyParts
   | ((request: ScriptedRequest) => string | Error | ScriptedReplyParts);
 
-/** The request that one call received. */
 export interface ScriptedRequest {
   readonly model: string;
   readonly reasoning: ModelRequest["reasoning"];
   readonly messages: ModelRequest["messages"];
-  /** The message texts in order. */
   readonly texts: readonly string[];
   /** The text of the last message: the iteration's context. */
   readonly context: string;
-  /** UTF-8 bytes of all texts. */
   readonly bytes: number;
 }
 
@@ -96,7 +93,6 @@ export function replyJson(
   });
 }
 
-/** Returns a reply that answers at once. */
 export function final(answer: string): string {
   return replyJson([], { final: answer });
 }

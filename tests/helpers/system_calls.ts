@@ -31,7 +31,7 @@ export function call(name: TestedCall): number {
   return number;
 }
 
-/** The version of Landlock in the kernel; 0 without. Grants need 4. */
+/** The version of Landlock in the kernel; 0 without Landlock. Grants need 4. */
 export const LANDLOCK_ABI: number = landlockAbi();
 
 function landlockAbi(): number {

@@ -1,5 +1,5 @@
 /** Sends turns to one conversation of a database that other processes use too: `deno run -A turns_main.ts DATABASE
- * WORKSPACE COUNT`. Waits for a line on stdin, then prints a line per turn with its status and answer. */
+ * WORKSPACE COUNT`. It waits for a line on stdin, then prints a line per turn with its status and answer. */
 import { isAlive } from "../../src/app/session/process_owner.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { startEngine } from "./engine.ts";

@@ -47,12 +47,12 @@ const MARKS = 'a line of a hunk begins with " ", "-" or "+"';
 /** Returns the parts of a patch. It accepts files of a unified diff, as git and other programs print it. It also
  * accepts search/replace blocks, each after the path of its file, which applies to all blocks up to the next path:
  *
- * src/app.ts
- * <<<<<<< SEARCH
- * old lines
- * =======
- * new lines
- * >>>>>>> REPLACE
+ *     src/app.ts
+ *     <<<<<<< SEARCH
+ *     old lines
+ *     =======
+ *     new lines
+ *     >>>>>>> REPLACE
  *
  * An empty search creates a file. Codex's patches (`*** Update File: path`) are accepted too. Prose may surround the
  * parts. A line that could belong to a part but cannot be read throws Error with its number, so that no part is lost.

@@ -270,7 +270,8 @@ export class Kernel {
   attributes(descriptor: number): readonly string[] {
     const into = new Uint8Array(ATTRIBUTE_BYTES);
     const count = this.#symbols.buffered(this.#calls.flistxattr, descriptor, into, into.length);
-    if (count < 0) return this.#errno() === ERANGE ? ["more than fit"] : []; // Some file systems have no extended attributes.
+    // Some file systems have no extended attributes.
+    if (count < 0) return this.#errno() === ERANGE ? ["more than fit"] : [];
     return new TextDecoder().decode(into.subarray(0, count)).split("\0").filter((name) => name !== "");
   }
 
@@ -295,7 +296,8 @@ export class Kernel {
   reserve(descriptor: number, size: number): void {
     const done = this.#symbols.allocate(this.#calls.fallocate, descriptor, KEEP_SIZE, 0n, BigInt(size));
     const code = done < 0n ? this.#errno() : 0;
-    if (code in REASONS) throw this.#error("fallocate", { code, path: "" }); // Otherwise the file system cannot report a lack of room.
+    // Otherwise the file system cannot report a lack of room.
+    if (code in REASONS) throw this.#error("fallocate", { code, path: "" });
   }
 
   setSize(descriptor: number, size: number): void {

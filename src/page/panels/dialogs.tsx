@@ -24,17 +24,15 @@ export async function view(title: string, make: () => ComponentChildren | Promis
 interface Viewed {
   readonly title: string;
   readonly busy: boolean;
-  /** The content; null before there is any. */
+  /** The content; null while it loads. */
   readonly content: ComponentChildren;
   readonly fault: string;
   /** The number of views so far, so that a view that loads late does not replace a newer one. */
   readonly count: number;
 }
 
-/** The content of the window over the page. */
 const viewed = signal<Viewed>({ title: "", busy: false, content: null, fault: "", count: 0 });
 
-/** The window over the page. */
 export function Viewer(): JSX.Element {
   const { title, busy, content, fault, count } = viewed.value;
   const body = useRef<HTMLDivElement>(null);
@@ -88,21 +86,18 @@ export async function ask(
 
 interface Asked {
   readonly question: string;
-  /** The text; null for a confirmation. */
   readonly value: string | null;
   readonly verb: string;
   readonly count: number;
 }
 
-/** The content of the dialog. */
 const asked = signal<Asked>({ question: "", value: null, verb: "", count: 0 });
 
-/** The dialog that prompts for a text or a confirmation. */
 export function AskDialog(): JSX.Element {
   const { question, value, verb, count } = asked.value;
   const close = (answer: string): void => elements.ask.current?.close(answer);
   const onSubmit = (event: Event): void => {
-    event.preventDefault(); // the policy forbids submitting forms
+    event.preventDefault(); // The policy forbids submitting forms.
     close("yes");
   };
   return (

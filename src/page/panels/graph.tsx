@@ -9,10 +9,9 @@ import { showVariable } from "./variables.tsx";
 
 /** A graph with more nodes could be neither read nor drawn quickly. */
 const MAX_NODES = 300;
-/** At a smaller scale names are unreadable. */
+/** At a smaller scale, names are unreadable. */
 const READABLE = .65;
 
-/** Shows the sources of each variable as a graph. */
 export async function showGraph(conversation: string): Promise<void> {
   await view("Variable graph", async () => {
     const { nodes, edges } = await json<Graph>(inApi("conversations", conversation, "graph"));
@@ -76,7 +75,7 @@ interface DrawingProps {
   readonly open: (name: string) => void;
 }
 
-/** Draws a graph whose nodes can be opened; the edges of the node under the pointer or with the focus are marked. */
+/** Draws a graph whose nodes can be opened. It marks the edges of the node under the pointer or with the focus. */
 function Drawing({ placed, scale, open }: DrawingProps): JSX.Element {
   const { width, height, box, spots, links } = placed;
   const [lit, light] = useState<ReadonlySet<string>>(new Set());
@@ -167,7 +166,7 @@ function Node({ spot: { node, x, y }, box, open, light }: {
   );
 }
 
-/** Returns the path of an edge from the middle of one box down to the middle of the other; upward edges go around the
+/** Returns the path of an edge from the middle of one box down to the middle of the other. Upward edges go around the
  * side. */
 function curve({ from, to, via }: Link<GraphNode>, { width, height }: Layout<GraphNode>["box"]): string {
   if (to.y <= from.y) {

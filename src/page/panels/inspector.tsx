@@ -8,7 +8,6 @@ import { type ApiMessage, inApi, type Iteration, json, type StepMetadata } from 
 import type { Turn } from "../store/turn_and_steps.ts";
 import { view } from "./dialogs.tsx";
 
-/** Moves by this many steps from the shown one. */
 type StepBy = (by: number) => void;
 
 /** Shows everything about one iteration: the sent messages, the reply, its use and its context. */
@@ -96,7 +95,6 @@ function reply({ response, thinking, blocks }: Iteration): ComponentChildren {
   );
 }
 
-/** Shows the use of an iteration, and its context. */
 function StepFacts({ iteration }: { readonly iteration: Iteration }): JSX.Element {
   const { traces, blocks, metadata, createdAt, error } = iteration;
   const { extensions = [], notes = [] } = metadata;
@@ -186,7 +184,6 @@ function valueText(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** A titled list of names with their values. */
 function FactList(
   { title, rows }: { readonly title: string; readonly rows: Readonly<Record<string, string>> },
 ): JSX.Element {

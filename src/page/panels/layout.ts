@@ -18,7 +18,6 @@ interface Edge extends Named {
   readonly reads: string;
 }
 
-/** A place in a row, for a node or for an edge that passes (null). */
 interface Cell<T> extends Named {
   readonly node: T | null;
 }
@@ -73,8 +72,8 @@ function withPasses<T>(rows: Cell<T>[][], edges: readonly Edge[]): readonly Tie[
   });
 }
 
-/** Ranks by the longest path from nodes that read nothing; a name found again on the path to itself is not followed.
- * Nodes without an edge form the last row, where no edge passes behind them. */
+/** Ranks by the longest path from nodes that read no other node. A name found again on the path to itself is not
+ * followed. Nodes without an edge form the last row, where no edge passes behind them. */
 function ranked<T extends Named>(nodes: readonly T[], edges: readonly Edge[]): Cell<T>[][] {
   const reads = Map.groupBy(edges, ({ name }) => name);
   const ranks = new Map<string, number>();
@@ -88,7 +87,7 @@ function ranked<T extends Named>(nodes: readonly T[], edges: readonly Edge[]): C
   return [...rows, alone].filter((row) => row !== undefined && row.length > 0);
 }
 
-/** Uses an explicit stack: a chain may be longer than the call stack allows. */
+/** It uses an explicit stack, because a chain may be longer than the call stack allows. */
 function rankFrom(
   start: string,
   { reads, ranks }: { readonly reads: ReadonlyMap<string, readonly Edge[]>; readonly ranks: Map<string, number> },

@@ -5,10 +5,8 @@ import { coloured, plural, Pre, ShownDiff } from "../parts/texts.tsx";
 import { type ApiVersion, inApi, json, type Variable } from "../store/api.ts";
 import { view } from "./dialogs.tsx";
 
-/** The limit for listed rows. */
 const ROWS = 200;
 
-/** Shows the variables of a conversation, each with its versions. */
 export async function showVariables(conversation: string): Promise<void> {
   await view("Variables", async () => {
     const path = inApi("conversations", conversation, "variables");
@@ -19,7 +17,6 @@ export async function showVariables(conversation: string): Promise<void> {
   });
 }
 
-/** Shows one variable with all its versions. */
 export async function showVariable(conversation: string, name: string): Promise<void> {
   await view(name, async () => await versions(conversation, name));
 }
@@ -75,14 +72,13 @@ function Row(
   );
 }
 
-/** Loads the versions, newest first. */
 async function versions(conversation: string, name: string): Promise<JSX.Element> {
   const path = inApi("conversations", conversation, "variables", name);
   const { items } = await json<{ readonly items: readonly ApiVersion[] }>(path);
   return <>{items.toReversed().map((one) => <Version path={path} version={one} />)}</>;
 }
 
-/** Shows one version of a variable; `path` is the path of the variable in the API. */
+/** Shows one version of a variable. `path` is the path of the variable in the API. */
 function Version(
   { path, version: given }: { readonly path: string; readonly version: ApiVersion },
 ): JSX.Element {

@@ -13,7 +13,7 @@ export function Button({ run, children, ...given }: ButtonProps): JSX.Element {
 
 const SHOWN_MS = 1500;
 
-/** Copies a text to the clipboard; `text` returns it on click. */
+/** Copies a text to the clipboard. `text` returns it on click. */
 export function CopyButton(
   { text, ...given }: { readonly text: () => string; readonly class: string; readonly "aria-label"?: string },
 ): JSX.Element {
@@ -44,11 +44,9 @@ async function toClipboard(text: string): Promise<boolean> {
 
 interface CopyableProps {
   readonly what: string;
-  /** The `pre` element. */
   readonly children: ComponentChildren;
 }
 
-/** Code with a copy button in its corner. */
 export function Copyable({ what, children }: CopyableProps): JSX.Element {
   const node = useRef<HTMLDivElement>(null);
   const code = (): string => node.current?.querySelector("pre code")?.textContent ?? "";
@@ -62,13 +60,11 @@ export function Copyable({ what, children }: CopyableProps): JSX.Element {
 
 interface TabsProps {
   readonly label: string;
-  /** Functions that make the content of each tab. */
   readonly parts: Readonly<Record<string, () => ComponentChildren>>;
 }
 
 const STEPS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
 
-/** Tabs, one visible at a time. */
 export function Tabs({ label, parts }: TabsProps): JSX.Element {
   const names = Object.keys(parts);
   const [chosen, choose] = useState(names[0] ?? "");

@@ -1,4 +1,3 @@
-/** Components for texts: a word, a long text, code, a diff, Markdown. */
 import { type ComponentChildren, Fragment, type JSX, options } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { HIDDEN_CHARACTERS } from "../../domain/kit/text.ts";
@@ -33,12 +32,10 @@ function cleaned(children: ComponentChildren): ComponentChildren {
   return Array.isArray(children) ? children.map(cleaned) : children;
 }
 
-/** Returns a count with its word. */
 export function plural(count: number, word: string): string {
   return `${count.toLocaleString()} ${word}${count === 1 ? "" : "s"}`;
 }
 
-/** The number of characters of a text shown at once. */
 const SHOWN_CHARS = 20_000;
 
 /** Longer code is shown without colours. */
@@ -67,7 +64,7 @@ function unchanged(part: string): string {
   return part;
 }
 
-/** Shows a text unchanged; the keyboard can reach it, since it may scroll. */
+/** Shows a text unchanged. The keyboard can reach it, since it may scroll. */
 export function Pre({ label, text, show, ...given }: {
   readonly label: string;
   readonly text: string;
@@ -81,13 +78,12 @@ export function Pre({ label, text, show, ...given }: {
   );
 }
 
-/** Returns the end of a growing text: the whole is shown once it is complete. */
+/** Returns the end of a growing text. The whole text is shown once it is complete. */
 export function endOfText(text: string): string {
   return text.length > 2 * SHOWN_CHARS ? `… ${text.slice(-SHOWN_CHARS)}` : text;
 }
 
 const SIGNS = { added: "+", removed: "−", same: "" } as const;
-/** The number of lines of a file shown at once. */
 const SHOWN_LINES = 40;
 
 /** Shows a unified diff by file: counts, lines with numbers, and the changed words. */
@@ -139,7 +135,7 @@ function Line({ line }: { readonly line: DiffLine }): JSX.Element {
   );
 }
 
-/** Shows a comparison of two versions of a variable: a line that begins with ~ has changed. */
+/** Shows a comparison of two versions of a variable. A line that begins with ~ has changed. */
 export function ShownDiff({ label, text }: { readonly label: string; readonly text: string }): JSX.Element {
   return <Pre class="diff" label={label} text={text.trimEnd()} show={diffLines} />;
 }
@@ -150,12 +146,10 @@ function diffLines(text: string): ComponentChildren {
   ));
 }
 
-/** Returns the last part of a path. */
 export function folderName(path: string): string {
   return path.split(/[\\/]/).at(-1) ?? "";
 }
 
-/** Returns code with syntax colours. */
 export function coloured(code: string, language = "ts"): ComponentChildren {
   if (code.length > COLOURED_CHARS) return code;
   return codeSpans(code, language).map(({ kind, text }) =>
@@ -268,7 +262,7 @@ function inlinesOf(inlines: readonly MarkdownInline[]): ComponentChildren[] {
         return <s>{inlinesOf(one.inlines)}</s>;
       case "link":
         return link(one.href, inlinesOf(one.inlines));
-      case "image": // the page loads nothing from elsewhere
+      case "image": // The page loads no content of other servers.
         return link(one.src, one.alt === "" ? one.src : `${one.alt} (${new URL(one.src).host || one.src})`);
     }
   });

@@ -30,13 +30,13 @@ export class Refused extends Error {
     this.name = "Refused";
   }
 
-  /** Whether the same request may succeed later: a proxy gives such a response while the server restarts. */
+  /** Whether the same request may succeed later. A proxy gives such a response while the server restarts. */
   get isPassing(): boolean {
     return this.status >= 500 || this.status === 429;
   }
 }
 
-/** Whether the server has no such resource. */
+/** Returns whether the server has no such resource. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Refused && error.status === 404;
 }
@@ -104,7 +104,7 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** Returns the response as data; the schema of the route defines `T`. */
+/** Returns the response as data. The schema of the route defines `T`. */
 export async function json<T>(path: string, options?: RequestOptions): Promise<T> {
   return await (await request(path, options)).json();
 }
@@ -117,12 +117,12 @@ const PAUSES_MS = [250, 1000, 2000, 4000, 8000];
 
 interface Followed {
   readonly conversation: string;
-  /** Known from the first event on if `response` began the query. */
+  /** The id is known from the first event on if `response` began the query. */
   readonly queryId?: string;
   readonly response?: Response;
-  /** Aborted when the result is no longer shown: the connection ends, but the query continues. */
+  /** Aborts when the result is no longer shown. The connection then ends, but the query continues. */
   readonly signal: AbortSignal;
-  /** Called when the connection is lost and when it is restored. */
+  /** Reports that the connection is lost, or restored. */
   lost(is: boolean): void;
 }
 
@@ -195,7 +195,7 @@ function eventOf(part: string, seen: Seen): readonly QueryEvent[] {
   return [event];
 }
 
-/** Types of the API for the page; they come from the schemas of the server. */
+/** The types of the API for the page, inferred from the schemas of the server. */
 export type ApiConversationList = z.infer<typeof schema.ConversationListSchema>;
 
 export type ApiListedConversation = ApiConversationList["items"][number];
@@ -288,6 +288,5 @@ export interface Iteration extends Omit<Stored, "blocks" | "traces" | "metadata"
 
 export interface QueryPage {
   readonly items: readonly ApiQuery[];
-  /** The number of earlier ones. */
   readonly before: number;
 }

@@ -1,18 +1,16 @@
 import { signal } from "@preact/signals";
 import { hasMarkdown, type MarkdownBlock } from "../../markdown/tree.ts";
 
-/** Time between two readings of a text that grows. */
+/** The time between two readings of a text that grows. */
 const PAUSE_MS = 200;
 /** The server reads no more characters at once. */
 const MAX_CHARS = 30_000;
 
 type Tree = readonly MarkdownBlock[];
 
-/** The known parts of an answer that is being written. */
 interface Drawn {
   /** The trees of the finished parts, each of which was read once. */
   readonly finished: readonly Tree[];
-  /** The tree of the part behind them. */
   readonly rest: Tree;
 }
 
@@ -21,7 +19,7 @@ const NOTHING: Drawn = { finished: [], rest: [] };
 /** An answer as it arrives, drawn as Markdown as soon as it has some. */
 export class DraftAnswer {
   readonly text = signal("");
-  /** Null while the text is drawn as it is. */
+  /** Null while the text is drawn without Markdown. */
   readonly drawn = signal<Drawn | null>(null);
   readonly #parse: (texts: readonly string[]) => Promise<readonly Tree[]>;
   readonly #pause: () => Promise<void>;
@@ -31,13 +29,12 @@ export class DraftAnswer {
   #finished = 0;
   #follows = false;
 
-  /** `parse` returns the trees of texts; `pause` is called between two calls of it. */
+  /** `parse` returns the trees of texts. `pause` is called between two calls of it. */
   constructor(parse: (texts: readonly string[]) => Promise<readonly Tree[]>, pause = pauseBetween) {
     this.#parse = parse;
     this.#pause = pause;
   }
 
-  /** Sets the text so far. */
   set(text: string): void {
     if (!text.startsWith(this.#read)) this.#forget();
     this.text.value = text;
@@ -50,7 +47,7 @@ export class DraftAnswer {
     this.drawn.value = null;
   }
 
-  /** Reads the text until it grows no more. Once that fails, the text is drawn as it is. */
+  /** Reads the text until it grows no more. Once that fails, the text is drawn without Markdown. */
   async #follow(): Promise<void> {
     this.#follows = true;
     try {
@@ -69,7 +66,7 @@ export class DraftAnswer {
     if (text.length - from > MAX_CHARS) throw new Error("Cannot draw the draft: it is too long");
     const end = finishedLength(text, from);
     const [made = [], rest = []] = await this.#parse([text.slice(from, end), text.slice(end)]);
-    if (from !== this.#finished || !this.text.value.startsWith(text)) return; // it began again
+    if (from !== this.#finished || !this.text.value.startsWith(text)) return;
     const { finished } = this.drawn.value ?? NOTHING;
     this.drawn.value = { finished: end > from ? [...finished, made] : finished, rest };
     this.#finished = end;

@@ -23,7 +23,7 @@ export function askToken(why = ""): void {
   void drawn().then(() => elements.token.current?.focus());
 }
 
-/** Reports every error; a refused token is handled separately. */
+/** Reports every error. A refused token is handled separately. */
 export async function guarded<T>(work: () => T | Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -35,16 +35,13 @@ export async function guarded<T>(work: () => T | Promise<T>): Promise<T | undefi
   }
 }
 
-/** The text of the line below the thread. */
 export const saidStatus = signal({ text: "", bad: false });
 
-/** Shows one line about progress or an error. */
 export function say(text: string, { bad = false } = {}): void {
   saidStatus.value = { text, bad };
 }
 
 const about = signal<ApiServer | null>(null);
-/** The names of all models, as "provider/name". */
 const models = signal<readonly string[]>([]);
 
 async function load(): Promise<void> {
@@ -57,7 +54,6 @@ async function loadModels(): Promise<void> {
   models.value = items.flatMap(({ provider, models }) => models.map(({ name }) => `${provider}/${name}`));
 }
 
-/** The server of the page. */
 export const serverFacts = { about, models, load, loadModels };
 
 const LIMITS = ["maxIterations", "maxCostUsd", "timeoutMs"] as const;
@@ -73,7 +69,6 @@ export const choices = {
   limits: signal<Readonly<Partial<Record<LimitName, number>>>>({}),
 };
 
-/** Returns the choices in the form of a request. */
 export function chosen(): Readonly<Record<string, unknown>> {
   const { plan, model, reasoning, limits } = choices;
   return {
@@ -90,7 +85,7 @@ export function chosenWorkspace(): string | null {
   return workspaces.length > 1 ? choices.workspace.value || (workspaces[0] ?? null) : null;
 }
 
-/** The folder of a new conversation; "" until the server has told its facts. */
+/** The folder of a new conversation; "" until the server's facts are loaded. */
 export function newFolder(): string {
   return chosenWorkspace() ?? serverFacts.about.value?.workspace ?? "";
 }
@@ -122,7 +117,6 @@ function showList(open: boolean): void {
 /** The list of the sidebar. `isOpen` matters on a narrow screen only. */
 export const conversationList = { items, next, isOpen, load: loadList, more, show: showList };
 
-/** Other tabs of this server in the same browser. */
 const others = new BroadcastChannel("vis");
 
 /** Informs other tabs that a conversation has changed, is new or was deleted. */
@@ -130,12 +124,11 @@ export function tellTabs(): void {
   others.postMessage({ changed: true });
 }
 
-/** Calls `changed` whenever another tab reports a change. */
 export function onTabs(changed: () => void): void {
   others.addEventListener("message", changed);
 }
 
-/** The elements that other components focus, scroll or open. */
+/** Other components focus, scroll or open these elements. */
 export const elements = {
   actions: createRef<HTMLDetailsElement>(),
   ask: createRef<HTMLDialogElement>(),
@@ -146,7 +139,7 @@ export const elements = {
   viewer: createRef<HTMLDialogElement>(),
 };
 
-/** Resolves when earlier changes are in the document: components are drawn in a microtask. */
+/** Resolves when earlier changes are in the document. Components are drawn in a microtask. */
 export async function drawn(): Promise<void> {
   await Promise.resolve();
   await Promise.resolve();

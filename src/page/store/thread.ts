@@ -24,7 +24,6 @@ interface Facts extends ApiConversation {
   readonly branches?: ConversationDetail["branches"];
 }
 
-/** The open conversation of the page. */
 class Thread {
   readonly id = signal<string | null>(null);
   /** The facts; null for a new conversation, or if they could not be fetched. */
@@ -35,7 +34,7 @@ class Thread {
   /** The number of earlier requests that are not shown. */
   readonly earlier = signal(0);
   readonly running = signal(false);
-  /** Scrolls its view; set while the view is drawn. */
+  /** Scrolls the view of the thread. It is set while the view is drawn. */
   scroller: { readonly node: HTMLElement; toEnd(): void; keepEnd(): void } | null = null;
   /** Aborts the reading of the shown conversation when another one is opened. */
   #shown = new AbortController();
@@ -50,7 +49,8 @@ class Thread {
     onTabs(look);
     document.addEventListener("visibilitychange", () => !document.hidden && this.id.value !== null && look());
     const again = (): void => {
-      setTimeout(() => void this.#look().catch(() => {}).finally(again), LOOK_MS); // the next one may reach the server
+      // The next look may reach the server.
+      setTimeout(() => void this.#look().catch(() => {}).finally(again), LOOK_MS);
     };
     again();
   }
@@ -99,7 +99,7 @@ class Thread {
     if (running) await this.#follow(running.text, running);
   }
 
-  /** Fetches earlier requests; the visible text keeps its place. */
+  /** Fetches earlier requests. The visible text keeps its place. */
   async more(): Promise<void> {
     const shown = this.#shown;
     const before = this.earlier.value;
@@ -116,11 +116,10 @@ class Thread {
     if (node) node.scrollTop += node.scrollHeight - height;
   }
 
-  /** `taken` is called once the server has accepted it. */
+  /** `taken` is called once the server has accepted the request. */
   async send(
     text: string,
     { images = [], only, taken = () => {} }: {
-      /** Images as data URLs. */
       readonly images?: readonly string[];
       readonly only?: "plan" | "review" | undefined;
       readonly taken?: () => void;
@@ -199,7 +198,7 @@ class Thread {
     await request(inApi("conversations", conversation, "approvals", id), { method: "POST", body });
   }
 
-  /** Whether no request is under way and no answer is being read. */
+  /** Returns whether no request is running and no answer is being read. */
   #isSettled(): boolean {
     return !this.running.value || this.turns.value.at(-1)?.running.value === true;
   }
@@ -252,11 +251,11 @@ class Thread {
     const shown = this.#shown;
     const made = await json<ApiConversation>(inApi("conversations"), { method: "POST", body });
     this.#changed();
-    if (shown !== this.#shown) return made.conversationId; // something else was opened meanwhile
+    if (shown !== this.#shown) return made.conversationId; // Other content was opened meanwhile.
     this.id.value = made.conversationId;
     this.shows.value = "turns";
     history.pushState(null, "", `#c=${made.conversationId}`);
-    const title = text.slice(0, 100); // this is the title until it has one
+    const title = text.slice(0, 100); // This is the title until the server makes one.
     this.#opened(title, { ...made, title });
     return made.conversationId;
   }
@@ -274,7 +273,7 @@ class Thread {
     } finally {
       if (shown === this.#shown) this.#busy(false);
     }
-    await this.#changedElsewhere(); // it has a title now, and a message that came too late is a request
+    await this.#changedElsewhere(); // The conversation has a title now, and a message that came too late is a request.
   }
 
   /** Reloads, since another tab or another program may have added a request. */
@@ -312,7 +311,7 @@ class Thread {
       const lost = (is: boolean) =>
         !signal.aborted && say(is ? "Connection lost. Reconnecting…" : "Working…", { bad: is });
       for await (const events of queryEvents({ conversation, signal, lost, ...from })) {
-        if (signal.aborted) return; // another conversation is open; this one continues
+        if (signal.aborted) return; // Another conversation is open. This query continues.
         const asked = turn.question.value;
         batch(() => events.forEach((event) => turn.take(event)));
         if (asked !== turn.question.value) say(turn.question.value ? "Waiting for your answer" : "Working…");
@@ -343,10 +342,8 @@ class Thread {
   }
 }
 
-/** The thread of this tab. */
 export const thread = new Thread();
 
-/** The number of queries that are fetched at a time. */
 const PAGE = 30;
 
 async function storedConversation(id: string): Promise<ConversationDetail> {
@@ -376,12 +373,11 @@ async function look(conversation: string): Promise<void> {
 
 type Undone = Pick<UndoPreview, "files" | "kept">;
 
-/** Undoes the changes; resolves with the restored files, and the kept ones. */
+/** Undoes the changes. Resolves with the restored files, and the kept ones. */
 async function undo(conversation: string, { changes }: UndoPreview): Promise<Undone> {
   return await change(conversation, { changes: changes.map(({ id }) => id) });
 }
 
-/** Reapplies the changes that were undone last. */
 async function redo(conversation: string): Promise<Undone> {
   return await change(conversation, { redo: true });
 }
@@ -392,7 +388,6 @@ async function change(conversation: string, body: unknown): Promise<Undone> {
   return done;
 }
 
-/** File changes of the open conversation. */
 export const changes = { latest, load, look, undo, redo };
 
 /** Resolves when signals have made the condition true. It may be false again by then, so the caller checks again. */

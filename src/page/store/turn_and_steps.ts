@@ -13,22 +13,18 @@ const STEP_PX = 180;
 
 const made = { count: 0 };
 
-/** A message sent while the query ran. */
 interface SentMeanwhile {
   readonly text: string;
-  /** The step that read it; null if none has yet. */
+  /** The step that read the message; null until a step has. */
   readonly step: number | null;
 }
 
 /** A request and its result, from the events or the row of its query. */
 export class Turn {
   readonly running = signal(false);
-  /** Whether its steps are shown. */
   readonly open = signal(false);
-  /** The number of steps so far. */
   readonly count = signal(0);
   readonly tokens = signal<number | null>(null);
-  /** The present activity in a few words. */
   readonly doing = signal("");
   /** The time since it began in milliseconds, in whole seconds. */
   readonly elapsed = signal(0);
@@ -37,30 +33,28 @@ export class Turn {
   readonly question = signal<ApprovalQuestion | null>(null);
   /** The list of tasks that the model keeps while it works. */
   readonly plan = signal<readonly PlanItem[]>([]);
-  /** The answer as it arrives. */
   readonly draft = new DraftAnswer(async (texts) => {
     return (await json<ApiMarkdown>(inApi("markdown"), { method: "POST", body: { texts } })).trees;
   });
   /** False while the model writes the answer, which may still be refused. */
   readonly isAccepted = signal(false);
-  /** The end; null until it has ended. */
+  /** The end; null while the query runs. */
   readonly end = signal<TurnEnd | null>(null);
   /** The steps that are on the server. */
   readonly boxes = signal<readonly StepBox[]>([]);
   /** The steps that arrived as events. */
   readonly live = signal<readonly LiveStep[]>([]);
   readonly key = made.count++;
-  /** The element; set while it is drawn. */
+  /** The element of the turn; null unless it is drawn. */
   node: HTMLElement | null = null;
   #progress = new QueryProgress();
   #clock: ReturnType<typeof setInterval> | undefined;
 
-  /** The id; null until its query has begun. */
   queryId: string | null = null;
 
   constructor(readonly conversation: string, readonly request: string) {}
 
-  /** Makes the turn of a query that has ended; its steps are fetched when they are opened. */
+  /** Makes the turn of a query that has ended. Its steps are fetched when they are opened. */
   static ended(
     conversation: string,
     query: TurnEnd & Pick<ApiQuery, "text" | "queryId" | "steered">,
@@ -72,19 +66,18 @@ export class Turn {
     return turn;
   }
 
-  /** Begins the turn; `at` is its start. */
+  /** Begins the turn. `at` is its start. */
   begin(at: number): void {
     this.running.value = true;
     this.open.value = true;
     this.#clock = setInterval(() => this.elapsed.value = Math.max(0, Date.now() - at), 1000);
   }
 
-  /** Draws the answer, read as Markdown. */
   drawAnswer(answerTree: NonNullable<TurnEnd["answerTree"]>): void {
     if (this.end.value !== null) this.end.value = { ...this.end.value, answerTree };
   }
 
-  /** Sends it a message, and resolves once a step has read it. Resolves with false if its query ended first; the
+  /** Sends the query a message, and resolves once a step has read it. Resolves with false if the query ended first; the
    * message is then a request. */
   async tell(text: string): Promise<boolean> {
     this.steered.value = [...this.steered.value, { text, step: null }];
@@ -98,7 +91,7 @@ export class Turn {
     return isRead;
   }
 
-  /** Handles an event. `started` starts over: after a lost connection, events may arrive again, from rows. */
+  /** Handles an event. `started` starts over, because rows may repeat events after a lost connection. */
   take(event: QueryEvent): void {
     if (event.type === "started" && !isChild(event)) this.#restart(event.queryId);
     this.#progress.take(event);
@@ -114,7 +107,7 @@ export class Turn {
     if (isEnd(event)) this.#finish(event.result);
   }
 
-  /** Shows or hides the steps; the steps of an ended query are on the server. */
+  /** Shows or hides the steps. The steps of an ended query are on the server. */
   showSteps(open: boolean): void {
     this.open.value = open;
     const { end, boxes } = this;
@@ -135,7 +128,7 @@ export class Turn {
     this.boxes.value = [...this.boxes.value, this.#box(from, height)];
   }
 
-  /** Marks messages as read by a step, in the order in which they were sent; another tab may have sent this one. */
+  /** Marks messages as read by a step, in the order in which they were sent. Another tab may have sent this one. */
   #read(text: string, step: number | null): void {
     const all = this.steered.value;
     const at = all.findIndex((one) => one.step === null && one.text === text);
@@ -190,32 +183,27 @@ export class Turn {
   }
 }
 
-/** An iteration in its drawn form. */
 export interface ShownStep {
   readonly number: number;
   readonly nudges: readonly string[];
   readonly thinking: string;
   readonly blocks: readonly {
     readonly code: string;
-    /** False while the model is writing it. */
+    /** False while the model is writing the step. */
     readonly whole: boolean;
     readonly result: BlockResult | null;
-    /** The last lines that the running call printed; "" if there are none. */
+    /** The last lines that the running call printed; "" if it printed none. */
     readonly printing: string;
-    /** A summary of its calls so far. */
     readonly tally: BlockTally;
-    /** The changes of files by the step. */
     readonly diffs: readonly string[];
   }[];
   readonly children: readonly StepChild[];
-  /** The activity of the step, or its end, in words. */
   readonly line: string;
   readonly reason: string | null;
-  /** While it runs, only the end of long texts is shown. */
+  /** While the step runs, only the end of long texts is shown. */
   readonly live: boolean;
 }
 
-/** Returns a stored iteration in its drawn form. */
 export function shownStored({ iteration, thinking, blocks, traces, metadata, error }: Iteration): ShownStep {
   const ms = [...traces, ...blocks.map(({ result }) => result)].reduce((sum, one) => sum + one.ms, 0);
   const outcome = metadata.outcome ?? "running";
@@ -237,7 +225,7 @@ function endOf(outcome: string, ms: number): string {
 
 /** An iteration of a running query: the facts that `QueryProgress` has about it, and the line about its activity. */
 export class LiveStep {
-  /** Counts changes: the step itself is changed in place. */
+  /** Counts changes, because the step itself is changed in place. */
   readonly changes = signal(0);
   readonly #step: Step;
   readonly #nudges: string[] = [];
@@ -261,7 +249,6 @@ export class LiveStep {
     return { number, nudges: this.#nudges, thinking, blocks, children, line: this.#line, reason, live: true };
   }
 
-  /** Handles an event that `progress` has already handled. */
   take(event: QueryEvent, progress: QueryProgress): void {
     this.changes.value++;
     if (event.parentQueryId !== undefined) return;
@@ -277,7 +264,6 @@ export class LiveStep {
   }
 }
 
-/** The number of steps in a box. */
 export const BOX_STEPS = 20;
 
 /** Some steps of a query, fetched when they come near the viewport. Until then they are a box of their height. */
@@ -288,7 +274,7 @@ export class StepBox {
   #filling: Promise<void> | null = null;
   readonly #load: (after: number, limit: number) => Promise<readonly Iteration[]>;
 
-  /** `from` is the number of steps before it; `load` returns the stored iterations after a number. */
+  /** `from` is the number of steps before it. `load` returns the stored iterations after a number. */
   constructor(
     readonly from: number,
     { height, load }: {
@@ -316,7 +302,7 @@ export class StepBox {
   async #fetch(): Promise<void> {
     try {
       const items = await this.#load(this.from, BOX_STEPS);
-      if (this.#filling !== null) this.items.value = items; // otherwise it left the viewport meanwhile
+      if (this.#filling !== null) this.items.value = items; // Otherwise the box left the viewport meanwhile.
     } catch (error) {
       this.#filling = null;
       this.fault.value = error instanceof Error ? error.message : String(error);

@@ -15,10 +15,10 @@ import {
   typedRequest,
 } from "./suggestions.tsx";
 
-/** The input for requests; `children` are above it. */
+/** The input for requests. `children` are above it. */
 export function Composer({ children }: { readonly children: ComponentChildren }): JSX.Element {
   useLayoutEffect(() => {
-    addEventListener("resize", grow); // lines wrap differently then
+    addEventListener("resize", grow);
     return () => removeEventListener("resize", grow);
   }, []);
   const running = thread.running.value;
@@ -63,7 +63,6 @@ export function Composer({ children }: { readonly children: ComponentChildren })
   );
 }
 
-/** Puts a text into the input, to be edited or sent. */
 export function putRequest(text: string): void {
   const area = elements.request.current;
   if (area === null) return;
@@ -79,7 +78,7 @@ function grow(): void {
   if (area.scrollHeight > 0) area.style.height = `${area.scrollHeight + area.offsetHeight - area.clientHeight}px`;
 }
 
-/** Attaches pasted or dropped images; everything else is left to the browser. */
+/** Attaches pasted or dropped images. The browser handles everything else. */
 function take(event: Event, from: DataTransfer | null): void {
   const files = [...from?.files ?? []];
   if (files.length === 0) return;
@@ -92,7 +91,7 @@ function take(event: Event, from: DataTransfer | null): void {
 function onKey(event: KeyboardEvent): void {
   if (!event.isComposing && suggestionKey(event)) {
     event.preventDefault();
-    event.stopPropagation(); // Esc also cancels a request
+    event.stopPropagation(); // Esc also cancels a request.
     return;
   }
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
@@ -120,7 +119,7 @@ async function send(): Promise<void> {
         taken: () => state.taken = true,
       });
     } catch (error) {
-      if (!state.taken && area.value === "") area.value = typed; // keeps what was typed
+      if (!state.taken && area.value === "") area.value = typed; // It keeps the typed text.
       if (!state.taken) attached.value = [...images, ...attached.value];
       grow();
       throw error;
@@ -128,7 +127,6 @@ async function send(): Promise<void> {
   });
 }
 
-/** The images of the next request; one click removes one. */
 function AttachedImages(): JSX.Element | null {
   if (attached.value.length === 0) return null;
   return (
@@ -142,7 +140,6 @@ function AttachedImages(): JSX.Element | null {
   );
 }
 
-/** Opens the browser's choice of files. */
 function AttachButton(): JSX.Element {
   const files = useRef<HTMLInputElement>(null);
   return (
@@ -155,7 +152,7 @@ function AttachButton(): JSX.Element {
         ref={files}
         onChange={({ currentTarget }) => {
           const chosen = [...currentTarget.files ?? []];
-          currentTarget.value = ""; // the same file can be chosen again
+          currentTarget.value = ""; // The same file can be chosen again.
           void attach(chosen);
         }}
       />
@@ -174,7 +171,6 @@ interface AttachedImage {
   readonly url: string;
 }
 
-/** The images of the next request. */
 const attached = signal<readonly AttachedImage[]>([]);
 
 /** Attaches suitable files and reports why the others are unsuitable. Returns false if none of the files is an image. */
@@ -215,7 +211,6 @@ const LIMITS: readonly (readonly [LimitName, string, number])[] = [
   ["timeoutMs", "Minutes", 60_000],
 ];
 
-/** The choices for the next requests: plan, model, workspace, limits. */
 function RequestOptions(): JSX.Element {
   const { plan } = choices;
   return (
@@ -246,7 +241,6 @@ function Models(): JSX.Element | null {
 
 const LEVELS = [["", "Thinking"], ["quick", "Quick"], ["balanced", "Balanced"], ["deep", "Deep"]] as const;
 
-/** The choice of how thoroughly the model thinks. */
 function Reasoning(): JSX.Element {
   const { reasoning } = choices;
   return (
@@ -273,7 +267,6 @@ function Choice({ id, label, chosen, choose, children }: {
   readonly label: string;
   readonly chosen: string;
   readonly choose: (value: string) => void;
-  /** The values and their names. */
   readonly children: readonly (readonly [string, string])[];
 }): JSX.Element {
   return (

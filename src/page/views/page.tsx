@@ -14,11 +14,9 @@ import { Latest, ThreadView } from "./thread_view.tsx";
 
 interface PageProps {
   readonly enter: (token: string) => void;
-  /** Begins a new conversation. */
   readonly fresh: () => void;
 }
 
-/** The whole page, with its panels. */
 export function Page({ enter, fresh }: PageProps): JSX.Element {
   return (
     <>
@@ -88,7 +86,6 @@ function Branches(): JSX.Element {
   );
 }
 
-/** Asks for the token; `enter` receives it. */
 function EntryView({ enter }: { readonly enter: (token: string) => void }): JSX.Element {
   const { shows, why } = entry.value;
   const onSubmit = (event: Event): void => {
@@ -114,7 +111,7 @@ function EntryView({ enter }: { readonly enter: (token: string) => void }): JSX.
 
 const FORMATS = { md: "Export as Markdown", html: "Export as HTML", json: "Export as archive" };
 
-/** The menu of the open conversation; `fresh` is called after a deletion. */
+/** The menu of the open conversation. `fresh` is called after a deletion. */
 function ActionsMenu({ fresh }: { readonly fresh: () => void }): JSX.Element {
   useLayoutEffect(() => {
     const onClick = ({ target }: Event): void => {

@@ -9,7 +9,6 @@ import { thread } from "../store/thread.ts";
 
 const words = signal("");
 
-/** The sidebar with the list of conversations; `fresh` begins a new one. */
 export function Sidebar({ fresh }: { readonly fresh: () => void }): JSX.Element {
   const { isOpen, next } = conversationList;
   const facts = serverFacts.about.value;
@@ -84,7 +83,7 @@ function onFilterKey(event: KeyboardEvent): void {
   const wanted = elements.filter.current?.value.trim() ?? "";
   if (event.key === "ArrowDown") return move(event, 1);
   if (event.key !== "Enter" || wanted === "") return;
-  event.preventDefault(); // otherwise it would press the button that closes the menu
+  event.preventDefault(); // Otherwise the key would press the button that closes the menu.
   void search(wanted);
 }
 
@@ -123,7 +122,6 @@ function toggleTheme(): void {
   localStorage.setItem(KEY, next);
 }
 
-/** Searches all conversations. */
 async function search(words: string): Promise<void> {
   await view(`Results for “${words}”`, async () => {
     const { items } = await json<{ readonly items: readonly ApiSearchHit[] }>(
@@ -175,7 +173,7 @@ const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "Step details": { "← →": "previous or next step" },
 };
 
-/** Shows the keyboard shortcuts. On a Mac ⌘ works like Ctrl. */
+/** Shows the keyboard shortcuts. On a Mac, ⌘ works like Ctrl. */
 export async function showKeys(): Promise<void> {
   await view("Keyboard shortcuts", () => Object.entries(KEYS).map(([place, keys]) => group(place, keys)));
 }

@@ -21,9 +21,9 @@ interface Shown {
   readonly from: number;
 }
 
-/** The suggestions; null if there are none. */
+/** The suggestions; null without any. */
 const shown = signal<Shown | null>(null);
-/** The user's own prompts, read once for each name that is typed. */
+/** The user's own prompts, read once for each typed name. */
 const opened: { prompts: Promise<readonly Prompt[]> | null } = { prompts: null };
 
 const COMMANDS: readonly Prompt[] = [
@@ -34,11 +34,10 @@ const SLASH = /^\/([a-z0-9-]*)$/;
 const FILE = /(?:^|[\s(])@([^\s@"]*)$/;
 const ID = "suggestions";
 
-/** Suggests completions for the text before the cursor. */
 export async function suggest(): Promise<void> {
   const area = elements.request.current;
   const [start, before] = typedBefore(area);
-  const found = await suggestedFor(before).catch(() => null); // the user can type without suggestions
+  const found = await suggestedFor(before).catch(() => null); // The user can type without suggestions.
   if (typedBefore(area)[1] !== before || typedBefore(area)[0] !== start) return;
   shown.value = found === null || found.items.length === 0 ? null : { ...found, at: 0 };
 }
@@ -76,7 +75,7 @@ async function prompts(): Promise<readonly Prompt[]> {
   return (await json<ApiPromptList>(`${inApi("prompts")}?${place()}`)).items;
 }
 
-/** Handles a key while suggestions are shown; returns false if it has another meaning. */
+/** Handles a key while suggestions are shown. Returns false if it has another meaning. */
 export function suggestionKey({ key }: KeyboardEvent): boolean {
   const now = shown.value;
   if (now === null) return false;
@@ -105,12 +104,12 @@ function choose(at: number): void {
 
 interface TypedRequest {
   readonly text: string;
-  /** If present, the request changes nothing and has this purpose. */
+  /** If present, the request changes no files and has this purpose. */
   readonly only?: "plan" | "review";
 }
 
-/** Returns the typed request: `/name words` is the user's prompt of that name, `/plan words` asks for a plan, and
- * `/review target` for a review. */
+/** Returns the typed request. `/name words` is the user's prompt of that name, `/plan words` asks for a plan, and
+ * `/review target` asks for a review. */
 export async function typedRequest(typed: string): Promise<TypedRequest> {
   const [, name = "", words = ""] = /^\/([a-z][a-z0-9-]*)(?:\s+([^]*))?$/.exec(typed.trim()) ?? [];
   if (name === "") return { text: typed };
@@ -120,7 +119,6 @@ export async function typedRequest(typed: string): Promise<TypedRequest> {
   return name === "review" ? { text: reviewRequest(words.trim()), only: name } : { text: typed };
 }
 
-/** Returns attributes for the input of the suggestions. */
 export function suggestionAttributes(): {
   readonly "aria-autocomplete": "list";
   readonly "aria-controls"?: string;
@@ -146,7 +144,7 @@ export function Suggestions(): JSX.Element | null {
             if (at === now.at) node?.scrollIntoView({ block: "nearest" });
           }}
           onMouseDown={(event) => {
-            event.preventDefault(); // the input keeps the keyboard
+            event.preventDefault(); // The input keeps the keyboard.
             choose(at);
           }}
         >

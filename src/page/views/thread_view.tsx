@@ -7,11 +7,10 @@ import { thread } from "../store/thread.ts";
 import { putRequest } from "./composer.tsx";
 import { revealStep, TurnView } from "./turn.tsx";
 
-/** The limit for pages of turns to fetch when looking for one. */
+/** The limit for pages of turns that a search for one fetches. */
 const MAX_PAGES = 20;
 const end = signal<End | null>(null);
 
-/** The requests of the open conversation and their results. */
 export function ThreadView(): JSX.Element {
   useLayoutEffect(() => {
     const { current } = elements.thread;
@@ -54,7 +53,6 @@ function Content(): JSX.Element | null {
   }
 }
 
-/** The button that returns to the end. */
 export function Latest(): JSX.Element {
   const isAway = end.value?.away.value ?? false;
   return (
@@ -64,7 +62,7 @@ export function Latest(): JSX.Element {
   );
 }
 
-/** Scrolls a query, or one of its steps, into view; fetches older ones until it is found. */
+/** Scrolls a query, or one of its steps, into view. It fetches older queries until it finds the query. */
 export async function reveal(queryId: string, step: number): Promise<void> {
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const turn = thread.turns.value.find((one) => one.queryId === queryId);
@@ -86,7 +84,7 @@ const IDEAS = [
   "Which dependencies are no longer used?",
 ];
 
-/** Content of an empty conversation. Choosing an idea puts it into the input, to be edited or sent. */
+/** The content of an empty conversation. A chosen idea becomes the text of the input, to be edited or sent. */
 function Hello(): JSX.Element {
   return (
     <div class="hello">
@@ -104,7 +102,6 @@ function Hello(): JSX.Element {
 
 /** A distance in pixels that still counts as the end. */
 const NEAR = 80;
-/** The time until an opened element is drawn. */
 const DRAWN_MS = 200;
 
 /** Keeps the end of a scrolling element in view while the user is there, and offers a way back to it. */
@@ -151,7 +148,7 @@ class End {
     return scrollHeight - scrollTop - clientHeight;
   }
 
-  /** Only scrolling up leaves the end: more content may have been added below before a scroll event arrives. The
+  /** Only scrolling up leaves the end, because content may have been added below before a scroll event arrives. The
    * browser may change the top but not the distance to the end. It keeps a text in place while others above it change
    * their height. */
   #measure(): void {
@@ -159,7 +156,7 @@ class End {
     const below = this.#below;
     if (below < 2) this.#isAt = true;
     else if (top < this.#top && below > this.#rest) this.#isAt = false;
-    else if (top > this.#top && below < this.#rest - 1 && below < NEAR) this.#isAt = true; // heights have fractions
+    else if (top > this.#top && below < this.#rest - 1 && below < NEAR) this.#isAt = true; // Heights have fractions.
     this.#top = top;
     this.#rest = below;
     this.away.value = (!this.#isAt || !this.#runs()) && below >= this.node.clientHeight / 2;

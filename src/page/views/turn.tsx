@@ -34,7 +34,7 @@ import {
   type Turn,
 } from "../store/turn_and_steps.ts";
 
-/** A request and its result. The last one of a conversation can be run again, or continued if it was interrupted. */
+/** A request and its result. The last request of a conversation can be run again, or continued if it was interrupted. */
 export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: boolean }): JSX.Element {
   const kinds = ["turn", turn.running.value && "running", last && "last"];
   return (
@@ -96,7 +96,6 @@ function working({ count, tokens, doing, elapsed }: Turn): string {
   return parts.filter((part) => part !== "").join(" · ");
 }
 
-/** Formats a time as "12 s" or "3 min 05 s". */
 function clockText(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   const rest = String(seconds % 60).padStart(2, "0");
@@ -105,7 +104,7 @@ function clockText(ms: number): string {
 
 const PLAN_MARKS = { done: "☑", now: "▸", open: "☐" };
 
-/** The model's list of tasks while the request runs; its line says how far it is. */
+/** The model's list of tasks while the request runs. Its line shows the progress. */
 function Plan({ turn }: { readonly turn: Turn }): JSX.Element | null {
   const items = turn.plan.value;
   if (items.length === 0) return null;
@@ -134,7 +133,6 @@ function Asking({ turn }: { readonly turn: Turn }): JSX.Element {
   );
 }
 
-/** The answer of a query, or the part of it that has arrived. */
 function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
   const end = turn.end.value;
   if (end === null) {
@@ -163,7 +161,7 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
   );
 }
 
-/** The part of an answer that has arrived: as it is at first, then as Markdown. */
+/** The part of an answer that has arrived: plain at first, then as Markdown. */
 function Draft({ turn: { draft, isAccepted } }: { readonly turn: Turn }): JSX.Element | null {
   const [text, drawn] = [draft.text.value, draft.drawn.value];
   useLayoutEffect(() => thread.scroller?.keepEnd(), [drawn]);
@@ -177,7 +175,7 @@ function Draft({ turn: { draft, isAccepted } }: { readonly turn: Turn }): JSX.El
   );
 }
 
-/** Blocks that stay as they are: they are drawn once. */
+/** The blocks do not change, so they are drawn once. */
 function Finished({ tree }: { readonly tree: readonly MarkdownBlock[] }): JSX.Element {
   return useMemo(() => <Markdown blocks={tree} />, [tree]);
 }
@@ -187,7 +185,7 @@ function isGood({ status, reason, noAnswer }: TurnEnd): boolean {
   return !noAnswer && (status === "done" || reason === "max_iterations" || reason === "error_budget");
 }
 
-/** Shows an approval of an extension; `answer` receives the decision and the reason. */
+/** Shows an approval of an extension. `answer` receives the decision and the reason. */
 function Question({ question, answer }: {
   readonly question: ApprovalQuestion;
   readonly answer: (given: ApprovalAnswer) => void;
@@ -219,8 +217,8 @@ function Question({ question, answer }: {
 
 const MOST_NAMED = 8;
 
-/** Shows the files that a query changed, with the way to undo the changes. Appears only for the query with the latest
- * changes. */
+/** Shows the files that a query changed, with the way to undo the changes. It appears only for the query with the
+ * latest changes. */
 function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
   const { value } = changes.latest;
   useLayoutEffect(() => thread.scroller?.keepEnd(), [value]);
@@ -243,7 +241,7 @@ function summary({ files }: UndoPreview): string {
 }
 
 async function undo(conversation: string): Promise<void> {
-  const found = await changes.load(conversation); // others may have changed the files meanwhile
+  const found = await changes.load(conversation); // Others may have changed the files meanwhile.
   if (found.fault !== null) throw new Error(found.fault);
   const named = namedFiles(found.files.map(({ path }) => path));
   const question = [`Undo the changes of ${named}?`, keptText(found, "It keeps")].join(" ").trimEnd();
@@ -252,7 +250,6 @@ async function undo(conversation: string): Promise<void> {
   say([`Undid the changes of ${plural(undone.files.length, "file")}`, keptText(undone)].filter(Boolean).join(". "));
 }
 
-/** Offers to reapply the changes that were undone last. */
 function Undone({ turn: { conversation } }: { readonly turn: Turn }): JSX.Element | null {
   const { undone = [] } = changes.latest.value ?? {};
   if (undone.length === 0) return null;
@@ -277,7 +274,6 @@ function namedFiles(paths: readonly string[]): string {
 /** A query with more steps than this has a field to look up a step by number. */
 const MANY_STEPS = 40;
 
-/** The reasons for a missing answer. */
 const WHY: Readonly<Partial<Record<QueryReason, string>>> = {
   max_iterations: "step limit reached",
   error_budget: "too many errors",
@@ -296,7 +292,6 @@ const WHY: Readonly<Partial<Record<QueryReason, string>>> = {
   forked: "forked here",
 };
 
-/** Shows the use of a query that has ended, and its actions. */
 function TurnFooter({ turn }: { readonly turn: Turn }): JSX.Element {
   const end = turn.end.value;
   if (end === null) return <footer />;
@@ -343,7 +338,7 @@ function factsOf({ status, reason, ms, usage, costUsd, confidence }: TurnEnd): s
   return parts.join(" · ");
 }
 
-/** Shows the steps of a query. Only steps near the viewport are on the page; the others are empty boxes of their
+/** Shows the steps of a query. Only steps near the viewport are on the page. The others are empty boxes of their
  * height, filled from the server when they come near. */
 function Steps({ turn }: { readonly turn: Turn }): JSX.Element {
   const live = useRef<HTMLDivElement>(null);
@@ -388,7 +383,6 @@ function Box({ box, turn }: { readonly box: StepBox; readonly turn: Turn }): JSX
   );
 }
 
-/** Scrolls a step into view. */
 export async function revealStep(turn: Turn, number: number): Promise<void> {
   turn.showSteps(true);
   await drawn();
@@ -404,7 +398,6 @@ export async function revealStep(turn: Turn, number: number): Promise<void> {
   node?.querySelector("button")?.focus({ preventScroll: true });
 }
 
-/** An iteration: the model's thinking, its blocks and their results. */
 function StepView({ step, turn }: { readonly step: ShownStep; readonly turn: Turn }): JSX.Element {
   const { number, nudges, thinking, blocks, children, line, reason, live } = step;
   const fork = () => guarded(() => thread.fork(turn, number));
@@ -453,7 +446,7 @@ function Block({ number, code, whole, result, printing, diffs, tally }: ShownSte
   );
 }
 
-/** Shows the results of the calls of a block, and the output of the failed ones. */
+/** Shows the results of the calls of a block, and the output of the failed calls. */
 function Calls({ tally: { text, output, failed, refused } }: { readonly tally: BlockTally }): JSX.Element {
   const [mark, word] = failed ? ["✗", "failed"] : refused ? ["–", "refused"] : ["✓", "succeeded"];
   return (
@@ -467,7 +460,6 @@ function Calls({ tally: { text, output, failed, refused } }: { readonly tally: B
   );
 }
 
-/** A unified diff in a text. */
 const DIFF = /(?:"""\n)?--- .*\n\+\+\+ .*\n(?:@@ .*(?:\n[ +\\-].*)*\n?)+(?:"""|)/g;
 
 /** `marked` means that it has its own mark. Next to a failed call, a value has none. `drawn` means that the changes are

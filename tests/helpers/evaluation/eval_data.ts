@@ -1,5 +1,3 @@
-/** A task of the evaluation: context, question and correct answer. */
-
 export interface EvalTask {
   readonly request: string;
   readonly context: string;
@@ -9,7 +7,7 @@ export interface EvalTask {
 
 const FILLER = "Nothing of note happened on this day, and the clerk wrote so in the book. ";
 
-/** Hides a code in a text of exactly this many characters; `at` is its relative position, from 0 to 1. */
+/** Hides a code in a text of exactly this many characters. `at` is its relative position, from 0 to 1. */
 export function needleTask(chars: number, at: number): EvalTask {
   const needle = "The access code is 730519. ";
   const before = Math.floor((chars - needle.length) * at);
@@ -49,7 +47,7 @@ interface Line {
   readonly text: string;
 }
 
-/** Returns questions of users; a line does not state which kind its question is. */
+/** Returns questions of users. A line does not state which kind its question is. */
 function questionLines(count: number, users: number): readonly Line[] {
   const random = numbers(count * 31 + users);
   return Array.from({ length: count }, () => {
@@ -62,7 +60,6 @@ function questionLines(count: number, users: number): readonly Line[] {
   });
 }
 
-/** Asks for the number of lines of each kind. */
 export function countTask(lines: number): EvalTask {
   const all = questionLines(lines, 50);
   const expected = KINDS.map((kind) => [kind, all.filter((line) => line.kind === kind).length] as const)
@@ -75,7 +72,7 @@ export function countTask(lines: number): EvalTask {
   };
 }
 
-/** Asks for all pairs of users who both requested a place, which is more text than any cap permits. */
+/** Asks for all pairs of users who both requested a place, which is more text than any limit permits. */
 export function pairTask(lines: number, users: number): EvalTask {
   const all = questionLines(lines, users);
   const asked = [...new Set(all.filter(({ kind }) => kind === "place").map(({ user }) => user))].sort((a, b) => a - b);

@@ -2,8 +2,8 @@ import { ProviderError } from "../../../src/domain/errors.ts";
 import type { EvalContext } from "./eval_context.ts";
 import type { JournalRow, ReadContext } from "./read_context.ts";
 
-/** The input of a policy: the user's request and the context message, nothing else. A policy keeps no state, so a wrong
- * journal, index or handover makes it fail. */
+/** The input of a policy: only the user's request and the context message. A policy keeps no state, so a wrong journal,
+ * index or handover makes it fail. */
 export interface EvalInput {
   readonly request: string;
   readonly context: EvalContext;
@@ -19,11 +19,10 @@ export interface PolicyReply {
 /** A fixed way to work on one kind of request. */
 export interface EvalPolicy {
   readonly takes: RegExp;
-  /** Decides on a reply; throws `ProviderError` if the context lacks necessary parts. */
+  /** Throws `ProviderError` if the context lacks necessary parts. */
   decide(turn: EvalInput): PolicyReply;
 }
 
-/** Returns the decision of a policy, in the format of a model's reply. */
 export function replyText({ thinking, code = [], final, answerType = "text" }: PolicyReply): string {
   return JSON.stringify({
     thinking,
@@ -32,12 +31,11 @@ export function replyText({ thinking, code = [], final, answerType = "text" }: P
   });
 }
 
-/** Returns the error for a context without the parts that a policy needs: the query must fail visibly. */
+/** Returns the error for a context without the parts that a policy needs. The query must fail visibly. */
 export function stuck(why: string): ProviderError {
   return new ProviderError(`Cannot continue the evaluation: ${why}`, { code: "server", retryable: false });
 }
 
-/** Returns the journal's last row, which must have succeeded. */
 export function lastValue({ journal }: ReadContext): JournalRow {
   const row = journal.at(-1);
   if (row === undefined) throw stuck("the journal shows no result");

@@ -1,6 +1,5 @@
 /** An executed block, as a policy sees it. */
 export interface JournalRow {
-  /** The number of the row, 1-based. */
   readonly number: number;
   readonly code: string;
   readonly failed: boolean;
@@ -8,12 +7,9 @@ export interface JournalRow {
   readonly outcome: string;
 }
 
-/** A row of the variable index. */
 export interface IndexRow {
   readonly name: string;
-  /** The declaration keyword: const, let, var, function or class. */
   readonly declaration: string;
-  /** The value, shape or signature as shown. */
   readonly shown: string;
   /** The text after the version: the first line of the comment before the declaration. */
   readonly doc: string;

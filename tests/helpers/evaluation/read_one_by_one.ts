@@ -3,7 +3,7 @@ import { type EvalInput, type EvalPolicy, lastValue, type PolicyReply, stuck } f
 
 const ONE_BY_ONE = /\bread (\d+) files named (\S*#\S*?),? one per iteration/i;
 
-/** A benchmark: each iteration keeps another file in a variable and reads it. */
+/** Keeps another file in a variable and reads it in each iteration, for a benchmark. */
 export const readOneByOne: EvalPolicy = {
   takes: ONE_BY_ONE,
   decide({ request, context }: EvalInput): PolicyReply {

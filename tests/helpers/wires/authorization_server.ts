@@ -13,7 +13,6 @@ export interface Guarded extends AsyncDisposable {
   readonly valid: { access: string; refresh: string };
   /** Every token and code that was issued. */
   readonly given: string[];
-  /** Changes of the metadata of the authorization server. */
   readonly metadata: Record<string, unknown>;
   denies: boolean;
   /** Logs in like the user: opens the address, and returns the browser's next address. */

@@ -1,10 +1,10 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Frees everything that is no longer reachable. */
+/** Frees every object that is no longer reachable. */
 export async function collectGarbage(): Promise<void> {
   setFlagsFromString("--expose-gc");
   const collect: () => void = runInNewContext("gc");
-  await new Promise((done) => setTimeout(done, 0)); // values of the current job count as reachable
+  await new Promise((done) => setTimeout(done, 0)); // Values of the current job count as reachable.
   collect();
 }

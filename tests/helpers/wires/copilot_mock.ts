@@ -1,7 +1,6 @@
 /** GitHub's device login, its token exchange and the chat service behind it, on loopback. */
 export interface CopilotMock extends AsyncDisposable {
   readonly url: string;
-  /** The requests, oldest first. */
   readonly requests: readonly { readonly path: string; readonly headers: Headers; readonly body: string }[];
   /** The responses of /login/oauth/access_token, in order; the last one repeats. */
   readonly polls: Record<string, unknown>[];
@@ -14,7 +13,7 @@ export interface CopilotMock extends AsyncDisposable {
     readonly expiresAt?: number;
     readonly api?: string;
   };
-  /** The tokens that the chat service accepts; each exchange adds one. */
+  /** The tokens that the chat service accepts. Each exchange adds one. */
   readonly good: Set<string>;
   readonly exchanged: number;
 }

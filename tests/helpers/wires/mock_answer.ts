@@ -4,7 +4,6 @@ import type { MockReply, MockRequest } from "./wire_mock.ts";
 /** The number of pieces of an endless reply, which still ends for a client that never leaves. */
 const ENDLESS_PIECES = 8_192;
 
-/** A response before it is sent. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -17,8 +16,8 @@ interface Call {
   readonly wire: MockWire;
 }
 
-/** Returns the response for a reply; null if the connection should be closed. Waits as long as the reply's faults
- * require; `signal` is aborted when the client is gone. */
+/** Returns the response for a reply; null if the connection should be closed. It waits as long as the reply's faults
+ * require. `signal` is aborted when the client is gone. */
 export async function answerOf(reply: MockReply, call: Call): Promise<Answer | null> {
   const { fault } = reply;
   if (fault === "no_answer") return null;

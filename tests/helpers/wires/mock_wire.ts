@@ -1,14 +1,12 @@
 import type { MockCounts, MockReply, MockRequest } from "./wire_mock.ts";
 
-/** A server-sent event of a reply. */
 export interface MockEvent {
   readonly event?: string;
   readonly data: object | string;
 }
 
-/** The format of a service's replies; the content is in the `MockReply`. */
+/** The format of a service's replies. The content is in the `MockReply`. */
 export interface MockWire {
-  /** The path of the base URL. */
   readonly base: string;
   isRequest(pathname: string): boolean;
   keyOf(headers: Readonly<Record<string, string>>): string | undefined;
@@ -18,17 +16,16 @@ export interface MockWire {
   isStreamed(asked: MockRequest): boolean;
   events(reply: MockReply, asked: MockRequest): Iterable<MockEvent>;
   whole(reply: MockReply, asked: MockRequest): object;
-  /** Returns the body of an error. */
   failure(status: number, error: Readonly<Record<string, unknown>>): object;
   /** Returns an error in the middle of a stream. */
   errorEvent(error: Readonly<Record<string, unknown>>): MockEvent;
-  /** Whether an event marks the end of the stream, after another one with the finish reason. */
+  /** Returns whether an event marks the end of the stream, after another event with the finish reason. */
   isMark(event: MockEvent): boolean;
   /** A keep-alive, or a note that clients must skip. */
   readonly ping: MockEvent;
 }
 
-/** Returns the counts of a reply; 4 characters per token if it has none of its own. */
+/** Returns the counts of a reply, or 4 characters per token if it has no own counts. */
 export function countsOf(reply: MockReply, asked: MockRequest): MockCounts {
   if (reply.counts) return reply.counts;
   const input = asked.texts.reduce((sum, text) => sum + Math.ceil(text.length / 4), 0);

@@ -1,4 +1,3 @@
-/** Serves OpenAI's chat completions as a real HTTP server. */
 import { openAiChatWire } from "./openai_chat_wire.ts";
 import { type MockOptions, startWireMock, type WireMock } from "./wire_mock.ts";
 

@@ -1,9 +1,8 @@
-/** The mock as a program: prints its base URL and serves until it is killed.
+/** Runs the mock as a program, which prints its base URL and serves until it is killed.
  *
  *     deno run -A tests/helpers/wires/openai_mock_main.ts SCRIPT.json              replies from a list
  *     deno run -A tests/helpers/wires/openai_mock_main.ts --policy FILE.ts         replies from a function (default export)
- *     … --log FILE                                                           one JSON line per request
- */
+ *     … --log FILE                                                           one JSON line per request */
 import { type MockHandler, type MockReply, startOpenAiMock } from "./openai_mock.ts";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -16,12 +16,12 @@ export interface MockReply {
   readonly counts?: MockCounts;
   /** The number of characters per event (default 24). */
   readonly chunk?: number;
-  /** "stop" (default), "length" and "content_filter" are translated for every service; other values are sent
+  /** "stop" (default), "length" and "content_filter" are translated for every service. Other values are sent
    * unchanged. */
   readonly finish?: string;
   /** The delay before the first token, after the headers were sent. */
   readonly delayMs?: number;
-  /** The status to send instead of a reply; 200 with `body` replaces the reply as well. */
+  /** The status to send instead of a reply. A status of 200 with `body` replaces the reply as well. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -30,13 +30,11 @@ export interface MockReply {
   readonly fault?: MockFault;
   /** The line end; by default "\n". */
   readonly lineEnd?: "\n" | "\r\n" | "\r";
-  /** A text to send as a comment before each event. */
   readonly comment?: string;
   /** Whether the connection stays open after the last event. */
   readonly holdsOpen?: true;
   /** The delay between the last event and the end of the body. */
   readonly endsAfterMs?: number;
-  /** The model that the reply names. */
   readonly model?: string;
 }
 
@@ -53,10 +51,10 @@ export type MockFault =
   | "cut"
   /** The stream ends in the middle, cleanly. */
   | "ends_early"
-  /** There is no finish reason, but `[DONE]`. */
+  /** The stream has no finish reason, but `[DONE]`. */
   | "no_finish"
   | "garbage_chunk"
-  /** A JSON chunk of another shape comes first, then the rest of the reply. */
+  /** A JSON chunk of another shape precedes the rest of the reply. */
   | "ping"
   /** The stream has an error object in its middle. */
   | "error_chunk"
@@ -66,27 +64,27 @@ export type MockFault =
   | "prose"
   /** The answer is one JSON object although a stream was requested. */
   | "not_streamed"
-  /** Nothing is sent, not even headers, until the client leaves. */
+  /** The server sends no bytes, not even headers, until the client leaves. */
   | "no_headers"
   /** The connection is closed without an answer. */
   | "no_answer"
-  /** Headers are sent, then nothing until the client leaves. */
+  /** The server sends headers, and no more bytes until the client leaves. */
   | "no_token"
-  /** Half of the text is sent, then nothing until the client leaves. */
+  /** The server sends half of the text, and no more bytes until the client leaves. */
   | "silence"
-  /** The reply has a finish reason, but nothing marks the end of the stream, and the connection stays open. */
+  /** The reply has a finish reason, but no mark of the end of the stream, and the connection stays open. */
   | "stays_open"
-  /** The reply has a finish reason, but nothing marks the end of the stream, and the connection is reset. */
+  /** The reply has a finish reason, but no mark of the end of the stream, and the connection is reset. */
   | "cut_at_end"
   /** The middle event is repeated endlessly. */
   | "endless"
-  /** Half of the text is sent, then a line without an end. */
+  /** The server sends half of the text, then a line without an end. */
   | "endless_line"
-  /** Half of the text is sent, then an event without an end. */
+  /** The server sends half of the text, then an event without an end. */
   | "endless_event"
   | "endless_comments"
   | "endless_pings"
-  /** Endless JSON is sent instead of a stream, or with an error status. */
+  /** The server sends endless JSON instead of a stream, or with an error status. */
   | "endless_body"
   /** Every byte is written separately. */
   | "bytewise";
@@ -100,37 +98,32 @@ export interface MockRequest {
   readonly headers: Readonly<Record<string, string>>;
   // deno-lint-ignore no-explicit-any
   readonly body: any;
-  /** The message texts in order. */
   readonly texts: readonly string[];
   /** The text of the last message: the iteration's context. */
   readonly context: string;
-  /** The number of bytes of the whole body. */
   readonly bytes: number;
 }
 
 export type MockHandler = (request: MockRequest) => string | MockReply | Promise<string | MockReply>;
 
 export interface MockOptions {
-  /** One reply for all requests, or a queue; an empty queue answers 410 with a message. */
+  /** One reply for all requests, or a queue. An empty queue answers 410 with a message. */
   readonly reply?: string | MockReply | readonly (string | MockReply)[];
   readonly handler?: MockHandler;
   readonly models?: readonly string[];
   /** The valid key; any other key gets 401. */
   readonly key?: string;
-  /** Called for each chat request before it is answered. */
+  /** It is called for each chat request before it is answered. */
   readonly onRequest?: (request: MockRequest) => void;
-  /** Called each time a whole stream was passed to the system. */
+  /** It is called each time a whole stream was passed to the system. */
   readonly onReplied?: () => void;
 }
 
 export interface WireMock {
   /** The address, including the version path. */
   readonly baseUrl: string;
-  /** The chat requests so far. */
   readonly requests: readonly MockRequest[];
-  /** The number of requests for the list of models so far. */
   readonly modelRequests: number;
-  /** The number of connections made so far. */
   readonly connections: number;
   /** The number of replies that the client abandoned before their end. */
   readonly left: number;

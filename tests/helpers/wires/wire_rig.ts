@@ -84,7 +84,6 @@ export async function withMock(
   }
 }
 
-/** Returns the events that a provider makes from one reply of a service of this protocol. */
 export async function eventsTo(protocol: WireProtocol, reply: MockReply): Promise<readonly ModelEvent[]> {
   let events: readonly ModelEvent[] = [];
   await withMock(protocol, { reply }, async ({ baseUrl }) => {
@@ -93,7 +92,6 @@ export async function eventsTo(protocol: WireProtocol, reply: MockReply): Promis
   return events;
 }
 
-/** Returns the error of the stream, which must fail. */
 export async function failureTo(protocol: WireProtocol, reply: MockReply): Promise<ProviderError> {
   const error = await eventsTo(protocol, reply).then(() => null, (error: unknown) => error);
   assert.ok(error instanceof ProviderError, `no ProviderError: ${error}`);
