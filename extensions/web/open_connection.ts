@@ -103,7 +103,7 @@ async function secured(
 function closeQuietly(connection: Deno.Conn): void {
   try {
     connection.close();
-  } catch {}
+  } catch { /* The connection is already closed. */ }
 }
 
 const isTcp = (connection: Deno.Conn): connection is Deno.TcpConn => "setNoDelay" in connection;

@@ -209,7 +209,7 @@ function lastOf(path: string): string {
 function quietly(run: () => void): void {
   try {
     run();
-  } catch {}
+  } catch { /* Another process removed the temporary file. */ }
 }
 
 /** Returns a new path in the same folder, so that a rename from it stays within one file system. */

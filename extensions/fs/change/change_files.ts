@@ -320,6 +320,6 @@ function removeTemporary({ tree, guard }: Place, { temporary }: Checkpoint): voi
     try {
       using folder = tree.folder(dirname(path), (one) => guard.check(one));
       if (/^\.vis-[\w-]+\.tmp$/.test(name)) folder.remove(name);
-    } catch {}
+    } catch { /* Another process removed the file. */ }
   }
 }
