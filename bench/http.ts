@@ -9,7 +9,6 @@ const CONVERSATIONS = 50;
 const QUERIES = 6;
 const ALONE = 30;
 const STREAMS = 200;
-/** The number of conversations, and of rounds of queries of each. The first rounds are not counted. */
 const BUSY = 8, WARM_ROUNDS = 3, COUNTED_ROUNDS = 5, ROUND = 20;
 const MB = "MB";
 const MS = "ms";

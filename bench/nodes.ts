@@ -8,7 +8,6 @@ import { startSlowModel } from "./support/slow_model.ts";
 
 const LATENCY_MS = 500;
 const QUERIES = 4;
-/** The number of clients that leave one node's cores idle, and the number that fills them. */
 const [CLIENTS_OF_NODE, CLIENTS] = [4, 60];
 const TIMES = 5;
 /** A node takes no jobs of other nodes before it has itself reported for the time of a lease. */

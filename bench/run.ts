@@ -51,7 +51,6 @@ const BENCHMARKS: Readonly<Record<string, (programs: Programs) => Promise<readon
   soak,
   recursion,
 };
-/** The benchmark that plays tasks and has its own options, so that it runs only if it is named. */
 const EVALUATION = "eval";
 const RESULTS = join(ROOT, "bench/results");
 

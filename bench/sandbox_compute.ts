@@ -24,7 +24,6 @@ export async function sandboxCompute({ all }: Programs): Promise<readonly Figure
   return figures;
 }
 
-/** Runs the code in its own child, as a first block. */
 async function blockMs(code: string, program: ChildProgram | null): Promise<number> {
   await using child = await testSandbox({
     limits: { memoryBytes: 512 * MIB },

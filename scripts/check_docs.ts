@@ -26,7 +26,6 @@ export function fragmentsOf(markdown: string): string[] {
   );
 }
 
-/** Returns paths in backquotes that must exist: paths with a slash that are not a pattern. */
 export function pathsOf(markdown: string): string[] {
   return [...markdown.matchAll(/`([\w.-]+\/[\w./-]*)`/g)].map((match) => match[1] ?? "");
 }

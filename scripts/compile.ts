@@ -23,7 +23,6 @@ import { namePackages } from "./name_packages.ts";
 
 export interface CompileOptions {
   readonly output?: string;
-  /** The target, as for `deno compile --target`; by default this platform. */
   readonly target?: string | undefined;
   /** The address of the newest release and the public key, which the executable uses for `vis update`. */
   readonly release?: ReleaseSource | undefined;

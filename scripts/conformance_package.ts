@@ -1,4 +1,4 @@
-/** Packages of the npm registry that have programs in them, fetched with Deno's own client into build/conformance. */
+/** Fetches packages of the npm registry that contain programs into build/conformance, with Deno's own client. */
 import { join } from "node:path";
 import { ROOT } from "./_project.ts";
 

@@ -1,15 +1,14 @@
 /** The runtime flags of the program, from source and compiled. `bin/vis` repeats them in sh; a test compares both. */
 
-/**
+/** The reasons for the flags:
  * - No `eval` and no Function constructor, not even in the main process.
- * - The young generation of the heap takes 2 MB instead of 16: a process of 50 rounds is 10 MB smaller and no slower
- *   (`deno task bench memory round`). With 1 MB it would be 4 MB smaller still, but code that makes many objects takes
- *   a tenth more processor time.
- * - No cache of compiled scripts: it would keep every block of a child permanently, 1 KB each, and never reuse one.
- * - The heap is collected when it has doubled. By default V8 waits under load until it is four times the size of the
- *   live data: a server with 50 busy conversations takes 237 MB instead of 173. With growth by half it would take 150,
- *   but a tenth more processor time.
- */
+ * - The young generation of the heap takes 2 MB instead of 16. A process of 50 rounds is then 10 MB smaller and no
+ *   slower (`deno task bench memory round`). With 1 MB it would be 4 MB smaller still, but code that makes many objects
+ *   would take a tenth more processor time.
+ * - No cache of compiled scripts. It would keep every block of a child permanently, 1 KB each, and never reuse one.
+ * - The heap is collected when it has doubled. By default, V8 waits under load until it is four times the size of the
+ *   live data. A server with 50 busy conversations then takes 237 MB instead of 173. With growth by half it would take
+ *   150, but a tenth more processor time. */
 export const V8_FLAGS: readonly string[] = [
   "--disallow-code-generation-from-strings",
   "--max-semi-space-size=2",

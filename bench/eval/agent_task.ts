@@ -27,7 +27,6 @@ export interface Turn {
   readonly expects: Expectation;
   /** Outcomes that the check refuses, such as typical mistakes. */
   readonly wrong: readonly Outcome[];
-  /** The blocks that solve it, one for each iteration. The last block answers. */
   readonly script: readonly string[];
 }
 
@@ -38,7 +37,6 @@ export interface MadeTask {
 }
 
 export interface AgentTask {
-  /** The family and a name, such as "puzzles/twin-primes". */
   readonly id: string;
   readonly family: Family;
   /** Generates the same contents every time. */
@@ -61,7 +59,6 @@ export interface SeriesParts {
 
 export type TaskParts = Omit<SeriesParts, "turns"> & TurnParts;
 
-/** Makes a task of one request, or of several in one conversation. */
 export function task(id: `${Family}/${string}`, make: () => TaskParts | SeriesParts): AgentTask {
   const family = FAMILIES.find((one) => id.startsWith(`${one}/`));
   if (!family) throw new TypeError(`Cannot add task ${id}: its family is unknown`);

@@ -3,7 +3,6 @@ import type { Store } from "../../src/persistence/store.ts";
 
 export interface Waste {
   readonly refusedFinals: number;
-  /** The number of blocks whose source had already been run in the same query. */
   readonly repeatedBlocks: number;
 }
 

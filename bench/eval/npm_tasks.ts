@@ -15,7 +15,6 @@ const MAX_FILE_CHARS = 200_000;
 const TEST_MS = 60_000;
 const MAX_TRIED = 60;
 
-/** The replacements for each match, one match at a time. */
 const FAULTS: readonly (readonly [RegExp, string])[] = [
   [/===/g, "!=="],
   [/!==/g, "==="],
@@ -111,7 +110,6 @@ async function plant(
   return null;
 }
 
-/** Returns the text with each fault, outside of comment lines. */
 function faultsIn(text: string): readonly string[] {
   const lines = text.split("\n");
   return lines.flatMap((line, at) => {

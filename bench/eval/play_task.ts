@@ -13,7 +13,6 @@ export interface TaskResult {
   readonly solved: boolean;
   /** The score is 1 if the task is solved, otherwise the credit of its checker. */
   readonly score: number;
-  /** The reason why the task is not solved; "" if it is. */
   readonly reason: string;
   /** The number of requests. A series ends with the first unsolved request. */
   readonly requests: number;
@@ -21,7 +20,6 @@ export interface TaskResult {
   readonly input: number;
   readonly output: number;
   readonly cached: number;
-  /** The cost; null if a price is unknown. */
   readonly costUsd: number | null;
   readonly refusedFinals: number;
   readonly repeatedBlocks: number;

@@ -1,8 +1,6 @@
 /** Random numbers that are the same for the same seed, on every machine. */
 export interface Seeded {
-  /** Returns a number from 0 to below 1. */
   next(): number;
-  /** Returns a whole number from 0 to below `end`. */
   below(end: number): number;
   pick<T>(choices: readonly T[]): T;
   shuffle<T>(items: readonly T[]): T[];

@@ -11,7 +11,6 @@ export interface AgentOptions {
   readonly model: string | null;
   /** The requested form of a reply. JSON is Vis's own form. */
   readonly format: "json" | "ts";
-  /** A folder of settings to use instead of the caller's; null for the caller's. */
   readonly home: string | null;
   readonly timeoutSeconds: number;
 }

@@ -39,7 +39,7 @@ function visAgent(path: string): Agent {
     command: ({ prompt, rounds }) => [path, "run", "--max-iterations", String(rounds + 5), prompt],
     version: [path, "--version"],
     env: ({ base }) => ({
-      PATH: "/usr/local/bin:/usr/bin:/bin", // It needs no Node.js.
+      PATH: "/usr/local/bin:/usr/bin:/bin",
       ...{ VIS_BASE_URL: `${base}/v1`, VIS_API_KEY: "k", VIS_MODEL: "bench" },
     }),
     size: [path],

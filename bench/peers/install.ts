@@ -1,6 +1,5 @@
 import { join } from "node:path";
 
-/** The versions of the measured agents, and of the runtime of agents that need one. */
 export const VERSIONS = {
   codex: "0.169.0",
   claude: "2.1.330",
@@ -9,7 +8,6 @@ export const VERSIONS = {
   node: "24.21.0",
 } as const;
 
-/** The folders in which each agent is installed from npm, once. */
 export class Installed {
   readonly #folder: string;
 

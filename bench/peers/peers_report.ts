@@ -1,7 +1,6 @@
 import { type Spread, spreadOf } from "../support/figure.ts";
 import type { Played } from "./play.ts";
 
-/** The stored result of a measurement. The tables of the documents are made from it. */
 export interface PeersReport {
   readonly commit: string;
   readonly machine: { readonly cores: number; readonly memoryGb: number };

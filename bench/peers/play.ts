@@ -7,9 +7,7 @@ import { type ModelRequest, startScriptedModel } from "./scripted_model.ts";
 const SAMPLE_MS = 50;
 
 export interface Played {
-  /** The time from the start of the process to the arrival of its first round. */
   readonly launchMs: number;
-  /** The median time from the end of a reply to the arrival of the next request. */
   readonly roundMs: number;
   readonly wallMs: number;
   /** The time of every process that the agent started and waited for, including start and end. */
@@ -18,7 +16,6 @@ export interface Played {
   readonly peakMb: number;
   readonly firstKb: number;
   readonly lastKb: number;
-  /** The size of all requests, including requests for titles and summaries. */
   readonly totalKb: number;
   /** The average of one round, as `weighted` counts it. */
   readonly weightedKb: number;

@@ -34,7 +34,6 @@ ${peersTable(report, { spread: true, rounds })}
 `;
 }
 
-/** Returns a page with the short table and the figures of the measurement, before it is formatted. */
 export function withFigures(page: string, report: PeersReport): string {
   const [before = "", rest = ""] = page.split(BEGIN);
   const table = `${BEGIN}\n\n${peersTable(report, { spread: false, rounds: [50], rows: ROWS })}\n\n${END}`;

@@ -1,7 +1,6 @@
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { type Reply, type Tool, type Wire, WIRES } from "./wires.ts";
 
-/** The names of agents' tools for reading, and of tools that run commands. */
 const READS = ["Read", "read", "read_file"], RUNS = ["Bash", "bash", "exec_command", "shell_command", "shell"];
 const LAST = "All files were read. DONE.";
 

@@ -7,7 +7,6 @@ export interface Tool {
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
-/** A tool call, or the last text. */
 export type Reply = { readonly tool: Tool; readonly args: object } | { readonly text: string };
 
 type Body = Readonly<Record<string, unknown>>;
@@ -19,7 +18,6 @@ interface WireParts {
   /** Returns everything that a cache of prompts compares, in order. */
   readonly parts: (body: Body) => readonly unknown[];
   readonly reply: (reply: Reply, tokens: number) => readonly object[];
-  /** Whether each event has a line with its type. */
   readonly named: boolean;
 }
 

@@ -11,7 +11,6 @@ import { visRun } from "../support/vis_run.ts";
 export interface Played {
   readonly result: QueryResult;
   readonly right: boolean;
-  /** The bodies of the requests of iterations, without plain calls. */
   readonly requestBytes: readonly number[];
   readonly plainCalls: number;
   readonly queries: number;
@@ -19,7 +18,6 @@ export interface Played {
   /** The maximum memory of the whole process tree, in MB, measured at the requests. */
   readonly mostMb: number;
   readonly databaseMb: number;
-  /** Whether the query's reported spend equals the sum of its rows. */
   readonly ledgerIsSum: boolean;
   readonly largestCall: number;
 }

@@ -11,7 +11,6 @@ export function markOf(index: number): string {
   return `<<part ${index}>>`;
 }
 
-/** Makes a workspace of fifty text files of 4 KB, passes it to `work` and removes it. */
 export async function withFiftyFiles<T>(work: (workspace: string) => Promise<T>): Promise<T> {
   const workspace = await Deno.makeTempDir({ prefix: "vis-bench-files-" });
   try {

@@ -10,7 +10,6 @@ export interface Figure {
   readonly samples: readonly number[];
   /** The limit for the median; null for a number that is shown for comparison. */
   readonly bar: number | null;
-  /** Further facts for a reader: how it was measured, or why it is missing. */
   readonly note?: string;
 }
 

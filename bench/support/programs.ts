@@ -33,7 +33,6 @@ export async function sourceProgram(): Promise<Program> {
   return { way: "source", path: Deno.execPath(), args: sourceArguments() };
 }
 
-/** Returns the arguments with which bin/vis starts it, without the shell before it. */
 function sourceArguments(): string[] {
   const flags = ["--quiet", "--no-prompt", "--config", join(ROOT, "deno.json"), "--unstable-worker-options"];
   return ["run", ...flags, ...PERMISSIONS, `--v8-flags=${V8_FLAGS.join(",")}`, join(ROOT, "main.ts")];

@@ -4,7 +4,6 @@ import { block, image, iterationEnd, newIteration } from "../../tests/conformanc
 
 const PROMPT = "You are Vis, and these are your rules. ".repeat(150);
 
-/** Stores an iteration that defines a variable of 4 KB and appends to one list. */
 export async function storeStep(store: Store, queryId: string, position: number): Promise<void> {
   const text = Array.from({ length: 64 }, (_, line) => `line ${line} of ${position}: ${position * line}`.padEnd(64))
     .join("");

@@ -1,7 +1,6 @@
 import { treeOf } from "./process_tree.ts";
 import type { Program } from "./programs.ts";
 
-/** The length of the longest expected text. */
 const OVERLAP = 64;
 
 export interface TerminalOptions {

@@ -2,7 +2,6 @@ const EVERY_MS = 5;
 
 export interface TokenStream {
   readonly baseUrl: string;
-  /** Resolves with the time at which the first words of the answer are sent. */
   readonly answers: Promise<number>;
   close(): Promise<void>;
 }
@@ -24,7 +23,6 @@ export function startTokenStream(
   return { baseUrl: `http://127.0.0.1:${server.addr.port}/v1`, answers, close: () => server.shutdown() };
 }
 
-/** Returns a step: a third each is thinking, code and an answer. */
 function step(tokens: number): readonly string[] {
   const third = Math.ceil(tokens / 3);
   const thought = Array.from({ length: third }, (_, at) => at % 12 === 11 ? "then.\\n" : `word${at % 97} `);

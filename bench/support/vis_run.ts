@@ -18,13 +18,11 @@ export interface VisRunOptions {
 /** A `vis run` against a model server in this process. Times are milliseconds since the process was started. */
 export interface VisRun {
   readonly stdout: string;
-  /** The bodies of the requests in bytes. */
   readonly bytes: readonly number[];
   /** The times at which each request had arrived whole, and at which its reply had been passed to the system. */
   readonly arrived: readonly number[];
   readonly replied: readonly number[];
   readonly wallMs: number;
-  /** The CPU seconds of the whole process tree, including start and end. */
   readonly cpuSeconds: number;
 }
 

@@ -12,13 +12,11 @@ interface StoredItem {
 }
 
 export interface Checkpoint {
-  /** Ids sort by time. */
   readonly id: string;
   readonly at: number;
   /** The function that made the change; "undo" and "redo" undo the changes in `of`. */
   readonly change: string;
   readonly of: readonly string[];
-  /** The paths that the undo or redo left unchanged. */
   readonly kept?: readonly string[];
   readonly conversationId: string;
   /** The id of the user's query, also for a change by a sub-query. */
@@ -51,7 +49,6 @@ export class Checkpoints {
   readonly #folder: string;
   readonly #all: string;
   readonly #limits: Limits;
-  /** The lock files of unfinished changes. */
   readonly #locked = new Map<string, Deno.FsFile>();
   #added = 0;
   #last = 0;
@@ -88,7 +85,6 @@ export class Checkpoints {
     throw new Error("Cannot undo the change: the previous content of the file is no longer kept");
   }
 
-  /** Stores a change that is about to be made. */
   async begin(checkpoint: Checkpoint): Promise<void> {
     await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const file = await writeWhole(this.#pending(checkpoint.id), encode(checkpoint));
@@ -146,7 +142,6 @@ export class Checkpoints {
       const isOld = mtime !== null && mtime.getTime() < oldest && join(this.#all, name) !== this.#folder;
       if (isOld) await Deno.remove(join(this.#all, name), { recursive: true }).catch(() => {});
     }
-    // The folder of the workspace is created with its first change.
     await Deno.writeTextFile(join(this.#folder, STAMP), "").catch(() => {});
   }
 
@@ -255,7 +250,6 @@ export type State =
   | null;
 
 export interface ChangeItem {
-  /** The path relative to the workspace, after its links are resolved. */
   readonly path: string;
   readonly before: PathSnapshot;
   readonly after: PathSnapshot;

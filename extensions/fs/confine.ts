@@ -5,14 +5,12 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 /** The limit for the folders of a path, because each is opened and checked for every entry of a change. */
 export const MAX_DEPTH = 200;
 
-/** A place inside the workspace, or inside the repository around it. */
 export interface WorkspacePath {
   /** The path relative to the workspace, with `/` and without links; "." for the workspace itself. It begins with `..`
    * only outside of the workspace. */
   readonly real: string;
   /** The path in the caller's spelling, relative to the workspace with `/`. */
   readonly path: string;
-  /** The facts about the entry; null if the path does not exist yet. */
   readonly info: Facts | null;
 }
 
@@ -55,12 +53,10 @@ export function confineForWrite(workspace: Workspace, path: string): WorkspacePa
   return refuseFixed(confine(workspace, path));
 }
 
-/** Resolves a path like `confineEntry`, for an entry that will be created, moved or removed. */
 export function confineEntryForWrite(workspace: Workspace, path: string): WorkspacePath {
   return refuseFixed(confineEntry(workspace, path));
 }
 
-/** Returns the error for a path that changed between two checks. */
 export function movedMeanwhile(path: string): RangeError {
   return new RangeError(`Cannot use ${path}: a part of it is a link that was not there before`);
 }
@@ -136,7 +132,6 @@ function isLink(path: string): boolean {
   }
 }
 
-/** Returns a path relative to the workspace in the form that its tree accepts. */
 function slashed(relation: string): string {
   return (sep === "/" ? relation : relation.replaceAll(sep, "/")) || ".";
 }
@@ -179,7 +174,6 @@ const OF_REPOSITORY: ReadonlySet<string> = new Set(
 export class FolderGuard {
   readonly #known = new Set<string>();
 
-  /** Records the current guarded folders of a workspace. */
   note(tree: Tree): void {
     for (const name of tree.below === "" ? NAMES : [...NAMES, ...NAMES.map((one) => `${upTo(tree)}${one}`)]) {
       const facts = tree.look(name);
@@ -210,7 +204,7 @@ export class FolderGuard {
   checkNew(folder: OpenFolder, name: string): void {
     const made = plainName(name);
     if (!OF_REPOSITORY.has(made)) return;
-    if (isRepository((one) => folder.look(one) !== null)) return; // The folder is already a repository.
+    if (isRepository((one) => folder.look(one) !== null)) return;
     if (!isRepository((one) => one.toLowerCase() === made || folder.look(one) !== null)) return;
     throw new RangeError("With it, git would take its folder for a repository, whose settings can run commands");
   }

@@ -6,25 +6,18 @@ import type { Tree } from "./tree/tree.ts";
 export interface FsContext {
   readonly root: string;
   readonly tree: Tree;
-  /** Whether all of the repository around the workspace may be changed. */
   readonly isOpen?: boolean;
   readonly conversationId: string;
   readonly ledger: ReadLedger;
   readonly guard: FolderGuard;
-  /** The checkpoints; null if no folder exists to store them in. */
   readonly checkpoints: Checkpoints | null;
-  /** The conversation, query and iteration to which a change belongs. */
   readonly source: Pick<Checkpoint, "conversationId" | "queryId" | "iterationId">;
   readonly note: (text: string) => void;
   readonly sourceFault: EnvironmentView["sourceFault"];
   readonly secrets: readonly string[];
-  /** Asks the user; undefined if no user can be asked. */
   readonly approve: EnvironmentView["approve"];
-  /** Finds the paths that git or Vis later run or read as settings. */
   readonly obeyedPaths: EnvironmentView["obeyedPaths"];
-  /** Reports a changed file to the query; undefined outside of a call. */
   readonly changedFile: EnvironmentView["changedFile"];
-  /** Reports a file that is read to extensions; undefined outside of a call. */
   readonly fileRead?: EnvironmentView["fileRead"];
   readonly accepted: (items: readonly ChangeItem[]) => void;
   readonly signal: AbortSignal | undefined;
@@ -34,11 +27,9 @@ export interface FsContext {
 interface Seen {
   readonly mtime: number;
   readonly size: number;
-  /** The SHA-256 of the bytes; null if only part was read. */
   readonly hash: Promise<string> | null;
   /** Whether the text has other characters for some of the file's bytes, so that writing it back would lose data. */
   readonly lossy: boolean;
-  /** The encoding of the text that was read; null if no text was read. */
   readonly encoding: string | null;
 }
 
@@ -51,7 +42,6 @@ interface Known extends Seen {
 
 const MAX_CONVERSATIONS = 64;
 const MAX_FILES = 5_000;
-/** The limit for the remembered states of a file. */
 const MAX_OTHERS = 50;
 
 /** Remembers the state of each file that the model of a conversation knows. The oldest entries are dropped, and changes
@@ -64,7 +54,6 @@ export class ReadLedger {
     this.#put(conversationId, path, { ...seen, others });
   }
 
-  /** Records another state of a known file. */
   alsoKnown(conversationId: string, path: string, hash: Promise<string>): void {
     const known = this.find(conversationId, path);
     if (known) this.#put(conversationId, path, { ...known, others: [hash, ...known.others] });

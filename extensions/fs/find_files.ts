@@ -62,7 +62,6 @@ export function withFolders(workspace: Workspace, patterns: readonly string[]): 
 }
 
 export interface ListFilesOptions {
-  /** The number of levels to descend; 1 lists the folder's own entries. */
   readonly depth?: number | undefined;
   readonly all?: boolean | undefined;
 }
@@ -74,7 +73,6 @@ interface ListedFile extends Pick<WalkEntry, "path" | "type"> {
 const DEPTH = 2;
 const MAX_ENTRIES = 10_000;
 
-/** Returns the contents of a folder as a flat list in tree order. */
 export async function listFiles(
   context: FsContext,
   folder = ".",

@@ -47,7 +47,6 @@ export class FsPlaces {
   readonly #guard = new FolderGuard();
   readonly #known = new BoundedMap<string, Known>(MAX_PLACES);
 
-  /** Returns the context of a call. The first call for a workspace reverts its unfinished changes. */
   async of(env: View): Promise<FsContext> {
     env.signal?.throwIfAborted();
     return await this.#context(env, env.signal);

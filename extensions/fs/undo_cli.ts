@@ -31,7 +31,7 @@ export async function undoCli(
 ): Promise<number> {
   const printJson = (value: unknown): void => print(`${JSON.stringify(value)}\n`);
   const notes: string[] = [];
-  const openRoot = () => Promise.resolve({ allowed: true, reason: "" }); // The caller is the user.
+  const openRoot = () => Promise.resolve({ allowed: true, reason: "" });
   const own = { workspace, home, ...(root === undefined ? {} : { root, openRoot }) };
   const view = { ...own, conversationId: "", note: (text: string) => void notes.push(text) };
   try {

@@ -2,7 +2,6 @@ import { type FirstEntries, firstEntries, smallTextFile } from "@vis/extension";
 import { join } from "node:path";
 
 const MOST_ENTRIES = 1_000;
-/** A larger folder may have very many entries. */
 const SMALL_FOLDER = 64 * 1024;
 const MAX_BYTES = 64 * 1024;
 const MAX_NAMES = 24, MAX_CHARS = 160;

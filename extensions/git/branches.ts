@@ -68,7 +68,6 @@ async function remoteBranch(git: Git, name: string): Promise<string | null> {
 
 export interface BranchOptions {
   readonly from?: string;
-  /** Whether to switch to the branch, and create it if it does not exist. */
   readonly switch?: boolean;
   readonly delete?: boolean;
   /** Whether `delete` may remove a branch whose commits are on no other branch. */
@@ -103,7 +102,6 @@ const FORMAT = [
   "%(contents:subject)",
 ].join("%00");
 
-/** Implements `git.branch()`, which returns all branches of this repository, newest first. */
 export async function listBranches(env: EnvironmentView): Promise<Branches> {
   return await branchesOf(await Git.of(env));
 }
@@ -258,7 +256,6 @@ export interface WorktreeOptions {
   readonly branch?: string;
   readonly from?: string;
   readonly remove?: boolean;
-  /** Whether `remove` may proceed even if the worktree has uncommitted changes. */
   readonly force?: boolean;
 }
 
@@ -266,7 +263,6 @@ interface Worktree {
   readonly path: string;
   readonly hash: string | null;
   readonly branch: string | null;
-  /** The reason why git considers the worktree gone. */
   readonly gone?: string;
   readonly locked?: true;
 }

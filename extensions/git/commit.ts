@@ -63,7 +63,7 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
     all: true,
     limit: MOST,
     cannot: "Cannot add",
-    ...(printed.length > 0 ? {} : { paths: list }), // Such names cannot be arguments.
+    ...(printed.length > 0 ? {} : { paths: list }),
   });
   if (left > 0) throw new Error(`Cannot add over ${MOST} files at once: name folders`);
   const changed = files.filter((file) => file.untracked || file.changed || file.conflict)
@@ -74,7 +74,7 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   await refuseFiltered(git, names);
   // Git knows no path of a file whose removal is already staged.
   const gone = new Set(files.filter((file) => file.staged === "deleted").map(({ path }) => path));
-  for (const path of names) gone.delete(path); // The file exists again.
+  for (const path of names) gone.delete(path);
   const input = list.filter((path) => !gone.has(path)).map((path) => `${printedName(path)}\n`).join("");
   if (input === "" && list.length > 0) return { files: [], left: 0 };
   const { code, stderr } = await git.run(["add", "--pathspec-from-file=-"], { changes: "repository", input });
@@ -295,7 +295,6 @@ export interface Commit {
 
 const MAX_BODY = 10_000;
 
-/** The format for `--format`: one line per field, the message last. */
 export const COMMIT_FORMAT = ["%H", "%h", "%P", "%an", "%ae", "%at", "%cn", "%ce", "%ct", "%D", "%B"].join("%n");
 
 export function commitOf(text: string): Commit {

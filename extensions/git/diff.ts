@@ -6,9 +6,7 @@ import { checkedRef, nameOf, pathArguments, refError } from "./names.ts";
 import { FileLines, type KeptLine, noteGuesses, RecordReader } from "./records.ts";
 
 export interface DiffOptions {
-  /** The older side: by default the index, or the last commit with `staged`. */
   readonly from?: string;
-  /** The newer side; the workspace by default. */
   readonly to?: string;
   readonly staged?: boolean;
   readonly paths?: string | readonly string[];
@@ -23,7 +21,6 @@ interface FileDiff {
   readonly added: number;
   readonly deleted: number;
   readonly binary?: true;
-  /** The old and new mode if they differ, such as "100644 → 100755". */
   readonly mode?: string;
   readonly hunks: readonly DiffHunk[];
   readonly left?: number;
@@ -42,7 +39,6 @@ interface DiffHunk {
 export interface Diff {
   readonly files: readonly FileDiff[];
   readonly total: Readonly<Record<"files" | "added" | "deleted", number>>;
-  /** The number of the `total` files that `files` omits. */
   readonly left: number;
 }
 
@@ -92,7 +88,6 @@ export async function diff(env: EnvironmentView, options: DiffOptions = {}): Pro
   return await withoutNewSecrets(git, env, patch.diff);
 }
 
-/** Names new files that may hold keys without their lines. */
 async function withoutNewSecrets(git: Git, env: EnvironmentView, diff: Diff): Promise<Diff> {
   const hidden = await newSecrets(git, diff.files.flatMap(({ path, from = path }) => [path, from]), env);
   if (hidden.size === 0) return diff;
@@ -238,7 +233,6 @@ interface OpenFile {
 
 const HUNK = /^@@+ -(\d+)(?:,(\d+))? (?:-\d+(?:,\d+)? )*\+(\d+)(?:,(\d+))? @@+ ?(.*)$/s;
 
-/** Returns the number of lines of each older side. A merge has two. */
 function oldCounts(header: string): number[] {
   const [sides = ""] = header.split(/ @@/, 1);
   return [...sides.matchAll(/ -\d+(?:,(\d+))?/g)].map(([, count = "1"]) => Number(count));

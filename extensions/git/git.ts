@@ -34,7 +34,6 @@ export interface GitOptions {
   /** The part that git may change. By default it is empty, so that programs started by git cannot change files
    * either. */
   readonly changes?: "repository" | "workspace";
-  /** The `.git` folders of other repositories of the workspace that git may change. */
   readonly opens?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Receives standard output as it arrives; the result then has none. */
@@ -94,7 +93,6 @@ export class Git {
     return git;
   }
 
-  /** The settings of the repository only, without the user's own. */
   get settings(): readonly GitSetting[] {
     return this.#settings;
   }
@@ -126,7 +124,7 @@ export class Git {
         ...safeArguments(),
         ...args,
       ], {
-        answered: true, // Git runs no program that the repository names.
+        answered: true,
         cwd: null, // Git and its programs must not count as programs of the workspace.
         // Git removes its lock files when it is asked to end, and leaves them when it is killed.
         lifetime: "conversation",
@@ -229,7 +227,6 @@ async function existing(paths: readonly string[]): Promise<readonly string[]> {
   return paths.filter((_, at) => there[at]);
 }
 
-/** Parses "section.sub.key\nvalue". */
 function settingOf(record: string): readonly GitSetting[] {
   const [name = "", ...value] = record.split("\n");
   const [, section = "", sub, key] = /^([^.]+)(?:\.(.*))?\.([^.]+)$/s.exec(name) ?? [];
@@ -296,13 +293,11 @@ export function unmatchedPath(stderr: string): string | undefined {
   return /pathspec '(.*)' did not match any file/.exec(stderr)?.[1];
 }
 
-/** Returns the files that git did not overwrite because they have uncommitted changes or are not tracked. */
 function overwrittenPaths(stderr: string): readonly string[] {
   const listed = /would be (?:overwritten|removed) by [\w -]+:\n((?:[ \t]+\S.*\n)+)/.exec(`${stderr}\n`)?.[1] ?? "";
   return listed.split("\n").map((line) => line.trim()).filter((line) => line !== "");
 }
 
-/** Returns git's reason for a failure, without its prefixes and advice. */
 export function plainReason(stderr: string): string {
   const lines = stderr.trim().split("\n").filter((line) => !ADVICE.test(line));
   const text = lines.map((line) => line.replace(/^(fatal|error): /, "").trim()).filter((line) => line !== "").map((
@@ -339,7 +334,6 @@ export function named(names: readonly string[]): string {
 /** Older versions cannot override names of filters in a repository's settings. */
 const MAJOR = 2, MINOR = 31;
 
-/** Checks whether git is installed and new enough. */
 export async function checkGit({ spawn }: DoctorContext): Promise<readonly DoctorCheck[]> {
   if (!spawn) return [];
   const name = "git";

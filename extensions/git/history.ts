@@ -15,7 +15,6 @@ export interface LogOptions {
   readonly grep?: string;
   readonly since?: string | Date;
   readonly until?: string | Date;
-  /** Whether to limit the result to commits made on this branch itself. */
   readonly firstParent?: boolean;
 }
 
@@ -207,14 +206,12 @@ export interface BlameOptions {
 interface Origin {
   readonly from: number;
   readonly to: number;
-  /** The hash; null if the lines are not committed. */
   readonly hash: string | null;
   readonly author: string;
   readonly date: Date;
   readonly subject: string;
   readonly path?: string;
   readonly text: string;
-  /** The field is present if `text` has only the beginning of the line. */
   readonly cut?: true;
 }
 

@@ -1,4 +1,3 @@
-/** Finds the author of commits. */
 import { homedir } from "node:os";
 import { type GitSetting, userGitSettings, z } from "@vis/extension";
 import { Git } from "./git.ts";

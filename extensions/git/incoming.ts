@@ -10,7 +10,6 @@ const MOST_FOLDERS = 1000;
 
 const OWN = ".vis";
 
-/** The modes of git for a missing file, and for a submodule, whose folder git leaves unchanged. */
 const NONE = "000000", SUBMODULE = "160000";
 
 export type IncomingNames =
@@ -81,7 +80,6 @@ function isOwn(name: string): boolean {
 interface Changes {
   readonly files: readonly (readonly [name: string, mode: string])[];
   readonly changed: readonly { readonly name: string; readonly isNew: boolean }[];
-  /** Files of Vis's folder that would differ from the index, or be missing. */
   readonly own: readonly string[];
 }
 
@@ -111,7 +109,7 @@ async function changesOf(git: Git, incoming: IncomingNames): Promise<Changes> {
   }
   const others = ["diff", "--name-only", "--no-renames", "-z"];
   const hasHead = own.length > 0 && (await git.run(["rev-parse", "--verify", "--quiet", "HEAD"])).code === 0;
-  if (hasHead && "commit" in incoming && incoming.carries) { // Git keeps a staged change.
+  if (hasHead && "commit" in incoming && incoming.carries) {
     const differ = new Set(await namesOf(git, [...others, "HEAD", incoming.commit, "--", OWN]));
     own = own.filter((name) => differ.has(name));
   } else if (hasHead && "to" in incoming) { // The workspace may already have this change.
@@ -176,7 +174,6 @@ const SUBMODULE_ENTRY = "160000 ";
 const PLAIN =
   /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)|extensions\.objectformat|remote\..*\.(?:url|fetch)|branch\..*\.(?:remote|merge|rebase)|user\.(?:name|email))$/;
 
-/** The limit for checked names below a submodule. */
 const MOST_NAMES = 100_000;
 
 const ANY = /(?:^|\/)(?:head|commondir|objects|refs)(?:\/|$)/i;
@@ -191,7 +188,6 @@ export async function refusePlanted(
   { commit, names = [], modules = [], place, cannot }: {
     readonly commit: string;
     readonly names?: readonly string[];
-    /** The submodules among `names`. */
     readonly modules?: readonly string[];
     readonly place: string;
     readonly cannot: string;
@@ -263,7 +259,6 @@ function hasHooks(folder: string): boolean {
   return info !== undefined && (!info.isDirectory() || readdirSync(folder).some((name) => !name.endsWith(".sample")));
 }
 
-/** Returns whether repositories exist below the repository of a folder, or more names than are checked. */
 function hasRepositories(top: string): boolean {
   const open = [top];
   let count = 0;

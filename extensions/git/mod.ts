@@ -85,7 +85,6 @@ const PICK = z.tuple([
 
 const PATHS_FIRST: readonly string[] = ["add", "restore", "blame"];
 
-/** Models call the function by either name. */
 const SWITCH = {
   doc: "Goes to a branch (create: a new one), tag or commit; uncommitted changes come along.",
   untimed: true,

@@ -69,7 +69,6 @@ export function pathArguments(paths: string | readonly string[] | undefined): re
   return ["--", ...list];
 }
 
-/** Returns the error for an unknown path. It suggests existing paths, in the workspace or in a commit. */
 export async function missingFile(git: Git, path: string, cannot: string, commit?: string): Promise<Error> {
   const list = commit === undefined
     ? ["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"]
@@ -103,7 +102,6 @@ export function nameOf(printed: string): string {
   }
 }
 
-/** Returns a name in the format of git's input lists, one per line. */
 export function printedName(name: string): string {
   if (isPrinted(name) || !/^"|[\\\n\r\t]/.test(name)) return name;
   const escaped = name.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n").replaceAll("\r", "\\r").replaceAll(

@@ -13,7 +13,6 @@ export class RecordReader {
   readonly #record = new ByteBuffer();
   #separator: number;
 
-  /** `separator` is a byte, by default a line feed. */
   constructor(
     take: (record: string, bytes: Uint8Array) => void,
     { separator = NEWLINE }: { readonly separator?: number } = {},
@@ -54,7 +53,6 @@ export class RecordReader {
 
 const ZERO = 0x30;
 
-/** The limits for the characters of a line, and for their bytes. A longer line is cut. */
 const MOST_CHARS = 1_000, MOST_BYTES = 4_096;
 
 const MOST_NAMED = 3;
@@ -87,7 +85,6 @@ export class FileLines {
     if (!isUtf8(line)) this.#raw.push({ bytes: line.slice(0, MOST_BYTES), set, isCut: line.length > MOST_BYTES });
   }
 
-  /** Sets the texts of these lines if their encoding can be guessed, and returns the encoding; else null. */
   decode(): string | null {
     const parts = this.#raw.map(({ bytes, isCut }) => isCut ? wholeCharacters(bytes) : bytes);
     const guess = fileText(Buffer.concat(parts.flatMap((part) => [part, Uint8Array.of(NEWLINE)])))?.guess ?? null;

@@ -54,7 +54,7 @@ function isEmpty(folder: string): boolean {
   try {
     return readdirSync(folder).length === 0;
   } catch {
-    return false; // The folder is not readable.
+    return false;
   }
 }
 

@@ -73,7 +73,6 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ["protocol.fd.allow", "never"],
 ];
 
-/** Returns the arguments that precede the arguments of every call. */
 export function safeArguments(): readonly string[] {
   const settings = SETTINGS.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   return ["--no-pager", "--literal-pathspecs", ...settings];
@@ -97,7 +96,6 @@ export const SAFE_ENVIRONMENT: Readonly<Record<string, string>> = {
   LC_ALL: "C.UTF-8",
 };
 
-/** Merges a file like git without a driver. */
 const MERGE_TEXT = "git merge-file -q -L ours -L base -L theirs %A %O %B";
 
 /** Keys with which a subsection names a program that these calls could start, and their overrides. */

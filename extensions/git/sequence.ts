@@ -37,7 +37,6 @@ export interface PickOptions extends Steps {
 interface Sequenced extends GitState {
   /** The commit of the branch before all of it: `git.reset({to: was})` returns to it. */
   readonly was: string;
-  /** The reason why it stopped, if not at conflicts. */
   readonly why?: string;
   readonly saved?: string;
 }
@@ -184,7 +183,6 @@ async function stateAfter(
   return { ...state, ...then, was, ...why, ...(saved === undefined ? {} : { saved }) };
 }
 
-/** Returns null if the call names a commit. */
 function stepOf(during: During, steps: Steps, namesCommit: boolean): keyof Steps | null {
   const asked = (["continue", "abort", "skip"] as const).filter((step) => steps[step]);
   if (asked.length + Number(namesCommit) === 1) return asked[0] ?? null;
@@ -277,7 +275,6 @@ async function beginning(git: Git, during: During): Promise<string | null> {
   return null;
 }
 
-/** Names the ref as git does in the message of a merge. */
 async function describedRef(git: Git, ref: string): Promise<string> {
   const { stdout } = await git.run([
     "rev-parse",
@@ -292,7 +289,6 @@ async function describedRef(git: Git, ref: string): Promise<string> {
   return kind === "heads" ? `branch '${name}'` : kind === "tags" ? `tag '${name}'` : `remote-tracking branch '${name}'`;
 }
 
-/** Returns the hashes of a range, the oldest first. */
 async function commitsIn(git: Git, range: string, cannot: string): Promise<readonly string[]> {
   const limit = `--max-count=${MOST_COMMITS + 1}`;
   const { code, stdout, stderr } = await git.run(["rev-list", "--reverse", limit, "--end-of-options", range, "--"]);

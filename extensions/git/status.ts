@@ -19,19 +19,16 @@ export interface FileStatus {
   readonly staged?: Change;
   readonly changed?: Change;
   readonly untracked?: true;
-  /** The changes of the file by the two sides of a merge. */
   readonly conflict?: string;
   readonly submodule?: true;
 }
 
 interface Status {
   readonly branch: string | null;
-  /** The commit; null before the first one. */
   readonly commit: string | null;
   readonly upstream?: string;
   readonly ahead?: number;
   readonly behind?: number;
-  /** The unfinished merge, rebase, cherry-pick, revert or bisect. */
   readonly during?: string;
   readonly files: readonly FileStatus[];
   readonly count: Readonly<Record<"staged" | "changed" | "untracked" | "conflicts", number>>;
@@ -214,7 +211,6 @@ export interface GitState {
   readonly next?: string;
 }
 
-/** The function that ends each unfinished operation, and whether it can skip a commit. */
 const ENDS: Readonly<Record<string, readonly [name: string, skips: boolean]>> = {
   merge: ["merge", false],
   rebase: ["rebase", true],

@@ -10,7 +10,6 @@ import { type FileStatus, type GitState, halfRenames, readState, readStatus, ref
 
 export interface ResetOptions {
   readonly to?: string;
-  /** Whether to reset the branch (soft), also the index (mixed, the default), or also the files (hard). */
   readonly mode?: "soft" | "mixed" | "hard";
   /** Whether to discard uncommitted changes too. Without it, `hard` refuses them. */
   readonly force?: boolean;
@@ -132,9 +131,7 @@ export interface StashOptions {
   readonly paths?: string | readonly string[];
   readonly untracked?: boolean;
   readonly list?: boolean;
-  /** The stash whose changes are restored. It is removed from the list unless they conflict. */
   readonly pop?: Which;
-  /** The stash whose changes are restored. It is kept. */
   readonly apply?: Which;
   readonly drop?: Which;
 }

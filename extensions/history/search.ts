@@ -43,7 +43,6 @@ function timeOf(time: string | number | Date | undefined, key: string): number |
   return at;
 }
 
-/** Throws if the environment has no database. */
 export function readerOf({ db }: EnvironmentView): NonNullable<EnvironmentView["db"]> {
   if (db) return db;
   throw new Error("Cannot look into the history: this environment has no database");

@@ -10,7 +10,6 @@ interface Reading {
   readonly exact: () => unknown;
 }
 
-/** Limits for the kept requests and results, since some requests never get an answer. */
 const MOST_WAITING = 10_000, MOST_RESULTS = 1_000;
 const INVALID_REQUEST = -32600, METHOD_NOT_FOUND = -32601, INTERNAL_ERROR = -32603;
 const WHOLE = "whole";
@@ -171,7 +170,6 @@ function ownData(result: unknown, rest: Fields): unknown {
   return own.length === 0 ? "" : Object.fromEntries(own);
 }
 
-/** Returns the error in a result: its text, and its data unless the text is the same as JSON. */
 export function resultMessage(result: unknown): string {
   const { content, structuredContent, ...rest } = fields(result);
   const said = textOf(piecesOf(content)).trim();
@@ -187,7 +185,6 @@ export function piecesOf(content: unknown): readonly ToolResultPart[] {
   return parts.flatMap((part) => part == null ? [] : [pieceOf(part)]);
 }
 
-/** Returns the contents of a resource, standalone or embedded in a result. */
 export function resourcePiece(value: unknown): ToolResultPart {
   const { uri, mimeType, text, blob } = fields(value);
   return {

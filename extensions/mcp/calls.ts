@@ -135,7 +135,6 @@ export async function listed<T>(
   }
 }
 
-/** Calls a tool by its own name or by its symbol. A failure shows its signature. */
 async function callTool(
   env: EnvironmentView,
   { link, tool: name, args: given, bound }: {
@@ -263,7 +262,6 @@ async function askUser(
 const MOST_EXTENSIONS = 10;
 const MAX_SHOWN = 3_000;
 const MAX_WHY = 4_000, INVALID_PARAMS = -32602, REQUEST_TIMEOUT = 408;
-/** The codes for invalid JSON, an invalid request, and an unknown method. */
 const REFUSALS: readonly number[] = [-32700, -32600, -32601];
 
 function findTool(

@@ -11,7 +11,6 @@ import { ServerLink } from "./server_link.ts";
 import { enabledServers, type ServerConfig, ServerError } from "./settings.ts";
 import { leftOutText } from "./tools.ts";
 
-/** The time limit for both attempts to start a server and to list its tools. */
 const CHECK_MS = 25_000;
 /** The limit for simultaneous servers, since programs take memory. */
 const MOST_AT_A_TIME = 8;

@@ -8,7 +8,6 @@ import { abortable, type EnvironmentView, messageOf, settledWithin } from "@vis/
 
 export interface McpConnection {
   readonly client: Client;
-  /** The known reason why the server is unusable; empty if it is unknown. */
   readonly why: string;
   readonly running: Set<Promise<unknown>>;
   /** Returns whether a request failed because the server no longer has the session. It did not run that request. */

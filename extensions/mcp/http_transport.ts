@@ -10,7 +10,6 @@ const KEPT_STATUSES: readonly number[] = [401, 403, 404, 410];
 
 interface Reading {
   readonly answers: Answers;
-  /** The id of the request that was sent; undefined for a notification and for a stream that the client opened. */
   readonly id: unknown;
 }
 
@@ -102,7 +101,6 @@ async function wholeText(body: AsyncIterable<Uint8Array>): Promise<string> {
 
 const JSON_START = /^\s*[{[]/;
 
-/** Finds the ends of objects and lists in text that arrives in pieces. */
 class JsonPieces {
   #text = "";
   #depth = 0;

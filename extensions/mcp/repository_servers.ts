@@ -29,7 +29,6 @@ export interface RepositoryServers {
   /** The names of the servers that the file describes and the user's settings do not. */
   readonly names: readonly string[];
   readonly servers: ReadonlyMap<string, ServerConfig>;
-  /** The reasons why servers cannot be used, by name; `""` is the name of the whole file. */
   readonly faults: ReadonlyMap<string, string>;
   readonly question: { readonly what: string; readonly why: string; readonly scope: string };
 }

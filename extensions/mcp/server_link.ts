@@ -25,7 +25,6 @@ export class Links {
     return this.#of(env, { name, config: brought });
   }
 
-  /** Returns the running server; null if it was not used yet. */
   known(env: EnvironmentView, name: string): ServerLink | null {
     return this.#conversations.get(env.envId)?.get(name) ?? null;
   }
@@ -39,7 +38,7 @@ export class Links {
     }
     const known = links.get(name);
     if (known && JSON.stringify(known.config) === JSON.stringify(config)) return known;
-    void known?.close(); // The repository describes the server differently now.
+    void known?.close();
     const link = new ServerLink(name, config);
     links.set(name, link);
     return link;
@@ -168,7 +167,6 @@ export class ServerLink {
     }
   }
 
-  /** Tries a second time if the first one failed. */
   async #tried(env: EnvironmentView): Promise<McpConnection> {
     checkVariables(this.name, this.config);
     for (;;) {

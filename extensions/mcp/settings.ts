@@ -35,7 +35,6 @@ export const Http = z.strictObject({
 const Server = z.union([Stdio, Http], "needs either a command or a url, and no key that neither has");
 export const NAME = /^[A-Za-z][\w-]{0,40}$/;
 
-/** Returns whether aliases are distinct: `-` becomes `_` in an alias. */
 function apart(servers: Readonly<Record<string, unknown>>): boolean {
   const names = Object.keys(servers);
   return new Set(names.map((name) => name.replaceAll("-", "_"))).size === names.length;
@@ -53,7 +52,6 @@ export type ServerConfig = StdioConfig | HttpConfig;
 export type StdioConfig = Readonly<z.infer<typeof Stdio>>;
 export type HttpConfig = Readonly<z.infer<typeof Http>>;
 
-/** The placeholder for the path of the workspace, in arguments and variables of a program. */
 export const WORKSPACE = "${workspace}";
 
 export function enabledServers(config: unknown): ReadonlyMap<string, ServerConfig> {

@@ -12,7 +12,6 @@ import { resolve } from "node:path";
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
 
 const MAX_LINE = 16 << 20, MAX_UNASKED = 64 << 20;
-/** The limits for the characters of error output in messages, and in the log. */
 const KEPT_STDERR = 4_000, LOGGED_STDERR = 64_000;
 /** The limit for messages without a request in between, since checking each one takes time. */
 const MOST_UNASKED = 10_000;
@@ -63,7 +62,6 @@ export class StdioTransport implements Transport {
     this.#onStderr = onStderr;
   }
 
-  /** The reason why the server is unusable or unusual; else empty. */
   get why(): string {
     const wrong = this.#garbage[0] === undefined
       ? ""
@@ -83,7 +81,7 @@ export class StdioTransport implements Transport {
       cwd,
       env: Object.fromEntries(Object.entries(env).map(([key, value]) => [key, placed(value)])),
       input: this.#pipe.readable,
-      answered: true, // The settings of the user name it.
+      answered: true,
       lifetime: "conversation",
       timeoutMs: DAY_MS,
       maxBytes: KEPT_STDERR, // With a smaller limit, the reason for a failed start would be cut off.

@@ -5,7 +5,6 @@ import { createHash } from "node:crypto";
 
 export interface McpTool {
   readonly name: string;
-  /** The name of the tool's function in the alias. */
   readonly symbol: string;
   readonly description: string;
   readonly inputSchema: unknown;
@@ -252,7 +251,6 @@ function lineOf(alias: string, tool: McpTool): string {
   return `${toolSignature(`${alias}.${tool.symbol}`, tool)}  // ${toolDoc(tool)}${named}`;
 }
 
-/** The limit for functions of one alias. `mcp.call` calls the other tools. */
 const MOST_SYMBOLS = 300;
 
 /** The keys are few, so old ones of removed servers may stay. */

@@ -5,7 +5,6 @@ export interface AskAllOptions {
   readonly system?: string;
 }
 
-/** The value in place of an answer that failed. */
 export interface Failure {
   readonly error: string;
 }

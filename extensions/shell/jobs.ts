@@ -110,7 +110,6 @@ export class Jobs {
     return [...this.#jobs.values()].filter((job) => job.running);
   }
 
-  /** All readable commands, oldest first. */
   get all(): readonly Job[] {
     return [...this.#jobs.values()].filter((job) => !job.failed);
   }
@@ -190,7 +189,6 @@ export function jobsOf({ envId, closed }: Pick<EnvironmentView, "envId" | "close
   return jobs;
 }
 
-/** Does not create the list of the conversation. */
 export function runningIn(envId: string): readonly Job[] {
   return ALL.get(envId)?.running ?? [];
 }
@@ -201,7 +199,6 @@ type Spawn = NonNullable<EnvironmentView["spawn"]>;
 type Ended = Awaited<ReturnType<Spawn>> & Pick<CommandEnd, "codes"> & { readonly changes?: FileChanges | null };
 type SpawnOptions = NonNullable<Parameters<Spawn>[1]>;
 
-/** The limit for both outputs together, in order of arrival. */
 const KEPT_BYTES = 256 << 10;
 const DEFAULT_BYTES = 64 << 10;
 
@@ -331,7 +328,7 @@ export class Job {
     const facts = { id: this.id, command: this.command, running: this.running, ...ended };
     const report = { ...facts, output: text, missed, left: this.#ring.total - to, ms: this.#ms };
     const changes = this.#changes;
-    this.#changes = null; // Changes are reported once.
+    this.#changes = null;
     return { ...report, ...(notes.length > 0 ? { notes } : {}), ...(changes ? { changes } : {}) };
   }
 
@@ -373,7 +370,6 @@ export class OutputRing {
     this.#bytes = new Uint8Array(size);
   }
 
-  /** The number of bytes since the start, kept or not. */
   get total(): number {
     return this.#total;
   }

@@ -183,7 +183,6 @@ async function prompt(env: EnvironmentView): Promise<string> {
   return [await wallsText(env), ...(running.length === 0 ? [] : [`Still running: ${running.join(", ")}`])].join(" ");
 }
 
-/** The sentence of the prompt if the wall is incomplete. */
 const ASKED =
   "The user is asked for each: prefer functions and code in the block; one plain command per call; $( ), redirections, assignments, sh -c and git are asked every time; a refusal is final.";
 

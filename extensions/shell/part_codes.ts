@@ -13,7 +13,6 @@ const HIDES = /(?<!\|)\|(?!\|)|[;\n]\s*\S/;
 /** The shell reports to this descriptor, which the line does not use. */
 const REPORTS = 87;
 const MOST_PARTS = 8, COMMAND_CHARS = 200;
-/** The code of a program that wrote to a closed pipe. */
 export const SIGPIPE = 141;
 const BROKEN_PIPE = /broken ?pipe|\bEPIPE\b/i;
 /** These programs report "nothing found" or "different" with 1, and `xargs` with 123. */

@@ -65,7 +65,7 @@ export async function watched<Result>(
   try {
     result = await run();
   } catch (error) {
-    await report().catch(() => {}); // The error of the program counts.
+    await report().catch(() => {});
     throw error;
   }
   return { result, changes: await report() };
@@ -82,7 +82,6 @@ export type ShellCommand = string | readonly string[];
 /** The options of a command. The user must approve a network, and paths outside of the workspace that it may change. */
 export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" | "env" | "network" | "write"> {
   readonly stdin?: string;
-  /** Files of the workspace that may hold keys. The command sees them if the user allows it. */
   readonly secrets?: readonly string[];
 }
 

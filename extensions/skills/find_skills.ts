@@ -107,7 +107,6 @@ function field(head: string, key: string): string {
   return /^[>|][-+]?$/.test(first) ? rest.join(" ").trim() : unquoted([first, ...rest].join(" ").trim());
 }
 
-/** Returns text unchanged if its quotes are not valid YAML. */
 function unquoted(text: string): string {
   if (/^'(?:[^']|'')*'$/s.test(text)) return text.slice(1, -1).replaceAll("''", "'").trim();
   if (!/^"(?:[^"\\]|\\.)*"$/s.test(text)) return text;
@@ -154,7 +153,6 @@ export async function readProjectFile(
   }
 }
 
-/** Returns the path with its links resolved; null if it leads out of the folder. */
 async function realInside(root: string, path: string): Promise<string | null> {
   try {
     const [top, real] = await Promise.all([Deno.realPath(root), Deno.realPath(path)]);

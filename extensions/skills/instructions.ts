@@ -8,7 +8,6 @@ const FILES = ["AGENTS.md", "CLAUDE.md"];
 const MAX_FILE_CHARS = 6_000, MAX_CHARS = 24_000;
 const MAX_FOLDERS = 20;
 const MAX_IMPORTS = 20;
-/** Matches a line that only names a file, as other agents import it. */
 const IMPORT = /^[ \t]*@((?:\.{1,2}\/)*[\w./-]+)[ \t]*$/gm;
 
 interface Places {

@@ -35,7 +35,7 @@ export function parse(
 export function csv(rows: Rows, { separator = "," }: { readonly separator?: string } = {}): string {
   return listed(rows).map((fields) => {
     const line = fields.map((field) => quoted(textOf(field), separator)).join(separator);
-    return line === "" && fields.length === 1 ? '""\n' : `${line}\n`; // The record must not be a blank line.
+    return line === "" && fields.length === 1 ? '""\n' : `${line}\n`;
   }).join("");
 }
 
@@ -99,7 +99,6 @@ function separatorOf(text: string): string {
   return [",", ";", "\t"].reduce((best, mark) => count(mark) > count(best) ? mark : best);
 }
 
-/** Returns a header and the records below it. Objects may have different keys. */
 function listed(rows: Rows, columns?: readonly string[]): (readonly unknown[])[] {
   if (!Array.isArray(rows)) throw new TypeError("Cannot make a table: pass a list of rows");
   if (columns !== undefined && !Array.isArray(columns)) {

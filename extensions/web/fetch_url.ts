@@ -123,7 +123,6 @@ function isOwn(host: string): boolean {
 const plainHost = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 const isAddress = (host: string): boolean => /^[\d.]+$/.test(host) || host.includes(":");
 
-/** Returns the request of a redirect; null if the answer is not a redirect. */
 function redirected(request: HttpRequest, { status, headers }: HttpAnswer): HttpRequest | null {
   const location = headers.get("location");
   if (!REDIRECTS.includes(status) || location === undefined) return null;

@@ -12,7 +12,6 @@ export interface HttpRequest {
 
 export interface HttpAnswer {
   readonly status: number;
-  /** The headers by name in lower case. Repeated headers are joined. */
   readonly headers: ReadonlyMap<string, string>;
   /** The body as a stream, still compressed. It throws if the body ends early. */
   readonly body: AsyncGenerator<Uint8Array<ArrayBuffer>>;
@@ -125,7 +124,7 @@ export async function readResponseBody(
   // The encoding of an empty body is an empty body.
   if (first.done) return { bytes: new Uint8Array(), truncated: false };
   const unzip = createUnzip({ chunkSize: 64 << 10 });
-  pipeline(Readable.from(after(first.value, body)), unzip, () => {}); // A failure surfaces when the body is read.
+  pipeline(Readable.from(after(first.value, body)), unzip, () => {});
   return await collect(unzip, maxBytes);
 }
 
@@ -173,7 +172,6 @@ class ByteReader {
     }
   }
 
-  /** Returns the next bytes, at least one and at most `most`; null at the end. */
   async some(most: number): Promise<Uint8Array<ArrayBuffer> | null> {
     if (this.#left.length === 0 && !await this.#fill()) return null;
     const part = this.#left.subarray(0, most);

@@ -120,7 +120,6 @@ const isAddress = (host: string): boolean => /^[\d.]+$/.test(host) || host.inclu
 /** Hosts that the user allows: `example.org`, `*.example.org`, `example.org:8443`, `*`. */
 export interface WebRules {
   readonly hosts: readonly string[];
-  /** The `host:port` of this machine or its network, each named exactly. */
   readonly local: readonly string[];
 }
 
@@ -150,7 +149,6 @@ function matches(
   return name !== null && (below ? host.endsWith(`.${name}`) : host === name);
 }
 
-/** Spells a name like the URL parser does: lower case, punycode, decimal numbers in addresses. */
 function normal(name: string): string | null {
   const url = `http://${name}`;
   return URL.canParse(url) ? bare(new URL(url).hostname) : null;
@@ -243,7 +241,6 @@ export interface Outside {
   resolve(host: string): Promise<readonly string[]>;
   /** Connects to an address, never to a name. */
   connect(address: string, port: number): Promise<Deno.TcpConn>;
-  /** The certificates in addition to the system's, as PEM. */
   readonly caCerts: readonly string[];
 }
 

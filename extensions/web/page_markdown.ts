@@ -33,7 +33,6 @@ interface PageLink {
 }
 
 const MAX_DEPTH = 256, MAX_LINKS = 1_000, MAX_LABEL = 300;
-/** A main element with less text than this is ignored. */
 const ENOUGH = 140;
 const MARKERS: Readonly<Record<string, string>> = {
   b: "**",
@@ -87,12 +86,10 @@ class MarkdownWriter implements PageHandler {
     return this.#cut ||= this.#chars + this.#inline.size > this.#maxChars;
   }
 
-  /** Returns links in the text, each address once. */
   links(): readonly PageLink[] {
     return [...this.#links].map(([url, text]) => ({ text, url }));
   }
 
-  /** Returns the main part if the page has one, else the whole page. */
   markdown(): string {
     while (this.#stack.length > 0) this.#pop();
     this.#flush();
@@ -336,7 +333,6 @@ const INLINE: ReadonlySet<string> = new Set(
   ].join(" ").split(" "),
 );
 
-/** Open elements that a tag closes, up to the element that contains both. */
 const ENDS: Readonly<Record<string, { readonly names: readonly string[]; readonly within: readonly string[] }>> = {
   li: { names: ["li"], within: ["ul", "ol"] },
   dt: { names: ["dt", "dd"], within: ["dl"] },
@@ -373,7 +369,6 @@ class InlineText {
   #spaceAtEnd = true;
   #size = 0;
 
-  /** The size, at least the number of characters added since `take`, including addresses. */
   get size(): number {
     return this.#size;
   }
@@ -410,7 +405,6 @@ class InlineText {
     this.#parts.push(marker, ...(last.trimEnd() === last ? [] : [" "]));
   }
 
-  /** Turns the text since the mark into a link, and returns that text. */
   linked(mark: Mark, href: string | null): string {
     if (this.#ink === mark.ink || this.#parts.length < mark.at) return "";
     const parts = this.#parts.splice(mark.at);
@@ -450,7 +444,6 @@ const LONG_CELL = 400, MAX_ROWS = 2_000, MAX_CELLS = 50, MAX_REPEATED = 100_000;
 /** A table that is being read. A table used only for layout becomes paragraphs. */
 class TableText {
   readonly #rows: string[][] = [];
-  /** The cells in the order of the page, each once. */
   readonly #cells: string[] = [];
   /** The cells that reach into the next rows, by column. */
   readonly #reaching: { readonly text: string; rows: number }[] = [];
@@ -520,7 +513,6 @@ function lineOf(row: readonly string[], width: number): string {
 
 interface TextBlock {
   readonly text: string;
-  /** The rank: 2 in the page's main element, 1 in an article, else 0. */
   readonly rank: number;
 }
 

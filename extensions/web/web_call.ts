@@ -92,7 +92,6 @@ async function allowing(
   throw new Error(`${host} is not allowed: ${reason}; the user allows it with vis config set web.hosts ${host}`);
 }
 
-/** Returns the user's rules. Without the section of the settings, they allow no host. */
 function rulesOf(config: unknown): WebRules {
   return typeof config === "object" && config !== null && "hosts" in config && "local" in config
     ? config as WebRules
@@ -210,7 +209,7 @@ function ownCharset(bytes: Uint8Array, type: string): string | undefined {
   const xml = /^<\?xml[^<>]{0,200}\sencoding\s{0,9}=\s{0,9}["']([\w.:-]{1,40})/.exec(head)?.[1];
   const meta = /<meta[^<>]{0,200}charset\s{0,9}=\s{0,9}["']?([\w.:-]{1,40})/i.exec(head)?.[1];
   const named = xml ?? (isHtml(type) ? meta : undefined);
-  return named !== undefined && /^utf-?16/i.test(named) ? undefined : named; // Otherwise it could not be read here.
+  return named !== undefined && /^utf-?16/i.test(named) ? undefined : named;
 }
 
 function decoderFor(label: string): TextDecoder {

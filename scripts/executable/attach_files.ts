@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { Attached } from "./part_files.ts";
 
-/** The first bytes of the part that the runtime reads. */
+/** The part that the runtime reads begins with these bytes. */
 const MAGIC = "d3n0l4nd";
 
 export interface AttachedFiles {

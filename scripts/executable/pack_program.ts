@@ -8,7 +8,6 @@ const PACK = "program.js";
 export interface PackOptions {
   readonly modules: ReadonlyMap<string, string>;
   readonly own: string;
-  /** Writes the entry of the program, with `more` before the program begins. */
   readonly writeEntry: (more: string) => Promise<void>;
   /** Makes an executable of the folder; null if it could not run here. */
   readonly embed: ((output: string) => Promise<void>) | null;

@@ -8,7 +8,7 @@ const { zstdDecompressSync } = process.getBuiltinModule("node:zlib");
 
 type Bytes = Buffer<ArrayBuffer>;
 
-/** The function of a module. It receives a loader of other modules, and the URL that `import.meta.url` would have. */
+/** The function of a module receives a loader of other modules, and the URL that `import.meta.url` would have. */
 type Evaluate = (load: (name: string) => Promise<unknown>, url: string, ...imports: readonly unknown[]) => unknown;
 
 interface Defined {
@@ -17,7 +17,6 @@ interface Defined {
 }
 
 const PACK = "program";
-/** A small file that is never attached. */
 const EMBEDDED = "worker.js";
 
 /** The modules of the program, as scripts. One script has the modules that a run needs, with a code cache. Each other

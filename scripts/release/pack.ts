@@ -25,7 +25,6 @@ export interface PackOptions extends ArchiveOptions {
   readonly output: string;
   /** The address at which the files will be published, or "" if unknown. `install.sh` downloads from it. */
   readonly baseUrl: string;
-  /** The address that always has the newest release; by default `baseUrl`. */
   readonly latestUrl?: string;
   readonly packages: readonly ThirdParty[];
   /** The key that signs every file. Without a key, no signatures are made. */

@@ -2,10 +2,8 @@ import * as index from "../../extensions/index.ts";
 import { type Settings, settingsSectionsOf } from "../../src/app/settings/settings.ts";
 import { loadConfig } from "../../src/config/load.ts";
 
-/** Of a program that ships none. */
 export const NO_EXTENSIONS = { shipped: {} };
 
-/** Settings of a home folder (or none) from a configuration file's value and an environment. */
 export async function settingsOf(
   { config = {}, env = {}, home = null }: {
     readonly config?: object;

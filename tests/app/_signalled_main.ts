@@ -1,6 +1,6 @@
-/** A program that sends itself the signals it is given once nothing of it wants to hear of them any more. After one it
- * says that it could close what ran; with several it waits to be ended. After `draining`, it sends the first while it
- * still writes its output. */
+/** A program that sends itself the given signals once its own handlers no longer handle them. After one signal it
+ * prints that it could close its work; with several it waits to be ended. After `draining`, it sends the first signal
+ * while it still writes its output. */
 import { DenoIo } from "../../src/app/terminal/deno_io.ts";
 
 const io = new DenoIo([], { noColor: true });

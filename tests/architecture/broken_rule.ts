@@ -1,17 +1,16 @@
 import { DOORS, OWNERS, RANK, WALLS } from "./layers.ts";
 
-/** One import; paths are relative to the root of the repository, packages are "npm:name" or "node:name". */
+/** Paths are relative to the root of the repository. Packages are "npm:name" or "node:name". */
 export interface Import {
   readonly from: string;
   readonly to: string;
-  /** `import type`. */
   readonly type: boolean;
 }
 
-/** The table of shipped extensions, which main.ts hands to the program. */
+/** The table of shipped extensions, which main.ts passes to the program. */
 const SHIPPED_INDEX = "extensions/index.ts";
 
-/** The folder of src/ that a file is in: "query" for "src/query/run_query.ts", "app" for "src/app.ts". */
+/** Returns the folder of src/ that contains a file: "query" for "src/query/run_query.ts", "app" for "src/app.ts". */
 export function folderOf(path: string): string {
   return (path.split("/")[1] ?? "").replace(/\.ts$/, "");
 }
@@ -20,7 +19,7 @@ function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
-/** "npm:@hono/x@1.2/y" is "@hono/x", "node:fs/promises" is "node:fs"; undefined for a file. */
+/** "npm:@hono/x@1.2/y" is "@hono/x", and "node:fs/promises" is "node:fs". Returns undefined for a file. */
 export function packageOf(to: string): string | undefined {
   if (to.startsWith("node:")) return to.split("/")[0];
   return /^npm:\/?((?:@[^/@]+\/)?[^/@]+)/.exec(to)?.[1];
@@ -53,7 +52,7 @@ function brokenDoor({ from, to }: Import): string | undefined {
 }
 
 function brokenRank({ from, to }: Import): string | undefined {
-  if (!/^src\/.*\.tsx?$/.test(to)) return undefined; // data of whoever reads it
+  if (!/^src\/.*\.tsx?$/.test(to)) return undefined; // The data belongs to the module that reads it.
   const [a, b] = [folderOf(from), folderOf(to)];
   if (!from.startsWith("src/") || a === b) return undefined;
   const [rankA, rankB] = [RANK[a], RANK[b]];
@@ -82,7 +81,7 @@ function brokenWall({ from, to, type }: Import): string | undefined {
   return `${wall.of} may only import ${wall.may.join(", ") || "nothing"}`;
 }
 
-/** The rule that an import of src/ or extensions/ breaks, or undefined. */
+/** Returns the rule that an import of src/ or extensions/ breaks; undefined if it is allowed. */
 export function brokenRule(one: Import): string | undefined {
   const { from, to } = one;
   if (!/^(src|extensions)\//.test(from) || from === to) return undefined;

@@ -1,7 +1,7 @@
 const EXPORT = /^export (?:abstract |async )*(?:class|interface|type|enum|const|let|function\*?) +([\w$]+)/gm;
 
-/** Names that more than one file exports, each with these files. A name stands for one thing in the whole program, so
- * that whoever reads or searches for it is never led to another thing. */
+/** Returns the names that several files export, each with these files. A name has one meaning in the whole program, so
+ * that a search for it finds one thing. */
 export function sharedNames(files: ReadonlyMap<string, string>): readonly string[] {
   const places = new Map<string, string[]>();
   for (const [path, text] of files) {

@@ -15,7 +15,7 @@ interface GraphModule {
   }[];
 }
 
-/** Every file of `folder` (relative to `root`, with a slash at its end) and below; empty where it does not exist. */
+/** Returns the files at and below `folder` (relative to `root`, with a slash at its end); empty if it does not exist. */
 export async function filesOf(root: string, folder: string): Promise<string[]> {
   const found: string[] = [];
   const entries = await Array.fromAsync(Deno.readDir(join(root, folder))).catch(() => []);
@@ -27,7 +27,6 @@ export async function filesOf(root: string, folder: string): Promise<string[]> {
   return found.sort();
 }
 
-/** Every source file of `folder`, as `filesOf`. */
 export async function sourcesOf(root: string, folder: string): Promise<string[]> {
   return (await filesOf(root, folder)).filter((path) => /\.tsx?$/.test(path));
 }
@@ -44,11 +43,10 @@ async function readGraph(root: string, entry: string): Promise<GraphModule[]> {
 
 export interface ImportGraph {
   readonly imports: readonly Import[];
-  /** Files that are imported and missing, or cannot be parsed. */
   readonly unreadable: readonly string[];
 }
 
-/** Every import among `files` of the checkout at `root`, type imports included, from Deno's own module graph. */
+/** Returns every import among `files` of the checkout at `root`, type imports included, from Deno's own module graph. */
 export async function importGraph(root: string, files: readonly string[]): Promise<ImportGraph> {
   const folder = await Deno.makeTempDir({ prefix: "vis-graph-" });
   const home = pathToFileURL(join(root, "/")).href;

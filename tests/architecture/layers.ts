@@ -1,6 +1,6 @@
-/** Who may import whom: the tables of docs/internals/architecture.md as data. */
+/** The tables of docs/internals/architecture.md as data: the imports that are allowed. */
 
-/** The ranks of the folders of src/. A file imports its own folder and folders of a strictly lower rank. */
+/** A file imports its own folder and folders of a strictly lower rank. */
 export const RANK: Readonly<Record<string, number>> = {
   domain: 0,
   logging: 1,
@@ -22,17 +22,17 @@ export const RANK: Readonly<Record<string, number>> = {
 };
 
 export interface Wall {
-  /** Path prefix of the files behind the wall. */
+  /** The path prefix of the files behind the wall. */
   readonly of: string;
-  /** Path prefixes that they may import, and nothing else of the project. */
+  /** The path prefixes that these files may import. They import no other file of the project. */
   readonly may: readonly string[];
-  /** Prefixes that they may import with `import type` only. */
+  /** The prefixes that these files may import with `import type` only. */
   readonly types?: readonly string[];
 }
 
 const CHANNELS = ["cli", "http", "tui", "telegram", "mcp", "acp"];
 
-/** Walls that a rank cannot say, besides the ranks. The first that fits a file holds for it. */
+/** These walls limit imports that the ranks permit. The first wall that matches a file applies. */
 export const WALLS: readonly Wall[] = [
   {
     of: "src/sandbox/child/",
@@ -40,16 +40,16 @@ export const WALLS: readonly Wall[] = [
       "src/sandbox/child/",
       "src/sandbox/protocol.ts",
       "src/sandbox/codec/codec.ts",
-      // What it captures before foreign code runs, once for every reader and writer of bytes.
+      // It captures intrinsics before foreign code runs, once for all readers and writers of bytes.
       "src/sandbox/codec/intrinsics.ts",
       "src/sandbox/confine/",
-      // Pure and without imports: the compiler names what a block may have meant.
+      // It is pure and imports no module. The compiler uses it to name the probable meaning of a misspelled name.
       "src/domain/kit/names.ts",
     ],
     types: ["src/domain/"],
   },
   { of: "src/sandbox/protocol.ts", may: ["src/sandbox/codec/intrinsics.ts"], types: ["src/domain/"] },
-  // It runs in a browser.
+  // The page runs in a browser.
   { of: "src/page/", may: ["src/page/", "src/domain/", "src/markdown/"], types: ["src/channels/"] },
   ...CHANNELS.map((name): Wall => ({
     of: `src/channels/${name}/`,
@@ -66,7 +66,7 @@ export const WALLS: readonly Wall[] = [
   })),
 ];
 
-/** Folders with a door: from outside only these files may be imported, and the files of these folders. */
+/** Only these files of the folders may be imported from outside. */
 export const DOORS: Readonly<Record<string, readonly string[]>> = {
   "src/persistence/": [
     "src/persistence/store.ts",
@@ -82,7 +82,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     "src/channels/http/connections.ts",
     "src/channels/http/tokens.ts",
     "src/channels/http/signed_tokens.ts",
-    // The page is typed with it.
+    // The page takes its types from it.
     "src/channels/http/api/schemas.ts",
   ],
   "src/channels/telegram/": ["src/channels/telegram/open_telegram.ts", "src/channels/telegram/bot_api.ts"],
@@ -96,7 +96,8 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Packages with a known owner. Every other one belongs to the one folder of src/ that imports it (except SHARED). */
+/** Maps packages to their owners. Each other package belongs to the one folder of src/ that imports it (except
+ * SHARED). */
 export const OWNERS: Readonly<Record<string, string>> = {
   "node:sqlite": "src/persistence/",
   "kysely": "src/persistence/",
@@ -119,5 +120,5 @@ export const OWNERS: Readonly<Record<string, string>> = {
   "mustache": "src/sandbox/child/",
 };
 
-/** Packages that are a language of the project rather than a part of one folder. */
+/** These packages are a language of the project rather than a part of one folder. */
 export const SHARED: readonly string[] = ["zod"];

@@ -1,4 +1,3 @@
-/** House rules that the built-in linter does not have; deno.json loads them. */
 import { camelCase } from "./rules/camel_case.ts";
 import { envOnlyInApp } from "./rules/env_only_in_app.ts";
 import { errorMessage } from "./rules/error_message.ts";

@@ -5,7 +5,6 @@ import plugin from "./lint_plugin.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** What the plugin says about `source` as a file of the program. */
 function lint(source: string, path = "src/query/x.ts"): string[] {
   return Deno.lint.runPlugin(plugin, `/checkout/${path}`, source).map(({ id, message }) => `${id}: ${message}`);
 }

@@ -1,4 +1,4 @@
-/** Breaks each rule once in a small tree with this repository's settings, to see that the checks themselves look. */
+/** Breaks each rule once in a small tree with this repository's settings, to test the checks themselves. */
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,6 @@ import { importProblems } from "./problems.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** A tree with one file for each path, removed by `using`. */
 async function makeTree(files: Readonly<Record<string, string>>): Promise<{ root: string } & AsyncDisposable> {
   const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-tree-" }));
   const settings = JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json")));

@@ -2,8 +2,8 @@ import { brokenRule, packageOf } from "./broken_rule.ts";
 import { importGraph, sourcesOf } from "./import_graph.ts";
 import { OWNERS, SHARED } from "./layers.ts";
 
-/** Imports that a rank, a wall, a door or an owner forbids, circles of files, and imports of files that are not
- * there. */
+/** Returns the imports that a rank, a wall, a door or an owner forbids, circles of files, and imports of missing
+ * files. */
 export async function importProblems(root: string): Promise<string[]> {
   const files = [...await sourcesOf(root, "src/"), ...await sourcesOf(root, "extensions/")];
   const { imports, unreadable } = await importGraph(root, files);
@@ -19,7 +19,7 @@ export async function importProblems(root: string): Promise<string[]> {
   ];
 }
 
-/** One problem for each circle, with its files; types and lazy imports count. */
+/** Returns one problem for each circle, with its files. Types and lazy imports count. */
 function circles(imports: readonly { readonly from: string; readonly to: string }[]): string[] {
   const targets = new Map<string, string[]>();
   for (const { from, to } of imports) targets.set(from, [...targets.get(from) ?? [], to]);
@@ -39,7 +39,8 @@ function circles(imports: readonly { readonly from: string; readonly to: string 
   return found;
 }
 
-/** Packages without a named owner that more than one folder of src/ imports. Extensions bring what they need. */
+/** Returns the packages without a named owner that several folders of src/ import. Extensions bring their own
+ * packages. */
 function sharedPackages(imports: readonly { readonly from: string; readonly to: string }[]): string[] {
   const users = new Map<string, Set<string>>();
   for (const { from, to } of imports.filter((one) => one.from.startsWith("src/"))) {

@@ -8,13 +8,14 @@ const SYMBOLS = [...(await shippedExtensions({ shipped })).values()].flatMap(({ 
 const any = (words: readonly string[]): string => `(?:${words.join("|").replaceAll(".", "\\.")})`;
 const NAME = any(NAMES);
 
-/** Names of shipped extensions that are words of their own: a level of the log, a protocol, a key of stored states. */
+/** These names of shipped extensions are also ordinary words: a level of the log, a protocol, a key of stored states. */
 const HOMONYMS: readonly string[] = ["debug", "mcp", "history"];
 
-/** How a text may name a shipped extension. */
+/** The forms in which a text may name a shipped extension. */
 const WAYS: readonly RegExp[] = [
   new RegExp(`\\bvis\\.(?:ext\\.)?${NAME}\\b`, "g"),
-  // `fs.readFile` in code for the model, in a message or in a comment; not `this.#git.add`, nor a module of ours.
+  // This matches `fs.readFile` in code for the model, in a message or in a comment. It does not match `this.#git.add`
+  // or a module of the project.
   new RegExp(`(?<![\\w.#$])${any(SYMBOLS)}\\b`, "g"),
   new RegExp(`(["'\`])${any(NAMES.filter((name) => !HOMONYMS.includes(name)))}\\1`, "g"),
   new RegExp(`\\bconfig\\??\\.${NAME}\\b|\\bconfig: \\{ ${NAME}\\b`, "g"),
@@ -23,7 +24,6 @@ const WAYS: readonly RegExp[] = [
   new RegExp(`extensions/${NAME}/`, "g"),
 ];
 
-/** What of a source names a shipped extension. */
 export function shippedNamesIn(text: string): readonly string[] {
   return WAYS.flatMap((way) => [...text.matchAll(way)].map(([found]) => found));
 }

@@ -5,7 +5,7 @@ import { sourcesOf } from "./import_graph.ts";
 import { shippedNamesIn } from "./shipped_names.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-/** It plays the part of a model: what it writes calls functions, as what a model writes does. */
+/** The file plays the model, so its text calls functions as a model's text does. */
 const DEMO = "src/providers/demo.ts";
 
 Deno.test("src/ names no shipped extension: what is particular to one stands in its spec", async () => {

@@ -7,11 +7,10 @@ interface GraphModule {
   readonly dependencies?: readonly { readonly code?: { readonly specifier?: string }; readonly isDynamic?: boolean }[];
 }
 
-/** Packages that are loaded before the first request of `vis run` is on its way. Each costs its user time: a new one
- * needs a measurement (`deno task bench launch`). */
+/** These packages are loaded before the first request of `vis run`. Each costs its user time, so a new one needs a
+ * measurement (`deno task bench launch`). */
 const ALLOWED = ["commander", "kysely", "picocolors", "uuidv7"];
 
-/** Packages that are loaded with these files, each with the file that asks for it. */
 async function loadedWith(entries: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const { stdout, success } = await new Deno.Command(Deno.execPath(), {
     args: ["info", "--json", "--no-lock", "--config", join(ROOT, "deno.json"), join(ROOT, "main.ts")],

@@ -1,4 +1,4 @@
-/** What a channel refuses leaves nothing behind: no conversation, no branch, no query, no call of a model. */
+/** A request that a channel refuses makes no conversation, no branch, no query and no call of a model. */
 import assert from "node:assert/strict";
 import { methods } from "@agentclientprotocol/sdk";
 import { join } from "node:path";
@@ -27,7 +27,6 @@ const OPTIONS = { signal: new AbortController().signal, emit: () => {} };
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0]);
 const PNG_URL = `data:image/png;base64,${PNG.toBase64()}`;
 
-/** Asks what is refused, and gives the words of the refusal. */
 type Refused = (check: (engine: Engine) => Promise<void>) => Promise<unknown>;
 
 const CHANNELS: Readonly<Record<string, Refused>> = {

@@ -1,4 +1,3 @@
-/** Programs of the corpus, as modules in plain Deno and as blocks in real children. */
 import assert from "node:assert/strict";
 import { runs } from "../helpers/long_part.ts";
 import { programsIn, readCorpus } from "./corpus/read_corpus.ts";
@@ -11,7 +10,7 @@ import { differenceText } from "./programs/suite_table.ts";
 
 const COUNT = runs(250, 1000);
 
-/** Those that are known to differ, and others of every topic. */
+/** Returns the programs with known differences, and others of every topic. */
 function chosen(all: readonly Program[]): readonly Program[] {
   const known = all.filter((program) => program.known);
   return [...known, ...spread(all.filter((program) => !program.known), COUNT - known.length)];

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import type { ModelEvent, ModelRequest, Provider } from "../../src/providers/provider.ts";
 
-/** A request as the engine makes it. */
 export function request(fields: Partial<ModelRequest> = {}): ModelRequest {
   return {
     messages: [

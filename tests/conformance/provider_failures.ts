@@ -1,7 +1,6 @@
 import type { ProviderErrorCode } from "../../src/domain/errors.ts";
 import type { MockFault, MockReply } from "../helpers/wires/wire_mock.ts";
 
-/** A reply of a service that must become a `ProviderError`. */
 export interface Failing {
   readonly what: string;
   readonly reply: MockReply;
@@ -12,22 +11,22 @@ export interface Failing {
   readonly retryAfterMs?: number;
 }
 
-/** Text that bytes and surrogates can be cut out of the middle of. */
+/** Bytes and surrogates can be cut out of the middle of this text. */
 export const LONG = "Ünïcödé 😀 漢字 ".repeat(40);
 
-/** What differs between services in failures that all of them have. */
+/** The parts of common failures that differ between services. */
 export interface FailureWords {
-  /** The path that a model was asked at. */
+  /** The path of requests to the model. */
   readonly path: string;
-  /** "not what … sends" */
+  /** The name of the API in "not what … sends". */
   readonly api: string;
-  /** What an overload in the middle of a stream amounts to. */
+  /** The status of an overload in the middle of a stream. */
   readonly overloaded: 503 | 529;
-  /** How the service says that a request is too long. */
+  /** The service's error for a request that is too long. */
   readonly tooLong: { readonly status: number; readonly error: Readonly<Record<string, unknown>> };
 }
 
-/** Everything a service may do wrong, in any wire format. */
+/** Returns every failure of a service, in any wire format. */
 export function failures(words: FailureWords): readonly Failing[] {
   return [...statuses(words), ...faults(words)];
 }
@@ -115,10 +114,10 @@ function faults({ api, overloaded }: FailureWords): readonly Failing[] {
 const TOO_LONG = { code: "reply", retryable: false } as const;
 const MANY = "word ".repeat(600_000);
 
-/** Comments are skipped before a wire format sees them, so one of the formats shows this. */
+/** Comments are skipped before a wire format sees them, so one format is enough for this test. */
 export const ENDLESS_COMMENTS: Failing = fault("endless_comments", { ...TOO_LONG, says: /it is larger than 128 MiB/ });
 
-/** Replies that would fill the memory, or never end. */
+/** These replies would fill the memory, or never end. */
 export const LARGE_REPLIES: readonly Failing[] = [
   {
     what: "3 MB of text",

@@ -7,33 +7,31 @@ import { collect, endOf, request, textOf } from "./provider_calls.ts";
 import { type Failing, LONG } from "./provider_failures.ts";
 import { until } from "../helpers/until.ts";
 
-/** A provider and the service behind it, for one test. */
 export interface ProviderRig {
   readonly provider: Provider;
-  /** Requests that reached the service so far, as the texts of their messages. */
+  /** Returns the requests that reached the service so far, as the texts of their messages. */
   asked(): readonly (readonly string[])[];
-  /** Connections that the service took so far. */
+  /** Returns the number of connections that the service accepted so far. */
   connections(): number;
-  /** Resolves once the service saw this many clients leave before the end; rejects where it never does. */
+  /** Resolves once this many clients left before the end. Rejects if they never do. */
   left(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface ProviderSubject {
   readonly name: string;
-  /** The service answers each request with this reply. */
   readonly start: (reply: MockReply) => ProviderRig | Promise<ProviderRig>;
-  /** A wire can break, be slow and say nonsense; null for a provider inside the process, which cannot. */
+  /** A wire can break, be slow and send nonsense. Null for a provider inside the process, which cannot. */
   readonly wire: WireFacts | null;
 }
 
 export interface WireFacts {
   readonly failures: readonly Failing[];
-  /** An event says that the reply is whole, so that what follows need not be awaited. */
+  /** Whether an event marks the end of the reply, so that the client need not wait for more. */
   readonly marksEnd: boolean;
 }
 
-/** What every provider must do, and what one with a wire must survive. */
+/** Tests the duties of every provider, and the faults that a provider with a wire must survive. */
 export function providerSuite(subject: ProviderSubject): void {
   const test = (what: string, reply: MockReply, body: (rig: ProviderRig) => Promise<void>) =>
     Deno.test(`${subject.name} ${what}`, async () => {
@@ -253,7 +251,7 @@ function bytesSuite(test: Test, { marksEnd }: WireFacts): void {
     assert.equal(textOf(await collect(provider), "text"), LONG);
   });
   test("keeps its connection for the next call", { text: LONG, endsAfterMs: 10 }, async ({ provider, connections }) => {
-    // The runtime takes a connection back in turns of its own: one of the calls finds it there.
+    // The runtime reuses a connection in turns of its own, and one of the calls finds it.
     for (let call = 0; call < 10; call++) await collect(provider);
     assert.ok(connections() < 10);
   });
@@ -278,7 +276,7 @@ function leavingSuite(test: Test): void {
   for (const kind of ["no_headers", "no_token", "silence"] as const) {
     test(`leaves a service that shows ${kind}`, { text: LONG, fault: kind }, async (rig) => {
       const abort = new AbortController();
-      // A moment more, in which the headers and the first text come where there are some.
+      // In this time, the headers and the first text arrive if there are any.
       void reached(rig).then(() => setTimeout(() => abort.abort(), 30));
       await assert.rejects(collect(rig.provider, { signal: abort.signal }), Cancelled);
       await rig.left(1);
@@ -296,7 +294,6 @@ function leavingSuite(test: Test): void {
   });
 }
 
-/** Resolves once a request has reached the service. */
 function reached({ asked }: ProviderRig): Promise<void> {
   return until(() => asked().length > 0);
 }

@@ -3,15 +3,14 @@ import { SandboxEnded } from "../../src/domain/errors.ts";
 import { isAlive, type TestSandbox, testSandbox, type TestSandboxOptions } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
-/** How the child is carried. */
 export interface Carrier {
   readonly name: string;
   readonly launcher: readonly string[];
-  /** Why it cannot be tried here, "" where it can. */
+  /** The reason why the carrier cannot be tried here; empty if it can. */
   readonly missing?: string;
 }
 
-/** This process and what descends from it, as far as /proc tells. */
+/** Returns this process and its descendants, as far as /proc shows them. */
 export function family(root: number): number[] {
   const parents = new Map<number, number>();
   for (const { name } of Deno.readDirSync("/proc")) {
@@ -19,20 +18,19 @@ export function family(root: number): number[] {
       const stat = /^\d+$/.test(name) ? Deno.readTextFileSync(`/proc/${name}/stat`) : "";
       const parent = Number(/\) \S (\d+)/.exec(stat)?.[1]);
       if (parent > 0) parents.set(Number(name), parent);
-    } catch { /* ended meanwhile */ }
+    } catch { /* The process ended meanwhile. */ }
   }
   const found = [root];
   for (const pid of found) for (const [child, parent] of parents) if (parent === pid) found.push(child);
   return found;
 }
 
-/** Processes that work in a folder or below it. */
 function inFolder(folder: string): number[] {
   const isIn = (pid: string): boolean => {
     try {
       return /^\d+$/.test(pid) && Deno.readLinkSync(`/proc/${pid}/cwd`).startsWith(folder);
     } catch {
-      return false; // ended meanwhile, or of another user
+      return false; // The process has ended, or belongs to another user.
     }
   };
   return [...Deno.readDirSync("/proc")].map(({ name }) => name).filter(isIn).map(Number);
@@ -42,7 +40,7 @@ async function allGone(pids: readonly number[]): Promise<void> {
   await until(() => pids.every((pid) => !isAlive(pid)));
 }
 
-/** What every way of carrying a child must pass. */
+/** Tests a way of starting the child. */
 export function sandboxSuite({ name, launcher, missing = "" }: Carrier): void {
   const open = (options: TestSandboxOptions = {}): Promise<TestSandbox> => testSandbox({ ...options, launcher });
   const test = (what: string, fn: () => Promise<void>): void =>
@@ -128,7 +126,7 @@ export function sandboxSuite({ name, launcher, missing = "" }: Carrier): void {
 
   test("aborting a start leaves no process", async () => {
     const folderRoot = Deno.makeTempDirSync();
-    const program = { path: "/bin/sh", args: ["-c", "exec cat > /dev/null"] }; // reads its setup and never answers
+    const program = { path: "/bin/sh", args: ["-c", "exec cat > /dev/null"] }; // It reads its setup and never answers.
     const caller = new AbortController();
     const opening = assert.rejects(open({ signal: caller.signal, test: { program, folderRoot } }), SandboxEnded);
     await until(() => inFolder(folderRoot).length > 0);

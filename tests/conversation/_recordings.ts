@@ -2,7 +2,6 @@ import { blockResult } from "../../src/domain/query/calls.ts";
 import { NO_USAGE } from "../../src/domain/query/model_call.ts";
 import type { RecordedIteration, RecordedQuery, Recording } from "../../src/domain/records/recording.ts";
 
-/** What a hostile model may write anywhere. */
 export const BAD = [
   "<script>alert(1)</script><img src=x onerror=alert(2)>",
   "</pre></details></main>\" ' onload='x' & \u202eevil\u202c \x1b[31mred\x07",
@@ -11,7 +10,6 @@ export const BAD = [
   "![x](https://evil.example/track) \ud800",
 ].join("\n");
 
-/** A diff whose names and lines are hostile. */
 const BAD_DIFF = [`--- a/${oneLine(BAD)}`, `+++ b/${oneLine(BAD)}`, "@@ -1,2 +1,2 @@"].concat(
   BAD.split("\n").flatMap((line) => [`-${line}`, `+${line} !`]).slice(0, 4),
   BAD,
@@ -67,7 +65,6 @@ export function recording(queries: readonly RecordedQuery[], title = "A title"):
   return { conversationId: "01a2", title, workspace: "/work", createdAt: 0, queries };
 }
 
-/** With hostile text wherever a text can be. */
 export function hostileRecording(): Recording {
   const error = { name: BAD, message: BAD, line: 1, column: 1, excerpt: BAD, stack: BAD };
   const result = blockResult({ outcome: "error", preview: BAD, stdout: BAD, stderr: BAD, error });

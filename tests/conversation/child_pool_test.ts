@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { ChildPool, type PooledChild } from "../../src/conversation/query_runner.ts";
 
-/** A child that comes up and is reaped when the test says so. */
 class FakeChild {
   readonly #gone = Promise.withResolvers<void>();
   ended = false;
@@ -16,7 +15,6 @@ class FakeChild {
   }
 }
 
-/** A conversation that counts how often its child was stopped. */
 class FakeResident implements PooledChild {
   child: FakeChild | null = null;
   rested = 0;
@@ -38,7 +36,6 @@ class FakeResident implements PooledChild {
   }
 }
 
-/** Timers that run when the test says so. */
 class Clock {
   #now = 0;
   readonly #timers = new Set<{ readonly at: number; readonly f: () => void }>();
@@ -60,7 +57,7 @@ class Clock {
   }
 }
 
-/** Until everything that can go on has. */
+/** Resolves when all code that can run has run. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }

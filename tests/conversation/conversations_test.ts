@@ -64,7 +64,7 @@ Deno.test("Conversations.ask() refuses a busy conversation if requested, and onl
 });
 
 Deno.test("Conversations.ask() lets no conversation wait for the model calls of others", async () => {
-  const count = 12; // more than the calls of `rlm` that a process makes at a time
+  const count = 12; // A process makes fewer calls of `rlm` at a time.
   await using engine = await startEngine([], {
     scripted: { otherwise: { text: replyJson([], { final: "late" }), delayMs: 60_000 } },
   });
@@ -183,7 +183,6 @@ Deno.test("byId() reports that the beginning of an id is ambiguous", async () =>
   const start = first?.slice(0, common) ?? "";
   await assert.rejects(conversations.byId(start), {
     name: "UsageError",
-    // The engine has one of its own.
     message: new RegExp(`^Cannot find conversation ${start}: [23] ids start with it, such as \\w`),
   });
   await assert.rejects(conversations.byId("ffffffff"), /^UsageError: Cannot find conversation: ffffffff$/);

@@ -1,4 +1,4 @@
-/** How many children there are while queries begin, end and are given up, and at rest. */
+/** Counts the children while queries begin, end and are abandoned, and at rest. */
 import assert from "node:assert/strict";
 import rlm from "../../extensions/rlm/mod.ts";
 import { SandboxEnded } from "../../src/domain/errors.ts";
@@ -13,7 +13,7 @@ import { until } from "../helpers/until.ts";
 
 const COMPUTE = replyJson("const n = 3 + 4", { final: "It is seven" });
 
-/** Children that come up when the test says so; one that is given up before comes up nevertheless. */
+/** Children that start when the test starts them. An abandoned child starts nevertheless. */
 class Starts {
   readonly children: FakeSandbox[] = [];
   readonly #waiting: (() => void)[] = [];
@@ -71,7 +71,7 @@ Deno.test("a child that comes up after its query has ended is ended", async () =
     signal: new AbortController().signal,
     emit: ({ type }) => void (type === "final" && resolve()),
   });
-  await ended; // the answer is there, the child is not
+  await ended; // The answer exists, but the child does not.
   assert.deepEqual([starts.asked, starts.living], [1, 0]);
   starts.release();
   assert.equal((await asked).answer, "quick");
@@ -175,7 +175,7 @@ Deno.test("children that live, whatever queries do: never more than sandbox.live
     await asked;
   }));
   const living = (): number => children.filter(({ pid }) => isAlive(pid)).length;
-  // Those that have run no block are ended while the next query may begin.
+  // Children without a run block are ended while the next query may begin.
   await until(() => living() <= 2, () => `${living()} of ${children.length} live`);
   assert.ok(children.length > 2);
   await engine.conversations.closeAll();

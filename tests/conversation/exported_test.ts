@@ -17,7 +17,7 @@ async function textOf(made: Exported): Promise<string> {
 
 const files = async () => (await readdir(tmpdir())).filter((name) => name.startsWith("vis-export-"));
 
-/** The part of conversations that an export uses; `exportConversation` gives rows as long as it likes. */
+/** The part of conversations that an export uses. `exportConversation` returns rows of any length. */
 function conversationsOf(exportConversation: Conversations["stored"]["exportConversation"]): Conversations {
   return { stored: { exportConversation } } as unknown as Conversations;
 }

@@ -180,7 +180,7 @@ Deno.test("a fork in the middle of a query shows the usage up to that point, and
     assert.match(page, /forked here · 1 step · .* · 107 in \+ 13 out tokens/);
     assert.doesNotMatch(page, /b\.txt|All is written/);
     assert.equal((await conversations.queries(branch))[0]?.usage.input, 307);
-    // At its end nothing is cut.
+    // The fork at the end of a conversation loses no part of it.
     const end = await conversations.fork({ queryId: whole.queryId, position: null });
     assert.deepEqual(await conversations.queries(end), await conversations.queries(branch));
   });

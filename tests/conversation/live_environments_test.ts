@@ -27,7 +27,6 @@ function rig({ kept = 3, open = (branchId: string) => Promise.resolve(new Fake(b
     onClose: (branchId) => gone.push(branchId),
   });
   const runs = new Map<string, number>();
-  /** A run of this process, after the one before. */
   const use = async (branchId: string, wanted: Partial<WantedFor> = {}): Promise<Fake> => {
     return await live.lockOf({ branchId }).run(async () => {
       const number = (runs.get(branchId) ?? 0) + 1;

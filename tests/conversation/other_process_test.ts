@@ -1,4 +1,4 @@
-/** Two engines on one database that say they are different processes. */
+/** Two engines on one database that claim to be different processes. */
 import assert from "node:assert/strict";
 import { TakenOverError } from "../../src/domain/errors.ts";
 import type { QueryEvent, QueryResult } from "../../src/domain/query/query_schemas.ts";
@@ -9,13 +9,11 @@ import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.
 import { replyJson, type ScriptedReply } from "../helpers/scripted_provider.ts";
 import { withDatabase } from "../helpers/with_database.ts";
 
-/** Adds a word to `list`. */
 const say = (word: string): string => {
   const code = `var list = (typeof list === "undefined" ? "" : list + "+") + "${word}"`;
   return replyJson(code, { final: "{{list}}" });
 };
 
-/** Processes that work on one conversation. */
 class Processes {
   readonly clock = { now: 1_700_000_000_000 };
   readonly #path: string;
@@ -86,7 +84,7 @@ Deno.test(
   }),
 );
 
-/** The store of a process that stops at a method of it, and is continued when another one has taken over. */
+/** The store of a process that stops at a method, and continues when another process has taken over. */
 function stopping(
   store: Store,
   { method, takeOver }: { readonly method: keyof Store; readonly takeOver: () => Promise<void> },

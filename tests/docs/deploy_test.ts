@@ -4,7 +4,7 @@ import { ALLOWED } from "../../src/sandbox/confine/seccomp.ts";
 const folder = new URL("../../docs/serve/deploy/", import.meta.url);
 const read = (name: string): string => Deno.readTextFileSync(new URL(name, folder));
 const unit = read("vis.service");
-/** What sets the walls: src/sandbox/confine and V8's guard of its code. */
+/** The walls are set by src/sandbox/confine and V8's guard of its code. */
 const NEEDED = [
   ...["landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "seccomp", "prctl", "prlimit64"],
   ...[
@@ -33,7 +33,7 @@ async function analyze(...args: readonly string[]): Promise<string | null> {
 
 const hasAnalyze = (await analyze("syscall-filter", "--no-pager", "@system-service")) !== null;
 
-/** A test that needs systemd-analyze, shown as skipped where there is none. */
+/** Defines a test that needs systemd-analyze, and is skipped without it. */
 function analyzed(name: string, fn: () => Promise<void>): void {
   const why = hasAnalyze ? "" : " (skipped: no systemd-analyze)";
   Deno.test({ name: `docs/serve/deploy ${name}${why}`, ignore: !hasAnalyze, fn });

@@ -4,7 +4,6 @@ import { startRig, TOKEN } from "../channels/http/_rig.ts";
 
 const PAGE = new URL("../../docs/serve/http.md", import.meta.url);
 
-/** The commands of the page that ask a server, as they stand there. */
 async function examples(): Promise<readonly string[]> {
   const blocks = (await Deno.readTextFile(PAGE)).matchAll(/^```sh\n([^]*?)^```/gm);
   return [...blocks].flatMap(([, text = ""]) => {

@@ -4,7 +4,7 @@ import { ConfigSchema } from "../../src/config/schema.ts";
 import { settingList } from "../../src/config/setting_list.ts";
 
 const ROOT = new URL("../../", import.meta.url);
-/** Numbers that limit nothing. */
+/** These numbers limit no resource. */
 const NO_LIMITS = [
   "providers[].models[].contextTokens",
   "providers[].models[].price",
@@ -13,7 +13,7 @@ const NO_LIMITS = [
   "server.port",
   "telegram.allow",
 ];
-/** Where a limit is tested that tests/e2e/suites/limits_suite.ts does not test. */
+/** Limits that tests/e2e/suites/limits_suite.ts does not test, with the file that does. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   "providers[].firstTokenMs": "tests/e2e/suites/streams_suite.ts",
   "providers[].silenceMs": "tests/e2e/suites/streams_suite.ts",

@@ -5,7 +5,7 @@ import { loadModelData, type ModelDataSet } from "../../src/providers/models/mod
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 const SETS: readonly ModelDataSet[] = ["openai", "anthropic", "google", "openrouter", "github-copilot"];
-/** Models of these families; a name of a family alone has no number. */
+/** Matches models of these families. A name of a family alone has no number. */
 const NAME = /\b(?:claude-[a-z]+-\d[\w.-]*|gpt-\d[\w.-]*|gemini-[\w.-]*\w)/g;
 
 async function pages(): Promise<readonly string[]> {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { filesOf } from "../architecture/import_graph.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-/** Words that the command line accepts for others, and commands that shipped extensions add. */
+/** The command line accepts these words for others, or shipped extensions add them. */
 const OTHERS = /^(?:login|logout|history|export|resume|memos?|mcp-check|forget)$/;
 
 Deno.test("commands of `vis` in pages exist, with the options that they are shown with", async () => {

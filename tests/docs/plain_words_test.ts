@@ -3,7 +3,7 @@ import { filesOf } from "../architecture/import_graph.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** Phrases that read as translated, each with what people write. */
+/** Maps phrases that read as translated to the usual words. */
 const PHRASES: Readonly<Record<string, string>> = {
   "\\bgo(?:es)? on\\b": "continue",
   "\\bt(?:akes?|ook|aken) back\\b": "undo",
@@ -69,7 +69,8 @@ const PHRASES: Readonly<Record<string, string>> = {
     "your own, their own, its own",
 };
 
-/** Texts that people read: documents, and the strings of the program. Decisions and comments are for contributors. */
+/** Returns the texts that people read: documents, and the strings of the program. Decisions and comments are for
+ * contributors. */
 async function texts(): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>([["README.md", await Deno.readTextFile(`${ROOT}README.md`)]]);
   for (const folder of ["docs/", "src/", "extensions/"]) {
@@ -82,7 +83,6 @@ async function texts(): Promise<ReadonlyMap<string, string>> {
   return found;
 }
 
-/** Strings and templates of a source, without comments. */
 function stringsOf(source: string): string {
   const code = source.replace(/\/\*[^]*?\*\/|^\s*\/\/.*$| \/\/ .*$/gm, "");
   return [...code.matchAll(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g)].map(([text]) => text).join(

@@ -7,11 +7,12 @@ import { replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
 const PAGE = await Deno.readTextFile(new URL("../../docs/internals/protocol.md", import.meta.url));
-/** The words of the picture for a tag, where they differ. */
+/** The words of the picture for a tag, if they differ. */
 const NAMED: Readonly<Record<string, string>> = { prior_thinking: "prior thinking", var_index: "index of variables" };
 const TAGS = ["notes", "prior_thinking", "earlier", "journal", "attempts", "var_index"];
 
-/** The rows of the table whose first column has this name: code spans, and what stands before the second one. */
+/** Returns the rows of the table whose first column has this name: its code spans, and the text before the second
+ * column. */
 function tableOf(column: string): { readonly left: string; readonly before: string; readonly right: string }[] {
   const [, body = ""] = PAGE.split(new RegExp(`^\\| ${column} +\\|.*\n\\|.*\n`, "m"));
   const rows = body.split("\n\n")[0]!.split("\n");

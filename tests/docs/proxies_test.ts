@@ -9,7 +9,6 @@ const folder = new URL("../../docs/serve/deploy/", import.meta.url);
 const read = (name: string): string => Deno.readTextFileSync(new URL(name, folder));
 const NAME = "vis.example.org";
 
-/** Where a program is, null where this machine has none. */
 function find(program: string): string | null {
   const folders = [...(Deno.env.get("PATH") ?? "").split(":"), "/usr/sbin"];
   return folders.map((one) => `${one}/${program}`).find((path) => {
@@ -36,7 +35,7 @@ interface Place {
   readonly rig: Rig;
 }
 
-/** The file as it stands, with other ports, names of files and a shorter wait for headers. */
+/** Uses the unchanged file, except for ports, names of files and a shorter wait for headers. */
 function nginxArgs({ home, port, rig }: Place): readonly string[] {
   const site = read("nginx.conf")
     .replace("listen 443 ", `listen 127.0.0.1:${port} `).replace(/\n.*listen \[::\].*/, "")
@@ -71,7 +70,7 @@ function open({ port }: Place): Promise<TLSSocket> {
   return promise;
 }
 
-/** Sends a request; the socket, and what comes until `until` is in it or the other end closes. */
+/** Sends a request. Returns the socket, and the received text until it contains `until` or the other end closes. */
 async function ask(place: Place, head: string, { body = "", until = "\0" } = {}) {
   const socket = await open(place);
   const lines = [head, `Host: ${NAME}:${place.port}`, `Authorization: Bearer ${TOKEN}`, "Connection: close"];
@@ -112,7 +111,7 @@ async function check(place: Place): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   slow.on("close", () => resolve()).on("error", () => {}).resume();
   slow.write(`GET / HTTP/1.1\r\nHost: ${NAME}\r\nX: `);
-  await promise; // headers that never end are cut off
+  await promise; // The proxy cuts off headers that never end.
 }
 
 for (const [program, argsOf] of [["nginx", nginxArgs], ["caddy", caddyArgs]] as const) {
@@ -137,7 +136,7 @@ for (const [program, argsOf] of [["nginx", nginxArgs], ["caddy", caddyArgs]] as 
     try {
       await check(place);
     } finally {
-      proxy.kill("SIGKILL"); // asked to end, it waits for connections
+      proxy.kill("SIGKILL"); // If it is asked to end, it waits for connections.
       await proxy.status;
       await Deno.remove(home, { recursive: true });
     }

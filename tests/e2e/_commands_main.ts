@@ -1,5 +1,5 @@
-/** The program with one command after another in the same process: each line of the socket that the argument names has
- * the arguments of one, as JSON. A line with its exit code ends what it wrote to stdout and to stderr. */
+/** Runs one command of the program after another in the same process. Each line of the socket that the argument names
+ * has the arguments of a command, as JSON. A line with its exit code ends its output on stdout and on stderr. */
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { shipped } from "../../extensions/index.ts";

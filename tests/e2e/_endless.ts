@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { descendants, type Seen } from "./helpers/processes.ts";
 import type { Running, User } from "./helpers/user.ts";
 
-/** A block that shows that it runs, and then runs for ever. */
+/** The block shows that it has begun, and then runs endlessly. */
 export const ENDLESS = 'const begun = await fs.writeFile("mark", "x")\nawait new Promise(() => {})';
 
-/** Waits until the endless block runs; the processes below the program. */
+/** Waits until the endless block runs. Returns the processes below the program. */
 export async function inBlock(user: User, running: Running): Promise<readonly Seen[]> {
   const mark = join(user.workspace, "mark");
   await running.until("block that runs", () => Deno.stat(mark).then(() => true, () => false));

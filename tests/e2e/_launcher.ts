@@ -4,16 +4,14 @@ import { compiledProgram } from "../helpers/compiled_program.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** One way of running the program. */
 export interface Launcher {
   readonly name: "source" | "compiled";
-  /** What comes before the arguments of a user. */
+  /** The words before the arguments of a user. */
   readonly argv: readonly [string, ...string[]];
-  /** What this way needs besides the environment of a user. */
   readonly env: Readonly<Record<string, string>>;
-  /** Why the suite cannot run this way, "" where it can. */
+  /** The reason why the suite cannot run this way; empty if it can. */
   readonly missing: string;
-  /** Once, before the first launch; called again it does nothing. */
+  /** Builds the program before the first launch. Later calls have no effect. */
   ready(): Promise<void>;
 }
 
@@ -22,7 +20,7 @@ async function textOf(args: readonly string[]): Promise<string> {
   return new TextDecoder().decode(stdout);
 }
 
-/** `bin/vis` on this Deno and its cache of packages, so that an empty home needs no registry. */
+/** Launches `bin/vis` on this Deno and its cache of packages, so that an empty home needs no registry. */
 export async function sourceLauncher(): Promise<Launcher> {
   const { denoDir } = JSON.parse(await textOf(["info", "--json"]));
   const program = join(ROOT, "bin/vis");
@@ -32,7 +30,7 @@ export async function sourceLauncher(): Promise<Launcher> {
     argv: [program],
     env,
     missing: "",
-    // The first launch after a change builds the sandbox, and says so.
+    // The first launch after a change builds the sandbox, and prints a note about it.
     ready: once(async () => {
       const { code, stderr } = await new Deno.Command(program, { args: ["version"], clearEnv: true, env }).output();
       if (code !== 0) throw new Error(new TextDecoder().decode(stderr));
@@ -40,7 +38,6 @@ export async function sourceLauncher(): Promise<Launcher> {
   };
 }
 
-/** The executable, made once for all tests of this checkout. */
 export async function compiledLauncher(): Promise<Launcher> {
   const { path, missing, ready } = await compiledProgram();
   return { name: "compiled", argv: [path], env: { PATH: "/usr/bin:/bin" }, missing, ready: once(ready) };

@@ -28,7 +28,7 @@ import { telegramSuite } from "./suites/telegram_suite.ts";
 import { toolchainsSuite } from "./suites/toolchains_suite.ts";
 import { twoProcessesSuite } from "./suites/failures/two_processes_suite.ts";
 
-/** Other behaviour, for the long part of the tests: held on the executable, or from source where none can be made. */
+/** Suites for the long part of the tests. They run the executable, or the sources if no executable can be made. */
 export const oneWayLong: readonly ((launcher: Launcher) => void)[] = [
   requestSuite,
   answersSuite,

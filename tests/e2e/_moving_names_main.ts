@@ -1,5 +1,6 @@
-/** In a network of its own, where an address of the internet is this machine's: what a name gains that moves to another
- * address once it was looked up. Prints the answer of `vis run`, and how often a server of the machine was reached. */
+/** Runs in a network of its own, where an address of the internet belongs to this machine. It tests a name that moves
+ * to another address after its lookup. It prints the answer of `vis run`, and the number of connections to a server of
+ * the machine. */
 import { createSocket } from "node:dgram";
 import { final, replyJson } from "../helpers/scripted_provider.ts";
 import { compiledLauncher } from "./_launcher.ts";
@@ -9,7 +10,7 @@ const [outside = ""] = Deno.args;
 const PORT = 8080;
 const asked = new Map<string, number>();
 
-/** Every name is at the address of the internet once, and then on this machine. */
+/** Every name first has the address of the internet, and then the address of this machine. */
 const names = createSocket("udp4");
 names.on("message", (query, from) => {
   const end = query.indexOf(0, 12) + 5;

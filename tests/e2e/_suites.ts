@@ -7,15 +7,15 @@ import { modulesSuite } from "./suites/modules_suite.ts";
 import { serveSuite } from "./suites/serve_suite.ts";
 import { startsSuite } from "./suites/starts_suite.ts";
 
-/** What depends on how the program is started and built: held on the executable, and from source in the long part of
- * the tests. The gate holds `runSuite` both ways. */
+/** Suites that depend on how the program is started and built. They run the executable, and the sources in the long
+ * part of the tests. `runSuite` always runs both. */
 export const bothWaysLong: readonly ((launcher: Launcher) => void)[] = [
   startsSuite,
   serveSuite,
   modulesSuite,
 ];
 
-/** Other behaviour: held on the executable, or from source where none can be made. */
+/** Suites of other behaviour. They run the executable, or the sources if no executable can be made. */
 export const oneWay: readonly ((launcher: Launcher) => void)[] = [
   commandsSuite,
   continueSuite,

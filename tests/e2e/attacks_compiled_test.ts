@@ -8,7 +8,6 @@ import { client, urlOf } from "./helpers/server.ts";
 import { launched, together } from "./helpers/together.ts";
 import { checkClean, type Ran, User } from "./helpers/user.ts";
 
-/** Attacks on what is beside the sandbox, on the executable. */
 const launcher = await compiledLauncher();
 const SECRET = "a-secret-of-somebody-else";
 
@@ -16,7 +15,6 @@ function answered({ code, stdout, stderr }: Ran, answer: string): void {
   assert.deepEqual([code, stdout], [0, `${answer}\n`], stderr);
 }
 
-/** A block with time for a busy machine. */
 function slowReply(code: string): string {
   return JSON.stringify({ code: [{ expr: code, timeMs: 120_000 }] });
 }
@@ -96,12 +94,12 @@ launched(launcher, "web reaches no server of the machine by redirects, names or 
 });
 
 const filtered = ATTACKS.filter(({ name }) => /filter/.test(name));
-/** Each of these would keep git from coming to what the others name. */
+/** Each of these would keep git from reaching the other attacks. */
 const alone = ATTACKS.filter(({ name }) => /to be fetched|every protocol|submodule/.test(name));
 const others = ATTACKS.filter((attack) => !filtered.includes(attack) && !alone.includes(attack));
 
-/** deputy_test.ts tries each attack by itself, with and without precautions. What the executable has of its own is the
- * wall, and the environment that it passes on. */
+/** `deputy_test.ts` tries each attack alone, with and without precautions. The executable differs in its wall, and in
+ * the environment that it passes on. */
 Deno.test({
   name: `git obeys no repository [compiled]${missing ? ` (skipped: ${missing})` : ""}`,
   ignore: missing !== "" || launcher.missing !== "",
@@ -151,7 +149,7 @@ Deno.test({
   },
 });
 
-/** Texts that mean something to what may show, parse or run them. */
+/** These texts have a meaning for a program that shows, parses or runs them. */
 const HOSTILE = "\x1b[2J\x1b]0;owned\x07<script>x</script>{{gone}}\"}]}' OR 1=1; -- __proto__ ../../etc/passwd \u202e";
 
 launched(launcher, "a database whose texts are hostile is told about, shown plainly, and runs nothing", async () => {
@@ -165,7 +163,7 @@ launched(launcher, "a database whose texts are hostile is told about, shown plai
   const whole = await Deno.readFile(user.database);
   const changed: string[] = [];
   let shown = "";
-  /** Shows all of them at once; in parts where one is refused, which may have kept the others from being shown. */
+  /** Shows all of them at once. It shows them in parts if one is refused, which may have hidden the others. */
   const show = async (columns: readonly Column[]): Promise<void> => {
     await Deno.writeFile(user.database, whole);
     const set = withDatabase(user.database, (db) => changeStored(db, columns));
@@ -190,7 +188,7 @@ launched(launcher, "a database whose texts are hostile is told about, shown plai
   assert.match(shown, /owned/, "what was stored is shown");
 });
 
-/** What is checked by more than the checksum of its row, and so refused. */
+/** More than the checksum of a row protects these columns, so a change of them is refused. */
 const VERIFIED = ["schema_migration", "expression_state"];
 
 interface Column {
@@ -198,7 +196,7 @@ interface Column {
   readonly field: string;
 }
 
-/** Columns of texts by which nothing is found. */
+/** Returns the columns of texts that no lookup uses. */
 function columnsOf(db: DatabaseSync): readonly Column[] {
   const rows = db.prepare(
     "SELECT m.name AS name, p.name AS field FROM sqlite_master m, pragma_table_info(m.name) p " +
@@ -208,13 +206,13 @@ function columnsOf(db: DatabaseSync): readonly Column[] {
   return rows.map(({ name, field }) => ({ name: String(name), field: String(field) }));
 }
 
-/** By table, and those of one table one by one. */
+/** Returns the columns by table, and the columns of one table one by one. */
 function partsOf(columns: readonly Column[]): readonly (readonly Column[])[] {
   const tables = [...Map.groupBy(columns, ({ name }) => name).values()];
   return tables.length > 1 ? tables : columns.map((column) => [column]);
 }
 
-/** Changes texts as if they had been stored so. Returns those that no constraint refuses. */
+/** Changes stored texts. Returns the columns whose change no constraint refuses. */
 function changeStored(db: DatabaseSync, columns: readonly Column[]): readonly Column[] {
   return columns.filter(({ name, field }) => {
     try {

@@ -11,7 +11,7 @@ import { User } from "./helpers/user.ts";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const launcher = await compiledLauncher();
 
-/** Of the internet, and in the test's own network this machine's. */
+/** An address of the internet, which belongs to this machine in the test's own network. */
 const OUTSIDE = "93.184.215.14";
 const NETWORK = `ip link set lo up && ip addr add ${OUTSIDE}/32 dev lo && mount --bind "$1" /etc/resolv.conf`;
 const noNetwork = await made(`${NETWORK} && true`) ? "" : "no network for it can be made here, run it as root";
@@ -51,7 +51,7 @@ launched(
 
 const MARKUP =
   "<script>globalThis.hit = 1</script><img src=x onerror='globalThis.hit = 2'>[x](javascript:globalThis.hit=3)";
-/** A page of somebody else in the user's browser: says what it could read or send. */
+/** Returns the page of another site in the user's browser. It reports the data that it could read or send. */
 const foreign = (url: string): string =>
   `<!doctype html><iframe name="sink"></iframe><iframe src="${url}" id="framed"></iframe>
 <script src="${url}api/v1/conversations"></script>

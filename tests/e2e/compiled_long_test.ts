@@ -6,5 +6,5 @@ const compiled = await compiledLauncher();
 const source = await sourceLauncher();
 const executable = compiled.missing === "";
 for (const suite of oneWayLong) suite(executable ? compiled : source);
-// Without an executable, the other part of the tests has them from source.
+// Without an executable, the other part of the tests runs these suites from source.
 if (executable) { for (const suite of bothWaysLong) suite(source); }

@@ -6,13 +6,12 @@ import { compiledLauncher } from "./_launcher.ts";
 import { bothWaysLong, oneWay } from "./_suites.ts";
 import { runSuite } from "./suites/run_suite.ts";
 
-/** Each process holds it in memory. */
+/** Each process holds this many bytes in memory. */
 const BUDGET_BYTES = 4_300_000;
-/** What is compressed in the executable, as it was before. */
 const ORIGINALS = fileURLToPath(new URL("../../build/rehearsal/", import.meta.url));
 
 const launcher = await compiledLauncher();
-// Without an executable these are shown as skipped; the others run from source.
+// Without an executable, these are shown as skipped. The others run from source.
 for (const suite of [runSuite, ...bothWaysLong, ...(launcher.missing === "" ? oneWay : [])]) suite(launcher);
 
 const { DENORT_BIN: base } = (await baseRuntime()).env;

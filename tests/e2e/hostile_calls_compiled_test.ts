@@ -4,11 +4,12 @@ import { compiledLauncher } from "./_launcher.ts";
 import { launched } from "./helpers/together.ts";
 import { User } from "./helpers/user.ts";
 
-/** Those with functions of the main process. */
+/** These namespaces have functions of the main process. */
 const SPACES = ["fs", "git", "history", "mcp", "memo", "rlm", "shell", "skills", "web", "debug"];
 const RUNS = 12;
 
-/** Calls every function of a namespace with arguments of hostile sizes and shapes, the same in every run. */
+/** Returns a block that calls every function of a namespace with arguments of hostile sizes and shapes, the same in
+ * every run. */
 const block = (space: string): string => `
   let seed = 7;
   const pick = (list) => list[(seed = (seed * 1103515245 + 12345) % 2147483648) % list.length];

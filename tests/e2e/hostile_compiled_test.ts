@@ -11,8 +11,7 @@ const BIG = "0123456789abcde\n".repeat(65_000);
 
 type Block = readonly [name: string, code: string];
 
-/** Blocks whose size is that of the limits, and more: those that call functions of files, which are the same in both
- * profiles. */
+/** Blocks of the sizes of the limits, and larger. They call functions of files, which are the same in both profiles. */
 const FILES: readonly Block[] = [
   ...HOSTILE_BLOCKS.filter(([name]) => name !== "many large reads at once" && name !== "outputs of programs at once"),
   [
@@ -42,7 +41,7 @@ const OTHERS: readonly Block[] = [
 
 const BLOCKS = { open: [...FILES, ...OTHERS], locked: OTHERS };
 
-/** What others send: 16 MB of lists, very many boxes, and a tool's answer of the same kind. */
+/** Returns hostile data of other programs: 16 MB of lists, very many boxes, and a tool's answer of the same kind. */
 function others() {
   const lists = `[${"[],".repeat(5_500_000)}[]]`;
   const boxes = `<html><body>${"<div>".repeat(700_000)}</body></html>`;
@@ -89,7 +88,7 @@ for (const profile of ["open", "locked"] as const) {
     });
     await user.write("big.txt", BIG);
     await Deno.mkdir(user.path("vis"));
-    const models = [{ name: "mock-1", price: { input: 0, output: 0 } }]; // the locked profile limits the cost
+    const models = [{ name: "mock-1", price: { input: 0, output: 0 } }]; // The locked profile limits the cost.
     const config = {
       providers: [{ name: "mock", baseUrl: user.mock.baseUrl, models }],
       server: { port: 0 },

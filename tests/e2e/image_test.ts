@@ -28,7 +28,7 @@ interface Check {
   readonly state: string;
 }
 
-/** As docs/serve/deploy/README.md recommends, as the user of the image. */
+/** Returns the options that docs/serve/deploy/README.md recommends, as the user of the image. */
 function locked({ isolated }: Podman): readonly string[] {
   return isolated.filter((option) => !/^--(?:rm|user)/.test(option));
 }

@@ -6,7 +6,6 @@ import { replyJson } from "../helpers/scripted_provider.ts";
 import { Commands, commandsLauncher } from "./helpers/commands.ts";
 import { User } from "./helpers/user.ts";
 
-/** As far as fields without a name in it can be found. */
 interface Node {
   readonly properties?: Readonly<Record<string, Node>>;
   readonly items?: Node;
@@ -16,7 +15,7 @@ interface Node {
 
 const PUBLISHED = new URL("../../docs/generated/outputs.schema.json", import.meta.url);
 
-/** Names of fields that the schema does not tell of, with their place. */
+/** Returns the names of fields that the schema does not describe, with their place. */
 function untold(value: unknown, node: Node): string[] {
   const { anyOf, items, properties, additionalProperties: others } = node;
   if (anyOf) return anyOf.map((one) => untold(value, one)).reduce((a, b) => a.length <= b.length ? a : b);
@@ -31,8 +30,8 @@ function untold(value: unknown, node: Node): string[] {
 
 const without = noPostgres && ` (without db copy: ${noPostgres})`;
 
-/** Everything that commands print as JSON. They run in one process: what they print does not depend on how the program
- * was built or started. */
+/** Tests all JSON that commands print. The commands run in one process, because the way of building and starting the
+ * program does not change the JSON. */
 Deno.test(`what commands print as JSON is what docs/generated/outputs.schema.json says${without}`, async () => {
   const schemas: Readonly<Record<string, Node>> = JSON.parse(await Deno.readTextFile(PUBLISHED)).$defs;
   const met = new Set<string>();
@@ -94,7 +93,7 @@ Deno.test(`what commands print as JSON is what docs/generated/outputs.schema.jso
   await told("db backup", "db backup --json", [backup]);
   await told("db restore", "db restore --json", [backup]);
   if (without === "") {
-    const postgres = await startPostgres(); // it ends with the file of tests
+    const postgres = await startPostgres(); // The server ends with the file of tests.
     await told("db copy", "db copy --json", [backup, await postgres.createDatabase()]);
   }
   for (const name of ["providers", "models", "auth status", "version"]) await told(name, `${name} --json`);
@@ -120,7 +119,7 @@ Deno.test(`what commands print as JSON is what docs/generated/outputs.schema.jso
   await new ApprovalFolder(user.path("vis")).add(rule);
   await told("approvals list", "approvals list --json");
   await told("approvals remove", "approvals remove --all --json");
-  // The checks of the walls are those of other tests; this launcher starts no child, which ends them at once.
+  // Other tests check the walls. This launcher starts no child, which ends their checks at once.
   await told("config set", "config set --json sandbox.launcher", ['["/bin/false"]']);
   await told("doctor", "doctor --json");
   await told("error", "run --json --nope");

@@ -18,7 +18,6 @@ export const WALLS: Walls = {
   failed: [],
 };
 
-/** A variable that holds data. */
 export function dataImage(name: string, value: unknown): VariableImage {
   const bytes = encode(value, { maxBytes: 1 << 20 });
   const summary = {
@@ -37,7 +36,6 @@ export function runReport(fields: Partial<RunReport> = {}): RunReport {
   return { result, saved: [], reads: [], madeFrom: new Map(), value: null, literal: false, notes: [], ...fields };
 }
 
-/** A child that only remembers what it was asked. */
 export class FakeSandbox implements Sandbox {
   readonly pid = 1;
   readonly walls = WALLS;

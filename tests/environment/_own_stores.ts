@@ -3,7 +3,6 @@ import type { OwnStore } from "../../src/extension/mod.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import type { Store } from "../../src/persistence/store.ts";
 
-/** A database, and what extensions keep in it outside conversations. */
 export class OwnStores implements AsyncDisposable {
   readonly store: Store;
 

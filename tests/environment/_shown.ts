@@ -1,6 +1,7 @@
 import type { Engine } from "../helpers/engine.ts";
 
-/** What each block came to, in order: its preview or its error. Of one query where that is named. */
+/** Returns the preview or the error of each block, in order. With `queryId`, it returns only the blocks of that
+ * query. */
 export function shown({ events }: Pick<Engine, "events">, queryId?: string): string[] {
   return events.flatMap((event) => {
     if (event.type !== "block_finished" || (queryId !== undefined && event.queryId !== queryId)) return [];

@@ -30,7 +30,6 @@ Deno.test("diffsIn() is bounded, since events carry it", () => {
   assert.ok((diffsIn(names).diffs ?? []).join("").length < 90_000);
 });
 
-/** What a call sent of its output, under a clock of the test. */
 function printing() {
   const clock = new HandClock();
   const sent: string[] = [];

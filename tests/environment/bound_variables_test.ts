@@ -9,7 +9,6 @@ import { shown } from "./_shown.ts";
 const END = replyJson([], { final: "That is all" });
 type Work = (env: EnvironmentView, ...args: unknown[]) => unknown;
 
-/** An extension `ext` with a function for each of these. */
 function extension(functions: Readonly<Record<string, Work>>, fields: Partial<Extension> = {}): Extension {
   const symbols = Object.entries(functions).map(([name, run]) =>
     fn(name, run, { doc: "Does.", args: z.tuple([]).rest(z.unknown()), returns: "unknown" })

@@ -9,7 +9,6 @@ interface Told {
   readonly scope: QueryScope;
 }
 
-/** A source and a scope that remember what they were asked with. */
 function told(): Told {
   const asked: [string, ...unknown[]][] = [];
   const note = (name: string) => (...args: unknown[]): Promise<unknown> => {

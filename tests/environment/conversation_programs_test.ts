@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ConversationPrograms } from "../../src/environment/environment_views.ts";
 import type { Spawned, SpawnOptions } from "../../src/extension/spawned.ts";
 
-/** A wall whose programs go on until their signal, and take a while to end. */
+/** Makes a wall whose programs run until their signal, and take a while to end. */
 function wall() {
   const asked: SpawnOptions[] = [];
   let ended = 0;

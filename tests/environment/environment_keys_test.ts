@@ -6,7 +6,8 @@ import { recordingLog, sample } from "../extension/_sample.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 
-/** What stands under a key: the type holds the lists against the interfaces, the tests against page and object. */
+/** The value under each key. The type compares the lists with the interfaces, and the tests compare them with the page
+ * and the object. */
 const CONVERSATION: Readonly<Record<keyof ConversationKeys, string>> = {
   envId: "string",
   conversationId: "string",
@@ -58,8 +59,8 @@ const QUERY: Readonly<Record<keyof QueryKeys, string>> = {
   runChild: "function",
 };
 const OF_REPOSITORY = ["root", "isRootOpen", "openRoot"];
-/** What this engine does not have: no program wall, no folder of Vis, no way to load, no parent, nobody who watches, and
- * a workspace that is no part of a repository. */
+/** This engine lacks these: a program wall, a folder of Vis, a loader, a parent, an observer, and a repository around
+ * the workspace. */
 const NOT_HERE = [
   ...["home", "load", "spawn", "programWalls", "networkScopes", "secrets", "obeyedPaths", "parentIterationId"],
   "showOutput",
@@ -67,7 +68,6 @@ const NOT_HERE = [
 ];
 const END = replyJson([], { final: "That is all" });
 
-/** An engine with an extension that hands every environment that it sees to `see`. */
 async function watched(
   see: (env: EnvironmentView, where: string) => unknown,
   replies = [replyJson("await spy.look()"), END],

@@ -10,7 +10,6 @@ import { withDatabase } from "../helpers/with_database.ts";
 import { FakeSandbox } from "./_fakes.ts";
 import { shown as shownOf } from "./_shown.ts";
 
-/** What the blocks of the newest query came to that has run. */
 const shown = (engine: Engine): string[] => shownOf(engine, engine.events.at(-1)?.queryId);
 
 const END = replyJson([], { final: "That is all" });

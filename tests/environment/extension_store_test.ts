@@ -10,7 +10,6 @@ import { shown } from "./_shown.ts";
 
 const END = replyJson([], { final: "That is all" });
 
-/** Functions that hand their arguments to the store. */
 function keeper(name: string): Extension {
   const names = ["put", "get", "history", "list", "query", "delete"] as const;
   const symbols = names.map((one) =>

@@ -10,7 +10,6 @@ function code(name: string, requires: readonly string[] = []): VariableImage {
   return { ...image, kind: "function", bytes: new Uint8Array(), source: `function ${name}() {}`, requires };
 }
 
-/** Values of the living child, and images that are stored. */
 function source(values: Readonly<Record<string, unknown>>, stored: readonly VariableImage[] = []): ForkSource {
   const index = new VariableIndex([], () => 1);
   for (const image of stored) index.saved(image, "");

@@ -8,7 +8,7 @@ import { buildSandbox } from "../helpers/sandbox.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { LANDLOCK_ABI } from "../helpers/system_calls.ts";
 
-/** Without it grants are refused. */
+/** Without this version of Landlock, grants are refused. */
 const canGrant = LANDLOCK_ABI >= 4;
 
 Deno.test({
@@ -57,7 +57,8 @@ Deno.test({
       assert.equal(await ask(false), "undefined");
       assert.equal(await ask(true), "28 days");
       assert.equal(await ask(true), "NotCapable");
-      assert.deepEqual(children.map(({ ended }) => ended), [true, false]); // the same grants: the same child
+      // The grants are the same, so the child is too.
+      assert.deepEqual(children.map(({ ended }) => ended), [true, false]);
       assert.equal(await ask(false), "20,28 days,undefined");
       assert.equal(children.length, 3);
     } finally {

@@ -20,7 +20,7 @@ interface Lived {
   readonly results: readonly BlockResult[];
 }
 
-/** Runs the blocks, each as an iteration of one query, and then `END`, which the last context is shown to. */
+/** Runs the blocks, each as an iteration of one query, and then `END`, whose call gets the last context. */
 async function live(blocks: readonly (string | readonly [code: string, ms: number])[], options: EngineOptions = {}) {
   await buildSandbox();
   const children: Sandbox[] = [];
@@ -43,7 +43,7 @@ async function live(blocks: readonly (string | readonly [code: string, ms: numbe
   return { engine, children, results } satisfies Lived;
 }
 
-/** A search that takes minutes is one native call that nothing interrupts. */
+/** A search that takes minutes is one native call, which cannot be interrupted. */
 const UNSTOPPABLE = `const part = "a".repeat(1e5), big = "a".repeat(1e7)
 kept.push(3); big.lastIndexOf(part + "b")`;
 
@@ -102,7 +102,7 @@ Deno.test("a block that nothing interrupts: killed, what it defined is named as 
 
 const BOMBS: Readonly<Record<string, string>> = {
   heap: "const bomb = []; for (;;) bomb.push({ a: [bomb.length], b: 'x' + bomb.length })",
-  // One that fails may be an ordinary error; who goes on meets the end.
+  // A failed allocation may be an ordinary error. A block that continues meets the end.
   buffers:
     "const bomb = []; for (;;) try { bomb.push(new Uint8Array(2 ** 20).fill(1)) } catch { bomb.push(Array(1e5).fill(0.5)) }",
   strings:
@@ -119,7 +119,7 @@ for (const [what, bomb] of Object.entries(BOMBS)) {
     ], { limits: SMALL });
     await using _closed = engine;
     const [, died, next] = results;
-    // A string over V8's own limit is an ordinary error; then nothing is lost.
+    // A string over V8's own limit is an ordinary error, and no variable is lost.
     assert.equal(died?.outcome, "memory", died?.error?.message);
     assert.deepEqual(died?.lost, ["bomb"]);
     assert.match(
@@ -150,14 +150,14 @@ Deno.test("output: 1 MiB of stdout and stderr together is kept, the rest is coun
   assert.equal(next?.preview, "8");
 });
 
-/** Host functions that notice how much of them is asked at a time. */
+/** Returns host functions that measure how much of their work runs at a time. */
 function counting() {
   const seen = { now: 0, most: 0, bytes: 0, mostBytes: 0 };
   const take = async (data: unknown): Promise<number> => {
     const bytes = data instanceof Uint8Array ? data.length : 0;
     seen.most = Math.max(seen.most, ++seen.now);
     seen.mostBytes = Math.max(seen.mostBytes, seen.bytes += bytes);
-    // Long enough for the next large one to arrive.
+    // The pause is long enough for the next large argument to arrive.
     await new Promise((done) => setTimeout(done, bytes > 0 ? 400 : 10));
     seen.now--;
     seen.bytes -= bytes;
@@ -215,7 +215,6 @@ Deno.test("an argument or a result over 64 MiB: an error that names the size, an
 
 const NEVER = new AbortController().signal;
 
-/** Asks a conversation of its own, whose child is the next one started. */
 async function askIn(engine: Engine, branch: Engine["branch"], replies: readonly string[]): Promise<string> {
   engine.provider.push(...replies);
   return (await engine.conversations.ask(branch, "x", { signal: NEVER, emit: (event) => engine.events.push(event) }))
@@ -285,7 +284,7 @@ Deno.test("child idle: a timer that comes while a query runs stops nothing", asy
   await buildSandbox();
   const due: (() => void)[] = [];
   await using engine = await startEngine([], {
-    children: { after: (_ms, f) => (due.push(f), () => {}) }, // cancelling comes too late
+    children: { after: (_ms, f) => (due.push(f), () => {}) }, // The cancellation is too late.
   });
   assert.equal(await askIn(engine, engine.branch, [replyJson("const n = 1", { final: "{{n}}" })]), "1");
   const running = askIn(engine, engine.branch, [

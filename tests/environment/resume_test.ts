@@ -1,4 +1,3 @@
-/** Variables over the end of a child, through a real store and real children. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
@@ -9,7 +8,6 @@ import { replyJson } from "../helpers/scripted_provider.ts";
 
 const END = replyJson([], { final: "That is all" });
 
-/** Previews of the newest query's blocks, errors as text. */
 function shown(engine: Engine): string[] {
   const last = engine.events.at(-1)?.queryId;
   return engine.events.flatMap((event) => {
@@ -21,11 +19,10 @@ function shown(engine: Engine): string[] {
 
 interface Resumed {
   readonly checks: readonly string[];
-  /** The context after the checks. */
   readonly context: string;
 }
 
-/** Runs blocks in two iterations, ends everything, and runs the checks in a new process's place. */
+/** Runs blocks in two iterations, ends everything, and runs the checks as a new process does. */
 async function resumed(blocks: readonly string[], checks: readonly string[]): Promise<Resumed> {
   await buildSandbox();
   const folder = await Deno.makeTempDir({ prefix: "vis-resume-" });

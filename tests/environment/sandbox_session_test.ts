@@ -11,7 +11,6 @@ function names(images: readonly VariableImage[]): string[] {
   return images.map(({ name }) => name);
 }
 
-/** A session whose children are those of `children`, in order. */
 function sessionOf(children: readonly (FakeSandbox | Error)[], source: Partial<SessionSource> = {}) {
   const queue = [...children];
   const lost: { name: string; reason: string }[] = [];
@@ -128,7 +127,6 @@ Deno.test("SandboxSession stop() ends the child and the next use starts another"
   assert.equal(await session.ready(), second);
 });
 
-/** Children that come up when the test says so. */
 function slowly(count: number) {
   const children = Array.from({ length: count }, () => new FakeSandbox());
   const ups = children.map(() => Promise.withResolvers<FakeSandbox>());
@@ -163,7 +161,7 @@ Deno.test("SandboxSession stop() ends a child that is still starting, and the ne
   const again = session.ready();
   up(1);
   assert.equal(await again, second);
-  up(0); // late, although it was given up
+  up(0); // The child starts late, after it was abandoned.
   await Promise.all([ready, stopping]);
   assert.deepEqual([first?.closed, second?.closed, session.living], [1, 0, second]);
 });

@@ -6,7 +6,6 @@ import { type Engine, startEngine } from "../helpers/engine.ts";
 import { evalReply } from "../helpers/evaluation/eval_reply.ts";
 import { scriptedProvider } from "../helpers/scripted_provider.ts";
 
-/** Policies under the real engine, counting the bytes that they are asked with. */
 async function withPolicies(
   files: Readonly<Record<string, string>>,
   body: (rig: { readonly engine: Engine; readonly bytes: number[] }) => Promise<void>,

@@ -15,7 +15,7 @@ export function manifestOf(fields: object = {}): string {
   return JSON.stringify({ extensions: [{ namespace: "test.a", version: "1.0.0", entry: "mod.ts", ...fields }] });
 }
 
-/** A module that defines test.a with a function `a.f`; `head` stands before it. */
+/** Returns a module that defines test.a with a function `a.f`, after the text `head`. */
 export function moduleOf(fields = "", head = ""): string {
   return `${head}
 import { defineExtension, fn, z, type Extension } from "@vis/extension";

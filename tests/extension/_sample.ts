@@ -14,7 +14,6 @@ export interface LogEntry {
   readonly data: Record<string, unknown>;
 }
 
-/** A log that keeps what it is told. */
 export function recordingLog(): { readonly log: Log; readonly entries: LogEntry[] } {
   const entries: LogEntry[] = [];
   const keep = (level: keyof Log) => (event: string, data: Record<string, unknown> = {}): void => {
@@ -31,7 +30,6 @@ export const VIEW: EnvironmentView = {
   workspace: "/work",
 };
 
-/** A valid extension; `fields` override. */
 export function sample(fields: Partial<Extension> = {}): Extension {
   const name = (fields.namespace ?? "test.sample").split(".").pop() ?? "sample";
   return {
@@ -43,7 +41,6 @@ export function sample(fields: Partial<Extension> = {}): Extension {
   };
 }
 
-/** A symbol `twice(n: number)`; `options` override. */
 export function twice(run: HostFunction, options: Partial<FunctionOptions> = {}): ReturnType<typeof fn> {
   return fn("twice", run, {
     doc: "Doubles.",

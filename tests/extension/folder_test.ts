@@ -187,7 +187,7 @@ Deno.test("loadShipped() runs a project's code only while just this content is t
     assert.equal(await ran(), false);
     const { hash } = await readExtensionFolder(path);
     await folderOptions.trust.add({ path: join(folder, "elsewhere"), hash, namespaces: [], at: "" });
-    assert.equal((await load()).loaded.length, 0); // trusted is a place with its content
+    assert.equal((await load()).loaded.length, 0); // Trust applies to a folder with its content.
     await folderOptions.trust.add({ path, hash, namespaces: ["test.a"], at: "" });
     assert.equal((await load()).loaded.length, 1);
     assert.equal(await ran(), true);

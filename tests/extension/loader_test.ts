@@ -92,7 +92,7 @@ Deno.test("register() refuses a name twice: module and module, module and alias,
   refused(scripted("b", { stats: "./other.ts" }), /extension test\.b: module stats belongs to test\.a/);
   refused(scripted("b", { a: "./other.ts" }), /extension test\.b: module a belongs to test\.a/);
   refused(named("b", { alias: { ns: "vis.ext.b", alias: "stats" } }), /test\.b: alias stats belongs to test\.a/);
-  registry.register(scripted("a", { stats: "./again.ts" })); // its own may be replaced
+  registry.register(scripted("a", { stats: "./again.ts" })); // An extension may replace its own module.
   assert.deepEqual(Object.keys((await registry.activate(VIEW)).modules), ["stats"]);
   registry.register(named("a"));
   registry.register(scripted("b", { stats: "./other.ts" }));

@@ -1,7 +1,6 @@
 import { readTar } from "../../src/extension/read_tar.ts";
 import assert from "node:assert/strict";
 
-/** One entry of a tar archive. */
 function entry(path: string, { text = "", type = "0" } = {}): string {
   const field = (value: string, length: number) => value.padEnd(length, "\0");
   const size = text.length.toString(8).padStart(11, "0");

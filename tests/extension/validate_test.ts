@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { defineExtension, type Extension, fn, validate, value, z } from "../../src/extension/mod.ts";
 import { sample, twice, VIEW } from "./_sample.ts";
 
-/** Validates what the types would refuse. */
 function messageOf(spec: unknown): string {
   try {
     validate(spec as Extension);

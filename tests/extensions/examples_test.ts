@@ -12,7 +12,6 @@ import { withFolder } from "../helpers/with_folder.ts";
 
 const EXAMPLES = fileURLToPath(new URL("../../docs/extend/examples/", import.meta.url));
 
-/** All examples, loaded as a user's own, in a registry. */
 async function examplesIn(folder: string) {
   const { log } = recordingLog();
   const entries = await Array.fromAsync(Deno.readDir(EXAMPLES));
@@ -95,7 +94,6 @@ Deno.test("the pack brings an extension into one conversation, from the next que
     assert.ok(!(await registry.activate(VIEW)).functions.includes("alarm.ring"));
   }));
 
-/** Previews of these blocks, run in a conversation with one example. */
 async function run(name: string, blocks: readonly string[]): Promise<readonly string[]> {
   const shown: string[] = [];
   await withFolder(async (folder) => {

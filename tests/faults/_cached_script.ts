@@ -3,7 +3,7 @@ import { ROOT } from "../../scripts/_project.ts";
 import { run } from "../../scripts/_run.ts";
 import { moduleScript } from "../../scripts/executable/module_script.ts";
 
-/** Keeps what the first process to end by itself has compiled. */
+/** Keeps the compiled code of the first process that ends without a signal. */
 const LOADER = `import { ProgramModules } from "../../scripts/executable/program_modules.ts";
 const file = (name) => new URL(name, import.meta.url);
 const modules = new ProgramModules(import.meta.resolve("./"), { read: (name) => Deno.readFileSync(file(name)) });
@@ -17,15 +17,14 @@ addEventListener("unload", () => {
 await modules.load("./program.js");
 `;
 
-/** Arguments of Deno that run the script, until it is disposed of. */
 export interface CachedScript extends AsyncDisposable {
   readonly args: readonly string[];
 }
 
-/** A program of the tests as one script with a code cache, as in the executable: a start takes less processor time than
- * from its modules. */
+/** Makes a program of the tests one script with a code cache, as in the executable. A start then takes less processor
+ * time than from its modules. */
 export async function cachedScript(main: string): Promise<CachedScript> {
-  // Beside the bundles of the sandbox, which the program finds from there.
+  // The program finds the sandbox's bundles from a folder next to them.
   const folder = await Deno.makeTempDir({ dir: join(ROOT, "build"), prefix: ".script-" });
   const remove = (): Promise<void> => Deno.remove(folder, { recursive: true });
   const bundle = join(folder, "bundle.js"), loader = join(folder, "main.js");

@@ -14,12 +14,12 @@ import {
   utf8,
 } from "../conformance/store/fixtures.ts";
 
-/** What the reads of a try need to know of the database. */
+/** The facts about the database that the reads of a try need. */
 export interface Filled {
   readonly workspace: string;
   readonly conversationIds: readonly string[];
   readonly branchIds: readonly string[];
-  /** A branch that a sandbox can restore, with the names and values that a block must find there. */
+  /** A branch that a sandbox can restore, with the names and values that a block must find in it. */
   readonly live: { readonly branch: Branch; readonly values: Readonly<Record<string, unknown>> };
   readonly keys: readonly { readonly branchId: string; readonly key: string }[];
   readonly large: string;
@@ -29,8 +29,8 @@ export const LIVE_WORKSPACE = "/flips/live";
 const ITERATIONS = 40;
 const LARGE = { pieces: 6, bytes: 30_000 };
 
-/** Fills a database so that every table and index has more than one page, with everything that is ever stored: values
- * of each encoding, forks, a retry, a cut query, child queries, scopes, states of extensions, keys of requests. */
+/** Fills a database so that every table and index has more than one page. It stores every kind of data: values of each
+ * encoding, forks, a retry, a cut query, sub-queries, scopes, states of extensions and keys of requests. */
 export async function fillForFlips(path: string, seed: number): Promise<Filled> {
   let now = 1_800_000_000_000;
   const store = await openStore({ path, now: () => now += 7 });
@@ -269,7 +269,6 @@ async function states(store: Store, branchIds: readonly string[]): Promise<void>
   }
 }
 
-/** Variables as a sandbox stores them. */
 async function liveTurn(store: Store): Promise<Filled["live"]> {
   const branch = await store.createConversation({ title: "Live", channel: "test", workspace: LIVE_WORKSPACE });
   const queryId = await store.beginQuery(newQuery(branch.branchId, "make numbers"));

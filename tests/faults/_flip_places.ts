@@ -3,16 +3,16 @@ import { DatabaseSync } from "node:sqlite";
 const PAGE_BYTES = 4096;
 const HEADER_BYTES = 100;
 
-/** Where one bit, or one byte, is changed. */
+/** The place of one changed bit or byte. */
 export interface Flip {
-  /** "table or index: sort of page". */
+  /** The kind has the form "table or index: sort of page". */
   readonly kind: string;
   readonly offset: number;
   readonly mask: number;
 }
 
-/** Pages of a database by what they hold: of each table and index those in the middle of the tree, its leaves and its
- * overflow, pages that hold nothing, and the header of the file. */
+/** Returns the pages of a database by their contents. Each table and index has inner pages, leaves and overflow pages.
+ * Other pages are empty, or have the header of the file. */
 export function pageKinds(path: string): ReadonlyMap<string, readonly number[]> {
   using db = new DatabaseSync(path, { readOnly: true });
   const kinds = new Map<string, number[]>();
@@ -32,8 +32,8 @@ export function pageKinds(path: string): ReadonlyMap<string, readonly number[]> 
   return kinds;
 }
 
-/** A place in a page of each kind in turn, beginning at any of them. Every third is in what orders a page: its header
- * and the list of its cells. */
+/** Yields a place in a page of each kind in turn, beginning at any of them. Every third place is in the page's header
+ * or its list of cells. */
 export function* flips(
   kinds: ReadonlyMap<string, readonly number[]>,
   { count, next }: { readonly count: number; readonly next: () => number },

@@ -5,18 +5,18 @@ import type { Store } from "../../src/persistence/store.ts";
 import { archiveTextOf } from "../helpers/archive_of.ts";
 import type { Filled } from "./_flip_database.ts";
 
-/** One question to a store, asked of the sound database once and of each harmed one. */
+/** One question to a store, asked once of the sound database and once of each damaged one. */
 export interface Read {
   readonly name: string;
   readonly run: (store: Store) => Promise<unknown>;
-  /** What it gives is a list of which some may be missing: the index of a search is not what is stored. */
+  /** Whether items of the list may be missing, because the index of a search does not store the data itself. */
   readonly some?: boolean;
-  /** It gives the same after another query of the branch. */
+  /** Whether another query of the branch leaves the result unchanged. */
   readonly stays?: boolean;
 }
 
-/** Everything that can be read of the database: every branch now and at every moment of it, every version, query,
- * iteration, state and archive, lists, keys and hits of searches. */
+/** Reads everything in the database: every branch now and at every moment of it, every version, query, iteration, state
+ * and archive, lists, keys and hits of searches. */
 export async function allReads(store: Store, filled: Filled): Promise<readonly Read[]> {
   const { conversationIds, branchIds, workspace } = filled;
   const reads: Read[] = [
@@ -92,7 +92,7 @@ async function ofQuery(store: Store, branchId: string, queryId: string): Promise
       { name: `calls ${iterationId}`, run: (from) => from.subCalls(iterationId) },
     ]),
   ];
-  // Another query of a child's branch is one more child, and what was changed before the last query is older then.
+  // Another query of a sub-query's branch adds a sub-query. Older changes then precede it.
   return reads.map((read) => ({ ...read, stays: !/^(children|unchanged) /.test(read.name) }));
 }
 
@@ -127,7 +127,6 @@ function stateReads(branchIds: readonly (string | null)[]): readonly Read[] {
   ];
 }
 
-/** Digests of all bytes in what a read gave. */
 export function bytesIn(value: unknown): readonly string[] {
   if (value instanceof Uint8Array) return [createHash("sha256").update(value).digest("hex")];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(bytesIn) : [];
@@ -139,7 +138,6 @@ async function pieces(store: Store, large: string): Promise<readonly Uint8Array[
   return found;
 }
 
-/** What a read gave, short and the same for equal values. */
 export function digestOf(value: unknown): string {
   const text = JSON.stringify(value, (_key, one: unknown) => {
     if (one instanceof Uint8Array) return { bytes: createHash("sha256").update(one).digest("hex") };

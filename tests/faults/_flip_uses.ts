@@ -5,7 +5,7 @@ import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { type Filled, LIVE_WORKSPACE } from "./_flip_database.ts";
 
-/** Another query in a branch, which changes nothing that was stored before. */
+/** Asks another query in a branch, which leaves all stored rows unchanged. */
 export async function askAgain(store: Store, branchId: string): Promise<void> {
   const queryId = await store.beginQuery(newQuery(branchId, "one more"));
   const saved = [image("added", { bytes: encode("of one more query") })];
@@ -13,8 +13,7 @@ export async function askAgain(store: Store, branchId: string): Promise<void> {
   await store.endQuery(queryId, queryEnd({ answer: "added" }));
 }
 
-/** What a block of a real sandbox finds in the variables that it was given; with `known`, what it must. Closes the
- * store. */
+/** Returns the variables that a block of a real sandbox finds; with `known`, the expected ones. Closes the store. */
 export async function seenBySandbox(store: Store, { live }: Filled): Promise<{ found: string; known: string }> {
   const text = "let sum = 7\nfor (const char of JSON.stringify(all)) sum = (sum * 31 + char.charCodeAt(0)) | 0";
   const names = Object.keys(live.values).join(", ");

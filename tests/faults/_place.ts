@@ -5,7 +5,6 @@ export interface Place {
   readonly workspace: string;
 }
 
-/** A database and a workspace of its own, removed afterwards. */
 export async function inPlace(work: (place: Place) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "vis-fault-" });
   const place = { path: join(folder, "vis.db"), workspace: join(folder, "work") };

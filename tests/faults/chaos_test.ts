@@ -1,5 +1,5 @@
-/** A short form of `deno task chaos`: two nodes fail in turn while clients talk to them. On the executable where one
- * can be made, since its runtime names the failures of a socket in other ways. */
+/** A short form of `deno task chaos`: two nodes fail in turn while clients talk to them. It tests the executable if one
+ * can be made, because its runtime names the failures of a socket differently. */
 import assert from "node:assert/strict";
 import { compiledLauncher, sourceLauncher } from "../e2e/_launcher.ts";
 import { postgresTests } from "../helpers/postgres.ts";

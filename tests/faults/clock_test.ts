@@ -1,4 +1,3 @@
-/** A clock that is set back and forth while a conversation goes on. */
 import assert from "node:assert/strict";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { startEngine } from "../helpers/engine.ts";
@@ -13,7 +12,7 @@ Deno.test("a clock that jumps disorders no queries, iterations, versions and var
   await buildSandbox();
   await inPlace(async ({ path, workspace }) => {
     let asked = 0;
-    // Another day, forwards or backwards, with each look at the clock.
+    // Each look at the clock is on another day, forwards or backwards.
     const now = (): number => 1_700_000_000_000 + (asked++ % 2 === 0 ? asked : -asked) * DAY;
     const replies = NAMES.flatMap((name, at) => [
       replyJson(`var ${name} = ${at}; var last = ${at}`, { thinking: `first ${at}` }),

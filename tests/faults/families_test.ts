@@ -1,5 +1,5 @@
-/** A few tries of each family of `deno task faults`: docs/internals/faults.md. On the executable where one can be made,
- * since it starts faster. */
+/** Makes a few tries of each family of `deno task faults`: docs/internals/faults.md. It tests the executable if one can
+ * be made, since it starts faster. */
 import assert from "node:assert/strict";
 import { compiledLauncher, sourceLauncher } from "../e2e/_launcher.ts";
 import { FAMILIES } from "./families/families.ts";

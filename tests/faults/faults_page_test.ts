@@ -12,7 +12,6 @@ function row(lost: number, missing = ""): Row {
   return { family: "kills", what: "kills", missing, tries: 3, faults: 9, counts, failed: [], seconds: 1 };
 }
 
-/** The numbers of each row of a page, tries and faults left out. */
 function numbersOf(page: string): readonly (readonly number[])[] {
   const rows = page.split("\n").filter((line) => line.startsWith("|") && !/^\| (family|-)/.test(line));
   return rows.map((line) => line.split("|").slice(5, -1).map(Number));

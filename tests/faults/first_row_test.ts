@@ -1,4 +1,4 @@
-/** The first block is sent before its iteration has a row: what it calls waits for the row. */
+/** The first block is sent before its iteration has a row, and its calls wait for the row. */
 import assert from "node:assert/strict";
 import fs from "../../extensions/fs/mod.ts";
 import { StoreError } from "../../src/domain/errors.ts";
@@ -12,7 +12,6 @@ import { inPlace } from "./_place.ts";
 
 type Methods = Partial<Pick<Store, "beginIteration" | "endIteration" | "endQuery">>;
 
-/** The store with other methods in place of its own. */
 function changed(store: Store, methods: (own: Store) => Methods): Store {
   const other = methods(store);
   return new Proxy(store, {
@@ -89,7 +88,7 @@ Deno.test("a query whose end could not be stored is ended when the next one begi
     }));
     const replies = [
       replyJson("const a = 1", { thinking: "paid" }),
-      // Asked while the first one is stored, and not heard.
+      // The model gets this call while the first iteration is stored, and its reply is not used.
       replyJson([], { final: "never" }),
       replyJson("const b = typeof a", { final: "{{b}}" }),
     ];

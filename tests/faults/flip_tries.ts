@@ -13,27 +13,26 @@ export interface FlipOptions {
   readonly seed: number;
   /** A folder for the databases, which the caller removes. */
   readonly folder: string;
-  /** Of the reads of the whole database so many are asked for in each try, other ones each time; all by default. */
+  /** The number of different reads in each try; by default all of them. */
   readonly reads?: number;
-  /** In each try of so many a real sandbox restores variables; in none by default. */
+  /** A real sandbox restores variables once in this many tries; by default never. */
   readonly sandboxEvery?: number;
-  /** Keeps a database in which something was wrong or unclear beside the others. */
+  /** Keeps a database with a wrong or unclear result next to the others. */
   readonly keep?: boolean;
 }
 
-/** What came of the tries. */
 export interface FlipReport {
   readonly tries: number;
-  /** Tries with a read of values or long texts that gave something that was never stored. */
+  /** The tries with a value or long text that was never stored. */
   readonly wrong: number;
-  /** Tries with a read in which another cell differs from what was stored, as in any program on SQLite. */
+  /** The tries in which another cell differs from its stored content, as in any program on SQLite. */
   readonly other: number;
-  /** Tries with an error that does not say that the database is damaged and what to do. */
+  /** The tries with an error that does not report the damage and a remedy. */
   readonly unclear: number;
   readonly refused: number;
-  /** Tries in which every read gave what was stored. */
+  /** The tries in which every read returned the stored data. */
   readonly unharmed: number;
-  /** The first of those that are wrong or unclear, in words. */
+  /** The first wrong or unclear tries, in words. */
   readonly examples: readonly string[];
   readonly byKind: ReadonlyMap<string, { readonly tries: number; readonly refused: number }>;
 }
@@ -41,9 +40,9 @@ export interface FlipReport {
 type Outcome = "wrong" | "unclear" | "other" | "refused" | "unharmed";
 const MAX_EXAMPLES = 20;
 
-/** Changes one bit or byte of a copy of a database and reads everything by the real store, so often: a value of a
- * variable must be one that was stored, and an error must say that the database is damaged. Other cells that differ are
- * counted apart. Then it asks another query and reads again. */
+/** Changes one bit or byte of a copy of a database and reads everything with the real store, in each try. A value of a
+ * variable must be a stored one, and an error must report the damage. Other different cells are counted apart. Then it
+ * asks another query and reads again. */
 export async function flipTries(options: FlipOptions): Promise<FlipReport> {
   const { count, seed, folder, keep = false } = options;
   const sound = join(folder, "sound.db");
@@ -81,13 +80,11 @@ function isTurn({ sandboxEvery = 0 }: FlipOptions, { tries }: { readonly tries: 
 }
 
 interface Known extends Read {
-  /** Of what it gave, or of each part of that. */
   readonly digests: ReadonlySet<string>;
 }
 
 interface Picture {
   readonly known: readonly Known[];
-  /** Digests of all values that a read gives. */
   readonly stored: ReadonlySet<string>;
 }
 
@@ -178,7 +175,6 @@ async function readAll(store: Store, reads: readonly Known[], stored: ReadonlySe
   return result;
 }
 
-/** Whether all values in what a read gave were stored. */
 function isStored(value: unknown, stored: ReadonlySet<string>): boolean {
   return bytesIn(value).every((digest) => stored.has(digest));
 }
@@ -189,8 +185,8 @@ function worse(one: Judged, other: Judged): Judged {
 
 const RANK: readonly Outcome[] = ["unharmed", "refused", "other", "unclear", "wrong"];
 
-/** An error is the store's, of a damaged file, and names what helps; or it says what cannot be done, for a row that no
- * longer leads to another one. */
+/** The error is the store's, of a damaged file, with a remedy. Or it names the failed action, for a row that no longer
+ * leads to another one. */
 function judged(error: unknown, name: string): Judged {
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   const isRefused = error instanceof StoreError && error.code === "corrupt" && /damaged/.test(message) &&
@@ -211,7 +207,6 @@ function placeOf({ kind, offset, mask }: Flip): string {
   return `${kind}, page ${1 + Math.floor(offset / 4096)} byte ${offset % 4096} mask ${mask}`;
 }
 
-/** The same numbers for the same seed (mulberry32). */
 function random(seed: number): () => number {
   let state = seed;
   return () => {

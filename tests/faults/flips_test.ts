@@ -1,4 +1,4 @@
-/** One bit or byte of the database is another one: docs/decisions/04-store.md. */
+/** Changes one bit or byte of the database: docs/decisions/04-store.md. */
 import assert from "node:assert/strict";
 import { buildSandbox } from "../helpers/sandbox.ts";
 import { DatabaseSync } from "node:sqlite";
@@ -13,7 +13,8 @@ Deno.test("after a flipped bit in any kind of page no value is another one, and 
     const report = await flipTries({ count: 150, seed: 20_260_101, folder, reads: 60, sandboxEvery: 25 });
     const { tries, wrong, unclear, refused, unharmed, examples } = report;
     assert.deepEqual({ tries, wrong, unclear }, { tries: 150, wrong: 0, unclear: 0 }, examples.join("\n"));
-    // A harness that harms nothing, or in which everything is refused, shows nothing. About one in twelve is refused.
+    // A test that damages no data, or in which every read is refused, proves nothing. About one try in twelve is
+    // refused.
     assert.ok(refused >= 5 && unharmed >= 5, `${refused} refused, ${unharmed} unharmed`);
     assert.ok(report.byKind.size > 80, `${report.byKind.size} kinds of pages`);
   } finally {

@@ -1,4 +1,3 @@
-/** A conversation whose sandbox is stopped for being idle. */
 import assert from "node:assert/strict";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";

@@ -1,5 +1,5 @@
-/** A conversation of 12 iterations is killed at every step and sub-step, goes on from its database alone, and must come
- * out as if nothing had happened: docs/internals/database.md, "After an interruption". */
+/** Kills a conversation of 12 iterations at every step and sub-step. The conversation continues from its database
+ * alone, and must be the same as without a kill: docs/internals/database.md, "After an interruption". */
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { buildSandbox } from "../helpers/sandbox.ts";
@@ -14,25 +14,24 @@ const ODD = ALL.filter((step) => step % 2 === 1);
 const EVEN = ALL.filter((step) => step % 2 === 0);
 const AT_ONCE = 2;
 
-/** What the script means to go through. */
 const OUTCOMES = "executed executed executed final executed failed executed refused final executed executed final"
   .split(" ");
 
 interface Chain {
   readonly name: string;
-  /** In the order in which they come. */
   readonly points: readonly KillPoint[];
-  /** Replies that are kept in rows of cut iterations; the others were lost, or had none. */
+  /** The number of replies that are kept in rows of interrupted iterations. The other replies were lost, or never
+   * arrived. */
   readonly kept: number;
 }
 
 const at = (site: string, steps: readonly number[] = ALL, more: Partial<KillPoint> = {}): KillPoint[] =>
   steps.map((step) => ({ step, site, ...more }));
 
-/** What stores the end of a step: an accepted answer is stored with the end of its query. */
+/** Returns the method that stores the end of a step. An accepted answer is stored with the end of its query. */
 const endOf = (step: number): string => OUTCOMES[step - 1] === "final" ? "endQuery" : "endIteration";
 
-/** `before` and `after` of a step's last transaction come when the next step is the one to come. */
+/** `before` and `after` of a step's last transaction occur when the next step is due. */
 const CHAINS: readonly Chain[] = [
   { name: "request sent", points: at("request", ODD), kept: 0 },
   { name: "in the middle of a reply, the sandbox too", points: at("half", EVEN, { child: true }), kept: 0 },
@@ -110,7 +109,7 @@ const CHAINS: readonly Chain[] = [
       ...at("after beginQuery", [1]),
       ...at("started", [1]),
       ...at("answer_delta", [5]),
-      // Together with the end of the last iteration.
+      // It is stored together with the end of the last iteration.
       ...at("before endQuery", [9]),
       ...at("within endQuery", [12], { nth: 20 }),
     ],
@@ -119,7 +118,6 @@ const CHAINS: readonly Chain[] = [
   { name: "the query's end is stored", points: [...at("after endQuery", [4, 9]), ...at("final", [13])], kept: 0 },
 ];
 
-/** One process, until it ends or is killed. */
 async function played(
   program: CachedScript,
   { path, workspace }: Place,

@@ -1,6 +1,6 @@
 /** Plays the conversation of kill_script.ts from the point that the database has reached, and kills itself, or first
  * its sandbox, at one point: `deno run -A killable_main.ts DATABASE WORKSPACE POINT`, with POINT as JSON or "". Exits
- * with 0 when the conversation is complete, and with 3 if the model was not notified of what was interrupted. */
+ * with 0 when the conversation is complete, and with 3 if the model was not notified of an interruption. */
 import { StatementSync } from "node:sqlite";
 import fs from "../../extensions/fs/mod.ts";
 import rlm from "../../extensions/rlm/mod.ts";
@@ -18,9 +18,8 @@ const [path = "", workspace = "", given = ""] = Deno.args;
 const point: KillPoint | null = given === "" ? null : JSON.parse(given);
 
 class Playing {
-  /** The step that is running, or the next one. */
   step = 1;
-  /** Blocks of an iteration that was interrupted before this process began. */
+  /** The blocks of an iteration that was interrupted before this process began. */
   cut: readonly string[] = [];
   #left = point?.nth ?? 1;
   #inside = "";
@@ -47,7 +46,7 @@ class Playing {
     if (this.#inside === method) this.#statements = null;
   }
 
-  /** The model is called. Its reply is that of the next step once the previous one has ended. */
+  /** Handles a call of the model. The reply belongs to the next step once the previous one has ended. */
   async asked(): Promise<void> {
     if (this.#replies > this.#ends) {
       this.at("request before the end");
@@ -110,7 +109,7 @@ for (const method of ["run", "all"] as const) {
   Object.defineProperty(StatementSync.prototype, method, { value: counted });
 }
 
-/** Finds the step after those that the database contains. */
+/** Finds the first step that the database does not contain. */
 async function findPlace(store: Store): Promise<void> {
   const branch = await store.latestConversation(workspace);
   for (const { queryId } of branch ? await store.queries(branch.branchId) : []) {
@@ -148,7 +147,7 @@ const provider: Provider = {
   },
 };
 
-/** Checks that the model is notified of what was running when the previous process ended. */
+/** Checks that the model is notified of the work that was running when the previous process ended. */
 function told(context: string): void {
   const missing = playing.cut.filter((code) => !context.includes(code.split("\n")[0]?.slice(0, 40) ?? ""));
   if (playing.cut.length > 0 && (missing.length > 0 || !context.includes("It ended while"))) {

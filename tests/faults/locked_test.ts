@@ -1,4 +1,3 @@
-/** Another program holds the database's write lock for longer than a glance. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../../src/domain/errors.ts";

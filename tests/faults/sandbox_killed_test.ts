@@ -1,4 +1,3 @@
-/** The same conversation, in one process whose sandbox is killed instead. */
 import assert from "node:assert/strict";
 import fs from "../../extensions/fs/mod.ts";
 import rlm from "../../extensions/rlm/mod.ts";
@@ -14,11 +13,10 @@ import { replyJson } from "../helpers/scripted_provider.ts";
 import { until } from "../helpers/until.ts";
 import { inPlace, type Place } from "./_place.ts";
 
-/** Steps whose last block can be cut: without a final that would be accepted nevertheless, and not the one that
- * fails. */
+/** The last block of these steps can be cut. The others have a final that would still be accepted, or fail. */
 const CUT = [1, 2, 3, 5, 7, 10, 11];
 
-/** Plays the script; a block that was killed is sent again, as a model would. */
+/** Plays the script. A killed block is sent again, as a model would do. */
 class Player {
   readonly #killsAt: (site: string, step: number) => boolean;
   readonly #children: Sandbox[] = [];
@@ -51,14 +49,14 @@ class Player {
   async *#stream(request: string, model: string): AsyncGenerator<ModelEvent> {
     const below = replyBelow(request);
     if (below === null) {
-      // Asked while the iteration before is stored; which reply is due shows when it has ended.
+      // The call arrives while the previous iteration is stored, and its end determines the reply.
       await until(() => this.#ends === this.#replies);
       this.#replies++;
       this.#at("request");
     }
     const final = STEPS[this.#step - 1]?.final;
     const again = this.#again && replyJson(this.#again, final === undefined ? {} : { final });
-    // A model needs longer than a process to see that its child has ended.
+    // A model takes longer than a process needs to notice the end of its child.
     await until(() => this.#children.every((child) => child.ended || !this.#ending.has(child)));
     yield { type: "text", delta: below ?? again ?? replyOf(this.#step) };
     yield { type: "end", usage: { ...CALL, cached: 0, reasoning: 0, calls: 1 }, model, finish: "stop" };
@@ -87,7 +85,7 @@ class Player {
     assert.equal(this.#step, STEPS.length + 1);
   }
 
-  /** A step is cut at a site once: what is sent again runs to its end. */
+  /** Cuts a step once at each site. A repeated block runs to its end. */
   #at(site: string): void {
     if (this.#again !== null || !this.#killsAt(site, this.#step)) return;
     for (const child of this.#children) {
@@ -151,7 +149,7 @@ Deno.test("a sandbox killed anywhere comes back with the variables as of the las
         for (const part of ["variables", "answers", "files"] as const) {
           assert.deepEqual(picture[part], whole[part], part);
         }
-        // A block that was killed is an iteration more, and no other one is.
+        // A killed block adds an iteration, and no other block does.
         assert.equal(picture.spent.calls, 14 + picture.spent.iterations - 12);
       }));
   }

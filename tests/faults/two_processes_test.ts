@@ -1,4 +1,3 @@
-/** Several processes on one database at the same time. */
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { isAlive, thisProcess } from "../../src/app/session/process_owner.ts";
@@ -12,7 +11,7 @@ import { runs } from "../helpers/long_part.ts";
 const MAIN = fileURLToPath(new URL("../helpers/turns_main.ts", import.meta.url));
 const TURNS = runs(6, 20);
 
-/** A process that waits for a line before it begins. */
+/** Starts a process that waits for a line before it begins. */
 function start(path: string, workspace: string, count: number) {
   const args = ["run", "-A", "--no-check", "--quiet", MAIN, path, workspace, String(count)];
   const child = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped", stderr: "inherit" }).spawn();
@@ -69,7 +68,7 @@ Deno.test("a branch is refused while a living process works on it, and given onc
   await inPlace(async ({ path, workspace }) => {
     const other = start(path, workspace, 1);
     await other.until("ready");
-    Deno.kill(other.child.pid, "SIGSTOP"); // it is alive, and silent
+    Deno.kill(other.child.pid, "SIGSTOP"); // The process is alive, and silent.
     const store = await openStore({ path, isAlive });
     const made = await store.createConversation({ title: "t", channel: "c", workspace });
     const stopped = { ...thisProcess(), pid: other.child.pid, started: startedOf(other.child.pid) };

@@ -25,7 +25,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** A script that answers `--version` and says how it was run. */
+/** Returns a script that answers `--version` and prints how it was run. */
 export function fakeDeno(version: string, name = version): string {
   return `#!/bin/sh
 if [ "$1" = --version ]; then echo "deno ${version} (stable, release, test)"; echo "v8 1.2.3"; exit 0; fi
@@ -35,7 +35,7 @@ exit "\${FAKE_EXIT:-0}"
 `;
 }
 
-/** An npm that "installs" a Deno of `version` into the folder it is called in and counts its calls in `npm.log`. */
+/** Returns an npm that "installs" a Deno of `version` into its working folder and counts its calls in `npm.log`. */
 function fakeNpm(version: string, log: string): string {
   return `#!/bin/sh
 echo "$*" >>'${log}'
@@ -47,7 +47,7 @@ echo "noise of npm"
 `;
 }
 
-/** A checkout with the scripts of `bin/` and a PATH that holds nothing but what a test puts there. */
+/** A checkout with the scripts of `bin/` and a PATH with only the programs of the test. */
 export class Checkout implements AsyncDisposable {
   readonly home: string;
   readonly root: string;
@@ -74,7 +74,6 @@ export class Checkout implements AsyncDisposable {
     return made;
   }
 
-  /** Puts an executable on PATH (`place` "path") or elsewhere below the folder of the test. */
   async put(name: string, text: string, place = "path"): Promise<string> {
     const path = join(this.folder, place, name);
     await Deno.mkdir(join(this.folder, place), { recursive: true });
@@ -82,7 +81,7 @@ export class Checkout implements AsyncDisposable {
     return path;
   }
 
-  /** Node is only looked for, npm is what is called. */
+  /** The scripts only look for Node, and call npm. */
   async putNpm(version: string): Promise<void> {
     await this.put("node", "#!/bin/sh\n");
     await this.put("npm", fakeNpm(version, this.log));

@@ -35,7 +35,8 @@ Deno.test({
   },
 });
 
-/** A stack names the function and a line of the bundle, and in the bundle the file stands above the line. */
+/** Asserts that a stack names the function and a line of the bundle, and that the bundle names the file above that
+ * line. */
 function checkStack(stack: string, bundle: string): void {
   const [, line = ""] = /^Error: shown\n +at Object\.failing \(file:.*\/program\.js:(\d+):\d+\)/.exec(stack) ?? [];
   const lines = bundle.split("\n");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Program } from "./_program.ts";
 
-/** One isolate at a time, which files of one folder then share. */
+/** Runs one isolate at a time, which files of one folder then share. */
 async function testRun(program: Program, args: readonly string[] = []): Promise<{ code: number; last: string }> {
   const all = { args: ["run", "-A", "scripts/test.ts", ...args], env: { DENO_JOBS: "1" } };
   const { code, stdout } = await program.run(Deno.execPath(), all);

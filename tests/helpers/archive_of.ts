@@ -20,7 +20,6 @@ export async function archiveOf(store: Exporting, conversationId: string): Promi
   return JSON.parse(await archiveTextOf(store, conversationId));
 }
 
-/** Returns the whole text that `exportMarkdown` or `exportHtml` makes of a recording. */
 export async function exportedText<O>(
   make: (recording: PagedRecording, options?: O) => AsyncIterable<string>,
   ...[{ queries, ...recording }, options]: readonly [recording: Recording, options?: O]

@@ -9,19 +9,15 @@ import { CALL } from "./kill_script.ts";
 /** The facts that must be the same in every run of the script, interrupted or not; see "After an interruption" in
  * docs/internals/database.md. */
 export interface Picture {
-  /** The kind, scope and versions by name, with the values of all versions. */
   readonly variables: Readonly<Record<string, unknown>>;
   readonly history: readonly unknown[];
   readonly outcomes: readonly unknown[];
-  /** The requests and answers of the queries that ended with an answer. */
   readonly answers: readonly unknown[];
-  /** The calls of finished iterations, and all iterations that counted against a budget. */
   readonly spent: { readonly calls: number; readonly iterations: number };
   readonly files: Readonly<Record<string, string>>;
 }
 
 export interface Cuts {
-  /** The number of replies that were paid for and are stored with an interrupted iteration. */
   readonly kept: number;
   readonly queries: number;
 }

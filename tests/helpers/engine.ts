@@ -25,10 +25,8 @@ import {
 
 export interface EngineOptions {
   readonly path?: string;
-  /** The store to use instead of a store at `path`. */
   readonly store?: Store;
   readonly extensions?: readonly Extension[];
-  /** Wraps the registry of `extensions`. */
   readonly source?: (registry: ExtensionRegistry) => ExtensionSource;
   readonly settings?: Partial<QuerySettings>;
   readonly provider?: Provider;
@@ -49,7 +47,6 @@ export interface EngineOptions {
   readonly repositoryRoot?: NonNullable<ConversationParts["repositoryRoot"]>;
   /** Makes the engine a node of a database that several nodes share. */
   readonly shared?: NonNullable<ConversationParts["shared"]>;
-  /** Whether the process ends after one request, as in `vis run`. */
   readonly oneRequest?: boolean;
   readonly limits?: Partial<SandboxLimits>;
   readonly children?: NonNullable<ConversationParts["children"]>;
@@ -64,7 +61,6 @@ export interface Engine {
   readonly events: QueryEvent[];
   readonly logged: { readonly level: string; readonly event: string; readonly data: unknown }[];
   ask(request: string, options?: Partial<Pick<AskOptions, "signal" | "approve">>): Promise<QueryResult>;
-  /** Returns the context message of a call, 0-based. */
   context(call: number): string;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

@@ -1,7 +1,6 @@
 import type { Operation } from "../../src/sandbox/confine/install_filter.ts";
 
 export interface EnteredCall {
-  /** The architecture of an entry, by the kernel's audit number. */
   readonly architecture: number;
   readonly number: number;
   readonly args: readonly bigint[];

@@ -1,6 +1,5 @@
 /** The point at which a process of killable_main.ts ends. */
 export interface KillPoint {
-  /** The 1-based step of the script. */
   readonly step: number;
   /** Examples are "request", "before endIteration", "block_started 0" and "within endIteration". */
   readonly site: string;

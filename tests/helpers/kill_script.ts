@@ -56,7 +56,6 @@ export const STEPS: readonly KillStep[] = [
   },
 ];
 
-/** The requests, and the step with which each begins. */
 export const REQUESTS: readonly { readonly text: string; readonly first: number }[] = [
   { text: "Lay the ground", first: 1 },
   { text: "Build on it", first: 5 },
@@ -66,7 +65,6 @@ export const REQUESTS: readonly { readonly text: string; readonly first: number 
 /** The input of the first request. Once it is stored, it is not passed again. */
 export const CONTEXT = "the words of the report\n".repeat(100);
 
-/** Returns the input in the form that a channel passes. */
 export function contextSource(): VariableSource {
   async function* pieces(): AsyncGenerator<Uint8Array> {
     yield await Promise.resolve(new TextEncoder().encode(CONTEXT));
@@ -81,7 +79,6 @@ export function thinkingOf(step: number): string {
   return `step ${step}`;
 }
 
-/** Returns the step of a reply; null for a reply of a sub-query. */
 export function stepOf(thinking: string): number | null {
   const found = /^step (\d+)$/.exec(thinking);
   return found ? Number(found[1]) : null;
@@ -93,7 +90,6 @@ export function replyOf(step: number, blocks = STEPS[step - 1]?.blocks ?? []): s
   return replyJson(blocks, { thinking: thinkingOf(step), ...(final === undefined ? {} : { final }) });
 }
 
-/** Returns the reply to a sub-query or a plain call. */
 export function replyBelow(request: string): string | null {
   if (request.includes("ASK a name")) return "Ann";
   if (!request.includes("CHILD count")) return null;

@@ -3,7 +3,6 @@ import type { ContextCaps, ContextParts } from "../../src/prompt/context.ts";
 
 export const DEFAULT_CAPS: ContextCaps = ConfigSchema.parse({}).context;
 
-/** The parts of an empty context: the first of four iterations. */
 export const NO_CONTEXT: ContextParts = {
   iteration: 1,
   last: false,

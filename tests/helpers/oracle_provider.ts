@@ -13,9 +13,7 @@ export interface OracleScript {
 }
 
 export interface OracleTurn extends ScriptedRequest {
-  /** The request of the query, as message 2 shows it. */
   readonly asked: string;
-  /** The number of the iteration, 1-based. */
   readonly number: number;
 }
 

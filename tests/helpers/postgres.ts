@@ -5,7 +5,6 @@ import { until } from "./until.ts";
 /** A PostgreSQL server of this test process, without a password, reached through a socket in its own folder. */
 export interface Postgres {
   readonly folder: string;
-  /** Makes an empty database. Returns its URL. */
   createDatabase(): Promise<string>;
   /** Runs SQL as a superuser in the database of a URL, or in the server's own. Returns the output of psql, without
    * headings. */
@@ -19,11 +18,9 @@ export interface PostgresOptions {
   readonly settings?: readonly string[];
   /** The lines of pg_hba.conf, which decide who may connect how. */
   readonly access?: readonly string[];
-  /** The port of 127.0.0.1 on which the server listens too. */
   readonly port?: number;
 }
 
-/** The folder of its programs; "" if it is not installed. */
 export const postgresFolder: string = binaries() ?? "";
 
 /** The reason why tests of PostgreSQL are ignored; empty if it can be started. */

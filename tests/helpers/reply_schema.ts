@@ -13,7 +13,6 @@ const finalSchema = z.object({
   confidence: z.enum(["high", "medium", "low"]).optional(),
 });
 
-/** The reply of a model, as the prompt describes it. */
 export const replySchema = z.object({
   thinking: z.string().optional().describe("a few lines: what is asked, done and next"),
   code: z.array(blockSchema).optional().describe("TypeScript blocks; a last expression is the result"),

@@ -45,7 +45,6 @@ function isStale(): boolean {
 
 let building: Promise<void> | null = null;
 
-/** Builds the bundles of the child if a source is newer. */
 export function buildSandbox(): Promise<void> {
   return building ??= isStale() ? bundleAll() : Promise.resolve();
 }
@@ -106,7 +105,6 @@ const COMPILED: SandboxTestOptions = executable ? { program: { path: executable,
 const startMs = Number(Deno.env.get("VIS_TEST_START_MS") ?? "0");
 export const SLOW: Pick<SandboxTestOptions, "startMs"> = startMs > 0 ? { startMs } : {};
 
-/** Starts a child with `functions` as its host functions. */
 export async function testSandbox(options: TestSandboxOptions = {}): Promise<TestSandbox> {
   await buildSandbox();
   const { functions = {}, constants = {}, limits = {}, grants = {}, test = {}, ...rest } = options;
@@ -121,7 +119,6 @@ export async function testSandbox(options: TestSandboxOptions = {}): Promise<Tes
   return new TestSandbox(sandbox);
 }
 
-/** Returns whether a process with this id exists. */
 export function isAlive(pid: number): boolean {
   try {
     // A zombie counts as ended, because another process must reap it.

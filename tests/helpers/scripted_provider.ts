@@ -11,7 +11,6 @@ import {
 
 export interface ScriptedReplyParts {
   readonly text: string;
-  /** The native reasoning, streamed before the text. */
   readonly reasoning?: string;
   /** The usage. Missing fields are computed from the texts (4 characters per token). It counts from the start, even if
    * the reply is cut off. */
@@ -22,7 +21,6 @@ export interface ScriptedReplyParts {
   readonly after?: Promise<unknown>;
   /** The second half of the text waits until this settles. An abort ends the wait. */
   readonly between?: Promise<unknown>;
-  /** The number of characters per event (default 16). */
   readonly chunk?: number;
   readonly finish?: string;
   /** The stream throws this error after everything above, instead of its end. */
@@ -41,19 +39,16 @@ export interface ScriptedRequest {
   readonly reasoning: ModelRequest["reasoning"];
   readonly messages: ModelRequest["messages"];
   readonly texts: readonly string[];
-  /** The text of the last message: the iteration's context. */
   readonly context: string;
   readonly bytes: number;
 }
 
 export interface ScriptedProvider extends Provider {
-  /** The calls so far, oldest first, including refused and failed ones. */
   readonly requests: readonly ScriptedRequest[];
   /** The number of unused replies; 0 at the end of a test that scripted the exact number. */
   readonly remaining: number;
   /** The number of calls whose stream was aborted or abandoned before its end. */
   readonly aborted: number;
-  /** Adds replies at the end of the queue. */
   push(...replies: readonly ScriptedReply[]): void;
 }
 
@@ -76,7 +71,6 @@ export function scriptedProvider(
 /** Longer than a block of a test takes on a busy machine. */
 const BLOCK_MS = 30_000;
 
-/** Returns a reply in the shape of the reply schema: code blocks and an optional final. */
 export function replyJson(
   code: string | readonly string[],
   rest: { readonly thinking?: string; readonly final?: string | object; readonly next?: object } = {},

@@ -1,6 +1,5 @@
 import { type CallName, Libc, SYSTEM_CALLS } from "../../src/sandbox/confine/libc.ts";
 
-/** The calls that only tests make, as in `SYSTEM_CALLS`. */
 export const MORE_CALLS = {
   stat: [4, null],
   bind: [49, 200],
@@ -42,5 +41,4 @@ function landlockAbi(): number {
   return Math.max(abi, 0);
 }
 
-/** All numbers of this machine, as the text of an object. */
 export const CALLS_AS_CODE: string = JSON.stringify(Object.fromEntries(NUMBERS));

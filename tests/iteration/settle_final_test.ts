@@ -22,7 +22,6 @@ function offer(text: string, block = 0): OfferedAnswer {
   return { text, type: "text", confidence: "medium", block, value: text };
 }
 
-/** Settles with an environment whose sandbox renders as told. */
 async function settle(
   parts: Partial<Parameters<typeof settleFinal>[1]>,
   told: {

@@ -105,7 +105,7 @@ Deno.test("LogQueue stores by itself after a while", async () => {
   const done = new Promise<void>((resolve) => stored = resolve);
   const { log } = queue({ write: () => Promise.resolve(stored()) });
   log.add(entry("a"));
-  const keep = setTimeout(() => {}, 5000); // the queue's own timer keeps no process alive
+  const keep = setTimeout(() => {}, 5000); // The queue's own timer keeps no process alive.
   await done;
   clearTimeout(keep);
   await log.close();

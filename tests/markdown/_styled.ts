@@ -1,13 +1,11 @@
 import { Parser } from "htmlparser2";
 
-/** An element of an example, or its text. */
 export type Node = string | {
   readonly tag: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly nodes: Node[];
 };
 
-/** Reads the HTML of an example. */
 export function nodesOf(html: string): readonly Node[] {
   const root: Node[] = [];
   const open: Node[][] = [root];
@@ -26,8 +24,8 @@ export function nodesOf(html: string): readonly Node[] {
 
 const LINK = /^(?:https?:\/\/|mailto:)/i;
 
-/** What every target makes of an example: only web and mail addresses are links, the target of others is shown behind
- * their label, and images are links. */
+/** Returns an example in the form that every target makes. Only web and mail addresses are links, the target of others
+ * is shown behind their label, and images are links. */
 export function linksLimited(nodes: readonly Node[]): readonly Node[] {
   return nodes.flatMap((node): readonly Node[] => {
     if (typeof node === "string") return [node];
@@ -58,7 +56,8 @@ function textOf(nodes: readonly Node[]): string {
 
 const KEPT = ["href", "title", "start"];
 
-/** Nodes as text that two equal pages share: blanks that mean nothing, classes and spans of code are left out. */
+/** Returns nodes as a text that two equal pages share, without meaningless blanks, and without classes and spans of
+ * code. */
 export function canonical(nodes: readonly Node[], isCode = false): string {
   return nodes.map((node) => {
     if (typeof node === "string") return isCode ? node : node.replace(/\s+/g, " ");
@@ -72,15 +71,15 @@ export function canonical(nodes: readonly Node[], isCode = false): string {
   }).join("").replace(/ ?(<\/?(?:p|h\d|ul|ol|li|blockquote|pre|hr|br|table|thead|tbody|tr|th|td)\b[^>]*>) ?/g, "$1");
 }
 
-/** Each character that is no blank, with the names of its styles. */
+/** Each character except blanks, with the names of its styles. */
 export type Styled = readonly string[];
 
 export interface Marks {
-  /** The text of a list item's mark. */
+  /** Returns the text of a list item's mark. */
   readonly item: (list: { readonly start: number | null; readonly at: number }) => string;
   readonly heading: (level: number) => string;
   readonly rule: string;
-  /** The styles of a character that the target shows. */
+  /** Returns the styles of a character that the target shows. */
   readonly shown: (styles: readonly string[]) => readonly string[];
 }
 
@@ -102,7 +101,6 @@ export function styledCharacters(text: string, styles: readonly string[]): Style
   return [...text.replace(/\s/g, "")].map((char) => `${char} ${names}`);
 }
 
-/** What a target that shows these styles makes of an example. */
 export function styledOf(nodes: readonly Node[], marks: Marks, styles: readonly string[] = []): Styled {
   return nodes.flatMap((node): Styled => {
     if (typeof node === "string") return styledCharacters(node, marks.shown(styles));

@@ -31,7 +31,6 @@ const table = (head: readonly string[], ...rows: readonly (readonly string[])[])
   (rows.length === 0 ? "" : `<tbody>${rows.map((row) => cell("td", ...row)).join("")}</tbody>`) + "</table>";
 const address = (href: string, label = href): string => `<a href="${href}">${label}</a>`;
 
-/** What GitHub adds to CommonMark. */
 const GITHUB: readonly Example[] = ([
   ["table", "| foo | bar |\n| --- | --- |\n| baz | bim |", table(["foo", "bar"], ["baz", "bim"])],
   ["sides", "| abc | defghi |\n:-: | -----------:\nbar | baz", table(["abc", "defghi"], ["bar", "baz"])],
@@ -102,7 +101,7 @@ const GITHUB: readonly Example[] = ([
 const from = (first: number, last: number): readonly number[] =>
   Array.from({ length: last - first + 1 }, (_, at) => first + at);
 
-/** Examples that differ, by reason. */
+/** The examples that differ, by reason. */
 const HTML_IS_TEXT = [
   ...[21, 31, ...from(148, 167), ...from(169, 191), 201, 308, 309, 344, 475, 476, 477, 491, 494, 524, 536],
   ...[...from(613, 617), 623, ...from(625, 631), 642, 643],
@@ -121,7 +120,7 @@ function differing(holds: (example: Example) => boolean, all = COMMONMARK): read
   return all.filter((example) => !holds(example)).map(({ name }) => name);
 }
 
-/** Headings begin at the fourth level, below those of the page. */
+/** Headings begin at the fourth level, below the page's own. */
 function lowered(html: string): string {
   return html.replace(/(<\/?h)(\d)/g, (_, tag, level) => `${tag}${Math.min(6, Number(level) + 3)}`);
 }

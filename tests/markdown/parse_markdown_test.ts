@@ -15,7 +15,6 @@ const link = (href: string, label: string): MarkdownInline => ({
   inlines: [text(label)],
 });
 
-/** Every text of a tree, and its depth. */
 function measured(value: unknown, depth = 0): { readonly text: string; readonly depth: number } {
   if (typeof value !== "object" || value === null) return { text: "", depth };
   const own = Object.entries(value).filter(([name, one]) => ["text", "alt"].includes(name) && typeof one === "string");
@@ -109,7 +108,7 @@ Deno.test("parseMarkdown() bounds depth and leaves nothing out", () => {
 });
 
 Deno.test("parseMarkdown() keeps the words of any text", () => {
-  // No table, reference or fence, whose surplus cells, target and further words Markdown leaves out.
+  // Markdown drops surplus cells of tables, targets of references and words of fences, so the texts have none of these.
   const piece = fc.constantFrom(
     ..."* ** _ __ ~~ ` `` # > - 1. [ ] ( ) ![ < > \\ & &amp; w. x y z https://e.org".split(" "),
     ...[" ", "    ", "\n", "\n\n"],

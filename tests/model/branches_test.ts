@@ -4,7 +4,6 @@ import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 
 const OPTIONS = { signal: new AbortController().signal, emit: () => {} };
-/** What the model finds about the conversation that it is in. */
 const LOOK = `const id = (await history.conversations()).conversations[0].id;
 const asked = (await history.queries()).map(({ request }) => request), named = (await history.queries(id)).length;
 const pears = (await history.search("pears", { conversation: id })).hits.map(({ kind }) => kind).sort();

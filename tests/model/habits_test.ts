@@ -10,7 +10,7 @@ import { replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
 const DONE = replyJson([], { final: "It is done." });
-/** Without what a machine may lack. */
+/** The extensions work without programs that a machine may lack. */
 const run: Extension = { ...shell, activate: () => true, prompt: "" };
 
 async function errors(blocks: readonly string[], extensions: readonly Extension[] = [fs, run, rlm]) {
@@ -21,7 +21,7 @@ async function errors(blocks: readonly string[], extensions: readonly Extension[
   );
 }
 
-/** What the model reads after a reply that is not one. */
+/** Returns the model's next context after an invalid reply. */
 async function after(reply: string, extensions: readonly Extension[] = [fs, run, rlm]): Promise<string> {
   await using engine = await startEngine([reply, DONE, DONE], { extensions });
   await engine.ask("x");

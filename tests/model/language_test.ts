@@ -3,7 +3,7 @@ import rlm from "../../extensions/rlm/mod.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 
-/** What each block of one reply showed: its error, else its value, with its output before it. */
+/** Returns the error or value of each block of one reply, with its output before it. */
 async function play(...blocks: string[]): Promise<string[]> {
   await using engine = await startEngine([replyJson(blocks), replyJson([], { final: "It is finished." })], {
     extensions: [rlm],

@@ -1,5 +1,5 @@
-/** The prefix for a command so that file modes bind it as they bind a normal user: for root, a command that drops the
- * capability; null if this machine has none. */
+/** Returns the words before a command that make file modes bind it as they bind a normal user. For root, they drop the
+ * capability. Null if this machine has no such words. */
 export async function boundByModes(): Promise<readonly string[] | null> {
   if (Deno.build.os === "windows") return null;
   if (Deno.uid() !== 0) return [];

@@ -1,6 +1,6 @@
 /** Deletes a conversation: `deno run _deleter.ts DATABASE CONVERSATION N|FOLDER`. It is killed before its n-th step, or
- * puts what a killed process would leave before each step into the folder. A step is a statement that begins or ends a
- * transaction, removes something, or notes it. */
+ * copies the files of a killed process before each step into the folder. A step is a statement that begins or ends a
+ * transaction, removes rows or files, or notes that. */
 import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, StatementSync } from "node:sqlite";
@@ -21,14 +21,14 @@ function count(text: string): void {
   if (Number.isNaN(kill)) leave();
 }
 
-/** Copies the files as they are. No other process has them open. */
+/** Copies the files, which no other process has open. */
 function leave(): void {
   for (const end of ["", "-wal"]) {
     if (existsSync(`${path}${end}`)) copyFileSync(`${path}${end}`, join(at, `${steps}.db${end}`));
   }
 }
 
-/** Counts the calls of a method by the text that its first argument, or the object itself, has. */
+/** Counts the calls of a method by its first argument, or by the text of the object itself. */
 function watch(
   type: { readonly prototype: object },
   name: string,

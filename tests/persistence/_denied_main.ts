@@ -1,4 +1,4 @@
-/** `_denied_main.ts PATH COPY`: opens a database, backs it up and stores something, and says what became of each. */
+/** `_denied_main.ts PATH COPY` opens a database, makes a backup and stores a row, and prints the result of each. */
 import { StoreError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../src/persistence/sqlite_maintenance.ts";

@@ -8,7 +8,7 @@ import { begun, block, image, iterate, queryEnd, utf8 } from "../conformance/sto
 export const DAY = 86_400_000;
 export const NOW = 1_800_000_000_000;
 
-/** Bytes that no difference makes smaller, the same for the same seed. */
+/** Returns bytes that differences cannot compress, the same for the same seed. */
 export function noise(seed: string, length: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length);
   for (let at = 0; at < length; at += 32) {
@@ -18,7 +18,7 @@ export function noise(seed: string, length: number): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** A finished query with raw, chunked and delta content; its variables begin with `name`. */
+/** Stores a finished query with raw, chunked and delta content. Its variables begin with `name`. */
 export async function filled(store: Store, name: string): Promise<Awaited<ReturnType<typeof begun>>> {
   const ids = await begun(store, { text: `find ${name}` });
   const list = "entry of a list, ".repeat(900);

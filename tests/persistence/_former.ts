@@ -5,12 +5,12 @@ import type { ConversationArchive } from "../../src/persistence/archive_schema.t
 import type { Store } from "../../src/persistence/store.ts";
 import { archiveTextOf } from "../helpers/archive_of.ts";
 
-/** A fixture that an earlier version of the program made. */
+/** Returns a fixture that an earlier version of the program made. */
 export async function unpacked(name: string): Promise<Uint8Array> {
   return gunzipSync(await readFile(new URL(`fixtures/${name}.gz`, import.meta.url)));
 }
 
-/** Compares what it reads with what the program that made it exported. */
+/** Compares the store's content with the export of the program that made it. */
 export async function readsAs(store: Store, name: string): Promise<void> {
   const [conversation] = await store.listConversations({ limit: 2 });
   const { conversationId = "", branchId = "" } = conversation ?? {};
@@ -27,7 +27,7 @@ export async function readsAs(store: Store, name: string): Promise<void> {
   assert.equal((await store.search("mentioned", { limit: 1 })).length, 1);
 }
 
-/** The archive without cells that came later, which are NULL. Its hash is that of the known one. */
+/** Returns the archive without later cells, which are NULL, and with the known hash. */
 function asKnown(archive: ConversationArchive, { tables, sha256 }: ConversationArchive): unknown {
   const known: Readonly<Record<string, readonly object[]>> = tables;
   const rows = Object.entries(archive.tables).map(([table, found]) => [

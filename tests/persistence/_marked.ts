@@ -31,7 +31,8 @@ async function textOf(store: Store, large: string): Promise<string> {
   return Buffer.concat(await Array.fromAsync(store.largePieces(large))).toString();
 }
 
-/** A conversation with the mark in everything that it stores, short and long. `large`: in its large text too. */
+/** Makes a conversation with the mark in everything that it stores, short and long. With `large`, its large text has
+ * the mark too. */
 export async function marked(store: Store, { large = true } = {}): Promise<Awaited<ReturnType<typeof begun>>> {
   const ids = await begun(store, { text: `${MARK} ${long("request")}` });
   const { branchId, conversationId, queryId } = ids;
@@ -85,7 +86,8 @@ export async function marked(store: Store, { large = true } = {}): Promise<Await
   return ids;
 }
 
-/** A text that a new request gives stays while the only conversation that had it is deleted, and goes with its own. */
+/** Tests that a text of a new request stays while the only conversation that had it is deleted, and is deleted with its
+ * own. */
 export async function givenAgain(store: Store): Promise<void> {
   const { conversationId } = await marked(store);
   const large = await store.putLarge(pieces());

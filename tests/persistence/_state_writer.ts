@@ -1,4 +1,4 @@
-/** Puts states until it is killed: prints each version that is stored. */
+/** Stores states until it is killed, and prints each stored version. */
 import { openStore } from "../../src/persistence/open_store.ts";
 
 const [path = "", branchId = ""] = Deno.args;

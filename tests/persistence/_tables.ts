@@ -5,17 +5,14 @@ import { columnsOf, snakeCase, type TableColumn, TABLES } from "../../src/persis
 
 type TableName = keyof typeof TABLES;
 
-/** A column as a database has it. */
 interface Found {
   readonly type: string;
   readonly nullable: boolean;
-  /** Whether a row may leave it out. */
   readonly filled: boolean;
 }
 
 interface FoundTable {
   readonly columns: ReadonlyMap<string, Found>;
-  /** The conditions of its rows. */
   readonly checks: string;
 }
 
@@ -23,7 +20,6 @@ export type Schema = ReadonlyMap<string, FoundTable>;
 export const NAMES = Object.keys(TABLES) as TableName[];
 const RULE = /CHECK \((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)/g;
 
-/** The tables that the migrations make. */
 export function inSqlite(): Schema {
   using db = new DatabaseSync(":memory:");
   for (const { sql } of migrations) db.exec(sql);
@@ -45,7 +41,7 @@ export function inSqlite(): Schema {
   }));
 }
 
-/** What the conditions say of a column: the values that it may have, and the smallest number. */
+/** Returns the rule of a column in the conditions: its allowed values, and the smallest number. */
 function ruleOf(checks: string, column: string): Pick<TableColumn, "oneOf" | "atLeast"> {
   const [, list] = new RegExp(`\\b${column}"? (?:IN \\(|= ANY \\(ARRAY\\[)([^\\])]*'[^\\])]*)[\\])]`).exec(checks) ??
     [];
@@ -56,7 +52,6 @@ function ruleOf(checks: string, column: string): Pick<TableColumn, "oneOf" | "at
   };
 }
 
-/** Fails where a schema has not what is described. */
 export function compare(schema: Schema, types: Readonly<Record<string, string>>): void {
   for (const table of NAMES) {
     const found = schema.get(snakeCase(table));

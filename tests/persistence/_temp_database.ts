@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Runs the work with a path at which there is no database yet, and removes the folder afterwards. */
+/** Runs the work with a path at which no database exists yet, and removes the folder afterwards. */
 export async function withDatabasePath(work: (path: string, folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "vis-store-"));
   try {

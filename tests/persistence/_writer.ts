@@ -1,4 +1,5 @@
-/** Writes iterations to a database until it is stopped: `deno run _writer.ts PATH COUNT`. A line per finished one. */
+/** Writes iterations to a database until it is stopped: `deno run _writer.ts PATH COUNT`. It prints a line for each
+ * finished iteration. */
 import { openStore } from "../../src/persistence/open_store.ts";
 import { begun, block, image, iterationEnd, newIteration } from "../conformance/store/fixtures.ts";
 

@@ -1,4 +1,4 @@
-/** Every documented column is written by the program, and the views show what was given. */
+/** The program writes every documented column, and the views show the written data. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import fs from "../../extensions/fs/mod.ts";
@@ -26,7 +26,7 @@ const LOGGED = ["conversation_soul_id", "conversation_state_id", "query_soul_id"
   .concat("expression_soul_id", "expression_state_id");
 
 const REPLIES: readonly ScriptedReply[] = [
-  // No usable reply: a row with llm_error.
+  // The reply is unusable, so its row has llm_error.
   "I am sure that it is fine.",
   {
     text: replyJson([
@@ -40,7 +40,7 @@ const REPLIES: readonly ScriptedReply[] = [
   replyJson([]),
   replyJson("await forget('rows')"),
   replyJson([], { final: `It is {{sum}} ${LONG}` }),
-  // The second query, and its retry.
+  // This is the second query, and its retry.
   replyJson([], { final: "Second answer" }),
   replyJson([], { final: "Second answer again" }),
 ];
@@ -87,7 +87,7 @@ Deno.test("every column of the ten tables is written, and the views read as if e
         const reference = cells.find((cell) => typeof cell === "string" && cell.startsWith("sha256:"));
         assert.equal(reference, undefined, `${table}_full.${name}`);
       }
-      // A row of the view for each of the table, in the same order and with the same ids.
+      // The view has a row for each row of the table, in the same order and with the same ids.
       if (table !== "search") {
         const ids = (of: string) => db.prepare(`SELECT id FROM ${of} ORDER BY id`).all().map(({ id }) => id);
         assert.deepEqual(ids(`${table}_full`), ids(table));

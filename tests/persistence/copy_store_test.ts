@@ -24,7 +24,7 @@ function test(name: string, run: (facts: { file: string; folder: string; postgre
   onServer(name, (postgres) => withDatabasePath((file, folder) => run({ file, folder, postgres })));
 }
 
-/** Stores everything that can be stored in a file; something is left running. */
+/** Stores everything that can be stored in a file, and leaves a query running. */
 async function fill(path: string): Promise<void> {
   const store = await openStore({ path });
   const { branchId, conversationId } = await richConversation(store);
@@ -39,7 +39,6 @@ async function fill(path: string): Promise<void> {
   await store.close();
 }
 
-/** Everything that readers give of a store. */
 async function picture(path: string): Promise<unknown> {
   const all = await openStore({ path });
   try {
@@ -166,7 +165,7 @@ test("a copy whose process was killed continues; nothing opens it before", async
   assert.deepEqual(await picture(back), before);
 });
 
-/** Kills a copying process after so many steps. */
+/** Kills a copying process after this number of steps. */
 async function killedCopy(from: string, to: string, steps: number): Promise<void> {
   const args = ["run", "--allow-all", "--quiet", COPIER, from, to];
   const child = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped", stderr: "inherit" }).spawn();

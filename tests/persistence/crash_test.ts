@@ -13,7 +13,6 @@ function writer(path: string, count: number): Deno.ChildProcess {
   return new Deno.Command(Deno.execPath(), { args, stdin: "null", stdout: "piped", stderr: "inherit" }).spawn();
 }
 
-/** The lines of a process, until it ends or `enough` says so. */
 async function lines(child: Deno.ChildProcess, enough: (lines: readonly string[]) => boolean): Promise<string[]> {
   let text = "";
   for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) {
@@ -23,7 +22,7 @@ async function lines(child: Deno.ChildProcess, enough: (lines: readonly string[]
   return text.split("\n").slice(0, -1);
 }
 
-/** That every iteration is there as a whole or is still running without a trace of its end. */
+/** Asserts that every iteration is stored as a whole, or is still running without a trace of its end. */
 async function assertWhole(store: Store, queryId: string): Promise<number> {
   const iterations = await store.iterations(queryId);
   for (const [position, { status, blocks, metadata }] of iterations.entries()) {
@@ -82,7 +81,6 @@ Deno.test("three processes write to one database and none of them fails", async 
   });
 });
 
-/** Everything that can be seen of a conversation. */
 async function view(store: Store, branchId: string, queryId: string): Promise<unknown> {
   return {
     query: await store.query(queryId),

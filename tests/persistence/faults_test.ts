@@ -1,4 +1,4 @@
-/** What a failing disk, a lock or a foreign hand does to a store that is open: a clear error, and nothing lost. */
+/** After a fault of the disk, a lock or a foreign change, an open store reports a clear error and loses no data. */
 import assert from "node:assert/strict";
 import { chmod, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,13 +14,12 @@ import { withDatabasePath } from "./_temp_database.ts";
 
 const BACKUP = fileURLToPath(new URL("../../bench/support/backup_main.ts", import.meta.url));
 
-/** A value that fills pages. */
 function large(seed: number) {
   const bytes = new Uint8Array(300_000).map((_, at) => (at * seed) % 251 ^ at >> 8);
   return block("const big = read()", { saved: [image("big", { bytes })] });
 }
 
-/** A store on a database that can grow by so many pages only, as on a full disk. */
+/** Opens a store on a database that can grow by this number of pages only, as on a full disk. */
 async function limited(path: string, pages: number) {
   await (await openStore({ path })).close();
   const db = new DatabaseSync(path, { timeout: 50, enableForeignKeyConstraints: true });
@@ -89,7 +88,7 @@ Deno.test("a full disk fails a backup and leaves no half of one", { ignore: Deno
 const DENIED = fileURLToPath(new URL("_denied_main.ts", import.meta.url));
 const bound = await boundByModes();
 
-/** What the modes of files make of opening and of a backup, and whether the database is the one of before. */
+/** Returns the results of opening and of a backup under file modes, and whether the database is unchanged. */
 async function denied(path: string, copy: string): Promise<{ readonly opened: string; readonly backed: string }> {
   const before = await readFile(path).catch(() => null);
   const [program = "", ...args] = [...bound ?? [], Deno.execPath(), "run", "-A", "--no-lock", "--no-check", DENIED];

@@ -7,7 +7,6 @@ import { withDatabasePath } from "./_temp_database.ts";
 
 const PROMPT = "You are Vis, and these are your rules. ".repeat(200);
 
-/** An iteration that reads 4 KB into a new variable and adds a little to a list. */
 async function step(store: Store, queryId: string, position: number): Promise<void> {
   const bytes = crypto.getRandomValues(new Uint8Array(4096));
   const list = utf8(Array.from({ length: position }, (_, at) => at).join());
@@ -22,7 +21,7 @@ async function step(store: Store, queryId: string, position: number): Promise<vo
   await store.endIteration(id, iterationEnd(blocks));
 }
 
-/** Bytes in use: the file grows by whole pages, so what stands in the pages is counted. */
+/** Returns the bytes in use, because the file grows by whole pages. */
 function used(path: string): number {
   using db = new DatabaseSync(path, { readOnly: true });
   return Number(db.prepare("SELECT sum(payload) AS bytes FROM dbstat").get()?.bytes);
@@ -40,7 +39,7 @@ Deno.test("the database grows by the same number of bytes per iteration, prompts
     const [at10 = 0, at20 = 0, at190 = 0, at200 = 0] = sizes;
     const [early, late] = [(at20 - at10) / 10, (at200 - at190) / 10];
     assert.ok(late / early <= 1.15, `${late} after ${early}`);
-    // The 4 KB value stands once although a block returned it and a variable holds it.
+    // The 4 KB value is stored once, although a block returned it and a variable holds it.
     assert.ok(early < 4096 + 5000, `${early} bytes per iteration`);
     await store.close();
     using db = new DatabaseSync(path, { readOnly: true });

@@ -1,5 +1,4 @@
-/** Databases that earlier versions of the program made: each opens, is brought to the schema of a new one, and reads
- * the same. */
+/** Opens databases of earlier versions of the program. Each gets the schema of a new one, and reads the same. */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
@@ -11,7 +10,6 @@ import { runs } from "../helpers/long_part.ts";
 import { readsAs, unpacked } from "./_former.ts";
 import { withDatabasePath } from "./_temp_database.ts";
 
-/** The schema, and its version. */
 function schemaIn(db: DatabaseSync) {
   const versions = db.prepare("SELECT version, name, sha256 FROM schema_migration").all().map((row) => ({ ...row }));
   return { objects: schemaObjects(db), versions };
@@ -42,7 +40,7 @@ for (const version of [12, 11, 10].slice(0, runs(1, 3))) {
 Deno.test("a damaged file of a former schema is refused with what to do, and stays as it is", () =>
   withDatabasePath(async (path) => {
     const bytes = await unpacked("v12.db");
-    // Of a page in the middle, what says which kind of page it is.
+    // This byte of a page in the middle determines its kind.
     const page = new DataView(bytes.buffer, bytes.byteOffset).getUint16(16);
     bytes.fill(0xff, page * 20, page * 20 + 8);
     await writeFile(path, bytes);

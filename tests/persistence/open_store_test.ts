@@ -8,14 +8,14 @@ import { withDatabasePath } from "./_temp_database.ts";
 
 const posix = Deno.build.os !== "windows";
 
-/** Mode and content, "" of what is no file. */
+/** Returns mode and content; "" if the path is no file. */
 async function contentOf(path: string): Promise<string> {
   const { mode } = await stat(path).catch(() => ({ mode: 0 }));
   return `${mode} ${await readFile(path, "latin1").catch(() => "")}`;
 }
 
-/** That opening fails with a `StoreError` of this code whose message has the path and nothing internal, and leaves the
- * file as it is. */
+/** Asserts that opening fails with a `StoreError` of this code, whose message has the path and no internal details, and
+ * leaves the file unchanged. */
 async function refused(path: string, code: string, message: RegExp): Promise<void> {
   const before = await contentOf(path);
   await assert.rejects(openStore({ path, busyMs: 50 }), (error: Error & { code?: string }) => {

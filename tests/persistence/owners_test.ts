@@ -10,7 +10,7 @@ Deno.test("calls keep their order where a row is not known yet", () =>
     const blocks = [block("1")];
     const iterationId = await one.beginIteration(newIteration(queryId, 0, { blocks: ["1"] }));
     const other = await openStore({ path });
-    await other.query(queryId); // known from here on, the iteration is not
+    await other.query(queryId); // The query is known from here on, but the iteration is not.
     const ends = [other.endIteration(iterationId, iterationEnd(blocks)), other.endQuery(queryId, queryEnd())];
     await Promise.all(ends);
     assert.deepEqual((await one.queries(branchId)).map(({ status }) => status), ["done"]);

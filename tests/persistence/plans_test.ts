@@ -1,4 +1,4 @@
-/** What a turn costs may not grow with the conversation: no statement of it reads a whole table. */
+/** The cost of a turn must not grow with the conversation, so none of its statements reads a whole table. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../migrations/mod.ts";
@@ -7,7 +7,7 @@ import { migrate } from "../../src/persistence/sqlite/migrate.ts";
 import type { Store } from "../../src/persistence/store.ts";
 import { block, image, iterate, newIteration, newQuery, queryEnd } from "../conformance/store/fixtures.ts";
 
-/** The plans of every statement that some work on a store prepares, by SQL. */
+/** Returns the plans of every statement that the work on a store prepares, by SQL. */
 async function plansOf(work: (store: Store) => Promise<void>): Promise<ReadonlyMap<string, readonly string[]>> {
   const db = new DatabaseSync(":memory:");
   await migrate(db, migrations, { path: ":memory:", now: () => 1 });
@@ -53,8 +53,8 @@ async function turn(store: Store): Promise<void> {
   }
 }
 
-/** Reading a whole table; `json_each` is a list of the caller, a subquery the pieces of one text, and what a statement
- * materializes comes from its own searches. */
+/** Returns the plans that read a whole table. Three scans are allowed: `json_each` over a list of the caller, a
+ * subquery over the pieces of one text, and a materialized result of the statement's own searches. */
 function scans(plans: ReadonlyMap<string, readonly string[]>): readonly string[] {
   return [...plans].flatMap(([sql, plan]) => {
     const made = new Set(plan.flatMap((line) => line.match(/^MATERIALIZE (\w+)$/)?.[1] ?? []));
@@ -81,10 +81,10 @@ Deno.test("opening a branch reads its own rows only; a list of conversations rea
     await store.queries(branchId);
     await store.turns(branchId);
   });
-  // Of a long text in `content` its pieces.
+  // The pieces of a long text in `content` are read.
   const read = scans(plans).map((line) => line.replace(/:[^]*/, "")).filter((line) => !line.includes("VIRTUAL TABLE"));
   assert.deepEqual(read, [
-    "SCAN c USING INDEX idx_conv_soul_activity", // latestConversation(): from the end until one is found
+    "SCAN c USING INDEX idx_conv_soul_activity", // latestConversation() reads from the end until it finds one.
   ]);
 });
 

@@ -7,7 +7,6 @@ import type { Store } from "../../src/persistence/store.ts";
 import { begun, block, image, iterate, iterationEnd, newIteration, utf8 } from "../conformance/store/fixtures.ts";
 import { withDatabasePath } from "./_temp_database.ts";
 
-/** A store on a database that the test can reach, too. */
 async function opened(path = ":memory:", busyMs = 50): Promise<{ db: DatabaseSync; store: Store }> {
   const db = new DatabaseSync(path);
   if (path !== ":memory:") db.exec("PRAGMA journal_mode = WAL");

@@ -1,4 +1,3 @@
-/** The description of the tables is what both schemas have. */
 import assert from "node:assert/strict";
 import { columnsOf, snakeCase } from "../../src/persistence/tables.ts";
 import { compare, inSqlite, NAMES } from "./_tables.ts";

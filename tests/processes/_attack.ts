@@ -1,6 +1,5 @@
 import type { Place } from "./_place.ts";
 
-/** What came of a command, confined or not. */
 export interface Outcome {
   readonly code: number;
   readonly stdout: string;
@@ -9,15 +8,14 @@ export interface Outcome {
 export interface Attack {
   readonly name: string;
   readonly command: (place: Place) => string;
-  /** Whether it had its effect. */
+  /** Returns whether the attack had its effect. */
   readonly got: (outcome: Outcome, place: Place) => boolean;
-  /** Whether it works without the wall on every machine. */
+  /** Whether the attack works without the wall on every machine. */
   readonly control: boolean;
-  /** Harmless in a network and file system of its own, and so allowed there. */
+  /** Whether the attack is harmless in its own network and file system, and so allowed there. */
   readonly own: boolean;
 }
 
-/** An attack whose effect is looked for afterwards. */
 export const attack = (
   name: string,
   command: (place: Place) => string,

@@ -6,7 +6,7 @@ import { call } from "../helpers/system_calls.ts";
 
 const shown = ({ stdout }: Outcome): boolean => stdout.includes(SECRET);
 const made = (path: string): Attack["got"] => (_outcome, place) => place.read(path) !== null;
-/** The bounding set of a user who is not root is out of reach, and of no use without a set-user program. */
+/** A user who is not root cannot change the bounding set, and without a set-user program it has no use. */
 const CAPABILITIES = Deno.uid() === 0 ? "Prm|Eff|Amb|Bnd" : "Prm|Eff|Amb";
 const mayGetRights = /^NoNewPrivs:\s*0$/m.test(missing === "" ? Deno.readTextFileSync("/proc/self/status") : "");
 const HOOK = "#!/bin/sh\n", CONFIG = "[core]\n\tbare = false\n";
@@ -79,7 +79,7 @@ const FILES: readonly Attack[] = [
   ),
 ];
 
-/** Each needs a repository that no other command has touched. */
+/** Each attack needs a repository that no other command has touched. */
 export const REPOSITORY: readonly Attack[] = [
   attack("leaves a hook", () => "echo evil > .git/hooks/post-checkout", made("workspace/.git/hooks/post-checkout")),
   attack(
@@ -119,7 +119,7 @@ export const REPOSITORY: readonly Attack[] = [
   ),
 ];
 
-/** Calls that change how a process is scheduled, by its id, with the variables of SCHEDULING_VALUES. */
+/** These calls change the scheduling of a process, by its id, with the variables of SCHEDULING_VALUES. */
 export const SCHEDULING: readonly (readonly [name: string, made: (pid: number) => string])[] = [
   ["sets the priority", (pid) => `${call("setpriority")}, 0, ${pid}, 19`],
   ["sets the priority for files", (pid) => `${call("ioprio_set")}, 1, ${pid}, ${(2 << 13) | 7}`],
@@ -131,7 +131,7 @@ export const SCHEDULING: readonly (readonly [name: string, made: (pid: number) =
 export const SCHEDULING_VALUES =
   '$zero = pack("i", 0); $all = pack("Q", ~0); $attributes = pack("LLQlLQQQ", 48, 3, 0, 19, 0, 0, 0, 0);';
 
-/** A command that leaves a long sleep behind and ends when that has begun, or never seems to. */
+/** Returns a command that leaves a long sleep behind. It ends when the sleep has begun, or never seems to. */
 function staying(seconds: number, leave: (code: string) => string): string {
   const begun = `begun-${seconds}`;
   const wait = `n=0; until [ -e ${begun} ] || [ $((n+=1)) -gt 500 ]; do sleep 0.01; done`;
@@ -170,7 +170,8 @@ const PROCESSES: readonly Attack[] = [
       printed,
     )
   ),
-  // For all processes of the user. With these values nothing changes where it works; without the wall it is not tried.
+  // The attack concerns all processes of the user. Its values would change nothing, so it is not tried without the
+  // wall.
   attack(
     "sets the priority of the user",
     () => perl(`print "got it" if syscall(${call("setpriority")}, 2, 0, 0) == 0`),
@@ -249,5 +250,4 @@ const PROCESSES: readonly Attack[] = [
   attack("has a terminal", () => "[ -e /dev/tty ] && : < /dev/tty && echo got it", printed, { control: false }),
 ];
 
-/** Attacks by their effect, on files, repositories, processes, sockets and namespaces. */
 export const ATTACKS: readonly Attack[] = [...FILES, ...REPOSITORY, ...PROCESSES, ...OUTSIDE];

@@ -4,8 +4,8 @@ import type { Attack, Outcome } from "./_attack.ts";
 import { ATTACKS, REPOSITORY } from "./_attacks.ts";
 import { mayMake, type Owner, type Place, place } from "./_place.ts";
 
-/** Ways in which commands run: what one gets, whether the machine has namespaces, and whether the user started Vis in a
- * folder inside the repository, all of which the command may change. */
+/** The ways in which commands run. They differ in their resources, in namespaces of the machine, and in a start of Vis
+ * inside the repository, all of which the command may then change. */
 const WAYS = [
   { name: "without sockets", own: false, namespaces: true, inside: false },
   { name: "in a network of its own", own: true, namespaces: true, inside: false },
@@ -27,12 +27,10 @@ async function spawned(
   });
 }
 
-/** Attacks that a way repels. */
 function repelled(attacks: readonly Attack[], { own, namespaces }: typeof WAYS[number]): readonly Attack[] {
   return attacks.filter((attack) => (!own || !attack.own) && (namespaces || !REPOSITORY.includes(attack)));
 }
 
-/** Every attack behind the wall. */
 export function attacksSuite({ missing }: { readonly missing: string }): void {
   for (const attack of ATTACKS) {
     for (const way of WAYS.filter((way) => repelled([attack], way).length > 0)) {
@@ -49,7 +47,7 @@ export function attacksSuite({ missing }: { readonly missing: string }): void {
   }
 }
 
-/** Every attack in as few commands as possible: one by one they are what `attacksSuite` tries. */
+/** Tries every attack in as few commands as possible. `attacksSuite` tries them one by one. */
 export function attacksTogetherSuite(
   { missing, timeoutMs, owner = null }: {
     readonly missing: string;
@@ -77,21 +75,21 @@ export function attacksTogetherSuite(
 }
 
 const MARK = "\n== the next attack ==\n";
-/** What an attack leaves in the workspace is not there for the next one; the folder inside stays. */
+/** Removes the traces of an attack from the workspace before the next one. The folder inside stays. */
 const CLEAN = "find . -mindepth 1 ! -path './.git*' ! -path './.vis*' ! -name link -delete";
 
 function inTurn(attacks: readonly Attack[], there: Place): string {
   return attacks.map((attack) => `(\n${attack.command(there)}\n)\n${CLEAN}\nprintf '${MARK}'\n`).join("");
 }
 
-/** Without a wall too, nobody else can do this where Vis is root's. */
+/** Without the wall, only root can do this if Vis belongs to root. */
 const ONLY_ROOT: readonly string[] = [
   "reads Vis's environment",
   "goes by the folder of another process",
   "gives a file to another user",
 ];
 
-/** The same without the wall: an attack that does nothing then proves nothing. */
+/** Tries the same attacks without the wall, because an attack without an effect there proves nothing. */
 export function controlsSuite(
   { missing, owner = null }: { readonly missing: string; readonly owner?: Owner | null },
 ): void {

@@ -6,10 +6,10 @@ import { INIT } from "../../src/sandbox/exec/init.ts";
 import type { ChildProgram } from "../../src/sandbox/launch.ts";
 
 export const missing = Deno.build.os === "linux" ? "" : "needs Linux";
-/** Whether commands can have namespaces of their own: as root with the capability for it, elsewhere where the kernel
- * lets users make theirs. */
+/** Whether commands can have namespaces of their own: as root with the capability for it, elsewhere if the kernel lets
+ * users make theirs. */
 export const mayMake = missing === "" && makesNamespaces();
-/** Somebody whose workspace root works in, such as in a container; null if these tests are not run by root. */
+/** Another user, in whose workspace root works, such as in a container; null if root does not run these tests. */
 export const OWNER: Owner | null = missing === "" && Deno.uid() === 0 ? { uid: 65534, gid: 65534 } : null;
 export const SECRET = "the-secret-of-the-user";
 
@@ -18,7 +18,7 @@ function makesNamespaces(): boolean {
   return new Deno.Command("unshare", { args, stderr: "null" }).outputSync().success;
 }
 
-/** Starts programs (init.c) behind a script, of whose command it is the end. */
+/** Starts programs (init.c) as the end of the command in a script. */
 export async function launcherBehind(script: string, folder: string): Promise<ChildProgram> {
   const path = join(folder, "init");
   await Deno.writeFile(path, Uint8Array.fromBase64(INIT[Deno.build.arch]), { mode: 0o755 });
@@ -30,28 +30,27 @@ export interface Owner {
   readonly gid: number;
 }
 
-/** Gives a folder with its contents to somebody. */
 export async function giveTo({ uid, gid }: Owner, folder: string): Promise<void> {
   const { success } = await new Deno.Command("/bin/chown", { args: ["-hR", `${uid}:${gid}`, folder] }).output();
   if (!success) throw new Error(`Cannot give ${folder} to ${uid}`);
 }
 
-/** A workspace, a home folder, Vis's own, a folder of somebody else and a readable one, beside each other. */
+/** A workspace, a home folder, Vis's own folder, another user's folder and a readable one, next to each other. */
 export interface Place {
   readonly root: string;
   readonly workspace: string;
   readonly home: string;
   readonly visHome: string;
   readonly outside: string;
-  /** Name of the abstract unix socket of a service. */
+  /** The name of the abstract unix socket of a service. */
   readonly abstract: string;
   readonly wall: ProcessWall;
-  /** A process of the same user that does nothing, with the secret in its environment. */
+  /** An idle process of the same user, with the secret in its environment. */
   readonly victim: Deno.ChildProcess;
   read(path: string): string | null;
 }
 
-/** All folders, and the process that does nothing, are the `owner`'s if there is one. */
+/** All folders and the idle process belong to `owner`, if given. */
 export async function place(
   test: (place: Place) => Promise<void>,
   { owner = null, ...options }: Partial<ProcessWallOptions> & { readonly owner?: Owner | null } = {},
@@ -75,7 +74,8 @@ export async function place(
     stdout: "null",
     ...owner ?? {},
   }).spawn();
-  const bus = Deno.listen({ transport: "unix", path: at("outside/bus") }); // a service, as D-Bus and docker have one
+  // The service is like those of D-Bus and docker.
+  const bus = Deno.listen({ transport: "unix", path: at("outside/bus") });
   if (owner !== null) await giveTo(owner, root);
   const abstract = `vis-test-${crypto.randomUUID()}`;
   const service = createServer((socket) => socket.on("error", () => {}).end()).listen(`\0${abstract}`);
@@ -110,7 +110,7 @@ export async function place(
   } finally {
     try {
       victim.kill("SIGKILL");
-    } catch { /* an attack got it */ }
+    } catch { /* An attack removed it. */ }
     await victim.status;
     bus.close();
     service.close();

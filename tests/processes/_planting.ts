@@ -1,15 +1,14 @@
 import { dirname, join } from "node:path";
 import { giveTo, type Owner } from "./_place.ts";
 
-/** A workspace of the user with a repository, and the git of that user, who has a home folder beside it. */
 export interface Planted {
-  /** Whose files these are, if not those of the user who runs the tests. */
+  /** The owner of the files, if it is not the user who runs the tests. */
   readonly owner: Owner | null;
   readonly root: string;
   readonly workspace: string;
-  /** Folders with a repository, relative to the workspace. */
+  /** The folders with a repository, relative to the workspace. */
   readonly tops: readonly string[];
-  /** Exists once something ran that a command planted. */
+  /** The file exists once a planted program has run. */
   readonly witness: string;
 }
 
@@ -17,7 +16,7 @@ const FILTER =
   `git init -q . && mkdir tools && printf '#!/bin/sh\nexec cat\n' > tools/filter && chmod +x tools/filter &&
     echo '*.txt filter=own' > .gitattributes && echo a > a.txt`;
 
-/** How a workspace has its repository. The scripts run in the workspace as the user. */
+/** The layouts of repositories in a workspace. The user runs the scripts in the workspace. */
 export const LAYOUTS: Readonly<Record<string, string>> = {
   "a repository": "git init -q . && echo a > a.txt && git add . && git commit -qm first",
   "a worktree": `git init -q ../main && git -C ../main commit -q --allow-empty -m first &&
@@ -103,7 +102,7 @@ export const LAYOUTS: Readonly<Record<string, string>> = {
   "no repository": ":",
 };
 
-/** For each layout, a way to plant something that works without the wall. The others may be in its way. */
+/** For each layout, a plant that works without the wall. The others may be in its way. */
 export const WORKS: Readonly<Record<keyof typeof LAYOUTS, keyof typeof PLANTS>> = {
   "a repository": "adds to settings",
   "a worktree": "puts a link in the place of the repository",
@@ -143,14 +142,14 @@ export const WORKS: Readonly<Record<keyof typeof LAYOUTS, keyof typeof PLANTS>> 
   "no repository": "makes a repository at the top",
 };
 
-/** What works in a folder inside a repository, as if that were the top. */
+/** These work in a folder inside a repository, as they do in its root. */
 export const AT_FOLDERS: readonly (keyof typeof PLANTS)[] = [
   "makes a repository at the top",
   "makes the top itself a repository",
   "makes the top itself a repository with another common folder",
 ];
 
-/** What a command tries. `$EVIL` is a script that makes the witness; `$SET` a setting that names it. */
+/** The attempts of a command. `$EVIL` is a script that makes the witness, and `$SET` a setting that names it. */
 export const PLANTS: Readonly<Record<string, string>> = {
   "adds to settings": 'for d in $DIRS; do printf "$SET" >> $d/config; done',
   "makes settings of a worktree":
@@ -261,10 +260,11 @@ export async function asUser(
   return new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
 }
 
-/** A folder inside the repository, in which a test starts Vis. */
+/** A test starts Vis in this folder inside the repository. */
 export const FOLDER = "started/here";
 
-/** A place with the layout; the witness is in the workspace, where commands could make it themselves, but do not. */
+/** Makes a place with the layout. The witness is in the workspace, where commands could make it themselves, but do
+ * not. */
 export async function planted(
   layout: string,
   test: (place: Planted) => Promise<void>,
@@ -284,7 +284,6 @@ export async function planted(
   }
 }
 
-/** The script of a command that tries to plant something. */
 export function planting(plants: readonly string[], { workspace, witness }: Planted): string {
   const evil = join(workspace, "evil/pre-commit");
   return `mkdir -p evil
@@ -297,7 +296,7 @@ ${plants.map((plant) => `(\n${plant}\n) 2>/dev/null`).join("\n")}
 true`;
 }
 
-/** What the user does afterwards, in the workspace and in every repository that was there before. */
+/** Returns the user's later commands, in the workspace and in every repository that existed before. */
 export const uses = (tops: readonly string[]): string =>
   `for d in . ${FOLDER} ${tops.join(" ")}; do ( cd $d 2>/dev/null || exit
   git status; git diff; git log -1; echo x >> a.txt; git add a.txt; git diff HEAD; git commit -qam x

@@ -118,5 +118,4 @@ const NAMESPACES: readonly Attack[] = [
   ),
 ];
 
-/** Attacks by sockets, mounts and namespaces. */
 export const OUTSIDE: readonly Attack[] = [...SOCKETS, ...NAMESPACES];

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { PERMISSIONS, V8_FLAGS } from "../../scripts/flags.ts";
 import { ROOT } from "../../scripts/_project.ts";
 
-/** A process with the permissions of Vis and a wall of its own, which runs this code with these arguments; `through` is
- * the command of which it is the end. */
+/** Starts a process with the permissions of Vis and its own wall, which runs this code with these arguments. `through`
+ * is a command that ends with this process. */
 export async function wallProcess(
   code: string,
   args: readonly string[],

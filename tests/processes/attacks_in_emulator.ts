@@ -1,4 +1,5 @@
-/** The attacks of commands where every command takes seconds to start: as few of them as possible. */
+/** The attacks of commands in as few commands as possible, for an emulator, where every command takes seconds to
+ * start. */
 import { attacksTogetherSuite, controlsSuite } from "./_attacks_suite.ts";
 import { missing } from "./_place.ts";
 

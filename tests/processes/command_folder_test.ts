@@ -7,7 +7,7 @@ import { otherProcess } from "../helpers/other_process.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
 const MODULE = import.meta.resolve("../../src/processes/_command_folder.ts");
-/** Files of a folder that takes long to remove, which the long part has. */
+/** A folder with this many files takes long to remove. Only the long part has it. */
 const LARGE = runs(0, 20_001);
 const OLD = Date.now() / 1_000 - 3_600;
 

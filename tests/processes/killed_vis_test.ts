@@ -12,7 +12,7 @@ const onOutput = (_, bytes) => Deno.stdout.writeSync(bytes);
 await wall.spawn(workspace, ["/bin/sh", "-c", command], { loopback: "one", onOutput });
 `;
 
-/** Ways to stay behind; each ends with a sleep of its own. */
+/** The ways to stay behind, each of which ends with its own sleep. */
 const STAYS: Readonly<Record<string, (sleep: string) => string>> = {
   "runs": (sleep) => `echo up; exec ${sleep}`,
   "has a session of its own": (sleep) => `setsid ${sleep} > /dev/null 2>&1 & echo up; wait`,
@@ -23,7 +23,7 @@ const STAYS: Readonly<Record<string, (sleep: string) => string>> = {
 };
 
 Object.entries(STAYS).forEach(([what, command], at) => {
-  // The pipes of the outputs are root's, and nobody else can open them.
+  // The pipes of the outputs belong to root, and no other user can open them.
   const owners = OWNER === null || what.startsWith("holds its outputs") ? [null] : [null, OWNER];
   for (const owner of owners) {
     const who = owner === null ? "a command" : "a command with the id of a workspace's owner";
@@ -42,7 +42,7 @@ Object.entries(STAYS).forEach(([what, command], at) => {
         await Promise.all([vis.status, vis.stderr.cancel()]);
         await reader.cancel();
         try {
-          await until(() => !isNamed(sleep)); // its shell may end after it
+          await until(() => !isNamed(sleep)); // Its shell may end after it.
         } finally {
           assert.equal(killed(sleep), false);
         }

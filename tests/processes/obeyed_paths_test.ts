@@ -6,7 +6,6 @@ import { asUser, planted } from "./_planting.ts";
 const hasGit = Deno.build.os === "linux" && await Deno.stat("/usr/bin/git").then(() => true, () => false);
 const ignore = !hasGit;
 
-/** The reasons for paths of a workspace that a script of the user has made. */
 async function reasons(
   { script, paths, workspace: below = "." }: {
     readonly script: string;
@@ -27,7 +26,7 @@ async function reasons(
 const HOOKS = "git runs by the setting core.hooksPath";
 const COMMIT = "git commit -q --allow-empty -m first";
 
-/** Each with the reason for paths; those without one are not obeyed. */
+/** Each place has the reasons for its paths. A path without a reason is not obeyed. */
 const PLACES: Readonly<
   Record<
     string,

@@ -1,4 +1,3 @@
-/** The attacks of commands, and what they plant, where root works in the workspace of somebody else. */
 import assert from "node:assert/strict";
 import { attacksTogetherSuite, controlsSuite } from "./_attacks_suite.ts";
 import { missing, OWNER } from "./_place.ts";

@@ -1,4 +1,4 @@
-/** What the user's own git runs after commands: nothing that they planted. */
+/** The user's own git runs no program that commands planted. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { ProcessWall } from "../../src/processes/process_wall.ts";
@@ -37,11 +37,8 @@ function wallOf({ root }: Planted): ProcessWall {
 }
 
 interface Start {
-  /** Vis was started in a folder inside the repository. */
   readonly inside?: boolean;
-  /** The user lets commands change the whole repository around that folder. */
   readonly all?: boolean;
-  /** Root started Vis in a workspace of somebody else. */
   readonly owner?: Owner | null;
 }
 
@@ -70,7 +67,7 @@ async function plants(
 
 const FACTS = "git rev-parse --git-dir; git config --list --show-origin";
 
-/** All plants at once; if that plants something, one after another. */
+/** Tries all plants at once. If a program runs, it tries them one after another. */
 async function plantsNothing(layout: string, start: Start = {}): Promise<void> {
   if (!await plants(layout, Object.values(PLANTS), start)) return;
   for (const [name, plant] of Object.entries(PLANTS)) {
@@ -120,7 +117,7 @@ for (const name of AT_FOLDERS) {
   });
 }
 
-/** A command that runs while git replaces a file of settings, in which it plants something as soon as it can. */
+/** Runs a command while git replaces a file of settings. The command changes the file as soon as it can. */
 async function whileRunning(
   pauses: boolean,
 ): Promise<{ readonly found: boolean; readonly notes: string; readonly end: string }> {
@@ -303,7 +300,7 @@ Deno.test("words of settings that name nothing stop no command, in however many 
     const script = "echo x > below7/word7; echo x > below7/word8; cat below7/word7; ls below*/.git | grep -c HEAD";
     const { stdout } = await wallOf(place).spawn(workspace, ["/bin/sh", "-c", script]);
     assert.equal(stdout, "kept80\n");
-    // A word counts from the next command on.
+    // A word applies from the next command on.
     const again = await wallOf(place).spawn(workspace, ["/bin/sh", "-c", "echo y > below7/word8; cat below7/word8"]);
     assert.equal(again.stdout, "x\n");
   });

@@ -1,4 +1,3 @@
-/** The file system of commands that have a network of their own. */
 import assert from "node:assert/strict";
 import { SECRET_PATTERNS } from "../../src/domain/kit/names.ts";
 import type { SpawnOptions } from "../../src/extension/spawned.ts";
@@ -93,8 +92,8 @@ Deno.test(
     }),
 );
 
-/** Starts programs in a namespace of users in which the kernel makes no namespace of mounts; with `once`, only the
- * first time. */
+/** Starts programs in a user namespace in which the kernel makes no mount namespace; with `once`, only the first
+ * time. */
 async function noNamespaceOfMounts(folder: string, { once } = { once: false }): Promise<ChildProgram> {
   const inside = `exec unshare --user --map-root-user -- sh -c 'echo 0 > /proc/sys/user/max_mnt_namespaces; exec "$@"'`;
   const script = once
@@ -104,7 +103,7 @@ async function noNamespaceOfMounts(folder: string, { once } = { once: false }): 
 }
 
 Deno.test("a command runs without namespaces where they cannot be made, and the wall is not whole", {
-  ignore: ignore || Deno.uid() !== 0, // for whom the launcher is inside the namespace of users
+  ignore: ignore || Deno.uid() !== 0, // For these users, the launcher is inside the user namespace.
 }, async () => {
   const lines: string[] = [];
   startLogging({ level: "warn", write: (line) => lines.push(line) });
@@ -148,7 +147,8 @@ Deno.test("ProcessWall.spawn() hides secret files that git does not track, and t
     await Deno.mkdir(`${workspace}/a/node_modules`, { recursive: true });
     for (const path of [".env", ".env.example", "a/x.pem", "a/tracked.pem", "a/node_modules/y.pem"]) await put(path);
     await Deno.symlink("a/x.pem", `${workspace}/link.pem`);
-    await Deno.symlink("/etc/hostname", `${workspace}/outside.key`); // leads out, and is nobody's secret here
+    // The link leads out, and its target is no secret here.
+    await Deno.symlink("/etc/hostname", `${workspace}/outside.key`);
     await Deno.symlink("nowhere", `${workspace}/gone.pem`);
     await Deno.symlink("/etc", `${workspace}/linked`);
     const git = async (...args: readonly string[]) =>
@@ -166,7 +166,7 @@ Deno.test("ProcessWall.spawn() hides secret files that git does not track, and t
       assert.deepEqual(await seen({ ...more, hideSecrets: { except: [".env"], instead: "" } }), [".env", ...open]);
     }
     assert.equal((await seen({ loopback: "c" })).length, 6);
-    // What a command can do to be shown more by the next one.
+    // A command tries to make the next one show more.
     const more = { loopback: "c", hideSecrets: { except: [], instead: "" } };
     const tricks = "git add -f .env; mv a b; mkdir -p node_modules; mv b node_modules";
     await wall.spawn(workspace, ["/bin/sh", "-c", tricks], more);

@@ -1,4 +1,3 @@
-/** The network of commands: a loopback of their own and nothing else. */
 import assert from "node:assert/strict";
 import { PROC } from "../../src/processes/proc_files.ts";
 import type { ProcessWall } from "../../src/processes/process_wall.ts";
@@ -65,7 +64,7 @@ Deno.test(
 );
 
 Deno.test("a command joins the network of the one before it, which had joined it too", {
-  ignore: ignore || Deno.uid() === 0, // for whom a network has no owner besides root
+  ignore: ignore || Deno.uid() === 0, // For root, the network has no other owner.
 }, () =>
   place(async ({ wall, workspace }) => {
     const start = async (): Promise<() => Promise<unknown>> => {
@@ -102,7 +101,7 @@ Deno.test(
         "made",
         "made",
       ]);
-      // packet, raw, other netlink, vsock
+      // These are packet, raw, other netlink and vsock sockets.
       for (const [family, type, protocol] of [[17, 3, 0], [2, 3, 1], [16, 3, 15], [40, 1, 0]] as const) {
         assert.equal(await made(family, type, protocol), "refused", `${family} ${type} ${protocol}`);
       }

@@ -22,7 +22,7 @@ Deno.test("ProcessWall.spawn() gives outputs, code and signal", { ignore }, asyn
     assert.deepEqual([killed.code, killed.signal], [143, "SIGTERM"]);
     const piped = await wall.spawn(workspace, ["cat"], { input: "a\nb" });
     assert.equal(piped.stdout, "a\nb");
-    // A pipe that breaks ends a program, as everywhere: the runtime ignores that signal.
+    // A broken pipe ends a program as usual, although the runtime ignores that signal.
     assert.equal((await wall.spawn(workspace, sh("yes | head -n 1"))).stdout, "y\n");
   });
 });
@@ -119,7 +119,7 @@ Deno.test("ProcessWall.spawn() keeps begin and end of a flood", { ignore }, asyn
   });
 });
 
-/** It grows by itself, but never beyond what the machine can bear where the wall should let it through. */
+/** It grows alone, but never beyond the machine's capacity if the wall should fail. */
 Deno.test("ProcessWall.spawn() bounds how many processes a program has", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     const many = "i=0; while [ $i -lt 3000 ]; do sleep 907.4 & i=$((i+1)); done; wait";
@@ -419,7 +419,7 @@ Deno.test("ProcessWall.spawn() without a folder of the workspace runs none of it
     const options = { private: { home, visHome }, read: [], network: false };
     const env = { PATH: [...named, "/usr/bin", "/bin"].join(":"), JAVA_HOME: `${workspace}/jdk`, NODE_ENV: "test" };
     const wall = new ProcessWall({ ...options, env, temporary: `${root}/temporary` });
-    // With a folder of the workspace, they are what the user's PATH says.
+    // With a folder of the workspace, the user's PATH determines the programs.
     assert.equal((await wall.spawn(workspace, ["git"])).stdout, "planted\n");
     assert.match((await wall.spawn(workspace, ["/usr/bin/env"])).stdout, /^JAVA_HOME=/m);
 
@@ -431,7 +431,7 @@ Deno.test("ProcessWall.spawn() without a folder of the workspace runs none of it
     const started = await wall.spawn(workspace, sh("pwd; echo $HOME; touch made; ls"), { cwd: null });
     assert.match(started.stdout, /^(.*\/temporary\/vis-command-.*)\n\1\nmade\n$/);
 
-    // The folders around a temporary folder in the workspace are the workspace's.
+    // The folders around a temporary folder in the workspace belong to the workspace.
     await Deno.mkdir(`${workspace}/temporary`);
     const inside = new ProcessWall({ ...options, env, temporary: `${workspace}/temporary` });
     assert.equal((await inside.spawn(workspace, ["pwd"], { cwd: null })).stdout, "/\n");

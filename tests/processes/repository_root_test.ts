@@ -22,7 +22,7 @@ Deno.test("repositoryRoot() is the closest folder with a repository, or the fold
     assert.equal(find("mono/packages/api/src"), join(at, "mono"));
     assert.equal(find("mono"), join(at, "mono"));
     assert.equal(find("mono/packages/own"), join(at, "mono/packages/own"));
-    await Deno.mkdir(join(at, "mono/packages/api/.git")); // as Vis makes one while a command runs
+    await Deno.mkdir(join(at, "mono/packages/api/.git")); // Vis makes such a folder while a command runs.
     assert.equal(find("mono/packages/api"), join(at, "mono"));
   }));
 
@@ -50,7 +50,7 @@ Deno.test({
       await Deno.chmod(join(at, "shared"), 0o777);
       assert.equal(repositoryRoot(start, { closed: [] }), null);
       await Deno.chmod(join(at, "shared"), 0o755);
-      await Deno.chmod(join(at, "shared/mine"), 0o1777); // the way there
+      await Deno.chmod(join(at, "shared/mine"), 0o1777); // The folder is on the path to the repository.
       assert.equal(repositoryRoot(start, { closed: [] }), null);
     }),
 });

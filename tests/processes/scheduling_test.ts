@@ -7,7 +7,7 @@ const ignore = missing !== "";
 Deno.test("ProcessWall.spawn() lets no program change how another one is scheduled", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     const stop = new AbortController(), begun = Promise.withResolvers<string>();
-    // With the rights of the other program: the kernel alone would allow it.
+    // It has the rights of the other program, so the kernel alone would allow it.
     const victim = wall.spawn(workspace, ["/bin/sh", "-c", "echo $$; exec sleep 60"], {
       signal: stop.signal,
       onOutput: (_output, bytes) => begun.resolve(new TextDecoder().decode(bytes).trim()),

@@ -1,4 +1,3 @@
-/** What commands see of a home folder full of toolchains and keys. */
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { ProcessWall } from "../../src/processes/process_wall.ts";

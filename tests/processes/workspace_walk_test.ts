@@ -1,4 +1,3 @@
-/** Which files of a workspace are hidden and kept, however many there are. */
 import assert from "node:assert/strict";
 import { ROOT } from "../../scripts/_project.ts";
 import { SECRET_PATTERNS } from "../../src/domain/kit/names.ts";
@@ -8,7 +7,6 @@ import { join } from "node:path";
 
 const ignore = Deno.build.os !== "linux";
 
-/** The secret files and repositories of a workspace that a script made, relative to it. */
 async function looked(script: string): Promise<Readonly<Record<"secrets" | "tops", readonly string[]>>> {
   let found: Readonly<Record<"secrets" | "tops", readonly string[]>> = { secrets: [], tops: [] };
   await withFolder(async (folder) => {
@@ -116,7 +114,8 @@ Deno.test("a secret file that comes right after a look is found by the next one"
   });
 });
 
-/** Looks into a workspace in a process of another user, who can read neither this cache nor these sources: a bundle. */
+/** Looks into a workspace in a process of another user. A bundle is necessary, because that user can read neither this
+ * cache nor these sources. */
 async function asOrdinaryUser(folder: string): Promise<(workspace: string) => Promise<unknown>> {
   const entry = join(folder, "look.ts"), bundle = join(folder, "look.js"), deno = join(folder, "deno");
   const sources = (path: string): string => JSON.stringify(import.meta.resolve(`../../src/${path}`));

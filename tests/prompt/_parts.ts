@@ -3,12 +3,11 @@ import type { BlockResult } from "../../src/domain/query/query_schemas.ts";
 import type { ContextParts, IndexedVariable, JournalEntry } from "../../src/prompt/context.ts";
 import { NO_CONTEXT } from "../helpers/no_context.ts";
 
-/** The parts of a context with nothing in it. */
 export function parts(fields: Partial<ContextParts> = {}): ContextParts {
   return { ...NO_CONTEXT, iteration: 3, budget: 8, ...fields };
 }
 
-/** A journal entry that succeeded unless `fields` say otherwise. */
+/** Returns a journal entry that succeeded, unless `fields` differ. */
 export function entry(code: string, fields: Partial<BlockResult> = {}): JournalEntry {
   return { code, result: blockResult({ ok: true, outcome: "value", preview: "1", type: "number", ...fields }) };
 }
@@ -20,7 +19,7 @@ export function failedEntry(code: string, fields: Partial<BlockResult> = {}): Jo
 
 type VariableFields = Partial<Omit<IndexedVariable, "name" | "summary">> & Partial<IndexedVariable["summary"]>;
 
-/** A live string of 4096 characters unless `fields` say otherwise. */
+/** Returns a live string of 4096 characters, unless `fields` differ. */
 export function variable(name: string, fields: VariableFields = {}): IndexedVariable {
   const { kind = "data", versions = 1, scope = "live", reason = "", code, ...summary } = fields;
   return {

@@ -99,12 +99,12 @@ Deno.test("assembleSystemPrompt() teaches each rule of the protocol", () => {
 Deno.test("assembleSystemPrompt() stays within 4 KB without extensions, and the first request within 5 KB", () => {
   assert.ok(bytes(prompt()) <= 4_000, String(bytes(prompt())));
   const messages = firstCall(prompt());
-  // Two requests of a task done in one block have 16 KB, of which the default extensions get what is left.
+  // Two requests of a task done in one block have 16 KB, and the default extensions get the rest.
   assert.ok(bytes(JSON.stringify(messages)) <= 5_000, String(bytes(JSON.stringify(messages))));
 });
 
 Deno.test("assembleSystemPrompt() leaves the first request with the default extensions below 8 KB", async () => {
-  // The shell is there where the configuration asks for it.
+  // The shell is active only if the configuration enables it.
   const { shell: _, ...usual } = shipped;
   const { log } = recordingLog();
   const { loaded } = await loadShipped(usual, { log, realm });

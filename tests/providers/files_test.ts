@@ -24,7 +24,6 @@ async function ask(
   return events;
 }
 
-/** Resolves with the text of a file once another part of the program has made it. */
 async function appeared(path: string): Promise<string> {
   while (true) {
     const text = await Deno.readTextFile(path).catch(() => null);

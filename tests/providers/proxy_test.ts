@@ -4,10 +4,9 @@ import { withMock } from "../helpers/wires/wire_rig.ts";
 
 const MAIN = new URL("../helpers/wires/ask_provider_main.ts", import.meta.url).pathname;
 
-/** A proxy on this machine that knows one host, which is `target`. */
 class Proxy {
   readonly seen: string[] = [];
-  /** Whether it wants a login from everybody. */
+  /** Whether the proxy requires a login. */
   isClosed = false;
   readonly #server;
 
@@ -42,8 +41,8 @@ class Proxy {
   }
 }
 
-/** The environment of the process is replaced, so that proxies of the machine do not count. Where the process takes
- * long, the runtime would ask for its own newest version, through the proxy, too. */
+/** Replaces the environment of the process, so that proxies of the machine do not count. If the process takes long, the
+ * runtime would request its own newest version, through the proxy too. */
 async function ask(baseUrl: string, env: Readonly<Record<string, string>>): Promise<string> {
   const { HOME = "", PATH = "", DENO_DIR } = Deno.env.toObject();
   const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {

@@ -13,7 +13,7 @@ async function send(engine: Engine, request: string, given: Partial<AskOptions> 
   await engine.conversations.ask(engine.branch, request, { signal, emit: () => {}, ...given });
 }
 
-/** Requests put to an engine, as its store then has them. */
+/** Returns the requests to an engine, as its store then has them. */
 async function record(
   replies: readonly ScriptedReply[],
   { requests, ...options }: EngineOptions & {
@@ -25,7 +25,7 @@ async function record(
   return await engine.conversations.recording(engine.branch);
 }
 
-/** The same conversation played in a store of its own. */
+/** Plays the same conversation in its own store. */
 async function replay(recording: Recording, options: EngineOptions = {}): Promise<Recording> {
   const playback = new Playback(recording);
   await using engine = await startEngine([], { ...options, provider: replayProvider(playback) });
@@ -46,7 +46,6 @@ function differences(one: Recording, other: Recording) {
   return one.queries.flatMap((query, at) => compareRecordings(query, other.queries[at] ?? query));
 }
 
-/** Everything but times and ids. */
 function trajectory(recording: Recording): unknown {
   const hidden = ["queryId", "iterationId", "conversationId", "createdAt", "ms"];
   return JSON.parse(JSON.stringify(recording, (key, value) => hidden.includes(key) ? undefined : value));

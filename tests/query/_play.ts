@@ -5,21 +5,20 @@ import type { QueryResult } from "../../src/domain/query/query_schemas.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { replyJson, type ScriptedReply } from "../helpers/scripted_provider.ts";
 
-/** One row of the table in docs/internals/architecture.md, and the query that goes through it. */
 export interface StateRow {
   readonly state: string;
   readonly event: string;
   readonly next: string;
-  /** Drives a query through the row; throws where it goes another way. */
+  /** Drives a query through the row. Throws if the query takes another way. */
   readonly drive: () => Promise<void>;
 }
 
 export interface Played {
   readonly engine: Engine;
   readonly result: QueryResult;
-  /** `n/m` of the header of a call, 0-based. */
+  /** Returns `n/m` of the header of a call, 0-based. */
   header(call: number): string;
-  /** `balanced` while no error stands, `deep` after one. */
+  /** Returns `balanced` without a current error, and `deep` after one. */
   reasoning(call: number): string | undefined;
 }
 

@@ -10,7 +10,7 @@ import { withFolder } from "../helpers/with_folder.ts";
 
 const DONE = replyJson([], { final: "That is all" });
 
-/** Its functions need the user's approval; `timed` has no time limit of its own. */
+/** Its functions need the user's approval. `timed` has no time limit of its own. */
 const ASKING: Extension = {
   namespace: "test.asking",
   alias: { ns: "test.ext.asking", alias: "asking" },
@@ -28,7 +28,6 @@ const ASKING: Extension = {
   ),
 };
 
-/** Answers in turn, and keeps what was asked. */
 function user(...answers: readonly (Decision | ApprovalAnswer)[]) {
   const asked: ApprovalQuestion[] = [];
   const approve: Approve = (question) => {
@@ -116,7 +115,7 @@ Deno.test("a no holds for the scope until the query ends, so that blocks cannot 
   assert.equal(second.asked.length, 1);
 });
 
-/** `rules.open(scopes)` asks for these scopes, and with `false` for one that is asked every time. */
+/** `rules.open(scopes)` asks for these scopes, and with `false` for a scope that is asked every time. */
 const RULES: Extension = {
   ...ASKING,
   namespace: "test.rules",
@@ -222,7 +221,7 @@ Deno.test("lasting answers are kept by workspace and conversation, for one exten
     const signal = new AbortController().signal;
     const none = user();
     await engine.ask("again", none);
-    // Also where nobody can be asked.
+    // The result is the same without a user to ask.
     await engine.ask("and again");
     const other = user("no");
     await engine.conversations.ask({ channel: "test", workspace: home }, "elsewhere", {

@@ -1,4 +1,3 @@
-/** What becomes of answers that nothing supports, of plain text and of replies without a result. */
 import assert from "node:assert/strict";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";

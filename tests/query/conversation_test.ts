@@ -4,7 +4,6 @@ import { replyJson } from "../helpers/scripted_provider.ts";
 
 const answers = (final: string): string => replyJson([], { final });
 
-/** The lines of `<conversation>` in message 3 of a call. */
 function conversationOf(engine: Engine, call: number): readonly string[] {
   const [, body = ""] =
     /<conversation(?:~\d+)?>\n([^]*?)\n<\/conversation/.exec(engine.provider.requests[call]?.texts[2] ?? "") ??

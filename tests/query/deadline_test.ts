@@ -47,7 +47,7 @@ Deno.test("Deadline that was held ends after the rest of its time", async () => 
   assert.equal(deadline.passed, false);
   await new Promise((resolve) => deadline.signal.addEventListener("abort", resolve));
   assert.equal(deadline.passed, true);
-  // Whoever holds it longer than its creator needs it leaves no timer behind.
+  // A holder that keeps it longer than its creator leaves no timer behind.
   const closed = new QueryDeadline(new AbortController().signal, { wallMs: 60_000 });
   const late = closed.held(() => Promise.resolve());
   closed.close();

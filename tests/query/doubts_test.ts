@@ -11,7 +11,6 @@ interface Ended {
   readonly text?: string;
 }
 
-/** Commands without processes: each call says how it ended. */
 const shell = defineExtension({
   namespace: "test.shell",
   alias: { ns: "test.shell", alias: "shell" },
@@ -28,7 +27,6 @@ const shell = defineExtension({
   ],
 });
 
-/** The answer, the number of calls, and what the second call was told about the first answer. */
 async function ask(request: string, replies: readonly ScriptedReply[]) {
   let asked = { answer: "", confidence: "", notes: [] as readonly string[], calls: 0, told: "" };
   await withFolder(async (workspace) => {

@@ -1,4 +1,3 @@
-/** The last call says one thing, whatever happened before. */
 import assert from "node:assert/strict";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson, type ScriptedReply } from "../helpers/scripted_provider.ts";
@@ -9,7 +8,7 @@ const BROKEN: ScriptedReply = '{"thinking": "t", "code": [{"expr": ';
 const TWO = replyJson(["const b = 1", "nope()"], { final: "{{b}}" });
 const KINDS: Readonly<Record<string, ScriptedReply>> = { WORKS, FAILS, EMPTY, PROSE, MISSING, CUT, BROKEN, TWO };
 
-/** Sequences of at most two kinds, and long ones of one kind that fails, so that restarts are due. */
+/** Returns sequences of at most two kinds, and long ones of one kind that fails, so that restarts are due. */
 function sequences(): readonly (readonly string[])[] {
   const names = Object.keys(KINDS);
   const pairs = names.flatMap((first) => [[first], ...names.map((second) => [first, second])]);

@@ -12,7 +12,7 @@ function usage(input: number, output = 0): Usage {
   return { ...NO_USAGE, input, output, calls: 1 };
 }
 
-/** Whether it is settled once everything that can go on has gone on. */
+/** Returns whether it is pending after all code that can run has run. */
 async function isPending(promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
   promise.then(() => settled = true, () => settled = true);

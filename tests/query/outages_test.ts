@@ -12,7 +12,7 @@ import { PROTOCOLS, provide, withMock } from "../helpers/wires/wire_rig.ts";
 const MINUTE = 60_000;
 const STEPS = 30;
 
-/** Iterations at which everything fails for a minute, and how. */
+/** The iterations at which everything fails for a minute, with the failure. */
 const OUTAGES: ReadonlyMap<number, MockReply> = new Map([
   [8, { fault: "no_answer" }],
   [14, { status: 503 }],
@@ -23,7 +23,6 @@ function stepOf({ context }: Pick<MockRequest, "context">): number {
   return Number(/^\[iter (\d+)\//.exec(context)?.[1]);
 }
 
-/** A whole job over a wire, with a clock of its own. */
 async function withEngine(
   protocol: WireProtocol,
   handler: (asked: MockRequest, clock: HurriedClock) => string | MockReply,
@@ -140,7 +139,7 @@ for (const protocol of PROTOCOLS) {
   });
 }
 
-/** The step that an iteration of the store was: those that broke off were asked again as the same one. */
+/** Returns the step of a stored iteration. A broken iteration is repeated as the same step. */
 function stepShown(engine: Engine, iteration: number | null): number {
   const failed = engine.events.filter((event) =>
     event.type === "iteration_finished" && event.outcome === "failed" && (event.iteration ?? 0) < (iteration ?? 0)

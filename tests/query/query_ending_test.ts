@@ -82,6 +82,6 @@ Deno.test("fallbackAnswer() says how many steps the budget did not count", () =>
       .split("\n")[0] ?? "";
   assert.equal(said(5, 4, 4), "No answer within the budget of 4 steps.");
   assert.equal(said(3, 1, 1), "No answer within the budget of 1 step. 1 more, without a result, was not counted.");
-  // Eight that failed, of which four were counted, and the last call.
+  // Eight calls failed, of which four were counted, and the last call.
   assert.equal(said(9, 4, 4), "No answer within the budget of 4 steps. 4 more, without a result, were not counted.");
 });

@@ -5,7 +5,7 @@ import { type Extension, fn } from "../../src/extension/mod.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 
-/** Types in order, the repeated ones of a stream as one, with the iteration they belong to. */
+/** Returns the types in order, with the repeated ones of a stream as one, and with their iteration. */
 function outline(events: readonly QueryEvent[]): string[] {
   return events.map(({ type, iteration }) => iteration === null ? type : `${iteration} ${type}`)
     .filter((line, at, all) => line !== all[at - 1]);

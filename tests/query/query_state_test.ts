@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { IterationFault } from "../../src/iteration/iteration.ts";
 import { Faults } from "../../src/query/query_loop.ts";
 
-/** What each of these gives, in their order; null stands for an iteration that came to something. */
+/** Returns the state after each of these, in order. Null means an iteration with a result. */
 function ends(...faults: readonly (IterationFault | null)[]): readonly (string | null)[] {
   const counted = new Faults();
   return faults.map((fault, at) => {

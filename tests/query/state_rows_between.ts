@@ -7,7 +7,6 @@ const NO_LIMITS = { costUsd: null, tokens: null, wallMs: null };
 
 const FIVE = Array.from({ length: 5 }, (_, at) => replyJson(`throw new Error("fault ${at}")`));
 
-/** What is decided before a call: restarts, the last call, limits. */
 export const BETWEEN: readonly StateRow[] = [
   {
     state: "5 errors in a row, fewer than 3 restarts",

@@ -7,7 +7,7 @@ import { replyJson } from "../helpers/scripted_provider.ts";
 import { withDatabase } from "../helpers/with_database.ts";
 import { ANSWERS, ended, play, type StateRow, WORKS } from "./_play.ts";
 
-/** A query that throws: the error reaches the caller, and the stored query is over all the same. */
+/** The query throws: the error reaches the caller, and the stored query still ends. */
 async function throws(
   options: EngineOptions,
   { error, reason }: { readonly error: RegExp; readonly reason: QueryReason },
@@ -19,7 +19,6 @@ async function throws(
   assert.notEqual(stored?.answer, "");
 }
 
-/** Calls `then` as soon as an event of that type was sent. */
 function at(type: string, { events }: Engine, then: () => void): void {
   const push = events.push.bind(events);
   events.push = (...sent) => {
@@ -28,7 +27,6 @@ function at(type: string, { events }: Engine, then: () => void): void {
   };
 }
 
-/** Aborted as soon as an event of that type was sent. */
 function abortedAt(type: string) {
   return (engine: Engine): AbortSignal => {
     const controller = new AbortController();
@@ -39,7 +37,7 @@ function abortedAt(type: string) {
 
 const HOUR = 3_600_000;
 
-/** The time limit of a query, an hour, is reached as soon as an event of that type was sent, and never before. */
+/** The query reaches its time limit, an hour, as soon as an event of that type was sent, and never before. */
 async function lateAt(type: string, [reply, check]: Parameters<typeof play>): Promise<void> {
   const { setTimeout } = globalThis;
   const timers: (() => void)[] = [];
@@ -59,7 +57,6 @@ async function lateAt(type: string, [reply, check]: Parameters<typeof play>): Pr
   }
 }
 
-/** Ends that come from outside. */
 export const ENDS: readonly StateRow[] = [
   {
     state: "before a call",

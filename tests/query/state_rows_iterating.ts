@@ -6,7 +6,6 @@ import { ANSWERS, callError, EMPTY, ended, FAILS, MISSING, play, PROSE, type Sta
 const COUNT = (files: unknown): string => replyJson(`await answer({ files: ${JSON.stringify(files)} })`);
 const SCHEMA = { type: "object", properties: { files: { type: "integer" } }, required: ["files"] };
 
-/** What an iteration may come to. */
 export const ITERATING: readonly StateRow[] = [
   {
     state: "iterating",

@@ -86,7 +86,6 @@ Deno.test("steer() reaches the query of its own branch only, and its text cannot
   assert.ok(context.length < 4_000);
 });
 
-/** A query whose second call shows a message of the user. */
 async function steeredQuery(): Promise<Engine> {
   const engine = await startEngine([
     () => {

@@ -5,7 +5,7 @@ import type { Store } from "../../src/persistence/store.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 
-/** A store whose iterations end the way that `end` makes them; the last one ends with its query. */
+/** Returns a store whose iterations end as `end` does. The last one ends with its query. */
 async function storeWith(end: (store: Store, ...args: Parameters<Store["endIteration"]>) => Promise<void>) {
   const store = await openStore({ path: ":memory:" });
   return new Proxy(store, {
@@ -29,7 +29,7 @@ Deno.test("runQuery() asks the model while the iteration before is stored, and s
   const seen: string[] = [];
   const store = await storeWith(async (store, ...args) => {
     seen.push("storing");
-    // The first end waits for the next call; were that one to wait for it, the test would hang.
+    // The first end waits for the next call. If that call waited for it, the test would hang.
     if (!seen.includes("stored")) {
       await asked.promise;
       await new Promise((resolve) => setTimeout(resolve, 5));

@@ -14,7 +14,6 @@ function start(script: OracleScript, options: EngineOptions = {}): Promise<Engin
   return startEngine([], { extensions: [rlm], provider: oracleProvider(script), ...options });
 }
 
-/** One block whose value is the answer. */
 function once(code: string): string {
   return replyJson(`await answer(await (async () => { ${code} })())`);
 }
@@ -25,7 +24,6 @@ interface Sums {
   plain: number;
 }
 
-/** What the rows of a query and of everything below it add up to. */
 async function sumOfRows(store: Store, query: StoredQuery, sums: Sums): Promise<Sums> {
   sums.queries++;
   const iterations = await store.iterations(query.queryId);

@@ -11,7 +11,8 @@ const LIMITS = { costUsd: 1, tokens: null, wallMs: null };
 const signal = new AbortController().signal;
 const emit = (_event: QueryEvent): void => {};
 
-/** An engine whose queries may cost a dollar, with a root model of known price and another service without prices. */
+/** Starts an engine whose queries may cost a dollar, with a root model of known price and another service without
+ * prices. */
 async function limited({ root = { price: PRICE }, ...options }: EngineOptions & {
   readonly root?: ScriptedOptions["capabilities"];
 } = {}) {

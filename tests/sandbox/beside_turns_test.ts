@@ -1,4 +1,3 @@
-/** What a block leaves behind and what the runtime reads of it run within limits, and no later block pays for it. */
 import assert from "node:assert/strict";
 import { testSandbox } from "../helpers/sandbox.ts";
 
@@ -44,7 +43,7 @@ Deno.test("the name of a digest is read within the turn of its block", async () 
 
 const WAIT = "await new Promise((done) => setTimeout(done, 5));";
 
-/** Work that a block leaves behind, and that never pauses once it has begun. */
+/** These blocks leave work behind that never pauses once it has begun. */
 const LEFT: Readonly<Record<string, string>> = {
   "an interval": `let begun = 0; setInterval(() => { begun++; ${LOOP} }, 1); 1`,
   "an asynchronous loop": `let begun = 0; (async () => { ${WAIT} begun++; for (;;) await 0 })(); 1`,
@@ -58,7 +57,7 @@ for (const [name, code] of Object.entries(LEFT)) {
     const released = Promise.withResolvers<void>();
     await using box = await testSandbox({ ...PATIENT, functions: { "host.wait": () => released.promise } });
     await box.run(code);
-    // Waits until the earlier block's work has begun, which its own limit then ends.
+    // It waits until the earlier block's work has begun, which its own limit then ends.
     const running = box.run(`while (begun === 0) ${WAIT} "done"`, { deadlineMs: 60_000 });
     released.resolve();
     const { result, notes } = await running;

@@ -6,7 +6,6 @@ import { buildSandbox } from "../helpers/sandbox.ts";
 
 const FOLDER = fileURLToPath(new URL("../../build/sandbox/", import.meta.url));
 
-/** Prints for each script whether V8 refuses its cache. */
 const REFUSED = `import { Script } from "node:vm";
 console.log(${JSON.stringify(SANDBOX_SCRIPTS)}.map((name) => {
   const cachedData = Deno.readFileSync(${JSON.stringify(FOLDER)} + name.replace(/js$/, "cache"));

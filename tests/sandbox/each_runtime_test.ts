@@ -1,5 +1,5 @@
-/** Tests that each runtime must pass once more, with children of the executable: grants, the kernel wall, and what the
- * runtime hands to functions that a block replaced. */
+/** Each runtime must pass these tests again, with children of the executable. They test grants, the kernel's walls, and
+ * the data that the runtime passes to functions that a block replaced. */
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { compiledProgram } from "../helpers/compiled_program.ts";

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { testSandbox } from "../helpers/sandbox.ts";
 
 interface Thrown {
-  /** The last one fails. */
   readonly blocks: readonly string[];
   readonly name: string;
   readonly message: RegExp;

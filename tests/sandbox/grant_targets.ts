@@ -1,4 +1,4 @@
-/** Files, ports and sockets of which a test grants one and tries its neighbours. Each says whether it was reached. */
+/** Files, ports and sockets. A test grants one of them and tries its neighbours. Each reports whether it was reached. */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
@@ -17,7 +17,8 @@ export const ALL_GLOBALS: readonly string[] = [
 
 const BODY = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nhi";
 
-/** Folders `data` (granted for reading) and `out` (for writing) beside `data2`, `other`; text of a file is its path. */
+/** The folders `data` (granted for reading) and `out` (for writing) are next to `data2` and `other`. The text of a file
+ * is its path. */
 export class GrantTargets implements AsyncDisposable {
   readonly contacts: string[] = [];
   readonly #servers: Server[] = [];
@@ -72,13 +73,13 @@ export class GrantTargets implements AsyncDisposable {
     return Deno.readTextFileSync(join(this.folder, name));
   }
 
-  /** What was contacted since the last time; messages on their way have arrived. */
+  /** Returns the targets that were contacted since the last call. Messages on their way have arrived by then. */
   async contacted(): Promise<string[]> {
     await new Promise((resolve) => setTimeout(resolve, 20));
     return this.contacts.splice(0).sort();
   }
 
-  /** Resolves with the port; 0 asks for a free one. */
+  /** Resolves with the port; 0 requests a free one. */
   async #listen(asked: number, host: string): Promise<number> {
     const server = createServer((socket) => {
       this.contacts.push(`${host}:${port === this.port ? "granted" : "other"}`);

@@ -1,4 +1,4 @@
-/** What each wall makes of a grant by itself, with the realm's own functions out of the way. By effect. */
+/** Tests the effect of each wall on a grant alone, without the realm's own functions. */
 import assert from "node:assert/strict";
 import type { SandboxTestOptions } from "../../src/sandbox/host/open_sandbox.ts";
 import { type TestSandbox, testSandbox } from "../helpers/sandbox.ts";
@@ -9,10 +9,10 @@ type Walls = NonNullable<SandboxTestOptions["walls"]>;
 const OFF = { realm: false, permissions: false, limits: false, landlock: false, seccomp: false };
 const PERMISSIONS: Walls = { ...OFF, permissions: true };
 const KERNEL: Walls = { ...OFF, limits: true, landlock: true, seccomp: true };
-/** Without it grants are refused. */
+/** Without this version of Landlock, grants are refused. */
 const canGrant = LANDLOCK_ABI >= 4;
 
-/** Each attempt evaluates to what it got; "closed" where it threw. */
+/** Each attempt evaluates to its result, or to "closed" if it threw. */
 async function attempt(box: TestSandbox, code: string): Promise<string> {
   const { result } = await box.run(
     `let got; try { got = await (async () => (${code}))() } catch { got = 'closed' } got`,
@@ -23,9 +23,9 @@ async function attempt(box: TestSandbox, code: string): Promise<string> {
 interface Case {
   readonly name: string;
   readonly code: (targets: GrantTargets) => string;
-  /** What gets through without walls: the control. */
+  /** The attempts that succeed without walls, as the control. */
   readonly open: string;
-  /** What gets through the permissions alone, and through the kernel wall alone. */
+  /** The attempts that succeed with the permissions alone, and with the kernel's walls alone. */
   readonly permissions: string;
   readonly kernel: string;
 }
@@ -73,7 +73,7 @@ const CASES: readonly Case[] = [
     permissions: "closed",
     kernel: "closed",
   },
-  // Deno compares names and follows links; the kernel wall is what stops these two.
+  // Deno compares names and follows links, and the kernel's walls stop these two.
   {
     name: "read by a link out",
     code: read("data/link"),
@@ -133,7 +133,7 @@ const CASES: readonly Case[] = [
     permissions: "hi",
     kernel: "hi",
   },
-  // The kernel wall knows ports, not addresses.
+  // The kernel's walls know ports, not addresses.
   {
     name: "connect to another host, same port",
     code: connect("127.0.0.2", "port"),
@@ -195,7 +195,7 @@ for (const [wall, walls] of [["open", OFF], ["permissions", PERMISSIONS], ["kern
       const got: Record<string, string> = {};
       let box: TestSandbox | null = null;
       for (const { name, code } of CASES) {
-        // Some attempts end the child: the runtime does not expect a refusal there.
+        // Some attempts end the child, because the runtime does not expect a refusal there.
         if (!box || box.sandbox.ended) {
           box = await testSandbox({ grants, test: { walls }, limits: { memoryBytes: 1 << 30 } });
         }

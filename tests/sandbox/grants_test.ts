@@ -4,7 +4,7 @@ import { type TestSandbox, testSandbox } from "../helpers/sandbox.ts";
 import { ALL_GLOBALS, GrantTargets } from "./grant_targets.ts";
 import { LANDLOCK_ABI } from "../helpers/system_calls.ts";
 
-/** Without it grants are refused. */
+/** Without this version of Landlock, grants are refused. */
 const canGrant = LANDLOCK_ABI >= 4;
 
 function open(targets: GrantTargets, globals: readonly string[] = ALL_GLOBALS): Promise<TestSandbox> {
@@ -21,7 +21,6 @@ function open(targets: GrantTargets, globals: readonly string[] = ALL_GLOBALS): 
   });
 }
 
-/** Runs a block that must fail, and returns its error. */
 async function error(box: TestSandbox, code: string): Promise<string> {
   const { result } = await box.run(code);
   assert.equal(result.outcome, "error", `${code}: ${result.outcome} ${result.preview}`);

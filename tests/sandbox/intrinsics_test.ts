@@ -1,11 +1,11 @@
-/** A block may replace every function of the language. The runtime and the code beside the block call none of them, so
- * that a replaced one is handed nothing. To be run with each new version of the runtime. */
+/** A block may replace every function of the language. The runtime and the code around the block call none of them, so
+ * that a replaced function receives no data. Run this test with each new version of the runtime. */
 import assert from "node:assert/strict";
 import { decode } from "../../src/sandbox/codec/codec.ts";
 import { type TestSandbox, testSandbox, type TestSandboxOptions } from "../helpers/sandbox.ts";
 
-/** Replaces what can be replaced of the language and of the web's classes, and returns how much that is. `handed()`
- * lists what the replaced functions were handed since the last time. */
+/** Replaces every function of the language and of the web's classes that can be replaced, and returns their number.
+ * `handed()` lists the arguments of the replaced functions since the last call. */
 const REPLACE = String.raw`
 globalThis.handed = null;
 (() => {
@@ -80,7 +80,7 @@ globalThis.handed = null;
   return count;
 })()`;
 
-/** Blocks whose own code calls no function of the language. */
+/** The code of these blocks calls no function of the language. */
 const BLOCKS: Readonly<Record<string, string>> = {
   "a host call": "await fs.read('a')",
   "several host calls": "const one = fs.read('a'), other = fs.read('b'); await one; await other",
@@ -101,7 +101,7 @@ const BLOCKS: Readonly<Record<string, string>> = {
 };
 
 /** Deno 2.6 keeps the numbers of timers that were cancelled in the current turn in a set. A block could hide a timer
- * from it, such as that of its own deadline, which the main process watches too. */
+ * from it, such as its own deadline's, which the main process watches too. */
 const CANCELLED_TIMERS = /^(?:has|add|clear): \[object Set\](?: number)?\n/gm;
 
 async function handed(box: TestSandbox): Promise<string> {
@@ -128,7 +128,7 @@ async function findNothingHanded(options: Pick<TestSandboxOptions, "grants" | "g
   await box.sandbox.endQuery();
   assert.equal(await handed(box), "", "requests of the main process");
   await box.run("await crypto.subtle.digest('SHA-1', bytes)");
-  // The list of what structuredClone() is to transfer, which is empty.
+  // The list of objects that structuredClone() transfers is empty.
   assert.match(await handed(box), /^(?:symbol: list of 0\nnext: \[object Array Iterator\]\n)*$/);
 }
 
@@ -156,7 +156,7 @@ Deno.test("what a block throws runs its code only within the time limit of the b
   const loops = "class Loops extends Error { get message() { for (;;); } }; ";
   for (const code of [`${loops}throw new Loops()`, "await 0; throw new Loops()", "throw Object.create(new Loops())"]) {
     const { result } = await box.run(code, { deadlineMs: 200 });
-    assert.match(result.outcome, /^(?:error|timeout)$/, code); // V8 leaves out the message if that was stopped
+    assert.match(result.outcome, /^(?:error|timeout)$/, code); // V8 omits the message if the code was stopped
   }
   assert.equal(await box.show("kept"), "7");
   await box.run("let trapped = 0; const count = { getPrototypeOf() { trapped++; return Error.prototype } }");

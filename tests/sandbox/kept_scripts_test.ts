@@ -3,7 +3,7 @@ import { V8_FLAGS } from "../../scripts/flags.ts";
 import { childProgram } from "../../src/sandbox/launch.ts";
 import { buildSandbox } from "../helpers/sandbox.ts";
 
-/** Bytes of the heap that one script leaves behind which nobody holds any more. */
+/** Returns the bytes of the heap that one script leaves behind and that no object refers to. */
 const LEFT_BY_A_SCRIPT = `
   import vm from "node:vm";
   const COUNT = 4000;

@@ -1,5 +1,4 @@
 import { fileURLToPath } from "node:url";
-/** The small parts of the main process's side. */
 import assert from "node:assert/strict";
 import { ByteGate } from "../../src/sandbox/host/_call_registry.ts";
 import { ChildExit, cleanText } from "../../src/sandbox/host/_child_link.ts";

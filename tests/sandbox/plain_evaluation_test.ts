@@ -1,4 +1,4 @@
-/** The same program, as one module in plain Deno and as blocks in a real child. */
+/** Runs the same program as one module in plain Deno and as blocks in a real child. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -8,13 +8,13 @@ import { MAKERS } from "./program_makers.ts";
 import { type Program, programs } from "./programs.ts";
 import { runs } from "../helpers/long_part.ts";
 
-/** Every maker alone and after another, so that none goes unseen. */
+/** Every maker occurs alone and after another, so that each is seen. */
 const each: readonly Program[] = MAKERS.map((maker, i) => {
   const statements = [maker([], "v0", i), maker(["v0"], "v1", i + 1)];
   return { names: ["v0", "v1"], statements, blocks: statements };
 });
 
-/** Values that the programs come to as modules, in order; an error's text where one throws. */
+/** Returns the values of the programs as modules, in order; an error's text if one throws. */
 async function plainly(all: readonly Program[]): Promise<unknown[]> {
   const folder = await Deno.makeTempDir({ prefix: "vis-plain-" });
   try {

@@ -1,4 +1,3 @@
-/** What a child reports of a block that came to 1, as it is sent. */
 export const PLAIN_REPORT = {
   saved: [],
   outcome: "value",

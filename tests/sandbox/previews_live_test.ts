@@ -1,4 +1,3 @@
-/** What a block's value looks like, made by a real child in its emptied realm. */
 import assert from "node:assert/strict";
 import { testSandbox } from "../helpers/sandbox.ts";
 

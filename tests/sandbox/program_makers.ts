@@ -1,4 +1,4 @@
-/** Pieces of programs for property tests: each makes one name, of the names before it. */
+/** Pieces of programs for property tests. Each piece makes one name, from the names before it. */
 
 /** `n` varies the piece. */
 export type Maker = (names: readonly string[], name: string, n: number) => string;
@@ -117,7 +117,7 @@ const TYPESCRIPT: readonly Maker[] = [
     `const enum S_${name} { A = "a", B = "bb" }\nlet ${name} = S_${name}.B.length + ${number(names, n)}`,
 ];
 
-/** Those that are JavaScript as they are. */
+/** These makers write plain JavaScript. */
 export const PLAIN_MAKERS: readonly Maker[] = [
   ...VALUES,
   ...DESTRUCTURING,

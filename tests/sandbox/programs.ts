@@ -8,7 +8,6 @@ export interface Program {
   readonly blocks: readonly string[];
 }
 
-/** Programs of up to so many pieces. */
 export function programs(makers: readonly Maker[], most: number): fc.Arbitrary<Program> {
   const step = fc.tuple(fc.nat(makers.length - 1), fc.nat(50), fc.boolean());
   return fc.array(step, { minLength: 1, maxLength: most }).map((steps) => {

@@ -12,7 +12,7 @@ import {
 } from "../../src/sandbox/protocol.ts";
 import { runs } from "../helpers/long_part.ts";
 
-/** Runs end in time on a slow machine; a failure prints its seed and path, which run it again. */
+/** Runs end in time on a slow machine. A failure prints its seed and path, which repeat it. */
 const BOUNDED = { numRuns: runs(75, 300), interruptAfterTimeLimit: 8000, markInterruptAsFailure: false } as const;
 
 const bytesOf = ({ header, payload }: Frame): Bytes => {
@@ -30,7 +30,7 @@ interface Read {
   readonly inFrame: boolean;
 }
 
-/** Reads in pieces of the given sizes, over and over. A reader that has thrown is not used again. */
+/** Reads in pieces of the given sizes, repeatedly. A reader that has thrown is not used again. */
 function read(bytes: Bytes, sizes: readonly number[]): Read {
   const reader = new FrameReader();
   const frames: Frame[] = [];
@@ -47,7 +47,7 @@ function read(bytes: Bytes, sizes: readonly number[]): Read {
   }
 }
 
-/** The other side's reader, which takes one frame by blocking. */
+/** The other side's reader takes one frame by blocking. */
 function readSync(
   bytes: Uint8Array,
   sizes: readonly number[],

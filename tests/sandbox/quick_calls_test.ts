@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { testSandbox } from "../helpers/sandbox.ts";
 
-/** Calls that are answered at once: the child's threads pass them on without their event loops. */
+/** These calls are answered at once. The child's threads pass them on without their event loops. */
 const functions = { "host.echo": ({ args }: { readonly args: readonly unknown[] }) => args[0] };
 const FOREVER = "for (;;) await host.echo(++count)";
 
@@ -94,7 +94,7 @@ Deno.test("blocks in quick succession each have their own values, errors and nam
   assert.equal(await child.show("at0 + at99"), "99");
 });
 
-/** Each ends in the middle of what it does. */
+/** Each ends in the middle of its work. */
 const CUT_OFF: readonly (readonly [code: string, deadlineMs: number])[] = [
   [
     "const deeper = (n) => { fs.read(n).catch(() => {}); deeper(n + 1) }\nfor (let i = 0; i < 5; i++) { try { deeper(0) } catch {} await fs.read('a') }",

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { decode } from "../../src/sandbox/codec/codec.ts";
 import { testSandbox } from "../helpers/sandbox.ts";
 
-/** Besides ECMAScript. */
 const WEB = [
   "AbortController",
   "AbortSignal",
@@ -23,7 +22,7 @@ const WEB = [
   "structuredClone",
 ];
 const OURS = ["dispatchEvent", "doc", "fs", "print", "printed", "results", "shape", "vis"];
-/** Defined as undefined and not to be deleted, because runtimes keep a second set of some of them. */
+/** These are undefined and cannot be deleted, because runtimes keep a second set of some of them. */
 const ABSENT = [
   "Atomics",
   "Buffer",
@@ -85,7 +84,7 @@ Deno.test("what is absent is undefined or what a block assigned, and cannot be d
   assert.deepEqual(await valueOf(code), []);
 });
 
-/** Walks values, getters, prototypes and symbols of everything that a block can get hold of. */
+/** Visits values, getters, prototypes and symbols of everything that a block can reach. */
 const WALK = String.raw`
 const seen = new Set(), found = [];
 const text = Function.prototype.toString;
@@ -241,7 +240,7 @@ Deno.test("what a block breaks in the realm hurts only itself: results and calls
   }
 });
 
-/** Puts getters and setters where the runtime itself reads or appends, and keeps what they are handed. */
+/** Adds getters and setters where the runtime itself reads or appends, and records their arguments. */
 const SPIES = String.raw`
 globalThis.caught = [];
 const keep = (x) => { if (typeof x === "object" && x !== null || typeof x === "function") caught.push(x) };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { testSandbox } from "../helpers/sandbox.ts";
 
-/** A child with nothing to do sleeps where the next message is quick, and is told nothing that can wait. */
+/** An idle child sleeps where the next message is quick, and gets no message that can wait. */
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 Deno.test("bind() of a name that is not the user's is seen by whatever is asked next, in order", async () => {

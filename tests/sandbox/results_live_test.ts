@@ -34,7 +34,6 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ["log.all", "A result of git.log has no all: use commits"],
 ];
 
-/** In everything else a result is a plain object. */
 const PLAIN: readonly (readonly [string, string])[] = [
   ["r", '{ code: 1, stdout: "out", stderr: "" }'],
   ["[r.code, r.stdout?.length, r.sha, hits[0].exitCode]", "[ 1, 3, undefined, undefined ]"],

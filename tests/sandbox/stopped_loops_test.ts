@@ -1,5 +1,5 @@
-/** Loops of the top level, stopped by the deadline of their block. On a busy machine a loop may hardly have begun then:
- * it is run again until it got somewhere, and the child is given time to stop it. */
+/** The deadline of a block stops loops at its top level. On a busy machine, a loop may have hardly begun. It is then
+ * run again until it has advanced, and the child gets time to stop it. */
 import assert from "node:assert/strict";
 import { decode } from "../../src/sandbox/codec/codec.ts";
 import { type TestSandbox, testSandbox } from "../helpers/sandbox.ts";

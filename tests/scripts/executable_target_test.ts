@@ -6,7 +6,6 @@ import { compileArguments, compileFailure } from "../../scripts/compile.ts";
 import { executableTarget } from "../../scripts/executable_target.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
-/** The first bytes of an executable of each platform. */
 function headOf(target: string): Uint8Array<ArrayBuffer> {
   const head = new Uint8Array(512);
   const view = new DataView(head.buffer);

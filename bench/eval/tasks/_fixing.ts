@@ -8,7 +8,6 @@ export interface FixingParts {
   readonly fixed: Files;
   /** The test, which uses `same(found, wanted)` and `throws(run)`; "@/" is the workspace. */
   readonly test: string;
-  /** Files that look like a solution but are not. */
   readonly tempting?: Files;
 }
 

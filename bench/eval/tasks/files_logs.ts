@@ -13,7 +13,6 @@ interface Hit {
   readonly ms: number;
 }
 
-/** Returns requests of one day. The search is slow, and orders fail more often than others. */
 function hits(seed: number, count: number): readonly Hit[] {
   const random = seeded(seed);
   return Array.from({ length: count }, (_, at) => {

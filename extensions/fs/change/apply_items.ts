@@ -153,7 +153,6 @@ function rename(context: Place, { from, to }: Move): void {
   });
 }
 
-/** Throws Error if a file changed since it was inspected. */
 function refuseChanged(context: Place, { path, seen }: { readonly path: string; readonly seen: Facts | null }): void {
   let now: Facts | null = null;
   naming(path, () => now = context.tree.look(path));

@@ -23,9 +23,7 @@ interface Change {
   readonly items: readonly ChangeItem[];
   /** Renames that have the effect of the items, and are made instead of writing them. */
   readonly moves?: readonly Move[];
-  /** The ids of the checkpoints that this change undoes. */
   readonly of?: readonly string[];
-  /** The paths in the undone checkpoints that this change leaves unchanged. */
   readonly kept?: readonly string[];
 }
 
@@ -208,9 +206,7 @@ interface HalfChanged {
   readonly path: string;
   readonly before: PathSnapshot;
   readonly after: State;
-  /** The state after the change; undefined if it is unknown. */
   readonly made?: PathSnapshot | undefined;
-  /** The path from which the file at this path was to be renamed. */
   readonly from?: string | undefined;
 }
 
@@ -254,7 +250,7 @@ async function putBack(
     else if (!await isReverted(place, item)) failed.push(item);
   }
   for (const item of gone) if (!back.has(item.path) && !await isReverted(place, item)) failed.push(item);
-  for (const item of failed) await isReverted(place, item); // The obstacle of the first attempt may be gone now.
+  for (const item of failed) await isReverted(place, item);
 }
 
 async function isReverted(

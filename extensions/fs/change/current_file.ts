@@ -7,7 +7,6 @@ import { encodeText, type FileFormat, isExact, textWithStrays } from "../text_fo
 import { type Facts, sha256Of, sizeText } from "../tree/tree.ts";
 import { type DecodedText, decodeText, reasonOf } from "@vis/extension";
 
-/** The limit in bytes for a file that is overwritten or edited. */
 export const MAX_WRITE = 16 * 1024 * 1024;
 
 export interface CurrentFile extends FileSnapshot {
@@ -104,7 +103,6 @@ export function newBytes(
 export interface Written {
   readonly path: string;
   readonly bytes: number;
-  /** A unified diff against the previous text; empty if the text is unchanged. */
   readonly diff: string;
 }
 
@@ -147,7 +145,6 @@ export async function diffOf(
     : await unifiedDiff(path, { before: old, after: now });
 }
 
-/** Returns null for a missing file, and undefined for a binary one. */
 function textIn(snapshot: ChangeItem["before"], encoding?: string): string | null | undefined {
   if (snapshot === null || snapshot.kind === "dir") return null;
   if (snapshot.kind === "link") return snapshot.target;

@@ -25,7 +25,6 @@ export interface EditOptions {
   readonly encoding?: string | undefined;
 }
 
-/** The size in bytes above which the decoder pauses first. */
 const LARGE = 1024 * 1024;
 
 const MAX_EDITS = 1_000;

@@ -106,7 +106,7 @@ function isFile(context: FsContext, path: string): boolean {
   try {
     return confine(context, path).info?.kind === "file";
   } catch {
-    return false; // The path leads out of the workspace, or is not a valid path.
+    return false;
   }
 }
 
@@ -192,7 +192,6 @@ function modeOf(mode: number | null, old: number | null): number | null {
   return canRun ? old | (old & 0o444) >> 2 : old & ~0o111;
 }
 
-/** Returns the target of a new link. Throws Error if it leads out of the workspace or to a protected path. */
 function innerTarget(
   context: FsContext,
   { place, target }: { readonly place: WorkspacePath; readonly target: string },

@@ -18,14 +18,12 @@ import { messageOf, Pace } from "@vis/extension";
 export interface UndoOptions extends UndoChoice {
   /** Whether to overwrite later changes by others, even in files that an earlier undo left unchanged. */
   readonly force?: boolean | undefined;
-  /** Whether to change no file; `files` then has the changes that would be undone. */
   readonly dryRun?: boolean | undefined;
 }
 
 interface Undone {
   readonly changes: readonly Checkpoint[];
   readonly files: readonly Pick<Written, "path" | "diff">[];
-  /** The files of these changes that remain unchanged. */
   readonly kept: readonly Kept[];
 }
 
@@ -49,7 +47,7 @@ export async function undoChanges(
   }
   const all = await checkpoints.list();
   const changes = chooseChanges(all, { ...choice, force });
-  if (changes.length === 0 && choice.changes) return { changes, files: [], kept: [] }; // They were undone before.
+  if (changes.length === 0 && choice.changes) return { changes, files: [], kept: [] };
   if (changes.length === 0) throw nothing(all, choice);
   const plan = await itemsOf(context, { changes, checkpoints, force });
   const { items, kept } = await apart(
@@ -74,7 +72,6 @@ export async function undoChanges(
   return { changes: changes.filter((one) => one.items.some(({ path }) => !left.has(path))), files, kept };
 }
 
-/** Notes the names of a hard-linked file that are separate files now. */
 function noteSeparate(
   context: FsContext,
   { items, changes }: { readonly items: readonly ChangeItem[]; readonly changes: readonly Checkpoint[] },
@@ -160,7 +157,6 @@ function withRenames({ items, kept }: Plan, changes: readonly Checkpoint[]): Pla
   return { items: renamed, kept };
 }
 
-/** Keeps a file that cannot be restored itself, if it is a second name of a file that can be. */
 async function apart({ items, kept }: Plan, look: (path: string) => Facts | null): Promise<Plan> {
   const written = new Map<string, { readonly path: string; readonly state: State }>();
   const [own, left]: [ChangeItem[], Kept[]] = [[], []];
@@ -254,9 +250,7 @@ function modeOf(state: State): number | null {
 }
 
 interface Wanted {
-  /** The state that the undo expects now. */
   readonly from: State;
-  /** The state that the undo restores. */
   readonly to: State;
   readonly fromLink: string | undefined;
   readonly toLink: string | undefined;
@@ -285,7 +279,6 @@ function composed(changes: readonly Checkpoint[]) {
   return { wanted, broken };
 }
 
-/** Returns the combined effect on each hard-linked file, by the id of the file. */
 function linksOf(changes: readonly Checkpoint[]) {
   const links = new Map<string, { readonly from: State; readonly to: State; readonly isBroken: boolean }>();
   for (const { items, moves = [] } of changes) {
@@ -322,11 +315,9 @@ interface UndoChoice {
   /** Only changes of these queries before these times count. */
   readonly cuts?: readonly { readonly queryId: string; readonly at: number }[] | undefined;
   readonly redo?: boolean | undefined;
-  /** Whether to include paths that an earlier undo left unchanged. */
   readonly force?: boolean | undefined;
 }
 
-/** Returns the selected changes, newest first. */
 export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): readonly Checkpoint[] {
   const { conversation = "", redo = false, steps, scope = "call", changes: named, cuts = [], force = false } = choice;
   const isCut = (one: Checkpoint) => cuts.some(({ queryId, at }) => one.queryId === queryId && one.at >= at);
@@ -349,13 +340,11 @@ export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): r
 }
 
 interface OpenChange extends Checkpoint {
-  /** Whether the change is undone except for `items`, which the undo left unchanged. */
   readonly isRest: boolean;
 }
 
 /** Returns changes that are not undone, oldest first. Redoing a change makes it available for undo again. */
 export function openChanges(all: readonly Checkpoint[]): OpenChange[] {
-  /** Maps the id of a change to the items that each of its undos left unchanged, the newest undo last. */
   const left = new Map<string, (readonly string[])[]>();
   const byId = new Map(all.map((one) => [one.id, one]));
   for (const { change, of, kept = [] } of all) {

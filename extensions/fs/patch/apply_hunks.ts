@@ -86,7 +86,6 @@ function replaced(
   });
 }
 
-/** Returns a line without its ending and a byte order mark, and with U+FFFD for invalid bytes. */
 function bare(line: string): string {
   return plain(line).replace(/^\uFEFF/, "").toWellFormed();
 }

@@ -1,6 +1,5 @@
 import { normalize } from "node:path/posix";
 
-/** Adjacent lines of the old text, and their replacement. */
 export interface PatchHunk {
   /** The 1-based line in the old text; null if the patch does not contain it. */
   readonly line: number | null;
@@ -15,16 +14,13 @@ export interface PatchHunk {
 }
 
 export interface PatchPart {
-  /** The old path; null for a new file. */
   readonly from: string | null;
-  /** The new path; null for a removed file. */
   readonly to: string | null;
   readonly hunks: readonly PatchHunk[];
   /** The mode that the patch sets: 0o100644 or 0o100755. */
   readonly mode: number | null;
   /** Whether the part concerns a symbolic link, whose text is its target. */
   readonly isLink: boolean;
-  /** Whether the file `from` remains. */
   readonly isCopy: boolean;
   /** Whether the file is removed with any content. */
   readonly isWhole: boolean;
@@ -79,7 +75,6 @@ class PatchReader {
   readonly #isFile: IsFile;
   readonly #parts: PatchPart[] = [];
   #at = 0;
-  /** The file whose lines are being read. */
   #head: FileHead | null = null;
   #hunks: PatchHunk[] = [];
   #isOver = false;
@@ -391,7 +386,6 @@ const PREFIXES = new Set([
   "w/ c/",
   "w/ o/",
 ]);
-/** The keys are in the order in which git prints them. */
 const EXTENDED = {
   "old mode": /^\d{6}$/,
   "new mode": /^\d{6}$/,
@@ -452,7 +446,6 @@ class FileHead {
     else this.#names = { from: from && withoutFolder(from), to: to && withoutFolder(to) };
   }
 
-  /** Returns the change that the patch makes to the file. Throws Error if necessary lines are missing. */
   part(hunks: readonly PatchHunk[]): PatchPart {
     const { from, to, isCopy } = this.#places();
     const mode = this.#mode();
@@ -527,7 +520,6 @@ function isExtended(key: string): key is Extended {
   return key in EXTENDED;
 }
 
-/** Returns the name that both sides of `a/x b/x` have. */
 function sameName(line: string): { readonly name: string; readonly hasPrefix: boolean } | null {
   const found = halves(line).map(([left, right]) => {
     if (left === right) return { name: left, hasPrefix: false };
@@ -550,7 +542,6 @@ function withoutFolder(name: string): string {
   return name.replace(/^[^/]*\/(?=.)/, "");
 }
 
-/** Returns the name in `a/src/x.ts<TAB>2026-…`, as git quotes it, or null for `/dev/null`. */
 function nameIn(text: string, { hasTime = true }: { readonly hasTime?: boolean } = {}): string | null {
   const plain = text.replace(/\r$/, "");
   const end = hasTime ? plain.indexOf("\t") : -1;
@@ -584,7 +575,6 @@ function unquoted(text: string): string {
   }
 }
 
-/** Returns names without the prefixes that most programs write. */
 function namePair(from: string | null, to: string | null, isFile: IsFile) {
   const prefixes = [from, to].map((name) => name?.slice(0, 2) ?? "");
   if (from !== null && to !== null && PREFIXES.has(prefixes.join(" ")) && !(from === to)) {

@@ -4,7 +4,6 @@ import { withStraysOf } from "../text_format.ts";
 export interface TextReplacement {
   readonly old: string;
   readonly new: string;
-  /** Whether to replace every occurrence; otherwise exactly one must exist. */
   readonly all?: boolean | undefined;
 }
 
@@ -53,7 +52,6 @@ export async function replaceText(
   return parts.join("") + whole.slice(done);
 }
 
-/** Returns new lines for a part of a line, with the ending of that line, or else the ending of the line before. */
 function withEndsOf(text: string, at: number, lines: string): string {
   const next = text.indexOf("\n", at);
   const end = next < 0 ? text.lastIndexOf("\n", at) : next;

@@ -44,7 +44,6 @@ function haveManyLines(texts: readonly string[]): boolean {
   return false;
 }
 
-/** Counts the lines of the changed region, from the first line that differs to the last one. */
 function regionCounts(before: string, after: string): string {
   const shorter = Math.min(before.length, after.length);
   let head = 0;

@@ -83,7 +83,6 @@ const CALLBACK = /(?:=>\s*[{(]?|\bfunction\b.{0,200}\{|\bdo(?:\s*\|[^|]{0,200}\|
 /** Matches a use of a type: `struct point *nearest(…)` defines no struct. */
 const USES_TYPE =
   /^\s*(?:(?:static|const|extern|inline)\s+)*(?:struct|enum|union)\s+\w+\s*(?:\*|\s[A-Za-z_]\w*\s*[(;=,[])/;
-/** Matches lines above a definition that belong to it. */
 const ABOVE =
   /^\s*(?:@|#\[|\/\/|\/?\*|--|;;|template\s*<|\[[\w.]+(?:\(.*\))?\]\s*$|#(?!\s*(?:define|undef|include|if|ifdef|ifndef|endif|else|elif|pragma)\b)(?![\w$]+\s*[=;(:]))/;
 /** Matches lines that continue a definition at the depth of its first line. */
@@ -95,7 +94,6 @@ const MAX_WORK = 20_000_000;
 
 class SourceLines {
   readonly #lines: readonly string[];
-  /** The lines without strings and comments. */
   readonly #code: readonly string[];
   readonly #inside: readonly boolean[];
   readonly #hasEnd: boolean;
@@ -115,7 +113,6 @@ class SourceLines {
     return this.#lines.slice(from - 1, to).join("\n").replace(/\r$/, "");
   }
 
-  /** Returns definitions of a name, or of `Owner.name`, the best first. */
   named(name: string): readonly Span[] {
     const parts = name.trim().replace(/\(\)$/, "").split(/\.|::|#|:/).filter((part) => part !== "");
     const own = parts.at(-1) ?? "", owner = parts.at(-2);
@@ -186,7 +183,6 @@ class SourceLines {
     return /\)\s*[;,]?\s*$/.test(this.#code[to - 1] ?? "");
   }
 
-  /** Returns whether the line declares a function without a body, as in a header. A type then precedes the name. */
   #isDeclared(line: number): boolean {
     return /^\s*(?:[\w$<>\[\],.&*?:~]+\s+){1,8}[*&]{0,3}[\w$]+\s*\([^=]*\)[^={]*;\s*$/.test(this.#code[line] ?? "");
   }
@@ -262,7 +258,6 @@ const HASH_COMMENTS =
 const DASH_COMMENTS = /\.(?:lua|hs|sql|adb|elm|vhdl?)$/i;
 const TEMPLATES = /\.(?:[cm]?[jt]sx?|vue|svelte)$/i;
 
-/** Matches the beginning of a text, a comment or a pattern. */
 function textsIn(path: string): RegExp {
   const hash = HASH_COMMENTS.test(path), dash = DASH_COMMENTS.test(path);
   const parts = [
@@ -290,7 +285,6 @@ function withoutText(text: string, path: string): { readonly code: string[]; rea
   return { code: code.map((line) => line.replaceAll(INSIDE, "").replace(/\r$/, "")), inside };
 }
 
-/** Replaces each string and pattern by a quote, and each comment by a blank. */
 class Masked {
   readonly #text: string;
   readonly #texts: RegExp;

@@ -11,7 +11,6 @@ export interface ReadFileOptions {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
   readonly numbers?: boolean | undefined;
-  /** Overrides the encoding that was detected. */
   readonly encoding?: string | undefined;
 }
 
@@ -66,7 +65,6 @@ async function linesOf(context: FsContext, file: OpenFile, range: LineRange): Pr
   return textOf(context, await readLines(file, range), { place, action: "read", encoding });
 }
 
-/** Returns a range of lines in an encoding whose line feed is two bytes. */
 async function readWideLines(
   file: OpenFile,
   { from, to, place, signal }: LineRange,
@@ -189,7 +187,6 @@ type ReadEntry = { readonly path: string; readonly text: string } | {
 };
 
 const MAX_FILES = 5_000;
-/** The limit of all texts together, in characters. */
 const MAX_TOTAL = 16 * 1024 * 1024;
 
 /** Reads many files in one call. A file that cannot be read has the reason instead of its text. */

@@ -7,7 +7,6 @@ export interface ReadLinesOptions {
   /** The byte at which the piece begins: 0, or the `next` of the previous piece. */
   readonly at?: number | undefined;
   readonly count?: number | undefined;
-  /** Overrides the encoding that was detected. */
   readonly encoding?: string | undefined;
 }
 

@@ -54,7 +54,6 @@ interface Text {
   readonly place: Pick<WorkspacePath, "path" | "real">;
   readonly action: string;
   readonly encoding?: string | undefined;
-  /** The size of the whole file, if the bytes are only a part of it. */
   readonly size?: number;
 }
 
@@ -82,7 +81,6 @@ export function textOf(
   return decoded;
 }
 
-/** Returns the encoding in which this conversation read a file, if the file is unchanged. */
 export function knownEncoding(context: FsContext, { real }: Pick<WorkspacePath, "real">): string | undefined {
   return context.ledger.find(context.conversationId, `${context.root}/${real}`)?.encoding ?? undefined;
 }

@@ -11,7 +11,6 @@ export interface HitTaker {
   readonly full: boolean;
   /** Adds a hit. Returns false once no more are needed. */
   add(hit: Hit): boolean;
-  /** Counts further hits of a file, without their lines. */
   count(path: string, hits: number): void;
 }
 
@@ -117,7 +116,6 @@ export class FileSearcher implements Disposable {
 type ScanOutcome = "searched" | "binary" | "unreadable";
 
 interface ScanOptions {
-  /** A buffer of `PIECE_BYTES` and one more, reused for each file. */
   readonly buffer: Uint8Array<ArrayBuffer>;
   readonly pace: Pace;
   /** Receives text that is cut at line endings; the last text may be empty. Returns false once it needs no more. */
@@ -211,7 +209,6 @@ class SearchWorkerLink implements Disposable {
   readonly #signal: AbortSignal | undefined;
   readonly #waiting: Waiting[] = [];
   readonly #stop = (): void => this.#fail(this.#signal?.reason);
-  /** The reason why the worker ended; null while it is running. */
   #ended: { readonly reason: unknown } | null = null;
 
   constructor(signal: AbortSignal | undefined) {

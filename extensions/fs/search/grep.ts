@@ -14,7 +14,6 @@ export interface GrepOptions extends MatchOptions {
   /** A pattern without `/` is matched against the name. */
   readonly glob?: string | readonly string[] | undefined;
   readonly context?: number | undefined;
-  /** The number of hits after which the search stops. */
   readonly limit?: number | undefined;
   readonly all?: boolean | undefined;
 }
@@ -88,7 +87,6 @@ async function searchFile(
 interface Candidate {
   readonly path: string;
   readonly real: string;
-  /** Whether the caller named this file itself. */
   readonly named: boolean;
 }
 
@@ -196,7 +194,6 @@ function globOf(workspace: Workspace, glob: string | readonly string[]): GlobMat
 }
 
 const DEFAULT_HITS = 500;
-/** The limit of the text of all hits together, in characters. */
 const MAX_CHARS = 16 * 1024 * 1024;
 
 class HitTally {

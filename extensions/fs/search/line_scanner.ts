@@ -4,7 +4,6 @@ import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
 export interface Hit {
   readonly path: string;
   readonly line: number;
-  /** Up to 500 characters of the line, around the match. */
   readonly text: string;
   /** The field is present if the line is longer than `text`. */
   readonly cut?: true;
@@ -22,7 +21,6 @@ interface ScanOptions {
 
 /** Longer lines are searched in parts of this size, since the time of one search grows with the length. */
 const PART = 16 * 1024;
-/** This much text is checked at once for the absence of hits. */
 const CHECKED = 64 * 1024;
 const MAX_CHARS = 500;
 const LEAD = 120;
@@ -31,7 +29,6 @@ const LEAD = 120;
 export class LineScanner {
   readonly #options: ScanOptions;
   #line = 0;
-  /** Whether part of the next line was searched, and whether it had a hit. */
   #inLine = false;
   #hitInLine = false;
   #before: string[] = [];
@@ -118,7 +115,6 @@ export class LineScanner {
   }
 }
 
-/** Returns a bounded part of a line, starting slightly before the match. */
 function clip(line: string, start: number): string {
   if (line.length <= MAX_CHARS) return line;
   const from = start < MAX_CHARS - LEAD ? 0 : start - LEAD;
@@ -139,7 +135,6 @@ const MAX_PATTERN = 2_000;
 const MAX_PROGRAM = 2_000;
 /** With at most this many states, 64 KB take a few milliseconds at worst. */
 const LIGHT_PROGRAM = 24;
-/** The limit for the engine's text search, which at worst takes the product of the two lengths. */
 const LIGHT_TEXT = 64;
 const BEYOND = /\(\?<?[=!]|\\[1-9]|\\k</;
 const PLAIN = /^[\w\s"'`/:;,=<>@#%&!~-]+$/;
@@ -223,7 +218,7 @@ function neededTexts(pattern: string): readonly string[] {
       end();
       at++;
       if (/[pPx]/.test(pattern[at] ?? "") && pattern[at + 1] === "{") at = pattern.indexOf("}", at);
-      else if (/[pPx\d]/.test(pattern[at] ?? "")) return []; // More characters belong to the escape.
+      else if (/[pPx\d]/.test(pattern[at] ?? "")) return [];
     } else if (char === "[") {
       end();
       at = endOfClass(pattern, at);
@@ -244,7 +239,7 @@ function neededTexts(pattern: string): readonly string[] {
       end();
     } else if (depth > 0) end();
     else run += char;
-    if (at < 0) return []; // The bracket is not closed.
+    if (at < 0) return [];
   }
   end();
   found.push(best);

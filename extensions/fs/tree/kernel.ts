@@ -168,7 +168,6 @@ export class Kernel {
     }
   }
 
-  /** Opens a path below a folder. Throws FilesystemLoop for a link. */
   open(folder: number, path: string, { flags, mode = 0 }: { readonly flags: number; readonly mode?: number }): number {
     return this.#open(folder, path, { flags, mode, resolve: BENEATH });
   }
@@ -281,13 +280,11 @@ export class Kernel {
     return count < 0 ? null : into.subarray(0, count);
   }
 
-  /** Returns false if that is not permitted. */
   setAttribute(descriptor: number, name: string, value: Bytes): boolean {
     const { fsetxattr } = this.#calls;
     return this.#symbols.fsetxattr(fsetxattr, descriptor, terminated(name), value, value.length, 0) === 0;
   }
 
-  /** Returns whether names can be created and removed in a folder. */
   mayWriteIn(folder: number): boolean {
     return this.#symbols.mode(this.#calls.faccessat, folder, terminated("."), W_OK_AND_X_OK) === 0;
   }
@@ -309,7 +306,6 @@ export class Kernel {
     this.#check(this.#symbols.numbers(this.#calls.fchmod, descriptor, mode, 0), "fchmod", "");
   }
 
-  /** Returns false if that is not permitted. */
   setOwner(descriptor: number, { uid, gid }: { readonly uid: number; readonly gid: number }): boolean {
     return this.#symbols.numbers(this.#calls.fchown, descriptor, uid, gid) === 0;
   }
@@ -334,7 +330,6 @@ export class Kernel {
     return this.#symbols.mode(this.#calls.inotify_add_watch, events, terminated(path), mask);
   }
 
-  /** Returns the number of bytes; 0 if no event is waiting. */
   readEvents(events: number, bytes: Bytes): number {
     return Math.max(0, this.#symbols.buffered(this.#calls.read, events, bytes, bytes.length));
   }

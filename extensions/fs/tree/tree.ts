@@ -35,7 +35,6 @@ export class FolderTooLarge extends RangeError {
 
 export interface OpenFile extends Disposable {
   readonly facts: Facts;
-  /** Returns the number of bytes read; 0 at the end. */
   read(into: Uint8Array<ArrayBuffer>): number;
   seek(to: number): void;
   /** Returns undefined if the file has no attributes that a new file could get. */

@@ -13,7 +13,6 @@ export class GlobMatcher {
   readonly #wanted: readonly (readonly GlobSegment[])[];
   readonly #unwanted: readonly (readonly GlobSegment[])[];
   readonly start: string;
-  /** The number of levels below `start` that can contain a match. */
   readonly depth: number;
   /** The path from the root of the repository to the workspace, if patterns lead out of the workspace. They are then
    * matched from the root of the repository. */

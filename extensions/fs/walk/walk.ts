@@ -16,7 +16,6 @@ interface WalkOptions {
   readonly tree: Tree;
   /** A folder below the root, relative, without links; "." for the root. */
   readonly start: string;
-  /** The caller's name for the folder, if it differs. */
   readonly named?: string;
   readonly all: boolean;
   readonly depth: number;
@@ -112,7 +111,6 @@ export function sizeAt(tree: Tree, path: string): number {
   }
 }
 
-/** Returns the text of a small regular file; null if it is missing or larger. */
 function readSmall(tree: Tree, path: string, { most }: { readonly most: number }): string | null {
   try {
     using file = tree.open(path);
@@ -178,7 +176,6 @@ export class IgnoreRules {
 interface Rule {
   readonly not: boolean;
   readonly foldersOnly: boolean;
-  /** The literal name, if the rule matches only names and has no wildcard. */
   readonly name: string | null;
   readonly segments: readonly GlobSegment[];
 }
@@ -252,7 +249,6 @@ function excludesFile(config: string, home: string): string | null {
   return found ? found.value.replace(/^~(?=\/)/, home) : null;
 }
 
-/** Reads a file of the user, outside of any workspace. */
 function readText(path: string): string {
   try {
     const info = Deno.statSync(path);

@@ -71,7 +71,6 @@ export class FileWatch {
     return report.files === 0 ? null : report;
   }
 
-  /** Records the present state of items that Vis itself has changed. */
   accept(items: readonly ChangeItem[]): void {
     for (const { path, after } of items) {
       const stamp = this.#look.accept(path);
@@ -90,7 +89,6 @@ export class FileWatch {
     }
   }
 
-  /** Keeps the contents that git cannot restore. */
   async #copy(context: FsContext, found: readonly Difference[]): Promise<void> {
     const pace = new Pace();
     for (const { path, after } of found) {
@@ -268,7 +266,6 @@ function lookAt(tree: Tree, path: string) {
   }
 }
 
-/** Reports each file to the query, with a diff if there is room. */
 async function tell({ changedFile, secrets }: FsContext, changed: readonly Changed[]): Promise<void> {
   if (!changedFile) return;
   const sources = new Set(changed.map(({ from }) => from));

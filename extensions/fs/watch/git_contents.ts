@@ -135,7 +135,6 @@ interface Repository {
   readonly prefix: string;
 }
 
-/** Returns null if `top` is not the root of a repository. */
 async function repositoryAt(top: string, workspace: string): Promise<Repository | null> {
   const gitDir = await gitFolderOf(top).catch(() => null);
   const commonDir = gitDir === null ? null : await commonFolderOf(gitDir).catch(() => null);
@@ -160,7 +159,6 @@ function filesOf(
   return found;
 }
 
-/** Parses the output of `git cat-file --batch` into contents by hash. */
 function objectsIn(output: Uint8Array<ArrayBuffer>): ReadonlyMap<string, Uint8Array<ArrayBuffer>> {
   const found = new Map<string, Uint8Array<ArrayBuffer>>(), decoder = new TextDecoder("latin1");
   for (let at = 0; at < output.length;) {

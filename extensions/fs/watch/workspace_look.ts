@@ -23,7 +23,6 @@ export interface Difference {
 }
 
 interface Seen {
-  /** The rules of the folder above, and with its own. */
   readonly above: IgnoreRules;
   readonly rules: IgnoreRules;
   readonly names: readonly string[];
@@ -43,10 +42,8 @@ export class WorkspaceLook {
   readonly #tree: Tree;
   readonly #top: IgnoreRules;
   #folders: ReadonlyMap<string, Seen> | null = null;
-  /** The entries that Vis itself has made since the last look. */
   readonly #accepted = new Map<string, Stamp | null>();
   readonly #root: string;
-  /** The first folder, which contains all others. */
   readonly #start: string;
   readonly #eventsFrom: number;
   #events: FolderEvents | null = null;
@@ -227,7 +224,7 @@ class FolderEvents {
     if (this.#at === null || this.#watches.has(folder)) return;
     const path = folder === "" ? this.#root : `${this.#root}/${folder}`;
     const watch = this.#kernel?.watch(this.#at, path, WATCHED) ?? -1;
-    if (watch < 0) return; // The system has no more watches.
+    if (watch < 0) return;
     const before = this.#folders.get(watch);
     if (before !== undefined) this.#watches.delete(before);
     this.#folders.set(watch, folder);

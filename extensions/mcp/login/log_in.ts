@@ -98,7 +98,6 @@ async function logIn(url: string, { print, ask }: Person): Promise<Login> {
   return { url, authorizationServer, metadata, ...resource, client, tokens };
 }
 
-/** Returns the authorization server that the server names, and the scopes to request. */
 async function discovered(url: string) {
   const fetchFn = loginFetch(url);
   const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
@@ -163,7 +162,6 @@ function codeOf(answer: URLSearchParams): { readonly authorizationCode: string; 
 
 interface RedirectListener extends AsyncDisposable {
   readonly address: string;
-  /** Resolves with the parameters of the first request with the right state. */
   readonly answer: Promise<URLSearchParams>;
 }
 

@@ -49,7 +49,7 @@ export class ServerLogin implements AuthProvider {
     await logins.exclusive(async (write) => {
       const login = await logins.get(this.#name, this.#url);
       if (!login) throw this.#needed("the server wants a login");
-      if (login.tokens.access_token !== refused) return; // Another caller has renewed it.
+      if (login.tokens.access_token !== refused) return;
       await write(this.#name, this.#kept(await this.#renewed(login)));
     });
   }
@@ -226,13 +226,11 @@ export class LoginError extends Error {
   override readonly name = "LoginError";
 }
 
-/** Explains to the user how to log in to a server, or how to set a token. */
 export function loginAdvice(name: string): string {
   return `run vis mcp login ${name}; or keep a token with vis auth login ${name}, and add the header ` +
     `"Authorization: Bearer \${auth:${name}}"`;
 }
 
-/** Returns whether the settings of a server define how its requests are authorized. */
 export function isSigned(headers: Readonly<Record<string, string>>): boolean {
   return Object.keys(headers).some((key) => key.toLowerCase() === "authorization");
 }

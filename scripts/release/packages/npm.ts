@@ -15,7 +15,6 @@ const PLATFORMS: Readonly<Record<string, { readonly os: string; readonly cpu: st
 export interface NpmParts extends ArchiveOptions {
   readonly version: string;
   readonly programs: readonly { readonly target: string; readonly program: Uint8Array }[];
-  /** README.md, LICENSE and third-party licences, by name. */
   readonly docs: Readonly<Record<string, Uint8Array>>;
   readonly launcher: string;
 }

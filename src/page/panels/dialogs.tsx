@@ -24,7 +24,6 @@ export async function view(title: string, make: () => ComponentChildren | Promis
 interface Viewed {
   readonly title: string;
   readonly busy: boolean;
-  /** The content; null while it loads. */
   readonly content: ComponentChildren;
   readonly fault: string;
   /** The number of views so far, so that a view that loads late does not replace a newer one. */

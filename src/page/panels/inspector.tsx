@@ -10,7 +10,6 @@ import { view } from "./dialogs.tsx";
 
 type StepBy = (by: number) => void;
 
-/** Shows everything about one iteration: the sent messages, the reply, its use and its context. */
 export async function inspect(turn: Turn, number: number): Promise<void> {
   const query = inApi("conversations", turn.conversation, "queries", turn.queryId ?? "");
   const stepBy: StepBy = (by) => {

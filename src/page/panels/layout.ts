@@ -4,7 +4,6 @@ const WIDTH = 176;
 const HEIGHT = 44;
 const GAP_X = 32;
 const GAP_Y = 56;
-/** The width reserved for an edge that passes through a row. */
 const PASS = 16;
 /** More edges passing through rows would push everything apart. */
 const MAX_PASSES = 120;
@@ -22,7 +21,6 @@ interface Cell<T> extends Named {
   readonly node: T | null;
 }
 
-/** An edge with the names on its way. */
 interface Tie {
   readonly stops: readonly string[];
 }

@@ -6,14 +6,12 @@ interface ButtonProps extends Omit<ButtonHTMLAttributes, "onClick" | "label"> {
   readonly children: ComponentChildren;
 }
 
-/** A button outside of any form. */
 export function Button({ run, children, ...given }: ButtonProps): JSX.Element {
   return <button type="button" {...given} onClick={() => void run()}>{children}</button>;
 }
 
 const SHOWN_MS = 1500;
 
-/** Copies a text to the clipboard. `text` returns it on click. */
 export function CopyButton(
   { text, ...given }: { readonly text: () => string; readonly class: string; readonly "aria-label"?: string },
 ): JSX.Element {

@@ -86,7 +86,6 @@ export function endOfText(text: string): string {
 const SIGNS = { added: "+", removed: "−", same: "" } as const;
 const SHOWN_LINES = 40;
 
-/** Shows a unified diff by file: counts, lines with numbers, and the changed words. */
 export function DiffView({ text }: { readonly text: string }): JSX.Element {
   const files = useMemo(() => readDiff(text), [text]);
   return <>{files.map((file, at) => <FileChange key={at} file={file} />)}</>;

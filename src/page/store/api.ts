@@ -36,7 +36,6 @@ export class Refused extends Error {
   }
 }
 
-/** Returns whether the server has no such resource. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Refused && error.status === 404;
 }
@@ -195,7 +194,6 @@ function eventOf(part: string, seen: Seen): readonly QueryEvent[] {
   return [event];
 }
 
-/** The types of the API for the page, inferred from the schemas of the server. */
 export type ApiConversationList = z.infer<typeof schema.ConversationListSchema>;
 
 export type ApiListedConversation = ApiConversationList["items"][number];
@@ -247,7 +245,6 @@ type Ending =
   | "ms"
   | "noAnswer";
 
-/** The end of a query, from its row or from its last event. */
 export interface TurnEnd extends Readonly<Pick<QueryRow, Ending>> {
   readonly usage: Pick<Usage, "input" | "output" | "estimated">;
   readonly notes: readonly string[];

@@ -9,7 +9,6 @@ const MAX_CHARS = 30_000;
 type Tree = readonly MarkdownBlock[];
 
 interface Drawn {
-  /** The trees of the finished parts, each of which was read once. */
   readonly finished: readonly Tree[];
   readonly rest: Tree;
 }
@@ -23,9 +22,7 @@ export class DraftAnswer {
   readonly drawn = signal<Drawn | null>(null);
   readonly #parse: (texts: readonly string[]) => Promise<readonly Tree[]>;
   readonly #pause: () => Promise<void>;
-  /** `drawn` shows this text. */
   #read = "";
-  /** The number of characters of its finished parts. */
   #finished = 0;
   #follows = false;
 

@@ -119,7 +119,6 @@ export const conversationList = { items, next, isOpen, load: loadList, more, sho
 
 const others = new BroadcastChannel("vis");
 
-/** Informs other tabs that a conversation has changed, is new or was deleted. */
 export function tellTabs(): void {
   others.postMessage({ changed: true });
 }
@@ -128,7 +127,6 @@ export function onTabs(changed: () => void): void {
   others.addEventListener("message", changed);
 }
 
-/** Other components focus, scroll or open these elements. */
 export const elements = {
   actions: createRef<HTMLDetailsElement>(),
   ask: createRef<HTMLDialogElement>(),

@@ -31,7 +31,6 @@ class Thread {
   readonly title = signal("New conversation");
   readonly shows = signal<"nothing" | "loading" | "fault" | "turns">("nothing");
   readonly turns = signal<readonly Turn[]>([]);
-  /** The number of earlier requests that are not shown. */
   readonly earlier = signal(0);
   readonly running = signal(false);
   /** Scrolls the view of the thread. It is set while the view is drawn. */
@@ -40,10 +39,8 @@ class Thread {
   #shown = new AbortController();
   #newest: string | null = null;
   #branch: string | null = null;
-  /** The open conversation as the list showed it at the last look. */
   #listed = "";
 
-  /** Follows changes by other tabs and programs. */
   listen(): void {
     const look = () => void guarded(() => this.#changedElsewhere());
     onTabs(look);
@@ -156,7 +153,6 @@ class Thread {
     if (id !== null) await request(inApi("conversations", id, "cancel"), { method: "POST" });
   }
 
-  /** Makes a branch that continues from a query, or from one of its steps. */
   async fork({ queryId }: Turn, iteration?: number): Promise<void> {
     const body = { queryId, ...(iteration === undefined ? {} : { iteration }) };
     const made = await json<ApiConversation>(this.#path("fork"), { method: "POST", body });
@@ -198,7 +194,6 @@ class Thread {
     await request(inApi("conversations", conversation, "approvals", id), { method: "POST", body });
   }
 
-  /** Returns whether no request is running and no answer is being read. */
   #isSettled(): boolean {
     return !this.running.value || this.turns.value.at(-1)?.running.value === true;
   }
@@ -211,7 +206,6 @@ class Thread {
     void guarded(() => conversationList.load());
   }
 
-  /** Empties the page, and returns the controller of the next content. */
   #forget(shows: "nothing" | "loading"): AbortController {
     batch(() => {
       this.turns.value = [];
@@ -251,7 +245,7 @@ class Thread {
     const shown = this.#shown;
     const made = await json<ApiConversation>(inApi("conversations"), { method: "POST", body });
     this.#changed();
-    if (shown !== this.#shown) return made.conversationId; // Other content was opened meanwhile.
+    if (shown !== this.#shown) return made.conversationId;
     this.id.value = made.conversationId;
     this.shows.value = "turns";
     history.pushState(null, "", `#c=${made.conversationId}`);
@@ -373,7 +367,6 @@ async function look(conversation: string): Promise<void> {
 
 type Undone = Pick<UndoPreview, "files" | "kept">;
 
-/** Undoes the changes. Resolves with the restored files, and the kept ones. */
 async function undo(conversation: string, { changes }: UndoPreview): Promise<Undone> {
   return await change(conversation, { changes: changes.map(({ id }) => id) });
 }

@@ -15,7 +15,6 @@ const made = { count: 0 };
 
 interface SentMeanwhile {
   readonly text: string;
-  /** The step that read the message; null until a step has. */
   readonly step: number | null;
 }
 
@@ -31,21 +30,16 @@ export class Turn {
   /** The messages in the order in which they were sent. */
   readonly steered = signal<readonly SentMeanwhile[]>([]);
   readonly question = signal<ApprovalQuestion | null>(null);
-  /** The list of tasks that the model keeps while it works. */
   readonly plan = signal<readonly PlanItem[]>([]);
   readonly draft = new DraftAnswer(async (texts) => {
     return (await json<ApiMarkdown>(inApi("markdown"), { method: "POST", body: { texts } })).trees;
   });
   /** False while the model writes the answer, which may still be refused. */
   readonly isAccepted = signal(false);
-  /** The end; null while the query runs. */
   readonly end = signal<TurnEnd | null>(null);
-  /** The steps that are on the server. */
   readonly boxes = signal<readonly StepBox[]>([]);
-  /** The steps that arrived as events. */
   readonly live = signal<readonly LiveStep[]>([]);
   readonly key = made.count++;
-  /** The element of the turn; null unless it is drawn. */
   node: HTMLElement | null = null;
   #progress = new QueryProgress();
   #clock: ReturnType<typeof setInterval> | undefined;
@@ -66,7 +60,6 @@ export class Turn {
     return turn;
   }
 
-  /** Begins the turn. `at` is its start. */
   begin(at: number): void {
     this.running.value = true;
     this.open.value = true;
@@ -189,10 +182,8 @@ export interface ShownStep {
   readonly thinking: string;
   readonly blocks: readonly {
     readonly code: string;
-    /** False while the model is writing the step. */
     readonly whole: boolean;
     readonly result: BlockResult | null;
-    /** The last lines that the running call printed; "" if it printed none. */
     readonly printing: string;
     readonly tally: BlockTally;
     readonly diffs: readonly string[];
@@ -290,7 +281,6 @@ export class StepBox {
     await (this.#filling ??= this.#fetch());
   }
 
-  /** Forgets the steps, which were drawn `height` pixels high. */
   leave(height: number): void {
     if (this.#filling === null) return;
     this.#filling = null;

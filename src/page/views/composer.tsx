@@ -167,7 +167,6 @@ const IMAGE_TYPES = "image/png,image/jpeg,image/gif,image/webp";
 
 interface AttachedImage {
   readonly name: string;
-  /** The image as a data URL. */
   readonly url: string;
 }
 
@@ -204,7 +203,6 @@ async function dataUrl(file: File): Promise<string> {
   return String(reader.result);
 }
 
-/** The limits of a request, each with its unit and the number of the API's units in it. */
 const LIMITS: readonly (readonly [LimitName, string, number])[] = [
   ["maxIterations", "Steps", 1],
   ["maxCostUsd", "US dollars", 1],

@@ -9,7 +9,6 @@ import { thread } from "../store/thread.ts";
 type Prompt = ApiPromptList["items"][number];
 
 interface Suggested {
-  /** The text that replaces the letters before the cursor. */
   readonly text: string;
   readonly detail: string;
 }
@@ -21,7 +20,6 @@ interface Shown {
   readonly from: number;
 }
 
-/** The suggestions; null without any. */
 const shown = signal<Shown | null>(null);
 /** The user's own prompts, read once for each typed name. */
 const opened: { prompts: Promise<readonly Prompt[]> | null } = { prompts: null };
@@ -64,7 +62,6 @@ async function suggestedFor(before: string): Promise<Omit<Shown, "at"> | null> {
   return { items: named.map((text) => ({ text: `${text} `, detail: "" })), from: before.length - letters.length - 1 };
 }
 
-/** Returns the workspace of the open conversation, or of the new one. */
 function place(more: Readonly<Record<string, string>> = {}): URLSearchParams {
   const [id, workspace] = [thread.id.value, chosenWorkspace()];
   const of = id !== null ? { conversation: id } : workspace !== null ? { workspace } : {};

@@ -106,7 +106,6 @@ const DRAWN_MS = 200;
 
 /** Keeps the end of a scrolling element in view while the user is there, and offers a way back to it. */
 class End {
-  /** Whether the end is too far away to be seen. */
   readonly away = signal(false);
   readonly node: HTMLElement;
   readonly #runs: () => boolean;
@@ -116,7 +115,6 @@ class End {
   /** The number of pixels below the visible part when `#top` was measured. */
   #rest = 0;
 
-  /** `runs` returns whether more content is expected. */
   constructor(node: HTMLElement, runs: () => boolean) {
     this.node = node;
     this.#runs = runs;

@@ -185,7 +185,6 @@ function isGood({ status, reason, noAnswer }: TurnEnd): boolean {
   return !noAnswer && (status === "done" || reason === "max_iterations" || reason === "error_budget");
 }
 
-/** Shows an approval of an extension. `answer` receives the decision and the reason. */
 function Question({ question, answer }: {
   readonly question: ApprovalQuestion;
   readonly answer: (given: ApprovalAnswer) => void;
@@ -446,7 +445,6 @@ function Block({ number, code, whole, result, printing, diffs, tally }: ShownSte
   );
 }
 
-/** Shows the results of the calls of a block, and the output of the failed calls. */
 function Calls({ tally: { text, output, failed, refused } }: { readonly tally: BlockTally }): JSX.Element {
   const [mark, word] = failed ? ["✗", "failed"] : refused ? ["–", "refused"] : ["✓", "succeeded"];
   return (

@@ -8,7 +8,7 @@ import type { CheckResult } from "../../../src/channels/channel.ts";
 import { Cancelled, ConfigError, UsageError } from "../../../src/domain/errors.ts";
 import { startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
 
-/** The walls are what sandbox_test.ts tests. This launcher starts no child, which ends those checks at once. */
+/** sandbox_test.ts tests the walls. This launcher starts no child, which ends those checks at once. */
 const OWN = { localServers: false, sandbox: { launcher: ["/bin/false"] } };
 
 interface Place {
@@ -16,7 +16,6 @@ interface Place {
   readonly workspace: string;
   write(path: string, text: string, mode?: number): Promise<void>;
   check(env?: Readonly<Record<string, string>>): Promise<Map<string, CheckResult>>;
-  /** What it says of settings that cannot be used, without the checks of the walls that follow. */
   fault(env?: Readonly<Record<string, string>>): Promise<CheckResult>;
 }
 

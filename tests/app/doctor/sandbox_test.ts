@@ -24,7 +24,7 @@ Deno.test("diagnoseSandbox() tests the sandbox of the settings and each wall", {
 Deno.test("diagnoseSandbox() tests them behind sandbox.launcher", { ignore }, async () => {
   const folder = await Deno.makeTempDir();
   try {
-    // One line for each child that went through it.
+    // Each child writes one line.
     const launcher = ["/bin/sh", "-c", `echo x >>${folder}/log; exec "$0" "$@"`];
     const [sandbox, ...walls] = await diagnoseSandbox(settings({ launcher }));
     assert.equal(sandbox?.state, "ok");

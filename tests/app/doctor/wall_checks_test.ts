@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { wallChecks } from "../../../src/app/doctor/walls.ts";
 import type { WallProbe } from "../../../src/sandbox/host/probe_walls.ts";
 
-/** What a system without walls of the kernel gives. */
 const PROBES: readonly WallProbe[] = (["realm", "permissions", "process", "kernel"] as const).map((wall, at) => ({
   wall,
   holds: at < 2,

@@ -1,5 +1,4 @@
-/** `deno task check` fails here where the types of `@vis/extension/testing` in a new folder are not those of its
- * source. */
+/** `deno task check` fails here if the types of `@vis/extension/testing` in a new folder differ from its source. */
 import type * as Source from "../../../src/extension/testing.ts";
 import type * as Types from "../../../docs/extend/vis-extension-testing.d.ts";
 

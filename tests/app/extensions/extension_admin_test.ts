@@ -95,12 +95,11 @@ Deno.test("check() reports failures, and runs no code of an untrusted project", 
     await assert.rejects(Deno.stat(mark), Deno.errors.NotFound);
   }));
 
-/** A module as JavaScript: the compiler of TypeScript, which takes two seconds, does not look at it. */
+/** Returns the module as JavaScript, so that TypeScript's compiler, which takes two seconds, does not check it. */
 function untyped(module: string): string {
   return module.replace(", type Extension }", " }").replace("spec: Extension", "spec").replaceAll("n: number", "n");
 }
 
-/** What `check` finds wrong in a folder. */
 async function faultsOf(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
   let faults: readonly string[] = [];
   await withFolder(async (folder) => {

@@ -54,7 +54,6 @@ Deno.test("extensionSource() accepts servers of a client without settings of its
     assert.match((await source.activate(view(folder))).blocks.join(), /MCP servers: hub\./);
   }));
 
-/** Functions of the shipped extensions in the locked profile, by alias. */
 async function locked(folder: string, writable: boolean) {
   const plain = await settingsIn(folder, { "vis.shell": { enabled: true } });
   const extensions = { ...plain.config.extensions, allow: [...Object.keys(shipped), "fresh"] };

@@ -5,7 +5,6 @@ import { withFolder } from "../../helpers/with_folder.ts";
 
 const hashOf = (bytes: Uint8Array) => `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
 
-/** A tar archive of one file, `package/vis.json`. */
 function archive(text: string): Uint8Array<ArrayBuffer> {
   const field = (value: string, length: number) => value.padEnd(length, "\0");
   const size = text.length.toString(8).padStart(11, "0");
@@ -13,7 +12,6 @@ function archive(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(field(head, 512) + field(text, 512) + "\0".repeat(1024));
 }
 
-/** A registry on loopback that answers `answer(path)`; `asked` are the paths. */
 async function withRegistry(
   answer: (path: string, address: string) => Response,
   work: (env: { readonly npm_config_registry: string }, asked: readonly string[]) => Promise<void>,
@@ -31,7 +29,6 @@ async function withRegistry(
   }
 }
 
-/** Facts of the package at any name, and `bytes` as its archive. */
 const serving = (bytes: Uint8Array<ArrayBuffer>, integrity = hashOf(bytes)) => (path: string, address: string) =>
   path.endsWith(".tgz")
     ? new Response(bytes)

@@ -3,7 +3,6 @@ import { EXTENSION_TYPES, typesHeading } from "../../../scripts/generate/extensi
 import { newExtension } from "../../../src/app/extensions/check_extensions.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
-/** What an editor with Deno's language server says about a file of the folder. */
 async function typeCheck(folder: string): Promise<{ readonly code: number; readonly stderr: string }> {
   const command = new Deno.Command(Deno.execPath(), {
     args: ["check", "--quiet", "mod.ts", "mod_test.ts"],

@@ -1,4 +1,3 @@
-/** A span as it arrives, its attributes as plain values. */
 export interface Arrived {
   readonly traceId: string;
   readonly spanId: string;
@@ -15,11 +14,10 @@ export interface Collector extends AsyncDisposable {
   readonly url: string;
   readonly spans: readonly Arrived[];
   readonly requests: readonly { readonly path: string; readonly headers: Headers; readonly body: string }[];
-  /** Attributes of the resource of the last request. */
   resource(): Readonly<Record<string, unknown>>;
 }
 
-/** What takes OTLP in JSON, in this process. `answer` gives the status of the n-th request (1-based). */
+/** Accepts OTLP in JSON. `answer` returns the status of the n-th request (1-based). */
 export function startCollector(answer: (n: number) => number = () => 200): Collector {
   const spans: Arrived[] = [];
   const requests: { path: string; headers: Headers; body: string }[] = [];

@@ -11,7 +11,6 @@ const version = { vis: "1.2.3", deno: "", v8: "", compiled: false, target: "" };
 const CALLER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const REQUEST = "a request that nobody else may read";
 
-/** Serves one query under an environment, and ends. */
 async function asked(
   env: Readonly<Record<string, string>>,
   replies: readonly string[],
@@ -34,7 +33,7 @@ async function asked(
     const { conversationId } = await (await post("/api/v1/conversations", { title: "t" })).json();
     const response = await post(`/api/v1/conversations/${conversationId}/messages`, { request: REQUEST });
     let { queryId } = await response.json();
-    // The last one in its place, and, as others follow it by then, in a branch of its own.
+    // The last query is run again in its place. When others follow it, it runs in a branch of its own.
     for (let time = 0; time < again; time++) {
       ({ queryId } = await (await post(`/api/v1/conversations/${conversationId}/retry`, { queryId })).json());
       await (await post(`/api/v1/conversations/${conversationId}/messages`, { request: "more" })).text();

@@ -24,7 +24,7 @@ async function choose({ kept = {}, addresses = [], ...rest }: Asked): Promise<Ch
   }
 }
 
-/** Provider, model and where the key is from, root first. */
+/** Returns the provider, the model and the source of the key, root first. */
 async function chosen(asked: Asked): Promise<unknown[]> {
   const { providers, model } = await choose(asked);
   const [root, ...others] = providers;
@@ -238,7 +238,6 @@ Deno.test("chooseProviders() reports a server without a model", async () => {
   assert.match(message, /^No provider is configured \(Ollama at http:\S+ has no model: load one\)/);
 });
 
-/** Settings of a workspace whose file names a model, over those of the user. */
 async function inWorkspace(
   model: string,
   { user = {}, env = {}, addresses = [] }: {
@@ -280,7 +279,7 @@ Deno.test("chooseProviders() takes the model of a workspace for a preference: wi
   assert.deepEqual([bare.root, bare.model], ["openai", "gpt-5.4"]);
   const both = await inWorkspace("anthropic/claude-sonnet-5", { user: own, env: { ...keys, ANTHROPIC_API_KEY: "a" } });
   assert.deepEqual(both, { root: "anthropic", model: "claude-sonnet-5", notes: [] });
-  // A new model of the user's own service is asked for; only that service knows whether it exists.
+  // Vis requests a new model of the user's own service, because only that service knows whether it exists.
   assert.equal((await inWorkspace("gpt-99", { user: own, env: keys })).model, "gpt-99");
   await assert.rejects(inWorkspace("anthropic/claude-sonnet-5", {}), {
     message: /Cannot use provider anthropic: it has no key/,

@@ -10,7 +10,6 @@ const model = { id: "claude-sonnet-5", cost: { input: 9, output: 19 }, limit: { 
 const CATALOG = JSON.stringify({ anthropic: { models: { "claude-sonnet-5": model } } });
 const NOW = Date.parse("2100-03-04T05:06:07Z");
 
-/** A home, and a catalogue on loopback that answers with `respond`. */
 async function withCatalog(
   respond: (request: Request) => Response | Promise<Response>,
   run: (

@@ -33,7 +33,7 @@ Deno.test("tryKey() sends a key to no other server than its provider's", () =>
       return [own.modelRequests, other.modelRequests];
     };
     assert.deepEqual(await asked(null), [1, 0]);
-    assert.deepEqual(await asked("own"), [1, 1]); // the base URL is the address of the provider that is named
+    assert.deepEqual(await asked("own"), [1, 1]); // The base URL is the address of the named provider.
     await Promise.all([own.close(), other.close()]);
   }));
 

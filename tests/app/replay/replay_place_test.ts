@@ -15,7 +15,6 @@ interface Rig {
   readonly home: string;
   readonly temporary: string;
   place(request?: Partial<ReplayRequest>, parts?: Partial<ReplayPlaceParts>): Promise<ReplayPlace>;
-  /** What stands in the temporary folder. */
   left(): Promise<readonly string[]>;
 }
 

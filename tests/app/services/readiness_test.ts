@@ -66,7 +66,7 @@ Deno.test("readiness() reports the fault of the open database's file, and that n
   });
   const fileFault = (): string => "";
   if (Deno.build.os === "linux") {
-    const database = "/sys/module/kernel/parameters/panic"; // nothing can be made beside it, not even by root
+    const database = "/sys/module/kernel/parameters/panic"; // Even root can create no file there.
     assert.match((await readiness({ database, fileFault, ...rest })()).file, /cannot be written: /);
   }
   const tryWrite = () => Promise.reject(Object.assign(new Error("x"), { code: "EROFS" }));

@@ -1,4 +1,4 @@
-/** Speaks the protocol as a sandbox child on a machine without the kernel wall does, and ends with its stdin. */
+/** Speaks the protocol as a sandbox child on a machine without the kernel's walls does, and ends with its stdin. */
 import { frameHead, readFrameSync } from "../../../src/sandbox/protocol.ts";
 
 readFrameSync((into) => Deno.stdin.readSync(into));

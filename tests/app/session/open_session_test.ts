@@ -39,7 +39,7 @@ Deno.test("openSession() asks for a provider before it creates a database", asyn
   await withFolder(async (folder) => {
     const parts = { env: { HOME: folder }, shipped: {} };
     await withFolder(async (home) => {
-      // A model server of the machine that runs the tests is not to be found.
+      // The test must not find a model server of the machine that runs it.
       await Deno.writeTextFile(join(home, "config.jsonc"), '{ "localServers": false }');
       const alone = { ...parts, env: { HOME: folder, VIS_HOME: home } };
       await assert.rejects(openSession({ cwd: folder }, alone), ConfigError);

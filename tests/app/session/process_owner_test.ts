@@ -62,7 +62,7 @@ Deno.test({
   name: "isAlive() is false for an ended process that nobody has waited for",
   ignore: !LINUX,
   fn: async () => {
-    // The shell starts a process that ends soon, becomes `sleep`, and never asks what became of it.
+    // The shell starts a process that ends soon, becomes `sleep`, and never waits for that process.
     const args = ["-c", "sleep 0.03 & echo $!; exec sleep 60"];
     const parent = new Deno.Command("sh", { args, stdin: "null", stdout: "piped", stderr: "null" }).spawn();
     const reader = parent.stdout.getReader();

@@ -23,7 +23,6 @@ interface Ran {
   readonly options: SpawnOptions;
 }
 
-/** One query with these changes, and the commands that ran for it. */
 async function query(
   hooks: Partial<Config["hooks"]>,
   { changes = [], ends = () => ({}) }: {

@@ -368,7 +368,7 @@ Deno.test("AppConfigAdmin sets, explains and unsets the settings of an added ext
     ) {
       await assert.rejects(action, /no extension has this name/);
     }
-    // One that is not added yet is named exactly.
+    // An extension that is not added yet is named exactly.
     await config.set('extensions.config["org.other"].url', { words: ["x"], ...own });
     assert.equal((await (await admin()).explain("extensions.config.org.other.url")).value, "x");
     await config.set("extensions.config.com.acme.issues", { words: ['{"limit":3}'], ...own });

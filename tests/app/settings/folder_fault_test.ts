@@ -26,7 +26,7 @@ Deno.test(
   },
 );
 
-const root = Deno.build.os === "windows" || Deno.uid() === 0; // whom no right of a file holds back
+const root = Deno.build.os === "windows" || Deno.uid() === 0; // File permissions do not restrict these users.
 
 Deno.test("folderFault() reports a folder that may not be written", { ignore: root }, async () => {
   const folder = await Deno.makeTempDir();

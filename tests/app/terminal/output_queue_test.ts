@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { OutputQueue } from "../../../src/app/terminal/deno_io.ts";
 
-/** A queue to places that take so many bytes at once, each time they are let. */
+/** Makes a queue to outputs that accept this many bytes at once, each time they are allowed to. */
 function rig({ atOnce = 1e9 }: { readonly atOnce?: number } = {}) {
   const written: string[] = [];
   const failed: string[] = [];

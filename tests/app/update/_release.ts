@@ -15,26 +15,20 @@ export const KEY: SigningKey = { id: Buffer.from("0011223344556677", "hex"), see
 export const OTHER_KEY: SigningKey = { ...KEY, seed: Buffer.alloc(32, 8) };
 
 export interface TestRelease {
-  /** Folder with the files of the release. */
   readonly folder: string;
   readonly url: string;
   readonly program: string;
   readonly found: FoundRelease[];
-  /** How requests are answered instead. */
+  /** Answers requests in place of the files. */
   answer: ((name: string) => Response | null) | null;
-  /** Signs a file again. */
   sign(name: string, key?: SigningKey): Promise<void>;
-  /** Changes the index and signs it again. */
   edit(change: (index: Index) => void): Promise<void>;
-  /** Updates version 1.2.0, or another `own` one. */
   run(
     request?: Partial<UpdateRequest> & {
       readonly own?: string;
-      /** The address and the key of the build. */
       readonly built?: { readonly from: string | null; readonly publicKey: string | null };
     },
   ): Promise<InstalledRelease | null>;
-  /** Files in the folder of the executable. */
   files(): readonly string[];
 }
 
@@ -43,7 +37,7 @@ interface Index {
   archives: { target: string; name: string; bytes: number; sha256: string }[];
 }
 
-/** A signed release 1.10.0 on loopback, and version 1.2.0 in a folder of its own; both are shell scripts. */
+/** Publishes a signed release 1.10.0 on loopback, with version 1.2.0 in a folder of its own. Both are shell scripts. */
 export async function withRelease(
   work: (release: TestRelease) => Promise<void>,
   { program = "#!/bin/sh\necho vis 1.10.0\n", version = "1.10.0" } = {},

@@ -10,7 +10,6 @@ import { KEY } from "./_release.ts";
 const TARGETS = ["x86_64-unknown-linux-gnu", "x86_64-pc-windows-msvc"];
 const PACKAGES = [{ name: "part", version: "1.2.3", licence: "MIT", texts: ["Permission is granted."] }];
 
-/** Runs `update()` of 1.2.0 with no settings. */
 async function updated(
   program: string,
   options: { from?: string; target?: string; check?: boolean; container?: boolean },

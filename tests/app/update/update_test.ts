@@ -6,7 +6,7 @@ import { collectGarbage } from "../../helpers/wires/collect_garbage.ts";
 import { KEY, OTHER_KEY, type TestRelease, withRelease } from "./_release.ts";
 
 const ARCHIVE = "vis-1.10.0-test.tar.gz";
-/** When so much was sent, the other end reads it. */
+/** After this many bytes, the other end must be reading them. */
 const MORE_THAN_BUFFERED = 32 << 20;
 const ignore = Deno.build.os === "windows";
 const minisign = !ignore && (await new Deno.Command("sh", { args: ["-c", "command -v minisign"] }).output()).success;
@@ -15,7 +15,7 @@ async function text(path: string): Promise<string> {
   return await Deno.readTextFile(path);
 }
 
-/** The update fails, and the folder of the executable is as it was. */
+/** Asserts that the update fails, and that the folder of the executable is unchanged. */
 async function refuses(
   release: TestRelease,
   error: new (...args: never[]) => Error,

@@ -1,19 +1,18 @@
 import { fileURLToPath } from "node:url";
 
-/** Where a linted file stands, from its path inside the repository. */
 export interface Place {
-  /** Path with "/" only, from the first folder that belongs to the project: "src/app.ts". */
+  /** The path with "/" only, from the first folder that belongs to the project: "src/app.ts". */
   readonly path: string;
-  /** True for `src/` and `extensions/`: the program itself. */
+  /** Whether the file belongs to the program: `src/` and `extensions/`. */
   readonly program: boolean;
-  /** True for tests, benchmarks and scripts: what is around the program. */
+  /** Whether the file is a test, a benchmark or a script. */
   readonly around: boolean;
 }
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const FOLDERS = /^(?:.*?\/)?((?:src|extensions|tests|scripts|bench)\/.*)$/;
 
-/** Outside the checkout (in tests of the rules) the first folder with a known name counts as the top. */
+/** Outside the checkout (in tests of the rules), the first folder with a known name counts as the root. */
 export function placeOf(context: Deno.lint.RuleContext): Place {
   const full = context.filename.replaceAll("\\", "/");
   const path = full.startsWith(ROOT) ? full.slice(ROOT.length) : FOLDERS.exec(full)?.[1] ?? full;

@@ -10,8 +10,8 @@ function* namesOf(pattern: Deno.lint.Node | null): Generator<Deno.lint.Identifie
   }
 }
 
-/** Names that we give are camelCase, PascalCase or CONSTANT_CASE. Keys of objects and types are not looked at, other
- * than the built-in rule does: they may be names of a wire format or a table. */
+/** Declared names are camelCase, PascalCase or CONSTANT_CASE. Unlike the built-in rule, this rule ignores keys of
+ * objects and types, because they may be names of a wire format or a table. */
 export const camelCase: Deno.lint.Rule = {
   create(context) {
     const check = (pattern: Deno.lint.Node | null): void => {

@@ -1,6 +1,6 @@
 import { placeOf } from "./_place.ts";
 
-/** The environment is read once, in `src/app.ts`; everyone else gets values. */
+/** `src/app.ts` reads the environment once, and all other code gets values. */
 export const envOnlyInApp: Deno.lint.Rule = {
   create(context) {
     const { path, around } = placeOf(context);

@@ -4,7 +4,7 @@ const CONTRACTION = /\w(n't|'(re|ve|ll|d|m))\b|\b(it|that|there|what|here|let|wh
 /** One word in lower case is a code or a probe, not a sentence. */
 const CODE = /^[a-z]+(_[a-z]+)*$/;
 
-/** The text of a message as far as it is known; an expression inside counts as a word with a capital. */
+/** Returns the text of a message as far as it is known. An expression inside counts as a word with a capital. */
 function textOf(node: Deno.lint.Node | undefined): string | undefined {
   if (node?.type === "Literal" && typeof node.value === "string") return node.value;
   if (node?.type === "TemplateLiteral") return node.quasis.map((part) => part.raw).join("X");
@@ -19,7 +19,7 @@ function faultsOf(text: string): string[] {
   ];
 }
 
-/** `new XError("Cannot <action>: <current value>")`: the first argument, wherever the error is made. */
+/** Checks the first argument of every error: `new XError("Cannot <action>: <current value>")`. */
 export const errorMessage: Deno.lint.Rule = {
   create(context) {
     if (placeOf(context).path.startsWith("tests/")) return {};

@@ -1,6 +1,6 @@
 import { placeOf } from "./_place.ts";
 
-/** Output belongs to the channels; an engine emits events and logs. */
+/** Output belongs to the channels. An engine emits events and logs. */
 export const noConsole: Deno.lint.Rule = {
   create(context) {
     const { path, around } = placeOf(context);

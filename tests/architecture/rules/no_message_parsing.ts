@@ -4,7 +4,7 @@ const READERS = /^(includes|match|matchAll|startsWith|endsWith|search|indexOf)$/
 const CHANGERS = /^(split|replace|replaceAll)$/;
 const WORDS = /^(message|stderr)$/, TOLD = /^(message|stderr|reason)$/;
 
-/** The words of an error: `error.message`, `messageOf(error)`, or a variable that is named for them. */
+/** Matches the words of an error: `error.message`, `messageOf(error)`, or a variable that is named after them. */
 function isWords(node: Deno.lint.Node | undefined, words: RegExp): boolean {
   if (node?.type === "MemberExpression") return node.property.type === "Identifier" && words.test(node.property.name);
   if (node?.type === "ChainExpression") return isWords(node.expression, words);
@@ -12,8 +12,8 @@ function isWords(node: Deno.lint.Node | undefined, words: RegExp): boolean {
   return node?.type === "Identifier" && words.test(node.name);
 }
 
-/** Errors are told apart by class and code. Where another program, SQLite or the runtime gives words only, the one
- * place that reads them says so in a `deno-lint-ignore` with its reason. */
+/** Class and code distinguish errors. If another program, SQLite or the runtime gives words only, one place reads them,
+ * with the reason in a `deno-lint-ignore`. */
 export const noMessageParsing: Deno.lint.Rule = {
   create(context) {
     if (!placeOf(context).program) return {};

@@ -1,6 +1,6 @@
 import { placeOf } from "./_place.ts";
 
-/** State lives in an object with an owner, not in a module. */
+/** An object with an owner holds state, not a module. */
 export const noModuleLet: Deno.lint.Rule = {
   create(context) {
     if (placeOf(context).around) return {};

@@ -1,4 +1,4 @@
-/** `#name` holds at run time, `private` does not. */
+/** `#name` is private at run time, `private` is not. */
 export const noPrivateKeyword: Deno.lint.Rule = {
   create(context) {
     const report = (node: Deno.lint.Node): void => context.report({ node, message: "Use #name instead of private" });
@@ -8,7 +8,7 @@ export const noPrivateKeyword: Deno.lint.Rule = {
     return {
       PropertyDefinition: check,
       MethodDefinition: check,
-      // The node of a parameter comes without its accessibility, so the text says it.
+      // The node of a parameter lacks its accessibility, so the text shows it.
       TSParameterProperty(node) {
         const whole = node as unknown as Deno.lint.Node;
         if (/^private\b/.test(context.sourceCode.getText(whole))) report(whole);

@@ -3,7 +3,7 @@ import { placeOf } from "./_place.ts";
 const SQL =
   /^\s*(select\s.+\sfrom\s|insert\s+into\s|update\s.+\sset\s|delete\s+from\s|create\s+(table|index)|pragma\s)/is;
 
-/** Statements in strings and templates stand in `src/persistence/` only. */
+/** Only `src/persistence/` contains SQL statements in strings and templates. */
 export const sqlOnlyInPersistence: Deno.lint.Rule = {
   create(context) {
     const { path, around } = placeOf(context);

@@ -6,7 +6,8 @@ import { SCRIPTED } from "../../../bench/eval/vis_agent.ts";
 import { sourceProgram } from "../../../bench/support/programs.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
-/** A small package with two faults that its test finds, and one that it does not: nothing asks for `unused`. */
+/** A small package with two faults that its test finds, and a third that it does not find, because no test uses
+ * `unused`. */
 const PACKAGE = {
   "package.json": '{"name": "clamp-small", "version": "1.0.0", "main": "index.js"}',
   "index.js": `// a < b in a comment is no place for a fault
@@ -37,7 +38,6 @@ function archiveOf(files: Readonly<Record<string, string>>): Uint8Array<ArrayBuf
   return new TextEncoder().encode(entries.join("") + "\0".repeat(1024));
 }
 
-/** A registry on loopback that has the package under every name. */
 async function withRegistry(
   files: Readonly<Record<string, string>>,
   work: (env: { readonly npm_config_registry: string }) => Promise<void>,

@@ -6,7 +6,6 @@ import { withFolder } from "../../helpers/with_folder.ts";
 
 const FAMILIES = ["puzzles", "files", "fixing", "long", "series", "counting"] as const;
 
-/** What the checker says about an outcome, after all requests before it were solved. */
 async function verdict(task: AgentTask, { at, before, outcome }: {
   readonly at: number;
   readonly before: Files;

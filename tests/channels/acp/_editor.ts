@@ -17,19 +17,15 @@ export const FOLDER = "/nowhere";
 export interface Editor {
   readonly engine: Engine;
   readonly context: ClientContext;
-  /** What the agent told, in order. */
   readonly updates: SessionUpdate[];
-  /** Folders that were opened, and those that were closed again. */
   readonly opened: (string | undefined)[];
   readonly closed: (string | undefined)[];
-  /** Of the Model Context Protocol, with each opening. */
   readonly servers: unknown[];
 }
 
-/** How the editor answers a request for permission; without it, it knows no such request. */
+/** Answers a request for permission. Without it, the editor knows no such request. */
 export type Permit = (asked: RequestPermissionRequest) => Promise<RequestPermissionOutcome>;
 
-/** Vis opened on a folder of an engine. */
 export function sessionIn(engine: Engine, cwd: string, close = () => {}): Session {
   return {
     conversations: engine.conversations,
@@ -42,7 +38,6 @@ export function sessionIn(engine: Engine, cwd: string, close = () => {}): Sessio
   };
 }
 
-/** The protocol's own client, connected to an agent on a real engine with a scripted model. */
 export async function withEditor(
   replies: readonly ScriptedReply[],
   work: (editor: Editor) => Promise<void>,
@@ -78,7 +73,6 @@ export async function withEditor(
   }
 }
 
-/** The texts of the chunks of one kind, joined. */
 export function textOf(updates: readonly SessionUpdate[], kind: SessionUpdate["sessionUpdate"]): string {
   return updates.map((update) => {
     if (update.sessionUpdate !== kind || !("content" in update)) return "";

@@ -208,7 +208,7 @@ Deno.test("a session without a request can be loaded by another connection, for 
   assert.equal((await second.load(empty, { cwd: FOLDER })).branch.conversationId, empty);
   now += 8 * DAY_MS;
   await second.create({ cwd: FOLDER });
-  await engine.conversations.byId(empty); // open here
+  await engine.conversations.byId(empty); // The conversation is open here.
   await second.close();
   await connected().create({ cwd: FOLDER });
   await assert.rejects(engine.conversations.byId(empty));

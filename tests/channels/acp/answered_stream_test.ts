@@ -13,12 +13,10 @@ interface Answer {
   readonly result?: Readonly<Record<string, unknown>>;
 }
 
-/** A client that writes lines and reads answers by itself. */
 async function withClient(
   replies: readonly ScriptedReply[],
   work: (client: {
     send(id: number, method: string, params: object): Promise<void>;
-    /** Sends a line that need not be of the protocol. */
     sendLine(message: unknown): Promise<void>;
     read(id: number | null): Promise<Answer>;
     closeInput(): Promise<void>;

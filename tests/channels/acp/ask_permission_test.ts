@@ -16,7 +16,6 @@ async function prompted({ context, updates }: Editor): Promise<string> {
   return textOf(updates, "agent_message_chunk");
 }
 
-/** What the user reads in the end, for this outcome of the question. */
 async function answered(outcome: RequestPermissionOutcome, asked: RequestPermissionRequest[] = []): Promise<string> {
   let said = "";
   await withEditor(REPLIES, async (editor) => void (said = await prompted(editor)), {

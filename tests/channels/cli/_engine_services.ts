@@ -2,7 +2,6 @@ import type { OpenRequest, Services } from "../../../src/channels/channel.ts";
 import type { Engine } from "../../helpers/engine.ts";
 import { type FakeIo, fakeIo, fakeServices } from "./_fakes.ts";
 
-/** Services that open an engine, with what was asked of them. */
 export function engineServices(
   engine: Engine,
 ): { readonly io: FakeIo; readonly services: Services; readonly requests: OpenRequest[] } {

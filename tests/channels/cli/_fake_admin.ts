@@ -1,6 +1,5 @@
 import type { ProviderAdmin } from "../../../src/channels/channel.ts";
 
-/** An administration of providers of which a test names what may be asked. */
 export function fakeAdmin(admin: Partial<ProviderAdmin>): ProviderAdmin {
   const never = (): never => {
     throw new TypeError("This was not to be asked");

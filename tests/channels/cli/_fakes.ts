@@ -4,11 +4,9 @@ import type { ExtensionAdmin } from "../../../src/domain/reports.ts";
 export interface FakeIo extends Io {
   readonly out: string;
   readonly err: string;
-  /** What Ctrl-C does. */
   interrupt(): void;
 }
 
-/** A terminal or pipe that remembers what was written. */
 export function fakeIo(options: Partial<Io> & { readonly stdin?: string } = {}): FakeIo {
   const handlers = new Set<() => void>();
   const written = { out: "", err: "" };
@@ -62,7 +60,6 @@ export const NO_EXTENSIONS: ExtensionAdmin = {
   run: () => Promise.resolve(null),
 };
 
-/** Services of which a test names the ones that may be asked. */
 export function fakeServices(services: Partial<Services> = {}): Services {
   const never = (): never => {
     throw new TypeError("This service was not to be asked");
@@ -80,7 +77,6 @@ export function fakeServices(services: Partial<Services> = {}): Services {
     doctorReport: never,
     approvalAdmin: never,
     providerAdmin: never,
-    // Asked for every word that is no command; it has none.
     extensionAdmin: () => Promise.resolve({ ...NO_EXTENSIONS }),
     databaseCare: never,
     copyDatabase: never,

@@ -4,7 +4,7 @@ import { buildProgram, runCli } from "../../../src/channels/cli/cli.ts";
 import { runs } from "../../helpers/long_part.ts";
 import { fakeIo, fakeServices } from "./_fakes.ts";
 
-/** What would do harm where the command ran. */
+/** These commands would do harm where the command ran. */
 const DANGEROUS: readonly (readonly string[])[] = [
   ["ID", "--yes"],
   ["a", "b", "c", "--db", "x.db", "--force", "--nope"],
@@ -13,7 +13,7 @@ const DANGEROUS: readonly (readonly string[])[] = [
   ["help", "run"],
 ];
 
-/** Paths of all commands that a program has, hidden ones and groups included. */
+/** Returns the paths of all commands of a program, with hidden ones and groups. */
 function pathsOf(command: Command, above: readonly string[] = []): readonly (readonly string[])[] {
   return command.commands.flatMap((one) => {
     const path = [...above, one.name()];
@@ -23,13 +23,13 @@ function pathsOf(command: Command, above: readonly string[] = []): readonly (rea
 
 const PATHS = pathsOf(buildProgram({ services: fakeServices(), io: fakeIo(), finish: () => {} }));
 
-/** All of a list in the long part, otherwise one of it, in turn. */
+/** Returns the whole list in the long part, and otherwise one item of it, in turn. */
 function some<T>(list: readonly T[], turn: number): readonly T[] {
   const at = turn % list.length;
   return list.slice(runs(at, 0), runs(at + 1, list.length));
 }
 
-/** Every action that runs while `work` does, by the name of its command. */
+/** Returns every action that runs while `work` does, by the name of its command. */
 async function spied(work: () => Promise<void>): Promise<readonly string[]> {
   const ran: string[] = [];
   const { action } = Command.prototype;

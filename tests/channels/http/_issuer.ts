@@ -4,28 +4,24 @@ export const AUDIENCE = "https://vis.example";
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** An issuer of tokens on loopback. Its document of keys has what `keys` holds at the moment. */
+/** An issuer of tokens on loopback. Its document of keys has the content of `keys`. */
 export interface Issuer extends AsyncDisposable {
   readonly url: string;
-  /** The public keys as it shows them. */
   readonly keys: object[];
-  /** Addresses that were asked for, in order. */
   readonly asked: string[];
-  /** Answers in place of the keys, if set. */
   answer: (() => Response) | null;
-  /** Adds a key and returns what signs with it. */
+  /** Adds a key and returns its signer. */
   add(kid: string, alg?: string): Promise<Signer>;
 }
 
 export interface Signer {
   readonly kid: string;
-  /** The public key as PEM. */
   readonly pem: string;
-  /** A token that counts, but for the given claims and the given header. */
+  /** Returns a valid token, except for the given claims and header. */
   sign(claims?: Claims, header?: { readonly kid?: string }): Promise<string>;
 }
 
-/** Starts one whose tokens are of this moment, in seconds since the epoch. */
+/** Starts an issuer whose tokens are valid at `now`, in seconds since the epoch. */
 export function startIssuer(now: number): Issuer {
   const keys: object[] = [];
   const asked: string[] = [];

@@ -1,4 +1,4 @@
-/** A listener in a process of its own, whose file descriptors are few. `/slow` is answered over half a second. */
+/** Runs a listener in a separate process that has few file descriptors. `/slow` is answered over half a second. */
 import { Listener } from "../../../src/channels/http/connections.ts";
 
 async function* pieces(): AsyncGenerator<Uint8Array> {

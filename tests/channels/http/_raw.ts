@@ -2,8 +2,8 @@ import { connect, type Socket } from "node:net";
 
 const LONGEST_MS = 30_000;
 
-/** What comes back for raw bytes, until the server closes the connection or a whole response has come. With `moreMs`
- * that long is waited for what comes behind it. */
+/** Returns the response to raw bytes, until the server closes the connection or a whole response has arrived. With
+ * `moreMs`, it waits that long for further bytes. */
 export async function raw(url: string, text: string, { moreMs = 0 } = {}): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let got = "";
@@ -25,7 +25,7 @@ export async function raw(url: string, text: string, { moreMs = 0 } = {}): Promi
   return await promise;
 }
 
-/** Whether this begins with a response and all of its body. */
+/** Returns whether the text begins with a response and all of its body. */
 function isWhole(text: string): boolean {
   const end = text.indexOf("\r\n\r\n");
   if (end < 0) return false;
@@ -34,7 +34,7 @@ function isWhole(text: string): boolean {
   return length === undefined ? body.includes("0\r\n\r\n") : body.length >= Number(length);
 }
 
-/** A connection on which these bytes were sent, and nothing is read. */
+/** Sends these bytes on a connection and reads no answer. */
 export async function held(url: string, text: string): Promise<Socket> {
   const { promise, resolve } = Promise.withResolvers<Socket>();
   const socket = connect(Number(new URL(url).port), "127.0.0.1", () => socket.write(text, () => resolve(socket)));

@@ -12,11 +12,8 @@ export interface Rig extends AsyncDisposable {
   readonly url: string;
   readonly engine: Engine;
   readonly logged: Engine["logged"];
-  /** A request with the token. */
   ask(path: string, init?: RequestInit): Promise<Response>;
-  /** A request with the token and a body of JSON. */
   post(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
-  /** The id of a new conversation. */
   conversation(): Promise<string>;
   close(): Promise<void>;
 }
@@ -50,7 +47,6 @@ const SUGGESTIONS: HttpParts["suggestions"] = {
   prompts: (workspace) => Promise.resolve([{ name: "review", detail: workspace, text: "Review $ARGUMENTS" }]),
 };
 
-/** The HTTP channel on a free port of loopback, with a scripted model. */
 export async function startRig(
   replies: readonly ScriptedReply[],
   options: {
@@ -122,7 +118,6 @@ export async function startRig(
   };
 }
 
-/** Calls `then` whenever a request calls a method of the conversations that it sees. */
 export function onCall(rig: Rig, name: "ask" | "steer" | "check", then: () => void): void {
   const { conversations } = rig.engine;
   const of = conversations.of.bind(conversations);

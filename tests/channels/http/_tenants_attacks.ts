@@ -23,7 +23,7 @@ interface Operation {
   readonly path: string;
 }
 
-/** What to send to each route, by its operation. */
+/** Maps the operation of each route to the request that it gets. */
 const ATTEMPTS: Readonly<Record<string, (named: Named) => readonly Attempt[]>> = {
   health: () => [{}],
   readiness: () => [{}],
@@ -82,7 +82,7 @@ const ATTEMPTS: Readonly<Record<string, (named: Named) => readonly Attempt[]>> =
   openaiGetResponse: () => [{}],
 };
 
-/** Routes that serve everyone. */
+/** These routes serve everyone. */
 const OPEN = new Set([
   "readMarkdown",
   "health",
@@ -94,7 +94,7 @@ const OPEN = new Set([
   "previewPrompt",
 ]);
 const LISTS = new Set(["search", "listConversations", "createConversation", "openaiListModels", "openaiGetModel"]);
-/** Routes that need the scope admin, whatever they name. */
+/** These routes need the scope admin for any row. */
 const ADMIN = new Set(["listTokens", "deleteConversation"]);
 
 async function operations(rig: Rig): Promise<readonly Operation[]> {
@@ -107,7 +107,7 @@ async function operations(rig: Rig): Promise<readonly Operation[]> {
   );
 }
 
-/** Ana's conversation: a query that ended, and one that waits for her answer. */
+/** Prepares ana's conversation: a query that ended, and a query that waits for her answer. */
 export async function prepare({ as, says, rig }: TenantsRig): Promise<Named & { readonly waiting: Promise<string> }> {
   const ana = as("ana");
   const { conversationId: id } = await (await ana.post("/api/v1/conversations", { title: "Ana's plan" })).json();
@@ -125,7 +125,7 @@ export async function prepare({ as, says, rig }: TenantsRig): Promise<Named & { 
   }
 }
 
-/** The answer to an attempt, without the ids that it named. */
+/** Returns the answer to an attempt, without the ids that it named. */
 async function outcome(
   who: Pick<Rig, "ask">,
   { operation: { path, method }, named, attempt }: {
@@ -148,7 +148,7 @@ async function outcome(
   return { status: response.status, text };
 }
 
-/** Tries every route with what is ana's. Returns how many attempts it made. */
+/** Tries every route with ana's rows. Returns the number of attempts. */
 export async function attackRoutes({ rig, as }: TenantsRig, ana: Named): Promise<number> {
   const ben = as("ben");
   const { conversationId } = await (await ben.post("/api/v1/conversations", { title: "Ben's" })).json();
@@ -175,7 +175,7 @@ interface Try {
   readonly attempt: Attempt;
 }
 
-/** Each attempt with what ana has, and the same one with what nobody has. */
+/** Returns each attempt with ana's ids, and the same attempt with unknown ids. */
 function triesOf(operation: Operation, { ana, own: id }: { readonly ana: Named; readonly own: string }) {
   const { operationId, path } = operation;
   const of = ATTEMPTS[operationId];
@@ -194,7 +194,7 @@ function triesOf(operation: Operation, { ana, own: id }: { readonly ana: Named; 
   });
 }
 
-/** A query of ben, whose block tries every function that reads what is stored. */
+/** Runs a query of ben whose block tries every function that reads stored rows. */
 async function attackFromBlock({ as, says, aim, seen }: TenantsRig, ana: Named): Promise<void> {
   const look = async (named: Named): Promise<ReadonlyMap<string, unknown>> => {
     aim(named);
@@ -227,7 +227,6 @@ async function attackKeys({ as, says }: TenantsRig): Promise<void> {
   assert.deepEqual(answers, ["for ana", "for ben", "for ana", "for ben"]);
 }
 
-/** Tries everything in a database. */
 export async function check(path: string): Promise<void> {
   await using tenants = await startTenants(path);
   const { as, says, seen } = tenants;

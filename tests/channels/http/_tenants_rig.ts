@@ -10,7 +10,6 @@ import { NO_QUOTA, type Rig, startRig } from "./_rig.ts";
 
 type Person = "ana" | "ben" | "root";
 
-/** What an attempt names: rows of somebody. */
 export interface Named {
   readonly id: string;
   readonly queryId: string;
@@ -20,11 +19,8 @@ export interface Named {
 export interface TenantsRig extends AsyncDisposable {
   readonly rig: Rig;
   as(person: Person): Pick<Rig, "ask" | "post">;
-  /** Replies of the model, in order. */
   says(...replies: readonly ScriptedReply[]): void;
-  /** What the next call of `spy.look` in a block names. */
   aim(named: Named): void;
-  /** What `spy.look` saw, by function. */
   readonly seen: Map<string, unknown>;
 }
 
@@ -36,7 +32,7 @@ const GRANTS: Readonly<Record<Person, Pick<TokenGrant, "tenant" | "scope" | "all
 
 const tokenOf = (person: Person): string => `${person}-token-0123456789`;
 
-/** A server whose tokens have several tenants, on the database at a path. */
+/** Starts a server whose tokens have several tenants, on the database at a path. */
 export async function startTenants(path: string): Promise<TenantsRig> {
   const grants = (Object.keys(GRANTS) as Person[]).map((name) => {
     const digest = createHash("sha256").update(tokenOf(name)).digest();
@@ -109,7 +105,7 @@ const STORE: { readonly [K in keyof OwnStore]: (store: OwnStore, named: Named) =
   dropBytes: (store) => store.dropBytes(`sha256:${"0".repeat(64)}`),
 };
 
-/** Everything by which an extension can read what is stored. */
+/** Returns every function by which an extension can read stored rows. */
 function spyOf(aimed: () => Named | null, seen: Map<string, unknown>): Extension {
   const looks: readonly (readonly [string, Look])[] = [
     ...Object.entries(READER).map(([name, look]) =>

@@ -152,7 +152,7 @@ Deno.test("Quotas what was used of the day before this process counts", async ()
 Deno.test("Quotas what a token used of the day on other nodes counts", async () => {
   await using rig = await startRig([], {
     tokens: source(grant("writer", { quota: { ...NO_QUOTA, queriesPerDay: 1 } }), grant("owner", { scope: "admin" })),
-    // It has accepted nothing itself.
+    // The engine has accepted no request itself.
     engine: { shared: () => ({ drain: () => Promise.resolve() }) as Partial<SharedQueries> as SharedQueries },
   });
   const at = await make(rig, "writer");
@@ -281,7 +281,7 @@ Deno.test("guard() limits addresses, headers and bodies", async () => {
   assert.equal((await rig.ask("/api/v1", { headers: { "x-large": "a".repeat(9_000) } })).status, 431);
   const big = await rig.post("/api/v1/conversations", { title: "a".repeat(1 << 20) });
   assert.equal(big.status, 413);
-  // The last byte is the one too many: none is on its way any more when the answer comes.
+  // The last byte exceeds the limit. The answer arrives when no byte is left to send.
   const pieces = new ReadableStream({
     start: (controller) => controller.enqueue(new Uint8Array((1 << 20) + 1).fill(32)),
   });

@@ -9,7 +9,6 @@ async function read(rig: Rig, path: string) {
   return JSON.parse(text);
 }
 
-/** A conversation of two queries: `kept` has two versions. */
 async function worked(): Promise<{ readonly rig: Rig; readonly id: string; readonly at: string }> {
   const rig = await startRig([
     replyJson("let kept = [1]", { thinking: "Begin" }),

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { startRig, TOKEN } from "./_rig.ts";
 import { runs } from "../../helpers/long_part.ts";
 
-/** Besides those that OpenAPI describes. */
+/** OpenAPI describes the other places. */
 const PLACES: readonly Place[] = [
   "/",
   "/assets/{id}",
@@ -21,7 +21,6 @@ interface Place {
   readonly path: string;
 }
 
-/** Values that break what is not careful with them. */
 const ODD: readonly string[] = [
   ...["0", "-1", "1e999", "%00", "%ff", "..", "%2e%2e%2f", "null", "undefined", "NaN", "__proto__", "constructor"],
   ...["'; drop table log; --", "%", "a".repeat(2_000), "\ud83d\ude00", "<script>", "%0d%0aSet-Cookie:x", "00000000"],
@@ -82,7 +81,6 @@ const HEADERS: readonly Readonly<Record<string, string>>[] = [
 const requests = (places: readonly Place[]) =>
   fc.record({
     place: fc.constantFrom(...places),
-    /** Mostly the one that the place has. */
     method: fc.constantFrom(
       null,
       null,
@@ -98,7 +96,7 @@ const requests = (places: readonly Place[]) =>
       "OPTIONS",
       "HEAD",
     ),
-    /** Of its parameters in order. */
+    /** The values of its parameters in order. */
     values: fc.array(fc.constantFrom("REAL", "REAL", ...ODD), { minLength: 3, maxLength: 3 }),
     query: fc.constantFrom(
       "",
@@ -128,7 +126,7 @@ async function describedPlaces(url: string): Promise<readonly Place[]> {
 }
 
 Deno.test("createApp() answers many bad requests without a fault of its own, each in words", async () => {
-  // The few that are good enough to run get an answer.
+  // The few valid requests get an answer.
   const otherwise = JSON.stringify({ thinking: "", code: [], final: { answer: "An answer", confidence: "high" } });
   await using rig = await startRig([], { engine: { scripted: { otherwise } } });
   const real = { id: "", query: "" };

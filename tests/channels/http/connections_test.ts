@@ -6,10 +6,10 @@ import { ConfigError } from "../../../src/domain/errors.ts";
 import { held } from "./_raw.ts";
 
 const LIMITS = { headMs: 30, idleMs: 300 };
-const PORT = 8080; // 1F90
+const PORT = 8080; // This is 1F90 in hexadecimal.
 const ESTABLISHED = "01", CLOSE_WAIT = "08", TIME_WAIT = "06";
 
-/** A row of /proc/net/tcp. */
+/** Returns a row of /proc/net/tcp. */
 const row = (client: number, inode: number, { state = ESTABLISHED, port = PORT } = {}): string => {
   const hex = (value: number): string => value.toString(16).toUpperCase().padStart(4, "0");
   return `  1: 0100007F:${hex(port)} 0100007F:${
@@ -141,7 +141,7 @@ Deno.test("Listener takes a free port, and says which address it cannot have", a
 });
 
 Deno.test("Listener close() sends what was answered until its time is over, and nothing more without a time", async () => {
-  const size = 8 << 20; // more than the buffers of both ends hold
+  const size = 8 << 20; // The buffers of both ends hold less.
   const readAfterClose = async (late: Promise<void> | null): Promise<number> => {
     const completed = Promise.withResolvers<void>();
     const listener = new Listener({
@@ -178,7 +178,7 @@ Deno.test({
     const sockets: Socket[] = [];
     const told = read();
     try {
-      // Those beyond what can be taken wait or are refused.
+      // Connections above the limit wait or are refused.
       for (let count = 0; count < 150; count++) sockets.push(unfinished(Number(new URL(url).port)));
       assert.match(await told, /^failed: .*[Tt]oo many open files/);
       assert.equal(await slow.text(), "0 1 2 3 4 5 6 7 8 9 ");

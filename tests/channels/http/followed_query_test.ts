@@ -67,7 +67,7 @@ Deno.test("textStream() fails as its texts do, and leaves no timer", async () =>
 
 type Fetch = NonNullable<ConstructorParameters<typeof EventSource>[1]>["fetch"];
 
-/** As the package's documentation says to send headers. */
+/** The package's documentation sends headers this way. */
 const withToken: Fetch = (input, init) =>
   fetch(input, { ...init, headers: { ...init?.headers, authorization: `Bearer ${TOKEN}` } });
 

@@ -9,7 +9,7 @@ import { until } from "../../helpers/until.ts";
 const endless = { text: final("never"), delayMs: 60_000 };
 const user = { role: "user" as const, content: "x" };
 
-/** A reply that comes once the test lets it. */
+/** Makes a reply that arrives once the test releases it. */
 function held(text: string) {
   const { promise: after, resolve: release } = Promise.withResolvers<void>();
   return { reply: { text: final(text), after }, release };
@@ -17,7 +17,7 @@ function held(text: string) {
 
 const messages = (id: string): string => `/api/v1/conversations/${id}/messages`;
 
-/** The reasons for which all queries ended, once none runs. */
+/** Returns the reasons for which all queries ended, once none runs. */
 async function ended({ engine: { store } }: Rig): Promise<readonly string[]> {
   const queries = async () => {
     const found = await store.listConversations({ limit: 10 });
@@ -27,7 +27,7 @@ async function ended({ engine: { store } }: Rig): Promise<readonly string[]> {
   return (await queries()).map(({ reason }) => reason ?? "running");
 }
 
-/** What a client does at its time limit, as soon as the model is asked for its first call. */
+/** Calls the time limit of a client as soon as the model gets its first call. */
 function firstTimesOut({ engine: { provider } }: Rig): typeof fetch {
   let calls = 0;
   return async (input, init = {}) => {
@@ -40,7 +40,7 @@ function firstTimesOut({ engine: { provider } }: Rig): typeof fetch {
   };
 }
 
-/** A client that waits for a result and leaves as soon as the model is asked. */
+/** Runs a client that waits for a result and leaves as soon as the model gets a call. */
 async function leave(
   rig: Rig,
   path: string,
@@ -60,7 +60,7 @@ async function leave(
   await assert.rejects(asked.then((response) => response.text()), { name: "AbortError" });
 }
 
-/** Waits until a client that left before would have been missed: until one that leaves now is. */
+/** Waits until the server would have noticed an earlier client that left, by a client that leaves now. */
 async function missed(rig: Rig): Promise<void> {
   const id = await rig.conversation();
   await leave(rig, messages(id), { body: { request: "y" } });

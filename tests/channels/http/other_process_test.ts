@@ -1,4 +1,4 @@
-/** Two servers on one database that say they are different processes. */
+/** Two servers on one database that claim to be different processes. */
 import assert from "node:assert/strict";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import type { Store } from "../../../src/persistence/store.ts";
@@ -13,9 +13,7 @@ const REST = { ...KEY, "x-vis-resume": "true" };
 
 class Servers {
   readonly #path: string;
-  /** Processes that exist. */
   readonly #alive = new Set<number>();
-  /** How often each looked at a query. */
   readonly looks = new Map<number, number>();
 
   constructor(path: string) {

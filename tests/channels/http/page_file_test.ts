@@ -5,7 +5,7 @@ const scripts = Object.entries(PAGE_FILES).filter(([name]) => name.endsWith(".js
 
 const PAGE = new URL("../../../src/channels/http/page/", import.meta.url);
 
-/** What a script imports, at once or later. */
+/** Returns the imports of a script, at its start or later. */
 function importsOf(text: string): { readonly early: readonly string[]; readonly late: readonly string[] } {
   const found = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = ""]) => name);
   return { early: found(/(?:^|;)(?:import|export)(?:[^"();]*from)?"([^"]+)"/g), late: found(/import\("([^"]+)"\)/g) };
@@ -41,7 +41,7 @@ Deno.test("the page has no way to turn text into markup or code", async () => {
   assert.ok(files.some(({ pathname }) => pathname.endsWith("/app.tsx")));
   for (const file of files) assert.doesNotMatch(await Deno.readTextFile(file), ways, file.pathname);
   for (const [name, text] of scripts) {
-    // Preact has a property for markup, which no source above uses; the browser would refuse a text given to it.
+    // Preact has a property for markup, which the sources do not use. The browser would refuse a text given to it.
     const own = text.replaceAll(/dangerouslySetInnerHTML|\.innerHTML\b/g, "");
     assert.doesNotMatch(own, ways, name);
     assert.ok(text.length - own.length < 200, name);

@@ -95,7 +95,7 @@ Deno.test("Idempotency a clock that jumps a day makes no key new, and the databa
   assert.deepEqual(await ask(), { queryId: "q1" });
   stored.row = { fingerprint: "", ...stored.row, queryId: "continued elsewhere" };
   assert.deepEqual(await ask(), { queryId: "continued elsewhere" });
-  stored.row = null; // its day is over by the clock of the database
+  stored.row = null; // By the database's clock, the day of the row is over.
   assert.deepEqual(await ask(), { queryId: "continued elsewhere" });
   assert.equal(begun, 1);
   clock.own += 24 * 3_600_000;

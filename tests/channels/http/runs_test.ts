@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { LiveRun } from "../../../src/channels/http/runs.ts";
 import type { QueryEvent, QueryEventBody, QueryResult } from "../../../src/domain/query/query_schemas.ts";
 
-/** A run that sends what it is told to, and ends when it is told to. */
 function running() {
   let emit: (event: QueryEvent) => void = () => {};
   const end = Promise.withResolvers<QueryResult>();

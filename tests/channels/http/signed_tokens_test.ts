@@ -103,7 +103,7 @@ Deno.test("signedTokens() refuses no signature and one by a public key as the se
       .sign(new TextEncoder().encode(secret));
     await refused(tokens(token), 401, /not signed with a public key/);
   }
-  // A secret in the document of keys, an address of keys in the token, and a part that must be understood.
+  // The document of keys has a secret, the token has an address of keys, and a header part must be understood.
   issuer.keys.push({ kty: "oct", kid: "secret", k: "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LXNlY3JldA", alg: "HS256" });
   const shared = new TextEncoder().encode("secret-secret-secret-secret-secret");
   const token = await new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: "secret" }).sign(shared);
@@ -178,7 +178,7 @@ Deno.test("keySet() takes a key that was added, and soon none that was removed",
   issuer.keys.shift();
   const newest = await issuer.add("newest");
   clock.now += 10 * MINUTE;
-  // The keys are old: this token is still checked with them while they are read again.
+  // The keys are old. The token is still checked with them while they are read again.
   await tokens(token);
   await tokens(await newest.sign({ exp: NOW + 3600 }));
   await assert.rejects(tokens(token), { status: 401, message: /has no such key/ });

@@ -34,7 +34,7 @@ Deno.test("startHttp() close() lets a query that ends in time end as it would", 
 });
 
 Deno.test("startHttp() close() sends all of an answer to a client without a stream that reads it only now", async () => {
-  const answer = "x".repeat(8 << 20); // more than the buffers of both ends hold
+  const answer = "x".repeat(8 << 20); // The buffers of both ends hold less.
   await using rig = await startRig([{ text: final(answer), chunk: 1 << 20 }]);
   const body = JSON.stringify({ request: "x" });
   const socket = await held(

@@ -5,7 +5,6 @@ import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
 
 const WORKSPACE = "/nowhere";
 
-/** A client of the protocol, connected to a server on a real engine with a scripted model. */
 export async function withClient(
   replies: readonly ScriptedReply[],
   work: (client: Client, engine: Engine) => Promise<void>,

@@ -114,7 +114,6 @@ Deno.test("what keeps Vis from starting is the result of a call, and the next ca
   }, open);
 });
 
-/** Ends of a call before its result, once the model has been asked. */
 const LEAVING: Readonly<Record<string, (client: Client, begun: () => Promise<void>) => Promise<unknown>>> = {
   "that the client cancels": async (client, begun) => {
     const controller = new AbortController();

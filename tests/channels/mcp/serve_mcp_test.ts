@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { serveMcp } from "../../../src/channels/mcp/serve_mcp.ts";
 import { startEngine } from "../../helpers/engine.ts";
 
-const BEYOND = 12 * 1024 * 1024; // what the protocol's library would take is 10 MiB
+const BEYOND = 12 * 1024 * 1024; // The protocol's library would accept up to 10 MiB.
 const PIECE = 64 * 1024;
 
-/** A client that writes lines, in pieces as a pipe has them, and reads answers by itself. */
+/** Runs a client that writes lines in pieces, as a pipe delivers them, and reads the answers. */
 async function withPipes(
   work: (client: {
     send(message: object): Promise<void>;

@@ -7,10 +7,10 @@ export interface FakeMessage {
   readonly id: number;
   readonly chat: number;
   readonly payload: Readonly<Record<string, unknown>>;
-  /** Everything that it ever said, the newest last. */
+  /** The successive texts of the message, the newest last. */
   readonly texts: string[];
   entities: readonly { readonly type: string; readonly offset: number; readonly length: number }[];
-  /** What its buttons send, by their labels. */
+  /** Maps the labels of its buttons to the data that they send. */
   buttons: Readonly<Record<string, string>>;
 }
 
@@ -20,8 +20,8 @@ export interface FakeCall {
   readonly at: number;
 }
 
-/** What goes wrong with a call: an answer in place of the real one, the connection cut before it is done or after, or
- * something that happens instead of it or after. */
+/** The fault of a call: an answer in place of the real one, a connection that is cut before or after the call, or an
+ * action instead of it or after it. */
 export type Fault =
   | { readonly status: number; readonly body: unknown }
   | { readonly cut: "before" | "after" }
@@ -29,8 +29,8 @@ export type Fault =
 
 type Rule = (call: FakeCall) => Fault | null | undefined;
 
-/** Telegram's Bot API on loopback, as far as a bot needs it: it keeps updates until they are confirmed, as the real one
- * does, and messages with everything they ever said. */
+/** Telegram's Bot API on loopback, as far as a bot needs it. It keeps updates until they are confirmed, as the real one
+ * does, and all texts of each message. */
 export class FakeBotApi {
   readonly calls: FakeCall[] = [];
   readonly messages: FakeMessage[] = [];
@@ -55,12 +55,11 @@ export class FakeBotApi {
     return `http://127.0.0.1:${this.#server.addr.port}`;
   }
 
-  /** Updates that nobody has confirmed. */
   get unconfirmed(): number {
     return this.#pending.length;
   }
 
-  /** What the chat reads now. */
+  /** Returns the texts that the chat shows now. */
   shown(chat?: number): readonly string[] {
     return this.messages.filter((one) => chat === undefined || one.chat === chat).map(({ texts }) =>
       texts.at(-1) ?? ""
@@ -71,7 +70,7 @@ export class FakeBotApi {
     return this.calls.filter((call) => call.method === method);
   }
 
-  /** A message of a user; the number of its update. */
+  /** Sends a message of a user. Returns the number of its update. */
   say(text: string | null, more: Readonly<Record<string, unknown>> = {}, { user = 7 } = {}): number {
     const message = {
       message_id: 100_000 + this.#nextUpdate,
@@ -84,7 +83,7 @@ export class FakeBotApi {
     return this.push({ message: message as unknown as Message });
   }
 
-  /** A user presses a button; the number of the update. */
+  /** Presses a button as a user. Returns the number of the update. */
   press(data: string, { chat, message = 1, user = 7 }: { chat: number; message?: number; user?: number }): number {
     const from = { id: user, is_bot: false, first_name: `User${user}` };
     const place = { id: chat, type: chat < 0 ? "supergroup" : "private" };
@@ -100,7 +99,7 @@ export class FakeBotApi {
     return id;
   }
 
-  /** The next calls of this method go wrong, one fault each. */
+  /** Makes the next calls of this method fail, with one fault each. */
   fail(method: string, ...faults: readonly Fault[]): void {
     const left = [...faults];
     this.rules.push((call) => call.method === method ? left.shift() : null);
@@ -219,7 +218,7 @@ export class FakeBotApi {
     return Response.json({ ok: true, result: true });
   }
 
-  /** What Telegram would refuse of a text. */
+  /** Returns Telegram's objection to a text. */
   #problem(payload: FakeCall["payload"]): string | null {
     const text = String(payload["text"] ?? "");
     if (text.trim() === "") return "Bad Request: message text is empty";
@@ -233,7 +232,6 @@ export function refusal(code: number, description: string, parameters: object = 
   return Response.json({ ok: false, error_code: code, description, parameters }, { status: code });
 }
 
-/** As `fail` takes it. */
 export function refused(code: number, description: string, parameters: object = {}): Fault {
   return { status: code, body: { ok: false, error_code: code, description, parameters } };
 }
@@ -250,7 +248,7 @@ function buttonsOf({ reply_markup: markup }: FakeCall["payload"]): FakeMessage["
   return Object.fromEntries(rows.flat().map(({ text, callback_data: data }) => [text, data]));
 }
 
-/** An answer that ends too early. */
+/** Returns an answer that ends too early. */
 function cut(): Response {
   return new Response('{"ok":tr');
 }

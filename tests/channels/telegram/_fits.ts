@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { RichMessage } from "../../../src/channels/telegram/rich_text.ts";
 
-/** What Telegram asks of a message: length, entities within it and within each other, none of them through a character,
- * nothing within code. */
+/** Asserts Telegram's rules for a message: its length, entities within it and within each other, none of them through a
+ * character, and none within code. */
 export function fits({ text, entities }: RichMessage, limit: number): void {
   assert.ok(text.length <= limit, `${text.length} > ${limit}`);
   assert.ok(entities.length <= 100);

@@ -8,7 +8,7 @@ import { FakeBotApi, TOKEN } from "./_fake_bot_api.ts";
 
 const SPEED = 50;
 
-/** Time that runs fifty times as fast. */
+/** Returns a clock that runs fifty times as fast. */
 export function fastClock(speed = SPEED): BotClock {
   const begun = Date.now();
   return {
@@ -23,9 +23,9 @@ export interface Rig {
   readonly engine: Engine;
   readonly bot: RunningBot;
   readonly notes: string[];
-  /** Waits until something holds; fails with what the chats show where it never does. */
+  /** Waits until a condition is true. Fails with the texts of the chats if it never is. */
   until(holds: () => boolean, what?: string): Promise<void>;
-  /** Ends the bot and starts it anew on the same database. */
+  /** Ends the bot and starts it again on the same database. */
   restart(more?: Partial<OpenTelegramOptions>): Promise<RunningBot>;
 }
 
@@ -34,7 +34,6 @@ export function sessionOf(engine: Engine, model = "script"): Session {
   return { conversations: engine.conversations, model, ...rest };
 }
 
-/** A bot on a fake Telegram and a real engine with a scripted model; user 7 is allowed. */
 export async function withBot(
   replies: readonly ScriptedReply[],
   work: (rig: Rig) => Promise<void>,
@@ -46,7 +45,7 @@ export async function withBot(
   await using api = given ?? new FakeBotApi();
   await using engine = await startEngine(replies, engineOptions);
   const notes: string[] = [];
-  const clock = fastClock(); // goes on over a restart, as times are stored
+  const clock = fastClock(); // The clock continues over a restart, as times are stored.
   const open = (extra: Partial<OpenTelegramOptions> = {}) =>
     openTelegram({
       token: TOKEN,

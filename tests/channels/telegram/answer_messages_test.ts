@@ -9,14 +9,14 @@ import type { QueryEventBody } from "../../../src/domain/query/query_schemas.ts"
 
 const PLACE = { id: 7, thread: null, group: false };
 
-/** A chat that outlives processes, and a kill before or after its n-th step (a call, or a note of one). */
+/** A chat that outlives processes, with a kill before or after its n-th step (a call, or a note of a call). */
 class Chat {
   readonly texts: string[] = [];
   readonly silent: boolean[] = [];
   readonly repliesTo: (number | null)[] = [];
   saved: Pick<PendingMessage, "replies" | "progress"> = {};
   calls = 0;
-  /** Telegram lets nothing be removed. */
+  /** Telegram refuses to remove messages. */
   keeps = false;
   #left = Infinity;
   #after = false;
@@ -111,7 +111,7 @@ Deno.test("Reply.finish() in a new message begins with the text for a notificati
   const chat = new Chat();
   const reply = chat.reply();
   await reply.open("⏳");
-  chat.killAt(2, false); // after the choice and the message, before it is noted
+  chat.killAt(2, false); // The kill is after the choice and the message, and before its note.
   await assert.rejects(reply.finish(new RichText().add(`The **answer**\n\n${"is long ".repeat(99)}`), { anew: true }));
   assert.match(chat.texts[1] ?? "", /^The \*\*answer\*\* is long .{120,140}… …$/);
   assert.ok((chat.texts[1] ?? "").length <= 162);

@@ -12,7 +12,7 @@ function entry(updateId: number, more: Partial<PendingMessage> = {}): PendingMes
   return { message: { ...message, files: [], album: null }, ...more };
 }
 
-/** The state of a process that was killed: what it left in the inbox, and queries that it began. */
+/** Returns the state of a killed process: the updates in its inbox, and the queries that it began. */
 async function left(
   api: FakeBotApi,
   { replies, leave, then }: {
@@ -98,7 +98,7 @@ Deno.test("a command whose reply was being sent is not repeated", async () => {
   });
 });
 
-/** Of the bot's clock; of the machine's it is a fiftieth. */
+/** The time is of the bot's clock, which is fifty times faster than the machine's. */
 const LATE = 5_000;
 /** The first answer ends before the restart, however long its end takes. */
 const UNCUT = 3_000_000;

@@ -285,7 +285,7 @@ Deno.test("a message that is edited while its query runs reaches the query, only
     async ({ api, engine, until }) => {
       api.say("say Paris", { message_id: 55 });
       await until(() => engine.provider.requests.length === 1);
-      api.push(edit(55, "say Paris")); // such as Telegram sends for a preview
+      api.push(edit(55, "say Paris")); // Telegram sends such an update for a preview.
       api.push(edit(55, "say Berlin"));
       await until(() => api.shown().some((text) => /^(?:new|old)/.test(text)));
       assert.match(api.shown()[0] ?? "", /^new/);

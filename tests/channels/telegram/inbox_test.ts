@@ -20,7 +20,7 @@ async function withStates(work: (states: StateStore) => Promise<void>): Promise<
   }
 }
 
-/** The same states, whose n-th change is the last one. */
+/** Returns the same states, which accept only this many changes. */
 function cutAfter(states: StateStore, changes: number): StateStore {
   let left = changes;
   const change = <A extends unknown[], R>(run: (...args: A) => Promise<R>) => (...args: A): Promise<R> =>
@@ -44,7 +44,7 @@ Deno.test("Inbox.accept() keeps a batch whole or not at all, wherever it is cut"
       const second = new Inbox(states, { botId: "1", now: () => 0 });
       const kept = (await second.entries()).map(({ message }) => message.updateId);
       assert.deepEqual([await second.mark(), kept], cut === 0 ? [null, []] : [9, [7, 8, 9]], `cut ${cut}`);
-      // What was answered does not come back.
+      // Answered updates do not return.
       for (const one of await second.entries()) await second.remove(one);
       assert.deepEqual(await new Inbox(states, { botId: "1", now: () => 0 }).entries(), []);
     });

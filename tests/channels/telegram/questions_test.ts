@@ -9,7 +9,6 @@ import { type Rig, withBot } from "./_rig.ts";
 const ENGINE = { engine: { extensions: [ASKING] } };
 const GROUP = -500;
 
-/** Sends a request whose first block is this code, and waits for the question. */
 function asks(
   code: string,
   work: (rig: Rig, question: FakeMessage) => Promise<void>,

@@ -42,7 +42,7 @@ Deno.test("readUpdate() in a group accepts messages that name the bot or reply t
   assert.equal(textOf({ ...group, text: "Vis go", entities: named }), "go");
   assert.equal(textOf({ ...group, text: "go", reply_to_message: { message_id: 1, from: BOT, chat: GROUP } }), "go");
   assert.equal(textOf({ ...group, text: "go", reply_to_message: { message_id: 1, from: OTHER, chat: GROUP } }), null);
-  // The first message of a topic, which every message in it answers, may be the bot's.
+  // The bot may have sent the first message of a topic, which every message in the topic answers.
   const topic = { message_thread_id: 1, is_topic_message: true };
   assert.equal(
     textOf({ ...group, ...topic, text: "go", reply_to_message: { message_id: 1, from: BOT, chat: GROUP } }),

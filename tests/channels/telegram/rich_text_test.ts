@@ -6,7 +6,7 @@ import { fits } from "./_fits.ts";
 import { anyText } from "../../helpers/any_text.ts";
 import { runs } from "../../helpers/long_part.ts";
 
-/** Text with its styles as marks: `<bold>x</bold>`. */
+/** Returns the text with its styles as marks: `<bold>x</bold>`. */
 function marked(markdown: string): string {
   return renderMarkdown(markdown).runs.map(({ text, spans }) =>
     spans.reduceRight((inner, span) => {

@@ -8,13 +8,10 @@ const LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const KEPT = 4;
 
 interface Slow {
-  /** What a session waits for before it is closed. */
   closing: Promise<void>;
-  /** What a session waits for before it is open. */
   opening: Promise<void>;
 }
 
-/** Sessions that note what happens to them. */
 function rig() {
   const noted: string[] = [];
   const open = new Map<string, number>();

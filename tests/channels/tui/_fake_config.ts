@@ -4,7 +4,6 @@ const never = (): never => {
   throw new TypeError("This was not to be asked of the configuration");
 };
 
-/** A configuration that only takes settings. */
 export function fakeConfig(set: (key: string, words: readonly string[]) => void): ConfigAdmin {
   return {
     path: never,

@@ -12,12 +12,9 @@ import { VirtualScreen } from "./_screen.ts";
 export interface ScreenRig {
   readonly screen: VirtualScreen;
   readonly engine: Engine;
-  /** What was written to the shell's screen afterwards. */
   readonly out: string[];
   readonly prefs: PrefsKeeper;
-  /** The terminal is gone. */
   gone(): void;
-  /** The exit code, once the user has left. */
   readonly code: Promise<number>;
 }
 
@@ -28,16 +25,15 @@ export interface RigOptions {
   readonly color?: boolean;
   readonly prefs?: Partial<Prefs>;
   readonly place?: { readonly continue?: boolean; readonly conversation?: string; readonly request?: string };
-  /** A text of the first picture. */
   readonly shows?: string;
   readonly engine?: EngineOptions;
   readonly session?: Partial<Session>;
   readonly parts?: Partial<ScreenParts>;
-  /** Before the screen is shown. */
+  /** Runs before the screen is shown. */
   readonly before?: (engine: Engine) => Promise<void>;
 }
 
-/** A query whose answer comes in pieces, each some milliseconds after the one before; it waits for nothing else. */
+/** Makes a query whose answer arrives in pieces, each some milliseconds after the one before, without other pauses. */
 export function streamsAnswer(
   { conversations }: Engine,
   { answer, chunk = 24, ms = 1 }: { readonly answer: string; readonly chunk?: number; readonly ms?: number },
@@ -65,7 +61,8 @@ const never = (): never => {
   throw new TypeError("This was not to be asked");
 };
 
-/** The screen on a terminal in memory, with a real engine and a scripted model. Leaves it in the end. */
+/** Shows the screen on a terminal in memory, with a real engine and a scripted model. It leaves the screen at the
+ * end. */
 export async function withScreen(
   replies: readonly ScriptedReply[],
   options: RigOptions,

@@ -1,17 +1,17 @@
 import { StdinBuffer, type Terminal } from "@earendil-works/pi-tui";
 import xterm from "@xterm/headless";
 
-/** A terminal of a given size that exists in memory only: what is written to it is drawn by the same parser that a real
- * one has, what is typed arrives as its bytes would. */
+/** A terminal of a given size that exists in memory only. A real terminal's parser draws its output, and typed keys
+ * arrive as bytes. */
 export class VirtualScreen implements Terminal {
   readonly #xterm: InstanceType<typeof xterm.Terminal>;
   readonly #waiting = new Set<() => void>();
   #stdin: StdinBuffer | null = null;
   #onResize: () => void = () => {};
   #written = "";
-  /** Whether it is in use: raw, and another screen than the shell's. */
+  /** Whether the program uses the terminal: raw, and with the alternate screen. */
   started = false;
-  /** Writes so far, for frames of which none may be torn. */
+  /** All writes so far, to check that no frame is torn. */
   readonly writes: string[] = [];
   kittyProtocolActive = false;
 
@@ -27,7 +27,6 @@ export class VirtualScreen implements Terminal {
     return this.#xterm.rows;
   }
 
-  /** Everything that was written, as bytes of a terminal. */
   get raw(): string {
     return this.#written;
   }
@@ -83,12 +82,12 @@ export class VirtualScreen implements Terminal {
   }
   setProgress(): void {}
 
-  /** Keys and text as a terminal sends them: "\r" is Enter, "\x1b" Escape, "\x1b[A" the arrow up. */
+  /** Sends keys and text as a terminal does: "\r" is Enter, "\x1b" Escape, "\x1b[A" the up arrow. */
   type(bytes: string): void {
     this.#stdin?.process(bytes);
   }
 
-  /** Text from the clipboard, marked as such. */
+  /** Pastes a text, marked as pasted. */
   paste(text: string): void {
     this.type(`\x1b[200~${text}\x1b[201~`);
   }
@@ -98,7 +97,7 @@ export class VirtualScreen implements Terminal {
     this.#onResize();
   }
 
-  /** The rows that are seen now, blanks at their ends left out. */
+  /** Returns the visible rows, without blanks at their ends. */
   lines(): readonly string[] {
     const { active } = this.#xterm.buffer;
     return Array.from(
@@ -107,7 +106,6 @@ export class VirtualScreen implements Terminal {
     );
   }
 
-  /** The dim characters that are seen now. */
   dimmed(): string {
     const { active } = this.#xterm.buffer;
     const rows = Array.from({ length: this.#xterm.rows }, (_, row) => active.getLine(active.viewportY + row));
@@ -115,17 +113,17 @@ export class VirtualScreen implements Terminal {
     return cells.map((cell) => cell?.isDim() ? cell.getChars() : "").join("");
   }
 
-  /** What is seen now, as one text. */
+  /** Returns the visible rows as one text. */
   screen(): string {
     return this.lines().join("\n");
   }
 
-  /** Whether the screen of programs is shown, not the one of the shell. */
+  /** Whether the alternate screen is shown, not the shell's. */
   get alternate(): boolean {
     return this.#xterm.buffer.active.type === "alternate";
   }
 
-  /** Resolves once the screen has this text or passes the check; rejects with what is on it after half a minute. */
+  /** Resolves once the screen has this text or passes the check. Rejects with the screen's text after half a minute. */
   async until(wanted: string | RegExp | ((screen: string) => boolean), ms = 30_000): Promise<string> {
     const holds = typeof wanted === "function"
       ? wanted
@@ -144,7 +142,6 @@ export class VirtualScreen implements Terminal {
     await new Promise<void>((resolve) => this.#xterm.write("", resolve));
   }
 
-  /** The next drawing, or the end of a time. */
   #change(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {

@@ -10,7 +10,7 @@ const BACKSPACE = "\x7f";
 const SIGHTED = { scripted: { capabilities: { images: true } } };
 const GIF = new TextEncoder().encode("GIF89a");
 
-/** A screen in a folder with images, on a model that takes them where nothing else is wanted. */
+/** Shows a screen in a folder with images, by default with a model that accepts them. */
 async function withImages(
   replies: readonly ScriptedReply[],
   work: (rig: ScreenRig & { readonly folder: string }) => Promise<void>,
@@ -32,7 +32,7 @@ async function withImages(
   }
 }
 
-/** How many images each call was asked with, and the newest request. */
+/** Returns the number of images in each call, and the newest request. */
 async function asked({ provider, conversations }: Engine): Promise<readonly [readonly number[], string]> {
   const counts = provider.requests.map(({ messages }) =>
     messages.reduce((sum, { images }) => sum + (images?.length ?? 0), 0)
@@ -74,9 +74,9 @@ Deno.test("a chip is removed as a whole, and an incomplete chip is text", () =>
     await screen.until("[image 1: a.gif] [image 2: b.png] [image 3: art/logo.gif]");
     screen.type(BACKSPACE);
     await screen.until((text) => text.includes("[image 2: b.png]") && !text.includes("[image 3"));
-    screen.type(`\x1b[D\x1b[D${BACKSPACE}`); // inside the second one
+    screen.type(`\x1b[D\x1b[D${BACKSPACE}`); // The cursor is inside the second reference.
     await screen.until("[image 2: b.pn]");
-    screen.type("\x01\x1b[3~"); // the beginning, Delete
+    screen.type("\x01\x1b[3~"); // The keys are Home and Delete.
     await screen.until((text) => !text.includes("[image 1"));
     screen.type(`\x05 x${ENTER}`);
     await screen.until("Seen: yes");

@@ -13,7 +13,7 @@ Deno.test("a key is drawn at once, also right after another frame", () =>
     for (const key of ["a", "b", "c"]) {
       const before = screen.writes.length;
       screen.type(key);
-      await new Promise<void>((resolve) => process.nextTick(resolve)); // no timer has run
+      await new Promise<void>((resolve) => process.nextTick(resolve)); // No timer has run yet.
       assert.match(screen.writes.slice(before).join(""), new RegExp(key));
     }
   }));

@@ -28,7 +28,7 @@ Deno.test("keyAction() handles a key where it has a meaning, and passes it to th
     ["\x1br", { empty: false }, null],
     ["\r", {}, null],
     ["a", {}, null],
-    ["\x1b[107;5u", {}, "palette"], // the same key by Kitty's protocol
+    ["\x1b[107;5u", {}, "palette"], // This is the same key in Kitty's protocol.
   ];
   for (const [data, where, action] of rows) {
     assert.equal(keyAction(data, { ...WHERE, ...where }), action, JSON.stringify([data, where]));

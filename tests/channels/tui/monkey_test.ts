@@ -4,7 +4,7 @@ import { fakeConfig } from "./_fake_config.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 import { withScreen } from "./_rig.ts";
 
-/** What leaves the screen is not among them: Ctrl-D, Ctrl-Z, and two Ctrl-C. */
+/** The keys that leave the screen are omitted: Ctrl-D, Ctrl-Z, and two Ctrl-C. */
 const KEYS = [
   ...["\r", "\x1b\r", "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D", "\x1b[5~", "\x1b[6~", "\x1b[H", "\x1b[F", "\t", "\x7f"],
   ...[
@@ -31,7 +31,7 @@ const KEYS = [
 ];
 const STEPS = 400;
 
-/** The same numbers for the same seed. */
+/** Returns the same numbers for the same seed. */
 function numbers(seed: number): (below: number) => number {
   const held = { state: seed };
   return (below) => {
@@ -61,7 +61,7 @@ for (const seed of [1, 2, 17]) {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
       assert.equal(await Promise.race([ended, Promise.resolve("stands")]), "stands");
-      await prefs.set({ vim: false }); // it may have been turned on in the settings
+      await prefs.set({ vim: false }); // The settings may have turned it on.
       screen.type("\x15");
       screen.type("still here");
       await screen.until("still here");

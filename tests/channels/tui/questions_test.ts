@@ -16,11 +16,10 @@ const DONE = "That: is all";
 
 interface QuestionRig extends ScreenRig {
   readonly clock: HandClock;
-  /** Presses a key that nothing comes before or after at once. */
+  /** Presses a key with a pause before and after it. */
   press(key: string): void;
 }
 
-/** Sends a request whose first block is this code. */
 async function asks(
   code: string,
   work: (rig: QuestionRig) => Promise<void>,
@@ -40,7 +39,6 @@ async function asks(
   });
 }
 
-/** Whether the question waits, not asked for the keyboard again. */
 function waits({ screen }: ScreenRig): boolean {
   return screen.screen().includes("Vis asks");
 }
@@ -67,7 +65,7 @@ Deno.test("an approval is shown with its choices, and its letters answer it if t
 Deno.test("typed text answers nothing: neither its first letter, nor letters typed as the approval appears", async () => {
   await asks("(await asking.open()).allowed", async (rig) => {
     const { screen, clock, engine } = rig;
-    screen.type("n"); // the question has just appeared
+    screen.type("n"); // The question has just appeared.
     await screen.until(/^ n /m);
     screen.type("\x7f");
     await screen.until("Answer with");
@@ -192,7 +190,7 @@ Deno.test("each approval needs its own key", async () => {
     await screen.until("❯ y");
     screen.type("y");
     await screen.until((now) => now.includes("open b?") && now.includes("y c a n w · ↑↓"));
-    screen.type("y"); // it has just appeared
+    screen.type("y"); // The question has just appeared.
     screen.type(CTRL_G);
     await screen.until("❯ y");
     screen.type("n");

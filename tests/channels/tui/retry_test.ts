@@ -7,7 +7,6 @@ const ENTER = "\r";
 const AGAIN = "\x1br";
 const slow = (text: string): ScriptedReply => ({ text, delayMs: 60_000 });
 
-/** Requests and how their shown runs ended. */
 async function stored({ conversations }: Engine): Promise<readonly (readonly [string, string])[]> {
   const [listed] = await conversations.list({ limit: 1 });
   const queries = await conversations.queries(await conversations.byId(listed?.conversationId ?? ""));

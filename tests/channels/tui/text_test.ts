@@ -85,7 +85,7 @@ Deno.test("what is read stays where it is while more comes, and End goes to the 
   });
 });
 
-/** Any code unit, and more often what takes an odd number of columns. */
+/** Generates any code unit, and more often characters with an unusual number of columns. */
 const ANY = fc.oneof(
   { weight: 3, arbitrary: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)) },
   fc.constantFrom(

@@ -1,4 +1,4 @@
-/** Differences that nothing explains, each to be removed with the lines of the corpus that are marked with its key. */
+/** Differences without an explanation. Remove an entry with the lines of the corpus that have its key as a mark. */
 export const KNOWN: Readonly<Record<string, string>> = {
   "fixed names":
     "`undefined`, `NaN` and `Infinity` cannot be declared at top level, and `require` is undefined in place of absent",

@@ -1,22 +1,20 @@
-/** The programs of the `.txt` files beside this file (docs/internals/conformance.md describes the lines). */
+/** Reads the programs of the `.txt` files next to this file (docs/internals/conformance.md describes the lines). */
 import { basename } from "node:path";
 import { PLACES, type Program } from "../programs/program.ts";
 import { KNOWN } from "./known.ts";
 
 const FOLDER = new URL("./", import.meta.url);
 const NEWLINE = "⏎", VALUE = "▸", STATEMENTS = "» ";
-/** Topics that are TypeScript; the others are JavaScript. */
+/** These topics are TypeScript, and the others are JavaScript. */
 const TYPESCRIPT: ReadonlySet<string> = new Set(["types", "type_classes"]);
 const CHOICE = /⟦([^⟦⟧]*)⟧/;
 const MARK = /^\{([a-z ]+?)(?: only (top|braces))?\} /;
 
-/** All programs, in the order of files and lines. */
 export function readCorpus(): readonly Program[] {
   const files = [...Deno.readDirSync(FOLDER)].map(({ name }) => name).filter((name) => name.endsWith(".txt")).sort();
   return files.flatMap((file) => programsIn(basename(file, ".txt"), Deno.readTextFileSync(new URL(file, FOLDER))));
 }
 
-/** The programs of one file, one or more for each line. */
 export function programsIn(topic: string, text: string): readonly Program[] {
   return text.split("\n").flatMap((line, at) => {
     if (line.trim() === "" || line.startsWith("# ")) return [];
@@ -24,7 +22,7 @@ export function programsIn(topic: string, text: string): readonly Program[] {
   });
 }
 
-/** `⟦a¦b⟧` stands for two programs. */
+/** `⟦a¦b⟧` means two programs. */
 function variants(line: string): readonly string[] {
   const choice = CHOICE.exec(line);
   if (!choice) return [line];

@@ -1,4 +1,4 @@
-/** Programs in the sandbox: each is a block, many share a child. */
+/** Runs programs in the sandbox. Each is a block, and many share a child. */
 import { decode } from "../../../src/sandbox/codec/codec.ts";
 import type { RunReport } from "../../../src/sandbox/sandbox.ts";
 import { type TestSandbox, testSandbox } from "../../helpers/sandbox.ts";
@@ -10,7 +10,6 @@ export interface BoxedOptions {
   readonly places: readonly Place[];
 }
 
-/** The outcomes of each program, by place. */
 export async function runBoxed(
   programs: readonly Program[],
   options: BoxedOptions,
@@ -27,7 +26,7 @@ export async function runBoxed(
   return found;
 }
 
-/** The child that runs the next block; another one after a block that ended it. */
+/** The child that runs the next block. A block that ends its child gets a successor. */
 class Children {
   #box: TestSandbox | null = null;
 
@@ -70,7 +69,7 @@ function outcomeOf({ result, value }: RunReport, hasValue: boolean): Outcome {
   if (result.outcome === "value" || result.outcome === "none") {
     return { printed, error: "", message: "", repaired };
   }
-  // A report appends what the error says of its causes.
+  // A report appends the causes of an error to its message.
   const message = (error?.message ?? "").replace(/ \[(?:cause|errors): [\s\S]*$/, "");
   if (result.outcome === "error" || result.outcome === "refused") {
     const isError = error?.name !== "Error" || !message.startsWith("thrown: ");

@@ -1,4 +1,3 @@
-/** Programs through both, compared. */
 import { runBoxed } from "./boxed.ts";
 import { runPlain } from "./plain.ts";
 import { type Difference, isEqual, type Outcome, type Place, PLACES, type Program } from "./program.ts";
@@ -6,17 +5,17 @@ import { type Difference, isEqual, type Outcome, type Place, PLACES, type Progra
 const NOTHING: Outcome = { printed: "", error: "ended", message: "not run" };
 
 export interface CompareOptions {
-  /** How many programs share a process. */
+  /** The number of programs that share a process. */
   readonly batch: number;
   readonly deadlineMs: number;
-  /** Differences that need not be confirmed by running the program alone. */
+  /** Returns whether a difference need not be confirmed by running its program alone. */
   readonly isExpected: (difference: Difference) => boolean;
-  /** Called after each batch, with the differences in it. */
+  /** Called after each batch, with its differences. */
   readonly onBatch?: (done: number, found: readonly Difference[]) => void;
 }
 
-/** Every difference. What differs in a batch and is not expected is run again alone, so that no program changes the
- * outcome of another. */
+/** Returns every difference. A program with an unexpected difference is run again alone, because another program of its
+ * batch could have caused it. */
 export async function differencesOf(
   programs: readonly Program[],
   options: CompareOptions,

@@ -3,7 +3,6 @@ import type { Difference } from "./program.ts";
 
 export interface Explanation {
   readonly what: string;
-  /** The page that decides it. */
   readonly where: string;
   readonly fits: (difference: Difference) => boolean;
 }
@@ -18,7 +17,7 @@ const MODULE = /\bimport\.(?:defer|source)\b|^\s*(?:import\s*(?:["'{*]|\w+\s*(?:
 const code = ({ program }: Difference): string => `${program.text}\n${program.value ?? ""}`;
 const says = (pattern: RegExp) => ({ sandbox }: Difference): boolean => pattern.test(sandbox.message);
 
-/** The first that fits names a difference. */
+/** The first match explains a difference. */
 const EXPLANATIONS: readonly Explanation[] = [
   {
     what: "no code from strings: eval, constructors of functions",
@@ -118,7 +117,6 @@ const EXPLANATIONS: readonly Explanation[] = [
   },
 ];
 
-/** What explains a difference, or null. */
 export function explanationOf(difference: Difference): Explanation | null {
   return EXPLANATIONS.find(({ fits }) => fits(difference)) ?? null;
 }

@@ -1,15 +1,14 @@
-/** Programs in plain Deno: each is a module of its own, many share a process. */
+/** Runs programs in plain Deno. Each is a module of its own, and many share a process. */
 import { join } from "node:path";
 import { type Outcome, type Place, type Program, textOf } from "./program.ts";
 import { PRELUDE, PRELUDE_NAMES } from "./prelude.ts";
 
-/** Begins a line of the runner in what the process prints. */
+/** The runner's own lines of output begin with this character. */
 const MARK = "\u0001";
-/** How long a process may take to start, on a busy machine. */
+/** The limit for the start of a process on a busy machine. */
 const START_MS = 3000;
 const SHOW = (value: string): string => `$show(${value});`;
 
-/** Imports each module named by a line of list.json. */
 const MAIN = String.raw`
 const quiet = (event) => event.preventDefault();
 addEventListener("error", quiet);
@@ -35,12 +34,11 @@ Deno.exit(0);
 `;
 
 export interface PlainOptions {
-  /** For each program. A process that says nothing for longer is ended. */
+  /** The limit for each program. A process that prints no line for longer is ended. */
   readonly deadlineMs: number;
   readonly places: readonly Place[];
 }
 
-/** The outcomes of each program, by place. */
 export async function runPlain(
   programs: readonly Program[],
   options: PlainOptions,
@@ -73,7 +71,7 @@ async function writeAll(
   return files.map(({ file }) => file);
 }
 
-/** Runs all files; after one that ended or stopped the process, the rest in another. */
+/** Runs all files. If one ends or stops the process, the rest run in another process. */
 async function runFiles(folder: string, files: readonly string[], options: PlainOptions): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   while (outcomes.length < files.length) {
@@ -92,7 +90,6 @@ async function runFiles(folder: string, files: readonly string[], options: Plain
 
 interface Ended {
   readonly text: string;
-  /** Whether it was silent for too long. */
   readonly stopped: boolean;
 }
 
@@ -123,7 +120,6 @@ async function runProcess(folder: string, { deadlineMs }: PlainOptions): Promise
   return { text, stopped };
 }
 
-/** The outcomes of the programs that ended. */
 function parsed(text: string): Outcome[] {
   return text.split(`${MARK}b`).slice(1).flatMap((part) => {
     const [head = "", end] = part.split(`${MARK}e`);
@@ -132,18 +128,16 @@ function parsed(text: string): Outcome[] {
   });
 }
 
-/** The lines after that of the mark. */
 function printedIn(head: string): string {
   return head.slice(head.indexOf("\n") + 1);
 }
 
-/** The program at which the process ended. */
 function brokenOff(text: string, stopped: boolean): Outcome {
   const head = text.split(`${MARK}b`).at(-1) ?? "";
   return { printed: printedIn(head), error: stopped ? "timeout" : "ended", message: "" };
 }
 
-/** Deno reports what its own parser refuses with another class. */
+/** Deno reports an error of its own parser with another class. */
 function asSyntaxError(outcome: Outcome): Outcome {
   const refused = /^(?:SyntaxError: |The module's source code could not be parsed)/.test(outcome.message);
   return refused ? { ...outcome, error: "SyntaxError" } : outcome;

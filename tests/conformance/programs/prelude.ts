@@ -1,5 +1,5 @@
-/** Functions that exist in plain Deno and in the sandbox before a program runs. `$text(value)` describes a value so
- * that two values of the same text have the same type, contents and prototypes; `$show` prints that. */
+/** These functions exist in plain Deno and in the sandbox before a program runs. `$text(value)` describes a value so
+ * that two values with the same text have the same type, contents and prototypes. `$show` prints that text. */
 export const PRELUDE = String.raw`
 const $write = console.log;
 function $text(value, seen = []) {
@@ -46,5 +46,4 @@ const $console = {};
 for (const $name of ["log", "info", "debug", "warn", "error"]) $console[$name] = $line;
 `;
 
-/** Names that the prelude declares. */
 export const PRELUDE_NAMES: readonly string[] = ["$write", "$text", "$object", "$show", "$line", "$console"];

@@ -1,18 +1,18 @@
-/** Programs of a folder: a checkout of test262, or any files of JavaScript and TypeScript. */
+/** Reads programs of a folder: a checkout of test262, or any files of JavaScript and TypeScript. */
 import { extname, join, relative } from "node:path";
 import type { Program } from "./program.ts";
 import { Harness, headerOf, skippedFor } from "./test262.ts";
 
 export interface FolderOptions {
-  /** Only paths that contain this. */
+  /** Only paths that contain this text are read. */
   readonly only: string;
-  /** At most so many programs, spread evenly. */
+  /** The limit for the number of programs, spread evenly. */
   readonly limit: number;
 }
 
 export interface FolderPrograms {
   readonly programs: readonly Program[];
-  /** How many files are left out, by reason. */
+  /** The number of skipped files, by reason. */
   readonly skipped: Readonly<Record<string, number>>;
 }
 
@@ -24,7 +24,6 @@ const LANGUAGES: Readonly<Record<string, Program["language"]>> = {
 };
 const OTHER_FOLDERS = new Set(["node_modules", "harness", ".git"]);
 
-/** Reads the programs below a folder, in the order of their paths. */
 export async function readFolder(root: string, { only, limit }: FolderOptions): Promise<FolderPrograms> {
   const isSuite = await Deno.stat(join(root, "harness", "assert.js")).then(() => true, () => false);
   const harness = isSuite ? new Harness(root) : null;
@@ -46,11 +45,11 @@ interface Place {
   readonly harness: Harness | null;
 }
 
-/** The program, or why there is none. */
+/** Returns the program, or the reason why the file is not run. */
 function programOf(text: string, { path, root, harness }: Place): Program | string {
   const name = relative(root, path), language = LANGUAGES[extname(path)] ?? "js";
   if (name.includes("_FIXTURE")) return "parts of other tests";
-  // One console for both, as each prints objects in its own form.
+  // Both share one console, as each prints objects in its own form.
   if (!harness) return { name, language, text: `const console = $console;\n${text}` };
   const header = headerOf(text);
   if (!header) return "no header";
@@ -66,7 +65,7 @@ async function filesBelow(folder: string): Promise<string[]> {
   return found.sort();
 }
 
-/** At most `limit` of a list, evenly. */
+/** Returns up to `limit` items of a list, spread evenly. */
 export function spread<T>(all: readonly T[], limit: number): readonly T[] {
   if (all.length <= limit) return all;
   return Array.from({ length: limit }, (_, i) => all[Math.floor(i * all.length / limit)]).flatMap((one) =>

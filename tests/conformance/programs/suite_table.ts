@@ -1,20 +1,17 @@
-/** What a comparison found, as text. */
 import { explanationOf } from "./explained.ts";
 import { type Difference, isKnown, type Outcome } from "./program.ts";
 
 export interface Suite {
   readonly name: string;
   readonly programs: number;
-  /** Files that are left out, by reason. */
   readonly skipped: Readonly<Record<string, number>>;
   readonly differences: readonly Difference[];
   readonly seconds: number;
 }
 
-/** How much of an outcome or program is shown. */
 const MAX_CHARS = 400;
 
-/** One row for each suite, then what explains differences and what was left out. */
+/** Returns one row for each suite, then the explanations of differences and the skipped files. */
 export function suiteTable(suites: readonly Suite[]): string {
   const rows = suites.map((suite) => {
     const different = programsOf(suite.differences.filter((one) => !explanationOf(one)));
@@ -51,7 +48,7 @@ function aligned(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("  ").trimEnd()).join("\n");
 }
 
-/** A difference with its program, for whoever reproduces it. */
+/** Returns a difference with its program, so that a reader can reproduce it. */
 export function differenceText(difference: Difference): string {
   const { program, place, plain, sandbox } = difference;
   const known = isKnown(difference) ? ` (known: ${program.known?.key})` : "";

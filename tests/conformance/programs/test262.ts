@@ -1,16 +1,15 @@
-/** Programs of a checkout of test262: files with a YAML header, and helpers in `harness/`. */
+/** Reads programs of a checkout of test262: files with a YAML header, and helpers in `harness/`. */
 import { join } from "node:path";
 import type { Program } from "./program.ts";
 
 export interface Header {
   readonly includes: readonly string[];
   readonly flags: readonly string[];
-  /** The error that its text must cause before anything runs. */
   readonly refusedWith?: string;
 }
 
 const HEADER = /\/\*---\r?\n([\s\S]*?)---\*\//;
-/** In place of the harness's own, which has nobody to wait for it. */
+/** Replaces the harness's own function, whose result no code awaits. */
 const DONE = `let $settle;
 const $settled = new Promise((settle) => { $settle = settle; });
 function $DONE(error) {
@@ -24,10 +23,10 @@ const HOST = `const $262 = {
   detachArrayBuffer(buffer) { structuredClone(buffer, { transfer: [buffer] }); },
 };
 `;
-/** What only a host of the suite has. */
+/** Only a host of the suite has these functions. */
 const HOST_ONLY = /\$262\s*\.\s*(?:createRealm|evalScript|agent|AbstractModuleSource|IsHTMLDDA)\b/;
 
-/** The keys of a header that matter here; null if the file has none. */
+/** Returns the keys of a header that matter here; null if the file has none. */
 export function headerOf(text: string): Header | null {
   const [, yaml] = HEADER.exec(text) ?? [];
   if (yaml === undefined) return null;
@@ -39,7 +38,7 @@ export function headerOf(text: string): Header | null {
   };
 }
 
-/** `key: [a, b]`, or lines of `- a`. */
+/** Parses `key: [a, b]`, or lines of `- a`. */
 function listOf(yaml: string, key: string): readonly string[] {
   const inline = new RegExp(`^${key}:\\s*\\[([^\\]]*)\\]`, "m").exec(yaml)?.[1];
   if (inline !== undefined) return inline.split(",").map((one) => one.trim()).filter((one) => one !== "");
@@ -47,14 +46,13 @@ function listOf(yaml: string, key: string): readonly string[] {
   return [...lines.matchAll(/-\s*(\S+)/g)].map((match) => match[1] ?? "");
 }
 
-/** Why a file is not run, or null. */
+/** Returns the reason why a file is not run; null if it is run. */
 export function skippedFor(text: string, { flags }: Header): string | null {
   if (flags.includes("noStrict") || flags.includes("raw")) return "code that is not strict";
   if (flags.includes("module")) return "modules";
   return HOST_ONLY.test(text) ? "functions of a test host" : null;
 }
 
-/** Reads the helpers of a checkout once each. */
 export class Harness {
   readonly #folder: string;
   readonly #texts = new Map<string, string>();
@@ -63,7 +61,7 @@ export class Harness {
     this.#folder = join(root, "harness");
   }
 
-  /** A test with everything that it needs before it and, if it is asynchronous, a wait after it. */
+  /** Returns a test after everything that it needs and, if it is asynchronous, before a wait. */
   program(name: string, text: string, { includes, flags, ...rest }: Header): Program {
     const isAsync = flags.includes("async");
     const helpers = ["assert.js", "sta.js", ...includes].filter((one) => one !== "doneprintHandle.js");

@@ -17,7 +17,7 @@ async function* pieces(): AsyncGenerator<Uint8Array> {
   yield new TextEncoder().encode("its end");
 }
 
-/** A conversation with everything that can be stored. */
+/** Makes a conversation with everything that can be stored. */
 export async function richConversation(
   store: Store,
 ): Promise<Branch & { readonly first: string; readonly second: string }> {
@@ -102,14 +102,14 @@ export async function richConversation(
   return { ...branch, first, second };
 }
 
-/** The text with every id replaced by its place in their order, and without its hash. */
+/** Returns the text with every id replaced by its place in their order, and without its hash. */
 function withoutIds(archive: ConversationArchive): string {
   const text = JSON.stringify({ ...archive, sha256: "" });
   const ids = [...new Set(text.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g))].sort();
   return ids.reduce((changed, id, at) => changed.replaceAll(id, `id ${at}`), text);
 }
 
-/** Everything that readers give of a branch, without ids. */
+/** Returns everything that readers return for a branch, without ids. */
 export async function readAll(
   store: Store,
   branchId: string,
@@ -166,7 +166,7 @@ export const storeArchiveCases: readonly StoreCase[] = [
       for (const [at, { branchId }] of tree.entries()) {
         const [before, after] = [await readAll(store, branchId), await readAll(store, copied[at]?.branchId ?? "")];
         assert.deepEqual(after["variables"], before["variables"]);
-        if (at === 0) assert.deepEqual(after, before); // a query runs in the other one
+        if (at === 0) assert.deepEqual(after, before); // The other conversation has a running query.
       }
       assert.deepEqual(await store.check(), []);
     },

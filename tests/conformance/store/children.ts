@@ -3,7 +3,6 @@ import type { Store } from "../../../src/persistence/store.ts";
 import { begun, block, image, iterate, newIteration, newQuery, queryEnd, USAGE } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
 
-/** A parent's iteration and a child query of it. */
 async function child(store: Store, fields: { readonly copies?: readonly string[]; readonly depth?: number } = {}) {
   const { branchId, queryId, conversationId } = await begun(store);
   const iterationId = await iterate(store, { queryId, position: 0, blocks: [] });

@@ -8,7 +8,7 @@ import type { StoreCase } from "./suite.ts";
 const OTHER = { host: "here", space: "another", pid: 4711, started: "99", session: 0 };
 const SILENCE_MS = 120_001;
 
-/** A query with an ended and a running iteration and a child query, all of a process that fell silent. */
+/** Makes a query with an ended iteration, a running one and a sub-query. Its process has fallen silent. */
 async function stopped(store: Store, clock: { now: number }) {
   const { branchId, conversationId, queryId } = await begun(store);
   const done = await iterate(store, { queryId, position: 0, blocks: [block("1", { saved: [image("a")] })] });
@@ -23,7 +23,7 @@ async function stopped(store: Store, clock: { now: number }) {
 
 type Stopped = Awaited<ReturnType<typeof stopped>>;
 
-/** Everything that a run writes. */
+/** Returns every kind of write of a run. */
 function writes(store: Store, run: Stopped): Readonly<Record<string, () => Promise<unknown>>> {
   const { branchId, queryId, iterationId, childId, childIteration } = run;
   const end = iterationEnd([block("2", { saved: [image("b")] })], { scopes: { live: [], forgotten: ["a"] } });
@@ -53,7 +53,7 @@ function writes(store: Store, run: Stopped): Readonly<Record<string, () => Promi
   };
 }
 
-/** Who takes a branch over ends what runs in it: nothing that the run writes is stored from then on. */
+/** A process that takes over a branch ends the run in it. Later writes of that run are not stored. */
 export const storeFenceCases: readonly StoreCase[] = [
   {
     name: "every write of a run is refused once another process has taken its branch over, and nothing of it is stored",

@@ -99,7 +99,6 @@ export function iterationEnd(blocks: readonly StoredBlock[], fields: Partial<Ite
   };
 }
 
-/** A conversation with one running query. */
 export async function begun(
   store: Store,
   facts: { readonly text?: string; readonly workspace?: string } = {},
@@ -109,7 +108,6 @@ export async function begun(
   return { ...branch, queryId: await store.beginQuery(newQuery(branch.branchId, text)) };
 }
 
-/** One whole iteration with these blocks. Returns its id. */
 export async function iterate(
   store: Store,
   { queryId, position, blocks, given = [], ...fields }:

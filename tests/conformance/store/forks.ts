@@ -11,7 +11,7 @@ async function values(store: Store, branchId: string): Promise<Record<string, st
   return Object.fromEntries(images.map(({ name, bytes }) => [name, new TextDecoder().decode(bytes)]));
 }
 
-/** One ended query of three iterations that set `a` each time and `b` in the last, then a second query that sets
+/** Makes one ended query of three iterations that set `a` each time and `b` in the last, then a second query that sets
  * `c`. */
 async function history(store: Store): Promise<Branch & { readonly first: string; readonly second: string }> {
   const { queryId: first, ...branch } = await begun(store, { text: "first" });
@@ -146,7 +146,7 @@ export const storeForkCases: readonly StoreCase[] = [
       await step(first, 4, {}, [defines("a", "3"), defines("b", "3")]);
       await store.endQuery(first, queryEnd());
       const second = await store.beginQuery(newQuery(branchId, "second"));
-      // As an automatic forget does before the first iteration.
+      // An automatic forget does so before the first iteration.
       await store.setScope(branchId, { names: ["b"], scope: "forgotten" });
       await step(second, 0, {});
       await store.endQuery(second, queryEnd());
@@ -179,7 +179,7 @@ export const storeForkCases: readonly StoreCase[] = [
       const { branchId, second } = await history(store);
       const fork = await store.fork({ queryId: second, position: null });
       const own = await store.beginQuery(newQuery(fork.branchId, "own"));
-      // An edge gives `a` a soul in the fork, which says nothing of its scope.
+      // An edge gives `a` a soul in the fork, and does not determine its scope.
       await iterate(store, { queryId: own, position: 0, blocks: [{ ...defines("d", "9"), reads: ["a"] }] });
       const third = await store.beginQuery(newQuery(branchId, "third"));
       await iterate(store, { queryId: third, position: 0, blocks: [], scopes: { forgotten: ["a", "b"], live: [] } });

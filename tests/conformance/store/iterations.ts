@@ -114,7 +114,7 @@ export const storeIterationCases: readonly StoreCase[] = [
     async run(store) {
       const { branchId, queryId } = await begun(store);
       const id = await store.beginIteration(newIteration(queryId, 0, { blocks: ["x"] }));
-      // BigInt is no JSON: the last write of the transaction fails.
+      // JSON has no BigInt, so the last write of the transaction fails.
       const end = iterationEnd([block("const x = 1", { saved: [image("x")] })], { metadata: { bad: 1n } });
       await assert.rejects(store.endIteration(id, end), TypeError);
       assert.deepEqual(await store.variables(branchId), []);

@@ -8,7 +8,7 @@ const OTHER = { host: "elsewhere", space: "boot 2", pid: 12, started: "7", sessi
 /** Two minutes without a sign of life, and one more moment. */
 const SILENCE_MS = 120_001;
 
-/** The stores of the suite cannot look at any process, so that leases alone decide. */
+/** The stores of the suite cannot see any process, so leases alone decide. */
 export const storeLeaseCases: readonly StoreCase[] = [
   {
     name: "beginQuery() refuses a branch that another process works on, until that one ends its query",

@@ -37,7 +37,7 @@ async function asked(store: Store, branchId: string, text: string, name = text):
 const names = async (store: Store, branchId: string): Promise<readonly string[]> =>
   (await store.variables(branchId)).map(({ name }) => name);
 
-/** What was stored later is newer, whatever the clock said. */
+/** Rows that were stored later are newer, whatever the clock showed. */
 export const storeOrderCases: readonly StoreCase[] = [
   {
     name: "a clock that goes back a day with each query disorders no queries, variables and versions",

@@ -6,8 +6,7 @@ import { anyText } from "../../helpers/any_text.ts";
 import { begun, image, iterationEnd, newIteration, newQuery, queryEnd } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
 
-/** Texts that a database is likely to get wrong: NUL, lone surrogates, references, byte order marks, lengths around 1
- * KB. */
+/** A database may store these texts wrongly: NUL, lone surrogates, references, byte order marks, lengths around 1 KB. */
 const hostile = fc.oneof(
   anyText({ maxLength: 30 }),
   fc.array(fc.integer({ min: 0xd700, max: 0xe0ff }), { maxLength: 6 }).map((codes) => String.fromCharCode(...codes)),

@@ -16,13 +16,13 @@ import { storeStateCases } from "./states.ts";
 import { storeTenantCases } from "./tenants.ts";
 import { storeVariableCases } from "./variables.ts";
 
-/** A test of one promise of `Store`. `clock.now` is what the store takes for the time. */
+/** A test of one promise of `Store`, which takes `clock.now` as the time. */
 export interface StoreCase {
   readonly name: string;
   readonly run: (store: Store, clock: { now: number }) => Promise<void>;
 }
 
-/** What every implementation of `Store` must pass; `open` gives an empty one that uses the clock. */
+/** Tests an implementation of `Store`. `open` returns an empty store that uses the clock. */
 export function storeSuite(
   label: string,
   open: (clock: { now: number }) => Promise<{ readonly store: Store; readonly dispose: () => Promise<void> }>,

@@ -25,7 +25,6 @@ const ABSENT: Ids = {
   iterationId: "01000004-0000-7000-8000-000000000000",
 };
 
-/** Rows that a caller names. */
 interface Ids {
   readonly conversationId: string;
   readonly branchId: string;
@@ -36,7 +35,6 @@ interface Ids {
 type Attempt = (store: Store, ids: Ids) => Promise<unknown>;
 type Attempts<T, Without extends keyof T = never> = { readonly [K in Exclude<keyof T, Without>]: Attempt };
 
-/** What the owner has, with a running query. */
 export async function secrets(store: Store): Promise<Ids> {
   const branch = await store.ensureConversation({ title: "Secret plan", workspace: WORKSPACE, ...CHAT });
   const { conversationId, branchId } = branch;
@@ -143,7 +141,6 @@ const ofStore: Attempts<
   ],
 };
 
-/** What a call gives, without the ids that it was given. */
 async function outcome(work: Promise<unknown>, ids: Ids): Promise<string> {
   const text = await work.then(
     (result) => JSON.stringify(result) ?? "undefined",
@@ -154,7 +151,7 @@ async function outcome(work: Promise<unknown>, ids: Ids): Promise<string> {
   return names.reduce((sum, [name, id]) => sum.replaceAll(id.slice(0, 23), name), whole).replaceAll(" :", ":");
 }
 
-/** Whatever a tenant tries with the rows of another one ends as with rows that nobody has, and changes nothing. */
+/** A tenant's attempts with another tenant's rows end as with unknown rows, and change no row. */
 export async function attack(stranger: Store, ids: Ids): Promise<number> {
   const attempts = Object.entries({ ...ofStore, ...Object.fromEntries(renamed(ofStates)) });
   for (const [name, attempt] of attempts) {
@@ -170,7 +167,6 @@ function renamed(attempts: Readonly<Record<string, Attempt>>): readonly (readonl
   return Object.entries(attempts).map(([name, attempt]) => [`states.${name}`, attempt]);
 }
 
-/** All that the owner can read. */
 export async function whole(store: Store, { conversationId, branchId }: Ids): Promise<string> {
   const { tables, contents } = await archiveOf(store, conversationId);
   const listed = await store.listConversations({ limit: 9 });

@@ -4,7 +4,7 @@ import type { Store } from "../../../src/persistence/store.ts";
 import { begun, block, image, iterate, utf8 } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
 
-/** One iteration of one block that saves these images. */
+/** Stores one iteration of one block that saves these images. */
 function define(store: Store, at: { queryId: string; position: number }, ...saved: VariableImage[]): Promise<string> {
   const code = `const ${saved.map(({ name }) => name).join(", ")}`;
   return iterate(store, { ...at, blocks: [block(code, { saved })] });
@@ -113,7 +113,7 @@ export const storeVariableCases: readonly StoreCase[] = [
         image("Base", { kind: "class", source: "class Base {}" }),
       );
       assert.deepEqual((await store.liveImages(branchId)).map(({ name }) => name), ["Base", "Derived", "it"]);
-      // Base is newer now, and still comes first.
+      // `base` is newer now, and is still the first.
       await define(store, { queryId, position: 1 }, image("Base", { kind: "class", source: "class Base { x = 1 }" }));
       const names = (await store.liveImages(branchId)).map(({ name }) => name);
       assert.deepEqual(names, ["Base", "Derived", "it"]);

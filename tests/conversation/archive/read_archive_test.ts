@@ -17,7 +17,7 @@ async function richText(store: Store): Promise<string> {
   return await archiveTextOf(store, conversationId);
 }
 
-/** With the hash that belongs to what was changed. */
+/** Returns the changed archive with its new hash. */
 function sealed(archive: unknown): string {
   const given = archive as ConversationArchive;
   try {
@@ -108,7 +108,7 @@ const HOSTILE: readonly unknown[] = [
   { content: "0".repeat(64) },
 ];
 
-/** Every place in a value, by path. */
+/** Returns every place in a value, by path. */
 function places(value: unknown, path: readonly (string | number)[] = []): (readonly (string | number)[])[] {
   if (typeof value !== "object" || value === null) return [path];
   const entries = Array.isArray(value) ? value.map((item, at) => [at, item] as const) : Object.entries(value);

@@ -4,7 +4,6 @@ import { hostileRecording, recordedIteration, recordedQuery, recording } from ".
 import { cpuMs } from "../../helpers/cpu_ms.ts";
 import { exportedText } from "../../helpers/archive_of.ts";
 
-/** Names of the elements and of their attributes. */
 function markup(page: string): { readonly tags: Set<string>; readonly attributes: Set<string> } {
   const tags = new Set<string>(), attributes = new Set<string>();
   for (const [, tag = "", rest = ""] of page.matchAll(/<([a-z!][a-z0-9]*)((?:\s[^>]*)?)>/gi)) {

@@ -3,7 +3,6 @@ import { exportMarkdown } from "../../../src/conversation/export/markdown.ts";
 import { hostileRecording, recordedIteration, recordedQuery, recording } from "../_recordings.ts";
 import { exportedText } from "../../helpers/archive_of.ts";
 
-/** The lines outside quotes and fences. */
 function ownLines(text: string): string[] {
   const own: string[] = [];
   let fence = "";
@@ -17,7 +16,6 @@ function ownLines(text: string): string[] {
   return own;
 }
 
-/** All lines that no fence holds, those of quotes without their mark. */
 function outsideFences(text: string): string[] {
   const outside: string[] = [];
   const quote: string[] = [];

@@ -10,18 +10,16 @@ export interface TestNode extends AsyncDisposable {
   readonly name: string;
   readonly engine: Engine;
   readonly node: Node;
-  /** Ends it as if its process had been killed: nothing that it does is stored any more. */
+  /** Ends the node as if its process had been killed, so that no later work of it is stored. */
   die(): Promise<void>;
 }
 
 const LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** A node that may take what lost nodes ran at once. */
 export async function startNode(
   server: Postgres,
   { url, through = url, name, replies, ...options }: {
     readonly url: string;
-    /** How it reaches the database. */
     readonly through?: string;
     readonly name: string;
     readonly replies: readonly ScriptedReply[];
@@ -58,7 +56,7 @@ export async function startNode(
   };
 }
 
-/** A store whose calls never return once its process is dead. */
+/** Returns a store whose calls never return once its process is dead. */
 function mortal(store: Store, state: { readonly dead: boolean }): Store {
   return new Proxy(store, {
     get(target, name) {

@@ -1,4 +1,3 @@
-/** Nodes in one process, on a real server. */
 import assert from "node:assert/strict";
 import { StoreError, UsageError } from "../../../src/domain/errors.ts";
 import type { ApprovalQuestion } from "../../../src/domain/query/approval.ts";
@@ -18,7 +17,7 @@ interface Rig {
 }
 
 function check(name: string, work: (rig: Rig) => Promise<void>): void {
-  // A process that is dead leaves its pool of connections.
+  // A dead process leaves its pool of connections.
   const sanitizers = { sanitizeOps: false, sanitizeResources: false };
   test(name, async (postgres) => {
     const url = await postgres.createDatabase();
@@ -27,7 +26,6 @@ function check(name: string, work: (rig: Rig) => Promise<void>): void {
   }, sanitizers);
 }
 
-/** A reply that does not arrive; `asked` resolves once it was requested. */
 function held() {
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   const scripted = () => {
@@ -51,7 +49,7 @@ check("a question is shown and answered on any node; the first answer counts", a
   await using two = await start("two", []);
   const { shared } = two.engine.conversations;
   const questions = async () => await shared?.questions(branch.conversationId) ?? [];
-  // They are stored while the query goes on.
+  // Questions are stored while the query runs.
   await until(async () => (await questions()).length === 1);
   const listed = await questions();
   assert.deepEqual(listed.map((question) => [question.id, question.what]), [[id, "open doors"]]);
@@ -157,7 +155,6 @@ check("a request that cannot begin is refused where it was made", async ({ start
   await assert.rejects(conversations.retry(queryId, quiet), UsageError);
 });
 
-/** The result of the query that runs in a conversation. */
 async function lastOf({ engine }: TestNode, conversationId: string) {
   const { store, conversations: { shared } } = engine;
   const queries = await store.queries((await store.findConversation(conversationId))?.branchId ?? "");

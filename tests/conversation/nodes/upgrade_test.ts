@@ -1,4 +1,4 @@
-/** Nodes of two versions on one database: those of the older one go on after the newer one has changed the schema. */
+/** Runs nodes of two versions on one database. The older nodes continue after the newer one has changed the schema. */
 import assert from "node:assert/strict";
 import { migrations } from "../../../migrations/postgres/mod.ts";
 import { StoreError } from "../../../src/domain/errors.ts";
@@ -9,7 +9,7 @@ import { startNode, type TestNode } from "./_nodes.ts";
 
 const test = await postgresTests();
 
-/** What a migration may do: a column more in each table, another table, an index and a trigger. */
+/** A migration may add columns, a table, an index and a trigger. */
 const NEXT = {
   version: migrations.length + 1,
   name: "next.sql",
@@ -31,7 +31,6 @@ END $$;
 CREATE TRIGGER next_begun AFTER INSERT ON query_state FOR EACH ROW EXECUTE FUNCTION next_begun();`,
 };
 
-/** What the version with the next schema does. */
 async function inNextVersion<T>(work: () => Promise<T>): Promise<T> {
   const known = migrations as unknown as (typeof NEXT)[];
   known.push(NEXT);
@@ -42,7 +41,7 @@ async function inNextVersion<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The model of all nodes: a request "add x" appends x to a list and then answers with it. */
+/** The model of all nodes. A request "add x" appends x to a list and then answers with it. */
 class Model {
   #held: { readonly asked: () => void; readonly go: Promise<void> } | null = null;
 
@@ -58,7 +57,7 @@ class Model {
     return held ? { text, after: held.go } : text;
   };
 
-  /** The next second call waits until it is let go; `asked` resolves once it was made. */
+  /** Holds the next second call until it is released. `asked` resolves once it was made. */
   hold() {
     const [asked, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     this.#held = { asked: asked.resolve, go: go.promise };
@@ -71,7 +70,6 @@ interface Rig {
   readonly url: string;
   readonly model: Model;
   start(name: string): Promise<TestNode>;
-  /** Lets only this node take requests. */
   only(node: TestNode): Promise<void>;
 }
 
@@ -88,7 +86,7 @@ const quiet = { signal: new AbortController().signal, emit: () => {} };
 const ask = ({ engine: { conversations, branch } }: TestNode, request: string) =>
   conversations.ask(branch, request, quiet);
 
-/** A request that one node has taken and another one continues, while a third one waits for its answer. */
+/** One node takes a request and another one continues it, while a third one waits for its answer. */
 async function takenOver(
   { model, only }: Rig,
   { from, to, request, asker }: {
@@ -107,7 +105,6 @@ async function takenOver(
   return (await result).answer;
 }
 
-/** Reads and writes what a query does not. */
 async function useRecords({ engine: { conversations, branch, store } }: TestNode): Promise<void> {
   const [first] = await conversations.queries(branch);
   const fork = await conversations.fork({ queryId: first?.queryId ?? "", position: null });
@@ -121,12 +118,12 @@ async function useRecords({ engine: { conversations, branch, store } }: TestNode
   await conversations.delete(other);
 }
 
-// A process that is dead leaves its pool of connections.
+// A dead process leaves its pool of connections.
 test("nodes of two versions share a database until the older ones are replaced", async (server) => {
   const rig = await rigOf(server);
   const { start, only, model, url } = rig;
   await using first = await start("first");
-  // Statements of old nodes are prepared before the schema changes.
+  // Old nodes prepare their statements before the schema changes.
   assert.equal((await ask(first, "add a")).answer, "a");
   await using second = await start("second");
   await only(second);

@@ -39,7 +39,7 @@ Deno.test("Utf8Pieces reads any bytes as decodeText() does, however they are cut
 
 const MB = 1 << 20, LATE = MB + (MB >> 2);
 const SHIFT_JIS = [0x83, 0x5c, 0x81, 0x5b, 0x83, 0x58, 0x0a];
-/** More than the part that is looked at. */
+/** The file is longer than the part that the detection reads. */
 const LINES = 200_000;
 const shiftJis = Uint8Array.from({ length: LINES * SHIFT_JIS.length }, (_, at) => SHIFT_JIS[at % SHIFT_JIS.length]!);
 const cutIn = (bytes: Uint8Array, size: number) =>

@@ -3,7 +3,6 @@ import { withFolder } from "../../helpers/with_folder.ts";
 import { join, posix, win32 } from "node:path";
 import assert from "node:assert/strict";
 
-/** A system whose first renames fail. */
 function held(times: number, code = "EPERM") {
   const pauses: number[] = [], names: string[] = [];
   const attempt = (from: string, to: string): Promise<void> => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { parseGitConfig, untilde } from "../../../src/domain/kit/git_config.ts";
 
-/** Each with the names and values that `git config --list` prints for it. */
+/** Each file has the names and values that `git config --list` prints for it. */
 const FILES: readonly (readonly [text: string, settings: readonly string[]])[] = [
   ["[a][core]fsmonitor=evil\n", ["core.fsmonitor=evil"]],
   ["# c \\\n[core]fsmonitor = x\n", ["core.fsmonitor=x"]],

@@ -20,11 +20,12 @@ function sh(folder: string, script: string): string {
 }
 
 const COMMIT = "-c user.name=a -c user.email=a@example.org commit -q --allow-empty -m first";
-/** A repository in `own`, which `.git` of the folder `top` names. */
+/** Makes a repository in `own`, which `.git` of the folder `top` names. */
 const named = (how: string): string => `git init -q --bare own && mkdir top && ${how}`;
 const MAIN = `git init -q main && git -C main ${COMMIT}`;
 
-/** Scripts, each with the folders that git finds from `top`, relative to the folder of the scripts; null: none. */
+/** Maps scripts to the folders that git finds from `top`, relative to the folder of the scripts; null without a
+ * repository. */
 const LAYOUTS: Readonly<Record<string, readonly [script: string, gitDir: string | null, commonDir?: string]>> = {
   "a folder": ["git init -q top", "top/.git"],
   "a file with a relative path": [named("echo 'gitdir: ../own' > top/.git"), "own"],
@@ -107,7 +108,7 @@ Deno.test(
     }),
 );
 
-/** Versions of an index, with options of `git init`. */
+/** The versions of an index, with options of `git init`. */
 const FORMATS = [["2"], ["3"], ["4"], ["2", "--object-format=sha256"]] as const;
 
 for (const [version, ...options] of FORMATS) {

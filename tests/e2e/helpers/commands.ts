@@ -7,20 +7,18 @@ import { ROOT } from "../../../scripts/_project.ts";
 import { type Launcher, sourceLauncher } from "../_launcher.ts";
 import { checkClean, type Ran, type Running, type User } from "./user.ts";
 
-/** Before the exit code of a command, at the end of what it wrote. */
+/** A command's output ends with this character, and its exit code follows. */
 export const END = "\u0004";
 
 const FLAGS = ["--quiet", "--no-prompt", "--config", join(ROOT, "deno.json"), ...PERMISSIONS];
 const MAIN = fileURLToPath(new URL("../_commands_main.ts", import.meta.url));
 
-/** From source, for `Commands`. */
 export async function commandsLauncher(): Promise<Launcher> {
   const { env } = await sourceLauncher();
   const argv = [Deno.execPath(), "run", ...FLAGS, `--v8-flags=${V8_FLAGS.join(",")}`, MAIN] as const;
   return { name: "source", argv, env, missing: "", ready: () => Promise.resolve() };
 }
 
-/** One process of the program that runs a command after another. */
 export class Commands implements AsyncDisposable {
   readonly #running: Running;
   readonly #socket: Socket;

@@ -19,7 +19,7 @@ const TYPES: readonly string[] = [
   ...["iteration_finished", "answer_delta", ...ENDS],
 ];
 
-/** Reads the lines of `--output jsonl` and checks what holds for the events of every query. */
+/** Reads the lines of `--output jsonl`, and checks the rules for the events of every query. */
 export function checkEvents(lines: string): readonly QueryEvent[] {
   assert.ok(lines.endsWith("\n"));
   const events: QueryEvent[] = lines.slice(0, -1).split("\n").map((line) => JSON.parse(line));

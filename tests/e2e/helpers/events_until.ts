@@ -1,7 +1,7 @@
 import type { QueryEvent } from "../../../src/domain/query/query_schemas.ts";
 import { type SseEvent, sseEvents } from "../../helpers/wires/sse_events.ts";
 
-/** Events up to the first that `last` accepts, or to the end of the stream. */
+/** Returns the events up to the first that `last` accepts, or to the end of the stream. */
 export async function eventsUntil(
   response: Response,
   last: (event: QueryEvent) => boolean = () => false,

@@ -6,17 +6,16 @@ import type { Launcher } from "../_launcher.ts";
 import { descendants } from "./processes.ts";
 import { type Running, User } from "./user.ts";
 
-/** Where a run ends: in the step's request, in the middle of its reply, or so long after its reply. */
+/** The moment of a kill: in the step's request, in the middle of its reply, or some time after its reply. */
 export interface Kill {
   readonly step: number;
   readonly at: "request" | "half" | "child request" | { readonly afterMs: number };
-  /** The sandbox and all below first. */
+  /** Whether the sandbox and all processes below are killed first. */
   readonly below?: boolean;
 }
 
 const counts = CALL;
 
-/** A user whose model plays the script of kill_script.ts, and whom a kill may interrupt. */
 export class Player {
   readonly #user: User;
   readonly #context: string;
@@ -40,7 +39,7 @@ export class Player {
     await work(player);
   }
 
-  /** Runs the program for the requests that the conversation is at, until it is killed or has done all; whether it was
+  /** Runs the remaining requests of the conversation until it is killed or has done all. Returns whether it was
    * killed. */
   async play(kill: Kill | null): Promise<boolean> {
     for (;;) {
@@ -90,7 +89,7 @@ export class Player {
   }
 
   #fits(at: Kill["at"]): boolean {
-    // A child query asks while its step runs, which is counted by then.
+    // A sub-query asks while its step runs, which is counted by then.
     const step = at === "child request" ? this.#step - 1 : this.#step;
     return this.#kill?.at === at && this.#kill.step === step;
   }
@@ -99,14 +98,14 @@ export class Player {
     const running = this.#running;
     if (!running) return;
     if (this.#kill?.below) {
-      // It shall not see them die: that is another test.
+      // It must not see them end, because another test covers that.
       tryKill(() => running.kill("SIGSTOP"));
       for (const { pid } of descendants(running.pid)) tryKill(() => Deno.kill(pid, "SIGKILL"));
     }
     tryKill(() => running.kill("SIGKILL"));
   }
 
-  /** The step after those that the database has, and whether it has what the first request was given. */
+  /** Returns the step after the stored ones, and whether the database has the input of the first request. */
   async #place(): Promise<{ readonly step: number; readonly given: boolean }> {
     const made = await Deno.stat(this.#user.database).then(() => true, () => false);
     if (!made) return { step: 1, given: false };
@@ -125,7 +124,7 @@ export class Player {
   }
 }
 
-/** It may have ended by itself. */
+/** The process may have ended. */
 function tryKill(kill: () => void): void {
   try {
     kill();

@@ -19,30 +19,27 @@ async function output(args: readonly string[], options: Deno.CommandOptions = {}
   return new TextDecoder().decode(stdout).trim();
 }
 
-/** Podman with images, volumes and containers in a folder of its own. */
 export interface Podman extends AsyncDisposable {
-  /** Starts each sandbox in a container without a network, rights or a file system that can be written. */
+  /** Starts each sandbox in a container without a network, rights or a writable file system. */
   readonly launcher: readonly string[];
   /** The same arguments of `podman run`, without the image. */
   readonly isolated: readonly string[];
-  /** Runs `podman` with these arguments; resolves with its outputs and exit code. */
   ran(args: readonly string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }>;
-  /** Its processes outside of containers, below which those inside are. */
+  /** Returns its processes outside of containers. The processes inside are below them. */
   processes(): readonly number[];
-  /** The ids of its containers. */
   ids(): Promise<readonly string[]>;
 }
 
 export interface Image {
   readonly name: string;
-  /** Loads the image with this `podman`; `folder` is for files. */
   load(command: readonly string[], folder: string): Promise<unknown>;
-  /** Arguments of `podman run` before the image, and what comes after it to print the version of the program. */
+  /** The arguments of `podman run` before the image, and the arguments after it that print the version of the
+   * program. */
   readonly mounts: readonly string[];
   readonly version: readonly string[];
 }
 
-/** An image of the libraries that an executable needs, and nothing else. */
+/** Makes an image that contains only the libraries of the executable. */
 export function librariesOf(program: string): Image {
   const name = "vis-libraries";
   return {
@@ -58,7 +55,6 @@ export function librariesOf(program: string): Image {
   };
 }
 
-/** An image in an archive, whose entry point is the program. */
 export function loaded(archive: string, name: string): Image {
   return {
     name,
@@ -68,7 +64,7 @@ export function loaded(archive: string, name: string): Image {
   };
 }
 
-/** Podman with an image, or a sentence that says why containers cannot be had. */
+/** Returns Podman with an image, or the reason why containers cannot run. */
 export async function podman(image: Image): Promise<Podman | string> {
   const folder = await Deno.makeTempDir({ prefix: "vis-podman-" });
   // Its timers for health checks need systemd.
@@ -107,7 +103,7 @@ export async function podman(image: Image): Promise<Podman | string> {
   return `no container runtime: ${why.split("\n")[0]}`;
 }
 
-/** Waits until no process of Podman names the folder: one that cleans a container up outlives it. */
+/** Waits until no process of Podman names the folder. The process that removes a container outlives it. */
 async function ended(folder: string): Promise<void> {
   const end = performance.now() + 20_000;
   while (performance.now() < end && processesThatName(folder).length > 0) {
@@ -121,7 +117,7 @@ function processesThatName(text: string): readonly number[] {
     try {
       return pid > 0 && pid !== Deno.pid && Deno.readTextFileSync(`/proc/${pid}/cmdline`).includes(text);
     } catch {
-      return false; // it has ended
+      return false; // The process has ended.
     }
   });
 }

@@ -1,7 +1,7 @@
-/** One process, so that a pid which is used again is told apart. */
+/** One process. Its start distinguishes it from a later process with the same pid. */
 export interface Seen {
   readonly pid: number;
-  /** Clock ticks since boot. */
+  /** The start in clock ticks since boot. */
   readonly started: string;
 }
 
@@ -20,7 +20,7 @@ function statOf(pid: number): Stat | null {
   }
 }
 
-/** Every living process below `pid`, without it. Empty where the system has no /proc. */
+/** Returns every living process below `pid`. Returns none if the system has no /proc. */
 export function descendants(pid: number): readonly Seen[] {
   const all: Stat[] = [];
   for (const { name } of Deno.readDirSync("/proc")) {
@@ -40,13 +40,13 @@ export function descendants(pid: number): readonly Seen[] {
   return found;
 }
 
-/** Whether this very process still runs; a zombie does not. */
+/** Returns whether exactly this process still runs. A zombie does not. */
 export function runs({ pid, started }: Seen): boolean {
   const stat = statOf(pid);
   return stat !== null && stat.started === started && stat.state !== "Z";
 }
 
-/** Those of `seen` that still run after at most 20 seconds. */
+/** Returns the processes of `seen` that still run after 20 seconds. */
 export async function survivors(seen: readonly Seen[]): Promise<readonly Seen[]> {
   const end = performance.now() + 20_000;
   let left = seen.filter(runs);

@@ -3,15 +3,15 @@ import { join } from "node:path";
 import xterm from "@xterm/headless";
 import type { User } from "./user.ts";
 
-/** Why there is no real terminal to be had here, "" where there is. */
+/** The reason why this machine offers no terminal; empty if it does. */
 export const noPty: string = await new Deno.Command("script", { args: ["--version"], stdout: "null", stderr: "null" })
   .output().then(({ success }) => success ? "" : "script has no --version", () => "script (util-linux) is not here");
 
 const quoted = (words: readonly string[]): string =>
   words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
 
-/** The program on a real terminal of its own, whose other end is drawn in memory. A shell runs it and says afterwards
- * whether its terminal is as it was. */
+/** The program on a real terminal, whose other end is drawn in memory. A shell runs it and reports afterwards whether
+ * its terminal is in its former state. */
 export class Pty {
   readonly ended: Promise<{ readonly code: number }>;
   readonly #child: Deno.ChildProcess;
@@ -42,12 +42,11 @@ export class Pty {
     return Number(await Deno.readTextFile(this.#pidFile));
   }
 
-  /** Takes the terminal away, as a connection that breaks does. */
+  /** Takes the terminal away, as a broken connection does. */
   cut(): void {
     this.#child.kill("SIGKILL");
   }
 
-  /** Resizes the window, which tells the program. */
   async resize(cols: number, rows: number): Promise<void> {
     this.#xterm.resize(cols, rows);
     const tty = await Deno.readLink(`/proc/${await this.pid()}/fd/0`);
@@ -59,7 +58,6 @@ export class Pty {
     void this.#writer.write(new TextEncoder().encode(bytes)).catch(() => {});
   }
 
-  /** The rows that are seen now. */
   screen(): string {
     const { active } = this.#xterm.buffer;
     const rows = Array.from(
@@ -85,7 +83,7 @@ export class Pty {
     return this.screen();
   }
 
-  /** Resolves with the program's process once it is stopped: a SIGCONT before that has no effect. */
+  /** Resolves with the program's process once it is stopped. An earlier SIGCONT has no effect. */
   async stopped(): Promise<number> {
     const pid = await this.pid();
     const end = performance.now() + 20_000;

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import type { Running } from "./user.ts";
 
-/** The URL that `vis serve` writes on the first line of stdout. */
 export async function urlOf(running: Running): Promise<string> {
   await running.until("URL", () => running.stdout.includes("\n"));
   const [line = ""] = running.stdout.split("\n");
@@ -11,7 +10,6 @@ export async function urlOf(running: Running): Promise<string> {
 
 type Ask = (path: string, body?: unknown, headers?: Readonly<Record<string, string>>) => Promise<Response>;
 
-/** Asks a server: GET, or POST where there is a body. */
 export function client(url: string, token: string): Ask {
   return async (path, body, headers = {}) =>
     await fetch(new URL(path, url), {

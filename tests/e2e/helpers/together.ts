@@ -2,13 +2,13 @@ import type { Launcher } from "../_launcher.ts";
 
 const AT_ONCE = 3;
 
-/** A test of the program, shown as skipped with the reason where it cannot be launched this way. */
+/** Defines a test of the program. It is skipped with the reason if the program cannot be launched this way. */
 export function launched(launcher: Launcher, name: string, fn: (t: Deno.TestContext) => Promise<void>): void {
   const skipped = launcher.missing === "" ? "" : ` (skipped: ${launcher.missing})`;
   Deno.test({ name: `${name} [${launcher.name}]${skipped}`, ignore: launcher.missing !== "", fn });
 }
 
-/** Steps that know nothing of each other, a few at a time: most of a launch is waiting. */
+/** Runs independent steps, a few at a time, because a launch mostly waits. */
 export async function together(
   t: Deno.TestContext,
   steps: Readonly<Record<string, () => Promise<void>>>,

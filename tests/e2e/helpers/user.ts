@@ -14,18 +14,17 @@ export interface Ran {
 }
 
 export interface StartOptions {
-  /** What stands on stdin, which ends after it. */
+  /** The content of stdin, which ends after it. */
   readonly input?: string | Uint8Array<ArrayBuffer>;
-  /** Added to the environment; an empty text takes a variable away. */
+  /** Added to the environment. An empty text removes a variable. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The workspace otherwise. */
   readonly cwd?: string;
-  /** In front of the program: a shell line that runs `"$@"`. */
+  /** A shell line before the program, which it runs as `"$@"`. */
   readonly shell?: string;
 }
 
 export const KEY = "sk-test-not-to-be-shown";
-/** What a run that answered leaves: its answer alone on stdout, and exit code 0. */
+/** Asserts that a run printed only its answer on stdout, and ended with exit code 0. */
 export function answered(ran: Ran, stdout: string): void {
   assert.deepEqual([ran.code, ran.stdout], [0, stdout], ran.stderr);
 }
@@ -33,7 +32,7 @@ export function answered(ran: Ran, stdout: string): void {
 /** A test of the workspace may print where it failed. */
 const STACK = /^\s+at .*(?::\d+|<anonymous>|native)|file:\/\/\/(?!\S*\/vis-e2e-)/m;
 
-/** What every run must hold, however it went: no stack, no escape sequence, no key, no word of a defect. */
+/** Checks the rules for every run, failed or not: no stack, no escape sequence, no key and no words of a defect. */
 export function checkClean({ stdout, stderr }: Pick<Ran, "stdout" | "stderr">): void {
   for (const text of [stdout, stderr]) {
     assert.doesNotMatch(text, STACK);
@@ -43,10 +42,8 @@ export function checkClean({ stdout, stderr }: Pick<Ran, "stdout" | "stderr">): 
   }
 }
 
-/** A program that was started and may still run. */
 export class Running {
   readonly pid: number;
-  /** How it ended, whatever it printed. */
   readonly over: Promise<Ran>;
   readonly #child: Deno.ChildProcess;
   stdout = "";
@@ -58,7 +55,7 @@ export class Running {
     this.over = this.#end();
   }
 
-  /** How it ended; rejects where it printed what no run may. */
+  /** Resolves with the end of the run. Rejects if it printed output that no run may print. */
   get ended(): Promise<Ran> {
     return this.over.then((ran) => {
       checkClean(ran);
@@ -70,7 +67,7 @@ export class Running {
     this.#child.kill(signal);
   }
 
-  /** Waits for something that the program is about to do; fails when it ends before. */
+  /** Waits for an expected action of the program. Fails if the program ends first. */
   async until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
     let over = false;
     const note = (): void => void (over = true);
@@ -97,7 +94,6 @@ export class Running {
   }
 }
 
-/** A user with an empty home, a workspace and a model server of their own. */
 export class User implements AsyncDisposable {
   readonly home: string;
   readonly workspace: string;
@@ -118,7 +114,6 @@ export class User implements AsyncDisposable {
     return user;
   }
 
-  /** The environment of a configured user. */
   get env(): Record<string, string> {
     return {
       ...this.launcher.env,
@@ -135,7 +130,7 @@ export class User implements AsyncDisposable {
     return join(this.folder, name);
   }
 
-  /** Of a user without a provider: a model server of the machine that runs the tests is not to be found. */
+  /** Prevents a user without a provider from finding a model server of the machine that runs the tests. */
   async findNoServers(): Promise<void> {
     await Deno.mkdir(this.path("vis"));
     await Deno.writeTextFile(this.path("vis/config.jsonc"), '{ "localServers": false }');
@@ -169,7 +164,6 @@ export class User implements AsyncDisposable {
     return await this.start(args, options).ended;
   }
 
-  /** Looks into the database of this user. */
   async look<T>(work: (store: Store) => Promise<T>): Promise<T> {
     const store = await openStore({ path: this.database });
     try {
@@ -179,7 +173,6 @@ export class User implements AsyncDisposable {
     }
   }
 
-  /** The queries of the newest conversation of the workspace. */
   async queries(): Promise<{ readonly branch: Branch; readonly queries: readonly StoredQuery[] }> {
     return await this.look(async (store) => {
       const branch = await store.latestConversation(this.workspace);
@@ -194,7 +187,7 @@ export class User implements AsyncDisposable {
   }
 }
 
-/** A program that does not read its input closes the pipe: that is its right. */
+/** A program may close a pipe without reading it. */
 async function feed(
   stdin: WritableStream<Uint8Array<ArrayBuffer>>,
   input: string | Uint8Array<ArrayBuffer>,
@@ -205,7 +198,6 @@ async function feed(
   await writer.close().catch(() => {});
 }
 
-/** Makes the work of a step, which gets a user of its own. */
 export function usersOf(
   launcher: Launcher,
 ): (work: (user: User) => Promise<void>, model?: MockOptions) => () => Promise<void> {

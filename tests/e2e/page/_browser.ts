@@ -6,9 +6,8 @@ import { CHROMIUM, launchChromium, type LaunchedBrowser } from "../../helpers/br
 export interface Opened {
   readonly page: Page;
   readonly rig: Rig;
-  /** What the console and the policy said no to so far. */
+  /** The errors of the console and of the policy so far. */
   readonly faults: readonly string[];
-  /** Another tab of the same browser and server. */
   tab(at?: string): Promise<Page>;
 }
 
@@ -16,17 +15,15 @@ interface OpenOptions {
   readonly rig?: Parameters<typeof startRig>[1];
   readonly replies?: Parameters<typeof startRig>[0];
   readonly context?: BrowserContextOptions;
-  /** Before the page is opened. */
+  /** Runs before the page is opened. */
   readonly before?: (rig: Rig) => Promise<void>;
-  /** Behind the address. */
   readonly at?: string;
 }
 
-/** One browser for all tests. */
 const shared: { browser: Promise<LaunchedBrowser> | null } = { browser: null };
 
-/** A test of the page in a browser, shown as skipped with the reason where there is none. No error may reach the
- * console, nothing may be loaded from elsewhere, and the policy may not have had to stop anything. */
+/** Defines a test of the page in a browser, which is skipped with the reason without one. It fails for an error in the
+ * console, content of another server, and any action that the policy had to stop. */
 export function inBrowser(name: string, options: OpenOptions, run: (opened: Opened) => Promise<void>): void {
   const why = CHROMIUM === "" ? " (skipped: no Chromium on the PATH)" : "";
   Deno.test({
@@ -60,7 +57,7 @@ export function inBrowser(name: string, options: OpenOptions, run: (opened: Open
 }
 
 function watch(page: Page, { faults, origin }: { readonly faults: string[]; readonly origin: string }): void {
-  page.setDefaultTimeout(30_000); // other tests run beside this one
+  page.setDefaultTimeout(30_000); // Other tests run at the same time.
   page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
   page.on("pageerror", (error) => faults.push(`${error.name}: ${error.message}`));
   page.on("dialog", (dialog) => {
@@ -73,7 +70,8 @@ function watch(page: Page, { faults, origin }: { readonly faults: string[]; read
   });
 }
 
-/** Evaluates an expression in the page. Its text is given: under the flags of the program nothing makes functions. */
+/** Evaluates an expression in the page. It is passed as text, because the flags of the program forbid making
+ * functions. */
 export async function inPage<T>(page: Page, expression: string): Promise<T> {
   return await page.evaluate<T>(expression);
 }

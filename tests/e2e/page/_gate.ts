@@ -1,8 +1,8 @@
 import type { ModelEvent, ModelRequest, Provider } from "../../../src/providers/provider.ts";
 import { type ScriptedProvider, scriptedProvider, type ScriptedReply } from "../../helpers/scripted_provider.ts";
 
-/** A scripted model that waits before one of its replies (0-based) until it is let go on; `reached` resolves when it
- * is asked for that one. */
+/** Makes a scripted model that holds one of its replies (0-based) until it is released. `reached` resolves when that
+ * reply is requested. */
 export function gated(
   replies: readonly ScriptedReply[],
   { at }: { readonly at: number },

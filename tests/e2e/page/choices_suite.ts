@@ -63,7 +63,6 @@ inBrowser("completes files after @ and own prompts after a slash, and sends the 
 const state = { undone: false };
 const KEPT = [{ path: "b.ts", reason: "it changed since" }];
 
-/** Records one change, of the latest query. */
 const undo = (rigQuery: () => Promise<string>): NonNullable<HttpParts["undo"]> => async (_, options) => {
   const { dryRun = false, redo = false } = options;
   const diff = "--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-const a = 1;\n+const a = 2;\n" +

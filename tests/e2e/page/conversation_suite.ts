@@ -10,7 +10,6 @@ import { gated } from "./_gate.ts";
 /** The model thinks until it is cancelled. */
 const endless = { text: final("never"), delayMs: 60_000 };
 
-/** These hold their first reply back. */
 const told = gated([replyJson("const a = 1"), final("{{a}} and more")], { at: 0 });
 const late = gated([final("the first"), final("the second")], { at: 0 });
 
@@ -61,7 +60,7 @@ inBrowser("shows the step in which a request was cancelled, at once and after a 
   replies: [replyJson("const kept = 41; await new Promise(() => {})")],
 }, async ({ page }) => {
   await ask(page, "Begin");
-  await page.locator(".running .step pre span").first().waitFor(); // it has colours once it runs
+  await page.locator(".running .step pre span").first().waitFor(); // The code has colours once it runs.
   await page.locator("#request").press("Escape");
   await page.locator(".answer.failed").waitFor();
   for (const shown of [() => Promise.resolve(null), () => page.reload()]) {
@@ -84,7 +83,7 @@ inBrowser("cancels by its button, and keeps what was typed when the server says 
   assert.equal((await refused).ok(), false);
   await until(async () => await page.locator("#request").inputValue() === "This cannot be stored");
   await page.locator("#status.bad").waitFor();
-  (faults as string[]).length = 0; // the browser tells of each response that is an error
+  (faults as string[]).length = 0; // The browser reports each response that is an error.
 });
 
 inBrowser("tells a running query what is sent meanwhile", {
@@ -130,7 +129,7 @@ inBrowser("sends what is entered while an answer is still being read", {
   await page.locator(".answer", { hasText: "the first" }).waitFor();
   await until(() => reads.length > 0);
   await ask(page, "Two");
-  await page.unroute("**/queries?*", hold); // which lets them go on
+  await page.unroute("**/queries?*", hold); // The held requests then continue.
   await page.locator(".turn.last .answer", { hasText: "the second" }).waitFor();
   assert.equal(await page.locator(".turn").count(), 2);
   assert.equal(await page.locator("#request").inputValue(), "");

@@ -4,9 +4,9 @@ import type { Rig } from "../../channels/http/_rig.ts";
 import { fillLong } from "../../helpers/fill_long.ts";
 import { inBrowser, inPage } from "./_browser.ts";
 
-/** Elements that may be on the page at a time, whatever it shows. */
+/** The limit for elements on the page, whatever it shows. */
 const MAX_ELEMENTS = 3000;
-/** Processor time of a jump. A page that drew all 5000 would need more. */
+/** The limit for the processor time of a jump. A page that drew all 5000 steps would need more. */
 const JUMP_MS = 1000;
 
 const longRun = { branch: "" };
@@ -42,7 +42,8 @@ inBrowser("stays quick with a conversation of 5000 iterations", { before: fill }
   assert.equal(await page.locator(".turn").count(), 60);
 });
 
-/** Milliseconds of processor time that the page has worked so far, whatever else runs on the machine. */
+/** Returns the milliseconds of processor time that the page has used so far, independent of other work on the
+ * machine. */
 async function workedMs(session: CDPSession): Promise<number> {
   const { metrics } = await session.send("Performance.getMetrics");
   return (metrics.find(({ name }) => name === "TaskDuration")?.value ?? NaN) * 1000;

@@ -6,7 +6,7 @@ import { gated } from "./_gate.ts";
 /** The model thinks until it is cancelled. */
 const endless = { text: final("never"), delayMs: 60_000 };
 
-/** Streams that a browser keeps open to one server. */
+/** A browser keeps this many streams open to one server. */
 const CONNECTIONS = 6;
 
 inBrowser("a stream ends when another conversation is opened: however often, the next one is shown", {
@@ -81,7 +81,7 @@ inBrowser("a conversation that another tab deletes is closed, and one that it re
   await page.locator("#send").click();
   await page.locator(".answer", { hasText: "of the second" }).waitFor();
   assert.ok(faults.every((fault) => fault.includes("404")), faults.join("\n"));
-  (faults as string[]).length = 0; // the browser tells of each response that is an error
+  (faults as string[]).length = 0; // The browser reports each response that is an error.
 });
 
 const again = gated([final("The first answer"), final("The second answer")], { at: 1 });

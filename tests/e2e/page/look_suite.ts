@@ -22,7 +22,7 @@ inBrowser("breaks no word of a table, which scrolls by itself", {
   context: PHONE,
 }, async ({ page }) => {
   await ask(page, "How big are they?");
-  await page.locator(".answer td").first().waitFor(); // the parser of Markdown is loaded when it is needed
+  await page.locator(".answer td").first().waitFor(); // The parser of Markdown is loaded when it is needed.
   const lines = await inPage<readonly number[]>(
     page,
     `[...document.querySelectorAll("td:not(:last-child)")].map((cell) => {
@@ -63,7 +63,7 @@ const STEPS = [
   }),
   final("Done"),
 ];
-/** The nudge of the last iteration shows its step before the reply comes. */
+/** The nudge of the last iteration shows its step before the reply arrives. */
 const LAST_SHOWN = { budget: 2 };
 const BELOW = "(({ scrollHeight: h, scrollTop: t, clientHeight: c }) => h - t - c)(document.getElementById('thread'))";
 const follows = gated(STEPS, { at: 1 });
@@ -89,7 +89,6 @@ inBrowser("keeps the end in view while a query runs, whenever the browser tells 
   await page.waitForFunction(`${BELOW} < 2`);
 });
 
-/** Resolves when the thread has scrolled. */
 const scrolledBy = (work: string): string =>
   `new Promise((resolve) => {
     const thread = document.getElementById("thread");
@@ -107,7 +106,8 @@ inBrowser("stays where one reads while a query runs", {
   await page.locator(".running .step").nth(1).waitFor();
   await page.waitForFunction(`${BELOW} < 2`);
   await inPage(page, scrolledBy("thread.scrollBy(0, -40)"));
-  // Steps above grow: the browser keeps what is read in its place, which nobody asked to leave.
+  // Steps above grow. The browser keeps the text at the top in its place, without a request of the user to leave the
+  // end.
   await inPage(page, scrolledBy("document.querySelector('.asked').style.paddingTop = '30px'"));
   const top = await inPage<number>(page, "document.getElementById('thread').scrollTop");
   await inPage(page, "void (document.querySelector('.running').style.paddingBottom = '3000px')");
@@ -128,7 +128,7 @@ inBrowser("says that a conversation is not there, and begins a new one", {
   assert.equal(await inPage(page, "location.hash"), "");
   await ask(page, "Hi");
   await page.locator(".answer", { hasText: "Hello" }).waitFor();
-  (faults as string[]).length = 0; // the browser tells of each response that is an error
+  (faults as string[]).length = 0; // The browser reports each response that is an error.
 });
 
 inBrowser("asks where browsers make no UUIDs: away from loopback and without TLS", {
@@ -198,5 +198,5 @@ inBrowser("offers to try again where a conversation cannot be fetched, and shows
   await page.unroute("**/api/**");
   await again.click();
   await page.locator("#title", { hasText: "An earlier one" }).waitFor();
-  (faults as string[]).length = 0; // the browser tells of each request that failed
+  (faults as string[]).length = 0; // The browser reports each request that failed.
 });

@@ -1,4 +1,4 @@
-/** All of them in one file, for one browser: starting it takes longer than most of these tests. */
+/** The suites are in one file and share one browser, because it takes longer to start than most of these tests. */
 import "./access_suite.ts";
 import "./approvals_suite.ts";
 import "./choices_suite.ts";

@@ -78,7 +78,7 @@ inBrowser("goes on with a stream once a proxy reaches the server again", {
   proxied.open();
   await page.locator(".answer", { hasText: "It is 41" }).waitFor();
   assert.ok(faults.every((fault) => /50[23]|429/.test(fault)), faults.join("\n"));
-  (faults as string[]).length = 0; // the browser tells of each response that is an error
+  (faults as string[]).length = 0; // The browser reports each response that is an error.
 });
 
 const third = gated([...steps, final("Unseen")], { at: 1 });

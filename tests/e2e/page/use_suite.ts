@@ -19,7 +19,7 @@ inBrowser("copies code of a step, code of an answer and the answer itself", {
 }, async ({ page }) => {
   await ask(page, "Begin");
   const block = page.locator(".answer .copyable");
-  await page.locator(".done > footer").waitFor(); // the answer is drawn anew when the query ends
+  await page.locator(".done > footer").waitFor(); // The answer is drawn again when the query ends.
   assert.equal(await block.locator(".t-comment").textContent(), "// the newest");
   await block.hover();
   await block.getByRole("button", { name: "copy" }).click();
@@ -29,7 +29,7 @@ inBrowser("copies code of a step, code of an answer and the answer itself", {
   await page.locator(".done > footer", { hasText: "copied" }).waitFor();
   assert.equal(await clipboard(page), `So:\n\n\`\`\`ts\n${CODE}\n\`\`\`\n`);
   await page.locator(".work > summary").click();
-  await page.getByRole("button", { name: "copy block 1" }).focus(); // seen for the keyboard too
+  await page.getByRole("button", { name: "copy block 1" }).focus(); // The keyboard focus also shows it.
   await page.keyboard.press("Enter");
   await page.locator(".step .copy", { hasText: "copied" }).waitFor();
   assert.equal(await clipboard(page), "const kept = 41");
@@ -57,7 +57,7 @@ inBrowser("offers ideas where nothing was asked, tells the keys, and leads back 
   assert.ok(await inPage<number>(page, below) < 2);
 });
 
-/** Another way to the server, whose connections can be cut. */
+/** Makes another way to the server, whose connections can be cut. */
 async function line(url: string): Promise<{ readonly url: string; cut(): void; close(): void }> {
   const open = new Set<Socket>();
   const state = { away: false };
@@ -114,7 +114,7 @@ inBrowser("says that the line was lost, goes on when it is there again, and keep
   } finally {
     other.close();
   }
-  (faults as string[]).length = 0; // the browser tells of each request that failed
+  (faults as string[]).length = 0; // The browser reports each request that failed.
 });
 
 inBrowser("what is only read waits for its turn where requests are too many", {
@@ -123,7 +123,7 @@ inBrowser("what is only read waits for its turn where requests are too many", {
   rig: { limits: { perToken: { perMinute: 120, burst: 1 } } },
 }, async ({ page, faults }) => {
   await page.locator("#list a", { hasText: "A first one" }).waitFor();
-  (faults as string[]).length = 0; // the browser tells of each response that is an error
+  (faults as string[]).length = 0; // The browser reports each response that is an error.
 });
 
 const valid = { from: 0 };
@@ -141,7 +141,7 @@ inBrowser("asks for another token when the one it has ends, wherever that shows,
   await ask(page, "Begin");
   await page.locator(".answer", { hasText: "It is 41" }).waitFor();
   valid.from = 1;
-  await page.locator("#variables").dispatchEvent("click"); // another request of the page may have asked already
+  await page.locator("#variables").dispatchEvent("click"); // Another request of the page may have asked already.
   await page.locator("#entry").waitFor();
   assert.match(await page.locator("#entry-why").textContent() ?? "", /rejected this token/);
   assert.ok(await page.locator("#viewer").isHidden());
@@ -151,5 +151,5 @@ inBrowser("asks for another token when the one it has ends, wherever that shows,
   await page.locator(".answer", { hasText: "It is 41" }).waitFor();
   await page.locator("#variables").click();
   await page.locator(".variable", { hasText: "kept" }).waitFor();
-  (faults as string[]).length = 0; // the browser tells of each response that is an error
+  (faults as string[]).length = 0; // The browser reports each response that is an error.
 });

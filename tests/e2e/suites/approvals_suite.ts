@@ -10,7 +10,7 @@ const ASKS = replyJson(
   "const said = await shell.run('echo ran', {network: true}).then((r) => r.stdout.trim(), (e) => e.message)",
 );
 const SAID = final("{{said}}");
-/** The answer on stdout, after the live line. */
+/** The answer on stdout follows the live line. */
 const RAN = /\[(?:2K|J)ran\r\n/;
 const NO = /^Cannot allow network for echo ran: /;
 
@@ -19,7 +19,7 @@ const WRITES = replyJson(
   "const said = await fs.writeFile('.hooks/pre-commit', 'x').then(() => 'written', (e) => e.message)",
 );
 const OPAQUE = RUNS.replace("echo ran", "echo $(echo ran)");
-/** Starts a program that can give its own ones no namespaces. */
+/** Starts a program that cannot make namespaces for its own programs. */
 const WITHOUT_NAMESPACES = Deno.uid() === 0 ? ["/usr/bin/setpriv", "--bounding-set=-sys_admin"] as const : [
   ...["/usr/bin/unshare", "--user", "--map-current-user", "--keep-caps"] as const,
   ...["/bin/sh", "-c", 'echo 0 >/proc/sys/user/max_user_namespaces; exec "$@"', "sh"] as const,
@@ -27,7 +27,6 @@ const WITHOUT_NAMESPACES = Deno.uid() === 0 ? ["/usr/bin/setpriv", "--bounding-s
 
 const rules = async (user: User) => await new ApprovalFolder(user.path("vis")).all();
 
-/** What a user is asked where the wall is not whole. */
 export function approvalsSuite(launcher: Launcher): void {
   const unwalled = { ...launcher, argv: [...WITHOUT_NAMESPACES, ...launcher.argv] as const };
   launched(unwalled, "where the wall is not whole, a command is refused at once without anybody to ask", async () => {
@@ -63,14 +62,13 @@ export function approvalsSuite(launcher: Launcher): void {
   });
 }
 
-/** All that a user can be asked and answer. */
 export function answersSuite(launcher: Launcher): void {
   const withUser =
     (work: (user: User) => Promise<void>, reply: readonly string[] = [ASKS, SAID]) => async (): Promise<void> => {
       await using user = await User.make(launcher, { reply });
       await work(user);
     };
-  /** Types an answer when `vis run` asks; what it said at the end. */
+  /** Types an answer when `vis run` asks. Returns the final output. */
   const answer = async (user: User, typed: string, args = ["run", "x"]): Promise<string> => {
     const pty = new Pty(user, args);
     await pty.until("Answer with a letter");

@@ -13,7 +13,7 @@ async function urlOf(running: Running): Promise<string> {
   return running.stdout.split("\n")[0] ?? "";
 }
 
-/** Chat completions, a few at a time, each of which makes a conversation. */
+/** Sends chat completions, a few at a time, each of which makes a conversation. */
 async function chat(url: string, { calls, content }: { readonly calls: number; readonly content: string }) {
   const queue = Array.from({ length: calls }, (_, at) => `${content} ${at}`);
   const worker = async (): Promise<void> => {
@@ -29,14 +29,13 @@ async function chat(url: string, { calls, content }: { readonly calls: number; r
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }
 
-/** The children that are left once those are gone which were about to end. */
+/** Returns the remaining children, once those that were about to end have ended. */
 async function atRest(running: Running, most: number): Promise<readonly Seen[]> {
   const seen = descendants(running.pid);
   if (seen.length > most) await survivors(seen.slice(most));
   return descendants(running.pid).filter(runs);
 }
 
-/** Processes that run in a folder of this user's temporary folder. */
 function inTemporary(user: User): readonly string[] {
   const pids = [...Deno.readDirSync("/proc")].map(({ name }) => name).filter((name) => /^\d+$/.test(name));
   return pids.filter((pid) => {
@@ -48,7 +47,7 @@ function inTemporary(user: User): readonly string[] {
   });
 }
 
-/** Waits until the children that were killed are gone. */
+/** Waits until the killed children are gone. */
 async function leavesNothing(user: User): Promise<void> {
   const end = performance.now() + 20_000;
   while (inTemporary(user).length > 0 && performance.now() < end) await new Promise((done) => setTimeout(done, 20));
@@ -56,7 +55,7 @@ async function leavesNothing(user: User): Promise<void> {
   assert.deepEqual([...Deno.readDirSync(user.temporary)].map(({ name }) => name), []);
 }
 
-/** One child for a run, and what `sandbox.live` promises of the children of `vis serve`. */
+/** Tests that a run has one child, and the promises of `sandbox.live` for the children of `vis serve`. */
 export function childrenSuite(launcher: Launcher): void {
   launched(launcher, "vis run has one child, and leaves neither it nor its folder behind", async () => {
     const seen: number[] = [];
@@ -72,7 +71,7 @@ export function childrenSuite(launcher: Launcher): void {
     assert.equal((await running.ended).stdout, "It is 7\n");
     assert.deepEqual(seen, [1]);
     await leavesNothing(user);
-    assert.equal((await user.run(["run", "Say it again"])).stdout, "It is 7\n"); // no block
+    assert.equal((await user.run(["run", "Say it again"])).stdout, "It is 7\n"); // The reply has no block.
     await leavesNothing(user);
     assert.equal((await user.run(["run", "--no-such-flag"])).code, 2);
     await leavesNothing(user);

@@ -20,7 +20,6 @@ if [ "$got" = "sample: 2 lines" ]; then echo "1 passed"; else echo "1 failed: $g
 const SETTINGS = '{ "localServers": false, "shell": { "enabled": true }, "budget": { "iterations": 12 } }';
 const TEST = 'await shell.run("sh tests/run.sh")';
 
-/** What the model writes, block by block. */
 const SCRIPT = [
   replyJson([
     'const uses = await fs.grep("count_", {glob: "*.sh"}); uses.map(u => [u.path, u.line, u.text.trim()].join(" "))',
@@ -70,7 +69,6 @@ async function project(user: User): Promise<void> {
   await git(user, "commit", "-q", "-m", "begin");
 }
 
-/** A task of programming from its begin to its end. */
 export function codingSuite(launcher: Launcher): void {
   if (missing !== "") return;
 
@@ -130,7 +128,6 @@ export function codingSuite(launcher: Launcher): void {
   });
 }
 
-/** What commands and git change of a project, beside what the model writes. */
 export function changesSuite(launcher: Launcher): void {
   if (missing !== "") return;
 

@@ -6,7 +6,6 @@ import { User } from "../helpers/user.ts";
 
 const NO_PROVIDER: Readonly<Record<string, string>> = { VIS_BASE_URL: "", VIS_API_KEY: "", VIS_MODEL: "" };
 
-/** What can be had without a model. */
 export function commandsSuite(launcher: Launcher): void {
   launched(launcher, "vis help lists the commands, those of extensions too", async () => {
     await using user = await User.make(launcher);

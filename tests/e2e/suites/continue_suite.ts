@@ -22,7 +22,6 @@ const account = new Savings("Ann", 10)
 const hidden = new Hidden()
 total = sum(rows)`;
 
-/** A conversation that goes on in a new process. */
 export function continueSuite(launcher: Launcher): void {
   launched(launcher, "vis run -c finds data, functions, classes and instances alive in a new process", async () => {
     await using user = await User.make(launcher, {
@@ -56,7 +55,6 @@ export function continueSuite(launcher: Launcher): void {
   });
 }
 
-/** Which conversation is meant, and several in one database. */
 export function conversationsSuite(launcher: Launcher): void {
   launched(launcher, "vis run chooses the conversation that is meant", async () => {
     await using user = await User.make(launcher, {
@@ -70,13 +68,13 @@ export function conversationsSuite(launcher: Launcher): void {
       assert.equal(code, 0, stderr);
       return JSON.parse(stdout).conversationId;
     };
-    const first = await ask("-c", "one"); // there is none that goes on
+    const first = await ask("-c", "one"); // No conversation can be continued yet.
     const second = await ask("two", "--cwd", other);
     assert.notEqual(second, first);
-    // It is of this workspace, whatever its path is called.
+    // The conversation belongs to the workspace, whatever path leads to it.
     assert.equal(await ask("-c", "three", "--cwd", link), first);
     assert.match(user.mock.requests[2]?.context ?? "", /hidden/);
-    const fourth = await ask("four"); // a new one begins and knows nothing
+    const fourth = await ask("four"); // A new conversation begins without earlier data.
     assert.ok(fourth !== first && fourth !== second);
     assert.doesNotMatch(user.mock.requests[3]?.context ?? "", /hidden|Yes it is/);
     // The beginning of an id is enough, and a conversation moves between workspaces.

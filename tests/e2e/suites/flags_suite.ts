@@ -7,7 +7,6 @@ import { User } from "../helpers/user.ts";
 
 const NO_VARIABLES = { VIS_BASE_URL: "", VIS_API_KEY: "", VIS_MODEL: "" };
 
-/** A provider whose models have a price and reason. */
 async function configure(user: User, more: object = {}): Promise<void> {
   await Deno.mkdir(user.path("vis"), { recursive: true });
   const models = ["mock-1", "mock-2"].map((name) => ({ name, price: { input: 1000, output: 1000 }, reasoning: true }));
@@ -15,7 +14,6 @@ async function configure(user: User, more: object = {}): Promise<void> {
   await Deno.writeTextFile(user.path("vis/config.jsonc"), JSON.stringify({ localServers: false, providers, ...more }));
 }
 
-/** Flags of `vis run` that say how a query runs: each of them does something. */
 export function flagsSuite(launcher: Launcher): void {
   const withUser =
     (work: (user: User, env: Record<string, string>) => Promise<void>, model: MockOptions) => async () => {
@@ -79,7 +77,7 @@ export function flagsSuite(launcher: Launcher): void {
       "a harmless one holds": withUser(async (user, env) => {
         await project(user, '{ "budget": { "iterations": 1 } }');
         const ran = await user.run(["run", "--json", "x"], { env });
-        // The first one brings something new, which adds four.
+        // The first look brings new data, which adds four.
         assert.deepEqual([ran.code, JSON.parse(ran.stdout).iterations], [1, 6]);
       }, { reply: replyJson("1") }),
       "another one is refused before anything is asked": withUser(async (user, env) => {

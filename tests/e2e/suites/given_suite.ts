@@ -9,7 +9,6 @@ const SEES = `{ "provider": "shop", "providers": [
   { "name": "shop", "preset": "openai", "models": [{ "name": "mock-1", "images": true }], "baseUrl": "BASE" }
 ] }`;
 
-/** What comes with a request beside its text, and what is stored of it. */
 export function givenSuite(launcher: Launcher): void {
   launched(launcher, "vis run --schema gives JSON alone that satisfies the schema", async () => {
     await using user = await User.make(launcher, {

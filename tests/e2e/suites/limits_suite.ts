@@ -9,7 +9,6 @@ import { type Ran, type Running, User } from "../helpers/user.ts";
 
 const LOOKS = replyJson("1 + 1");
 const SLEEPS = "await new Promise((done) => setTimeout(done, 60_000))";
-/** The provider of the settings, whose model has a price. */
 const PRICED = { VIS_BASE_URL: "", VIS_MODEL: "" };
 const TOKEN = "a-token-of-this-test";
 
@@ -19,8 +18,7 @@ interface Served {
   readonly ask: ReturnType<typeof client>;
 }
 
-/** Runs of the program with limits of the settings, by the settings; docs/internals/limits.md says what happens at
- * each. */
+/** Runs the program with limits of the settings. docs/internals/limits.md describes the effect of each. */
 export function limitsSuite(launcher: Launcher): void {
   const withUser = (config: object, model: MockOptions, work: (user: User) => Promise<void>) => async () => {
     await using user = await User.make(launcher, model);
@@ -30,14 +28,14 @@ export function limitsSuite(launcher: Launcher): void {
     await Deno.writeTextFile(user.path("vis/config.jsonc"), JSON.stringify({ providers, ...config }));
     await work(user);
   };
-  /** `vis run` ends for this reason, after so many calls of the model. */
+  /** Asserts that `vis run` ends for this reason, after this number of calls of the model. */
   const ends = (config: object, reply: string, wanted: { reason: string; calls: number }) =>
     withUser(config, { reply }, async (user) => {
       const { stdout, stderr } = await user.run(["run", "x", "--output", "json"], { env: PRICED });
       assert.equal(JSON.parse(stdout).reason, wanted.reason, stderr);
       assert.equal(user.mock.requests.length, wanted.calls);
     });
-  /** The second context after one reply says this. */
+  /** Asserts a text in the second context, after one reply. */
   const says = (config: object, reply: string, told: readonly RegExp[]) =>
     withUser(config, { reply: [reply, final("At last")] }, async (user) => {
       answered(await user.run(["run", "x"], { env: PRICED }));
@@ -54,7 +52,7 @@ export function limitsSuite(launcher: Launcher): void {
 
   launched(launcher, "limits of the settings are kept: queries", async (t) => {
     await together(t, {
-      // The first look is new and adds four; the same look again adds none.
+      // The first look is new and adds four. The same look again adds none.
       "budget.iterations": ends({ budget: { iterations: 2 } }, LOOKS, { reason: "max_iterations", calls: 7 }),
       "budget.ceiling": ends(
         { budget: { iterations: 1, ceiling: 2 } },
@@ -66,7 +64,7 @@ export function limitsSuite(launcher: Launcher): void {
       "budget.wallMs": withUser({ budget: { wallMs: 2_000 } }, { reply: replyJson(SLEEPS) }, async (user) => {
         const { stdout, stderr } = await user.run(["run", "x", "--output", "json"], { env: PRICED });
         assert.equal(JSON.parse(stdout).reason, "limit_time", stderr);
-        // On a busy machine it may be over before the model was called.
+        // On a busy machine, it may end before the model was called.
         assert.ok(user.mock.requests.length <= 1);
       }),
       "budget.subcalls": withUser(
@@ -212,7 +210,7 @@ export function limitsSuite(launcher: Launcher): void {
           assert.equal((await messaged(ask)).status, 200);
           await running.until("end of the sandbox", () => descendants(running.pid).filter(runs).length === 0);
           await refused(await messaged(ask), /used its 1 queries for today/);
-          // One or more may have come back meanwhile, but not so many.
+          // Some of the budget may have returned meanwhile, but not this much.
           let allowed = 0;
           while ((await ask("/api/v1/conversations")).status === 200) allowed++;
           assert.ok(allowed >= 3 && allowed < 8, `${allowed} requests`);
@@ -231,7 +229,7 @@ export function limitsSuite(launcher: Launcher): void {
           await refused(await messaged(ask), /already runs 1, its limit/);
           await ask(path.replace(/messages$/, "cancel"), {});
           await first.text();
-          // What was sent counts, though no reply came.
+          // A sent call counts, though no reply arrived.
           await refused(await messaged(ask), /spent its 0\.01 US dollars for today/);
         },
       ),
@@ -249,7 +247,6 @@ async function refused(response: Response, says: RegExp): Promise<void> {
   assert.match((await response.json()).detail, says);
 }
 
-/** A message to a conversation of its own. */
 async function messaged(ask: ReturnType<typeof client>): Promise<Response> {
   return await ask((await conversation(ask)).path, { request: "x" });
 }

@@ -8,7 +8,7 @@ import { type Ran, type StartOptions, User } from "../helpers/user.ts";
 const FULL = /^vis: Cannot use database .*small\/vis\/vis\.db: the disk is full, or has no inodes left/m;
 const READ_ONLY = /^vis: Cannot use database .*vis\.db: its disk is mounted for reading only, mount it for writing/m;
 
-/** Nothing on stdout, one message, and the model was not asked. */
+/** Asserts an empty stdout, one message, and no call of the model. */
 function refused(user: User, ran: Ran, says: RegExp): void {
   assert.deepEqual([ran.code, ran.stdout], [3, ""], ran.stderr);
   assert.match(ran.stderr, says);
@@ -16,7 +16,7 @@ function refused(user: User, ran: Ran, says: RegExp): void {
   assert.equal(user.mock.requests.length, 0, "no reply is paid for");
 }
 
-/** What the machine does not give: room, rights, limits, a place for temporary files. */
+/** Tests machines that lack room, rights, resources, or a place for temporary files. */
 export function machineSuite(launcher: Launcher): void {
   const withUser = (work: (user: User) => Promise<void>) => async (): Promise<void> => {
     await using user = await User.make(launcher, { reply: final("Here I am") });
@@ -24,7 +24,7 @@ export function machineSuite(launcher: Launcher): void {
   };
   const says = (options: StartOptions, told: RegExp) =>
     withUser(async (user) => refused(user, await user.run(["run", "x"], options), told));
-  /** Refused as long as `options` hold, and nothing is left that stands in the way of the next start. */
+  /** Asserts that starts are refused as long as `options` apply, and that the next start works. */
   const holds = (options: StartOptions, told: RegExp) =>
     withUser(async (user) => {
       refused(user, await user.run(["run", "x"], options), told);
@@ -65,7 +65,7 @@ export function machineSuite(launcher: Launcher): void {
       "a relative one": withUser(async (user) => {
         const ran = await user.run(["run", "x"], { env: { TMPDIR: "nowhere", NO_COLOR: "1" } });
         if (launcher.name === "source") return refused(user, ran, why("there is no such file or folder"));
-        // The runtime of the executable ends before any of our code.
+        // The runtime of the executable ends before the program's code runs.
         assert.match(ran.stderr, /Could not convert path to URL\.\s+Path: nowhere/);
       }),
     });
@@ -161,7 +161,7 @@ export function machineSuite(launcher: Launcher): void {
     );
   });
 
-  // From source the runtime's own words say it before any of our code runs.
+  // From source, the runtime reports it before the program's code runs.
   if (launcher.name === "source") return;
   const processes: Launcher = {
     ...mounts,

@@ -10,7 +10,7 @@ import { User } from "../helpers/user.ts";
 const example = (name: string): string =>
   fileURLToPath(new URL(`../../../docs/extend/examples/${name}`, import.meta.url));
 
-/** Tells what it was given; the message is in a language that nothing else loads. */
+/** Returns its input. The message is in a language that no other code loads. */
 const TELLS = `import { defineExtension, fn, z } from "@vis/extension";
 const tell = () => ({
   names: Object.keys(z).sort(),
@@ -23,7 +23,6 @@ export default defineExtension({
 });`;
 const MANIFEST = { namespace: "test.given", version: "1.0.0", entry: "mod.ts", requires: [], allow: {} };
 
-/** What extensions from folders give the sandbox and keep, over two runs of the program. */
 export function modulesSuite(launcher: Launcher): void {
   launched(launcher, "vis run --extension: modules in the sandbox, states and bound variables that last", async () => {
     await using user = await User.make(launcher, {

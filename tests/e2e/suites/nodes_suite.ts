@@ -1,4 +1,3 @@
-/** Several servers on one PostgreSQL database. */
 import assert from "node:assert/strict";
 import { noPostgres, type Postgres, startPostgres } from "../../helpers/postgres.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
@@ -12,9 +11,8 @@ import { type Running, User } from "../helpers/user.ts";
 const TOKEN = "a-token-of-this-test";
 const STREAM = { accept: "text/event-stream" };
 
-/** A model whose calls can be held: "say x 2" is the second iteration of the request "say x". */
+/** A model whose calls can be held. "say x 2" is the second iteration of the request "say x". */
 class Model {
-  /** The contexts of its calls. */
   readonly calls: { readonly name: string; readonly context: string }[] = [];
   readonly #held = new Map<string, PromiseWithResolvers<void>>();
   readonly #seen = new Map<string, PromiseWithResolvers<void>>();
@@ -28,14 +26,14 @@ class Model {
     of(this.#seen, name).resolve();
     await this.#held.get(name)?.promise;
     const word = JSON.stringify(request.split(" ").at(-1));
-    // This one waits for a message.
+    // This call waits for a message.
     if (name.startsWith("say until") && iteration > 1 && !context.includes("French")) return { text: replyJson("1") };
     if (iteration > 1) return { text: replyJson('var said = list.join("+")', { final: "{{said}}" }) };
     const code = `var list = [...(typeof list === "undefined" ? [] : list), ${word}]`;
     return { text: replyJson(code) };
   };
 
-  /** Calls of this name wait until they are let go. */
+  /** Holds calls of this name until they are released. */
   hold(name: string): void {
     of(this.#held, name);
   }
@@ -45,7 +43,6 @@ class Model {
     this.#held.delete(name);
   }
 
-  /** Resolves once there was a call of this name. */
   async asked(name: string): Promise<void> {
     await of(this.#seen, name).promise;
   }
@@ -69,7 +66,6 @@ interface Started {
 interface Rig {
   readonly model: Model;
   readonly start: () => Promise<Started>;
-  /** The path of a new conversation. */
   readonly conversation: (node: Started) => Promise<string>;
 }
 
@@ -77,7 +73,7 @@ function end(running: Running): void {
   try {
     running.kill("SIGKILL");
   } catch {
-    // It has ended.
+    // The node has ended.
   }
 }
 

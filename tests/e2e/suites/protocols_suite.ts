@@ -13,7 +13,6 @@ import { descendants, survivors } from "../helpers/processes.ts";
 import { launched, together } from "../helpers/together.ts";
 import { User } from "../helpers/user.ts";
 
-/** `vis mcp` and `vis acp` as programs that start them see them. */
 export function protocolsSuite(launcher: Launcher): void {
   launched(launcher, "vis mcp stores what runs at SIGHUP as at SIGTERM", async (t) => {
     const steps = (["SIGTERM", "SIGHUP"] as const).map((signal) => [signal, async () => {
@@ -51,7 +50,7 @@ export function protocolsSuite(launcher: Launcher): void {
           await context.request(of.session.prompt, { sessionId, prompt });
         },
       );
-      connected.catch(asked.reject); // after the signal the connection is closed
+      connected.catch(asked.reject); // The connection is closed after the signal.
       await asked.promise;
       await ends(user, { pid: child.pid, signal });
       assert.equal((await child.status).code, 0);
@@ -126,7 +125,6 @@ function startAcp(user: User) {
   return new Deno.Command(command, { ...options, stdin: "piped", stdout: "piped", stderr: "inherit" }).spawn();
 }
 
-/** What the client acpx prints that starts `vis acp`. */
 async function acpx(user: User, args: readonly string[]): Promise<string> {
   const { env } = await sourceLauncher();
   const program = [...user.launcher.argv, "acp"].map((word) => JSON.stringify(word)).join(" ");
@@ -141,7 +139,8 @@ async function acpx(user: User, args: readonly string[]): Promise<string> {
   return text.decode(stdout);
 }
 
-/** A signal in the endless block ends the program and all below it, and the query is stored as cancelled. */
+/** Tests that a signal in the endless block ends the program and all processes below it, and stores the query as
+ * cancelled. */
 async function ends(
   user: User,
   { pid, signal }: { readonly pid: number; readonly signal: Deno.Signal },

@@ -13,7 +13,7 @@ async function configure(user: User, config: object): Promise<void> {
   await Deno.writeTextFile(user.path("vis/config.jsonc"), JSON.stringify({ localServers: false, ...config }));
 }
 
-/** The key stands in one file only, which its owner alone may read. */
+/** Asserts that one file contains the key, and that only its owner can read the file. */
 async function checkSecret(user: User): Promise<void> {
   for await (const { name, isFile } of Deno.readDir(user.path("vis"))) {
     if (!isFile) continue;
@@ -24,7 +24,6 @@ async function checkSecret(user: User): Promise<void> {
   }
 }
 
-/** Providers of the configuration, their keys, and the commands about them. */
 export function providersSuite(launcher: Launcher): void {
   launched(launcher, "vis auth keeps a key that vis run uses and nothing shows", async () => {
     await using user = await User.make(launcher, { reply: final("Here I am") });
@@ -78,7 +77,7 @@ export function providersSuite(launcher: Launcher): void {
       try {
         return Deno.readTextFileSync(path);
       } catch {
-        return ""; // ended in between
+        return ""; // The process ended meanwhile.
       }
     };
     const replies = [replyJson("1"), replyJson("2"), final("Nothing to hide")];

@@ -8,7 +8,6 @@ import { User } from "../helpers/user.ts";
 
 const NO_PROVIDER: Readonly<Record<string, string>> = { VIS_BASE_URL: "", VIS_API_KEY: "", VIS_MODEL: "" };
 
-/** Names in a folder, none where it does not exist. */
 async function namesIn(folder: string): Promise<readonly string[]> {
   return (await Array.fromAsync(Deno.readDir(folder), ({ name }) => name).catch(() => [])).sort();
 }
@@ -17,7 +16,7 @@ async function copiesOf(user: User): Promise<readonly string[]> {
   return (await namesIn(user.temporary)).filter((name) => name.startsWith("vis-replay-"));
 }
 
-/** A block that reads by an absolute path, writes a file and gives texts that name the workspace. */
+/** Returns a block that reads by an absolute path, writes a file and returns texts that name the workspace. */
 function writing(workspace: string): string {
   const input = JSON.stringify(join(workspace, "in.txt"));
   return replyJson(
@@ -30,7 +29,6 @@ function writing(workspace: string): string {
   );
 }
 
-/** A user whose conversation wrote a file; it is removed again. */
 async function withRecording(launcher: Launcher, reply: (user: User) => string): Promise<{ user: User; id: string }> {
   const holder: { user: User | null } = { user: null };
   const model: MockOptions = { handler: () => holder.user ? reply(holder.user) : final("no") };
@@ -43,7 +41,6 @@ async function withRecording(launcher: Launcher, reply: (user: User) => string):
   return { user, id: (await user.queries()).branch.conversationId };
 }
 
-/** `vis replay` leaves the workspace, the database and the temporary folder as they were. */
 export function replaySuite(launcher: Launcher): void {
   launched(launcher, "vis replay works in a copy of the workspace, and with --in-place in itself", async () => {
     const { user, id } = await withRecording(launcher, ({ workspace }) => writing(workspace));
@@ -77,7 +74,7 @@ export function replaySuite(launcher: Launcher): void {
     const { user, id } = await withRecording(launcher, ({ workspace }) => writing(workspace));
     await using _user = user;
     const large = await user.write("large", "");
-    await Deno.truncate(large, 2 ** 31); // takes no room
+    await Deno.truncate(large, 2 ** 31); // The file takes no room on the disk.
     const refused = await user.run(["replay", id], { env: NO_PROVIDER });
     assert.deepEqual([refused.code, refused.stdout], [2, ""]);
     assert.match(

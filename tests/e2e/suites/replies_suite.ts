@@ -4,7 +4,6 @@ import type { Launcher } from "../_launcher.ts";
 import { launched, together } from "../helpers/together.ts";
 import { usersOf } from "../helpers/user.ts";
 
-/** Models that answer badly, or never. */
 export function repliesSuite(launcher: Launcher): void {
   const withUser = usersOf(launcher);
 

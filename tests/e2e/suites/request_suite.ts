@@ -4,7 +4,6 @@ import type { Launcher } from "../_launcher.ts";
 import { launched, together } from "../helpers/together.ts";
 import { answered, type User, usersOf } from "../helpers/user.ts";
 
-/** Where the request of `vis run` comes from. */
 export function requestSuite(launcher: Launcher): void {
   const withUser = usersOf(launcher);
 

@@ -6,10 +6,8 @@ import { checkEvents } from "../helpers/events.ts";
 import { launched, together } from "../helpers/together.ts";
 import { answered, KEY, usersOf } from "../helpers/user.ts";
 
-/** A block that prints, over several lines. */
 const SAYS = 'console.log("said aloud")\nconst list = [1,\n  2]\nlist.length';
 
-/** What flags, variables and the configuration file make of a query. */
 export function runOptionsSuite(launcher: Launcher): void {
   const withUser = usersOf(launcher);
 

@@ -4,7 +4,6 @@ import type { Launcher } from "../_launcher.ts";
 import { launched } from "../helpers/together.ts";
 import { User } from "../helpers/user.ts";
 
-/** What a user gets out of one query. */
 export function runSuite(launcher: Launcher): void {
   launched(launcher, "vis run answers from files of the workspace", async () => {
     await using user = await User.make(launcher, {

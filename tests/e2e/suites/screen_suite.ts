@@ -6,10 +6,8 @@ import { noPty, Pty } from "../helpers/pty.ts";
 import { launched } from "../helpers/together.ts";
 import { User } from "../helpers/user.ts";
 
-/** A block that does not end. */
 const ENDLESS = replyJson("await new Promise(() => {})");
 
-/** The screen while it runs the first block of a query, with its process. */
 async function working(user: User): Promise<{ readonly pty: Pty; readonly pid: number }> {
   const pty = new Pty(user, []);
   await pty.until("mock-1");
@@ -18,19 +16,18 @@ async function working(user: User): Promise<{ readonly pty: Pty; readonly pid: n
   return { pty, pid: await pty.pid() };
 }
 
-/** A terminal that is gone may tell it more than once, also while what ran is being stored. */
+/** A vanished terminal may send the signal more than once, also while the work is being stored. */
 async function again(pid: number, signal: Deno.Signal): Promise<void> {
   for (const end = performance.now() + 300; performance.now() < end;) {
     await new Promise((resolve) => setTimeout(resolve, 3));
     try {
       Deno.kill(pid, signal);
     } catch {
-      return; // it has ended
+      return; // The process has ended.
     }
   }
 }
 
-/** The screen on a real terminal. */
 export function screenSuite(launcher: Launcher): void {
   if (noPty !== "") {
     return Deno.test({ name: `vis on a terminal (${launcher.name}): ${noPty}`, ignore: true, fn: () => {} });

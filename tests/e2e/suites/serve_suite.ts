@@ -8,7 +8,6 @@ import { launched } from "../helpers/together.ts";
 import { client, urlOf } from "../helpers/server.ts";
 import { User } from "../helpers/user.ts";
 
-/** `vis serve` as an operator and its clients see it. */
 export function serveSuite(launcher: Launcher): void {
   launched(launcher, "vis serve answers over HTTP, keeps its token to its owner and ends at SIGTERM", async () => {
     await using user = await User.make(launcher, {

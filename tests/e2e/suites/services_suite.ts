@@ -10,7 +10,7 @@ import { User } from "../helpers/user.ts";
 const NOBODY = 65534;
 const noNetwork = mayMake ? "" : "commands have no network of their own here";
 const PAGE = "<title>x</title><script>document.title = 'sum ' + (3 + 4)</script>";
-/** A server of one page, in what every Debian has. */
+/** A server of one page, in a language that every Debian has. */
 const SERVE =
   `use Socket; socket(S, AF_INET, SOCK_STREAM, 0) or die "socket: $!"; setsockopt(S, SOL_SOCKET, SO_REUSEADDR, 1);
 bind(S, sockaddr_in(8123, INADDR_LOOPBACK)) or die "bind: $!"; listen(S, 5); $| = 1; print "up\\n";
@@ -19,7 +19,8 @@ ${PAGE}
 END
 `;
 
-/** What the tests of a project start: commands without any setting run it, and reach it in their own network. */
+/** Tests start servers as a project's tests do. Commands without any setting run them, and reach them in their own
+ * network. */
 export function servicesSuite(launcher: Launcher): void {
   const browser = CHROMIUM === "" ? "there is no Chromium" : noNetwork;
   launched(
@@ -36,7 +37,7 @@ export function servicesSuite(launcher: Launcher): void {
           replyJson([], { final: "{{page.stdout}}" }),
         ],
       });
-      // Paths of unix sockets are short.
+      // Paths of unix sockets must be short.
       const { stdout } = await user.run(["run", "x"], { env: { TMPDIR: "/tmp" } });
       assert.match(stdout, /<title>sum 7<\/title>/, user.mock.requests.at(-1)?.context);
     },

@@ -12,8 +12,8 @@ import { User, usersOf } from "../helpers/user.ts";
 const NO_PROVIDER: Readonly<Record<string, string>> = { VIS_BASE_URL: "", VIS_API_KEY: "", VIS_MODEL: "" };
 const WALLS = ["realm", "permissions", "process", "kernel"];
 
-/** That the program starts as a command, on a terminal and for other programs, finds all its parts and sets its walls:
- * what may differ between an executable and the sources. What it then does has suites of its own. */
+/** Tests that the program starts as a command, on a terminal and for other programs, finds all its parts and sets its
+ * walls. These may differ between an executable and the sources. Other suites test its later work. */
 export function startsSuite(launcher: Launcher): void {
   const withUser = usersOf(launcher);
 
@@ -145,7 +145,7 @@ export function startsSuite(launcher: Launcher): void {
   });
 }
 
-/** What stands in the home. From source `bin/deno` makes the folder that its own Deno would go into. */
+/** Returns the files of the home. From source, `bin/deno` makes the folder for its own Deno. */
 async function homeOf(user: User): Promise<readonly string[]> {
   const names = await Array.fromAsync(Deno.readDir(user.home), ({ name }) => name);
   return names.filter((name) => user.launcher.name === "compiled" || name !== ".cache");

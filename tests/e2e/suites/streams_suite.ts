@@ -7,9 +7,9 @@ import { launched, together } from "../helpers/together.ts";
 import { User } from "../helpers/user.ts";
 
 const SHOWN = replyJson("const a = 1", { thinking: "Half of it is counted, I think. ".repeat(4) });
-/** Nothing of an answer is shown before it was accepted. */
+/** No part of an answer is shown before it was accepted. */
 const HIDDEN = final("Seven and ".repeat(30));
-/** What is said of a reply that breaks off in this way once half of it was shown. */
+/** Maps the faults of a reply that breaks off after its first half to their messages. */
 const BROKEN: Readonly<Partial<Record<MockFault, string>>> = {
   cut: "the connection ended in the middle",
   ends_early: "the connection ended in the middle",
@@ -17,7 +17,7 @@ const BROKEN: Readonly<Partial<Record<MockFault, string>>> = {
   error_chunk: "Overloaded",
 };
 const MANY = "word ".repeat(2_500_000);
-/** A server with one conversation takes about 150 MB; twice the largest reply comes on top. */
+/** A server with one conversation takes about 150 MB. Twice the largest reply is added to that. */
 const MOST_MIB = 450;
 
 const LARGE: Readonly<Record<string, MockReply>> = {
@@ -29,13 +29,12 @@ const LARGE: Readonly<Record<string, MockReply>> = {
   "JSON without an end": { fault: "endless_body" },
 };
 
-/** Of a process: the most memory that it had, in MiB; 0 where the system does not say. */
+/** Returns the maximum memory of a process so far, in MiB; 0 if the system does not report it. */
 async function peakOf(pid: number): Promise<number> {
   const text = await Deno.readTextFile(`/proc/${pid}/status`).catch(() => "");
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) / 1024;
 }
 
-/** Streams of a service that break, or do not end. */
 export function streamsSuite(launcher: Launcher): void {
   const withUser = (work: (user: User) => Promise<void>, model: MockOptions) => async (): Promise<void> => {
     await using user = await User.make(launcher, model);
@@ -49,7 +48,7 @@ export function streamsSuite(launcher: Launcher): void {
           const begun = performance.now();
           const ran = await user.run(["run", "--max-iterations", "9", "x"]);
           assert.deepEqual([ran.code, ran.stdout], [0, "At last\n"], ran.stderr);
-          // The last reply is over after half a minute. As long as silence is borne, it would take a minute and more.
+          // The last reply ends after half a minute. Up to the limit for silence, it would take more than a minute.
           assert.ok(performance.now() - begun < 58_000);
           const told = Object.values(BROKEN);
           told.forEach((says, at) => {

@@ -8,7 +8,7 @@ import { type Running, User } from "../helpers/user.ts";
 
 const ENV = { VIS_TELEGRAM_TOKEN: TOKEN };
 
-/** Where the program is killed: at a call, before Telegram has done what it asks or after, or in the model's reply. */
+/** The moment of the kill: at a call, before Telegram has carried it out or after, or in the model's reply. */
 type Site =
   | { readonly call: (call: FakeCall, said: number) => boolean; readonly when: "before" | "after" }
   | { readonly model: true };
@@ -29,12 +29,9 @@ const SITES: Readonly<Record<string, Site>> = {
   },
 };
 
-/** A user, a model that repeats the newest word, and a Telegram. */
 class Chat implements AsyncDisposable {
   readonly api = new FakeBotApi();
-  /** How often the model was asked about each word. */
   readonly asked = new Map<string, number>();
-  /** What happens at the next request to the model. */
   onModel: (() => void | Promise<void>) | null = null;
   bot: Running | null = null;
 
@@ -73,14 +70,13 @@ class Chat implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       this.bot?.kill("SIGKILL");
-    } catch { /* it has ended */ }
+    } catch { /* The process has ended. */ }
     await this.bot?.ended;
     await this.api.close();
     await this.user[Symbol.asyncDispose]();
   }
 }
 
-/** `vis telegram` as whoever runs it sees it, and what a kill leaves. */
 export function telegramSuite(launcher: Launcher): void {
   launched(launcher, "vis telegram answers, shows its address and no token, and ends at SIGTERM", async () => {
     await using chat = await Chat.open(launcher);
@@ -99,7 +95,7 @@ export function telegramSuite(launcher: Launcher): void {
   launched(launcher, "vis telegram stores what runs at SIGHUP as at SIGTERM, and begins it again", async (t) => {
     for (const signal of ["SIGTERM", "SIGHUP"] as const) {
       await t.step(signal, async () => {
-        // The query cannot finish, however long it is given.
+        // The query cannot finish, however much time it gets.
         await using chat = await Chat.open(launcher, { shutdownMs: 100 });
         const asked = Promise.withResolvers<void>();
         const hold = Promise.withResolvers<void>();
@@ -139,7 +135,7 @@ export function telegramSuite(launcher: Launcher): void {
   launched(launcher, "vis telegram: a kill at any step loses no message and answers none twice", async () => {
     await using chat = await Chat.open(launcher);
     let n = 10;
-    // The one that goes on after a kill is killed next.
+    // The bot that continues after a kill is killed next.
     let bot: Running | null = null;
     for (const [name, site] of Object.entries(SITES)) {
       const word = `word${n++}`;
@@ -167,7 +163,7 @@ export function telegramSuite(launcher: Launcher): void {
     bot?.kill("SIGTERM");
     assert.equal((await bot?.ended)?.code, 0);
     for (let word = 10; word < n; word++) assert.equal(chat.answers(`word${word}`), 1, `word${word}`);
-    // What is still there besides the answers was never one.
+    // The other messages in the chat were never answers.
     const others = chat.api.shown().filter((text) => !text.startsWith("You said"));
     assert.ok(others.every((text) => text.startsWith("⏳")), JSON.stringify(others));
   });

@@ -9,13 +9,11 @@ import { User } from "../helpers/user.ts";
 
 interface Project {
   readonly language: string;
-  /** The program that the machine must have. */
   readonly needs: string;
   readonly files: Readonly<Record<string, string>>;
-  /** The file with the fault, which is `a - b`. */
   readonly fault: string;
   readonly test: string;
-  /** Changes the project or the home before the request, and says what comes first on PATH. */
+  /** Changes the project or the home before the request. Returns the first folder of PATH. */
   readonly prepare?: (user: User) => Promise<string>;
 }
 
@@ -33,8 +31,8 @@ class Adds(unittest.TestCase):
 `,
 };
 
-/** Each has one test, which fails with the wrong sum -1 once it has reached a server of its own. Python stores no
- * bytecode: that of the fault would still count for a change within the same second. */
+/** Each project has one test, which fails with the wrong sum -1 after it has reached its own server. Python stores no
+ * bytecode, because the old one would still count for a change within the same second. */
 const PROJECTS: readonly Project[] = [
   { language: "Python", needs: "python3", files: PYTHON, fault: "calc.py", test: "python3 -B -m unittest" },
   {
@@ -136,8 +134,8 @@ func TestAdd(t *testing.T) {
   },
 ];
 
-/** Without any setting, the tests of a project run with the toolchain of the user. Those of Python and Rust cannot be
- * moved: the home folder is then that of whoever runs the tests, and only Vis's own is empty. */
+/** Tests of a project run with the toolchain of the user, without any setting. The toolchains of Python and Rust cannot
+ * be moved, so the home folder is the real one, and only Vis's own is empty. */
 export function toolchainsSuite(launcher: Launcher): void {
   for (const project of PROJECTS) {
     const here = { ...launcher, missing: launcher.missing || missingFor(project) };

@@ -1,5 +1,5 @@
 /** Makes a change of files in the workspace `args[0]` and kills itself by SIGKILL before the call number `args[2]` that
- * changes something there; ends with 0 where there are not so many. */
+ * changes the workspace. Ends with 0 if the change makes fewer calls. */
 import { editFiles } from "../../../extensions/fs/change/edit_files.ts";
 import { movePath, removePath } from "../../../extensions/fs/change/move_path.ts";
 import { patchFiles } from "../../../extensions/fs/change/patch_files.ts";
@@ -30,7 +30,7 @@ function counted(folder: OpenFolder): OpenFolder {
   });
 }
 
-/** What a kill in the middle of the change "overwrite" leaves. */
+/** Writes the file that a kill in the middle of the change "overwrite" leaves. */
 const half = (folder: OpenFolder, name: string): Promise<void> =>
   folder.overwrite(name, { bytes: new TextEncoder().encode("ONE two\n"), mode: null });
 

@@ -1,8 +1,8 @@
-/** Milliseconds that each state lasts, in turn: a change takes several looks at the folder, which should also meet
- * it. */
+/** The milliseconds of each state, in turn. A change takes several looks at the folder, and some must also see the
+ * folder. */
 const FOLDER = [0, 0.2, 3, 0.5, 12], LINK = [0, 0.2, 1];
 
-/** A worker that makes a folder a link to another one and back, as fast as it can, until it is told to stop. */
+/** A worker that replaces a folder by a link and restores it, as fast as it can, until it is asked to stop. */
 interface Race {
   readonly folder: string;
   readonly target: string;
@@ -27,11 +27,11 @@ port.onmessage = ({ data: { folder, target, stop } }) => {
       Deno.removeSync(folder);
       Deno.renameSync(aside, folder);
     } catch {
-      // A folder was made in its place meanwhile: out of the way with it.
+      // Another folder has its place meanwhile, so both move away.
       try {
         if (Deno.lstatSync(folder).isSymlink) Deno.removeSync(folder);
         else if (exists(aside)) Deno.removeSync(folder, { recursive: true });
-      } catch { /* gone */ }
+      } catch { /* The entry was removed meanwhile. */ }
       if (exists(aside) && !exists(folder)) Deno.renameSync(aside, folder);
     }
     Atomics.wait(flag, 0, 0, FOLDER[turns % FOLDER.length]);

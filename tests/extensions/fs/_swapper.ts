@@ -1,4 +1,4 @@
-/** A worker that replaces every temporary file of a folder by a link to a file elsewhere, until it is told to stop. */
+/** A worker that replaces every temporary file of a folder by a link to a file elsewhere, until it is asked to stop. */
 interface Swap {
   readonly folder: string;
   readonly target: string;
@@ -18,7 +18,7 @@ port.onmessage = ({ data: { folder, target, stop } }) => {
       try {
         Deno.removeSync(`${folder}/${name}`);
         Deno.symlinkSync(target, `${folder}/${name}`);
-      } catch { /* renamed meanwhile */ }
+      } catch { /* The file was renamed meanwhile. */ }
     }
   }
   port.postMessage("done");

@@ -11,12 +11,10 @@ const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {
 export class Workspace implements AsyncDisposable {
   readonly #base: string;
   readonly root: string;
-  /** Beside the workspace: what must not be reached. */
+  /** A folder next to the workspace, which must not be reached. */
   readonly outside: string;
-  /** Where checkpoints are kept. */
   readonly home: string;
   readonly env: EnvironmentView;
-  /** What the model was told besides results. */
   readonly notes: string[] = [];
 
   constructor(base: string) {
@@ -47,7 +45,7 @@ export class Workspace implements AsyncDisposable {
     return await Deno.readTextFile(join(this.root, path));
   }
 
-  /** Names in a folder, temporary ones included. */
+  /** Returns the names in a folder, temporary ones included. */
   async names(path = "."): Promise<string[]> {
     return (await Array.fromAsync(Deno.readDir(join(this.root, path)))).map(({ name }) => name).sort();
   }
@@ -64,7 +62,6 @@ export class Workspace implements AsyncDisposable {
     return await active.call(`fs.${call.name}`, call.args, { env: this.env, signal: call.signal });
   }
 
-  /** The message of a call that must fail. */
   async refusal(name: string, ...args: unknown[]): Promise<string> {
     try {
       await this.call(name, ...args);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Workspace } from "./_workspace.ts";
 
-/** Files whose definitions are between `»NAME` and `«` lines, which are not part of the text. */
+/** The definitions in these files are between `»NAME` and `«` lines, which are not part of the text. */
 const FILES: Readonly<Record<string, string>> = {
   "a.ts": String.raw`import { x } from "./x.ts";
 
@@ -286,7 +286,6 @@ std::vector<T> Tree<T>::find(const std::string &name) const noexcept {
 `.replace("»Tree::find", "»find"),
 };
 
-/** The text without marks, and the definitions with their lines. */
 function marked(text: string): { readonly text: string; readonly parts: Map<string, [number, number]> } {
   const lines: string[] = [], parts = new Map<string, [number, number]>(), open: [string, number][] = [];
   for (const line of text.split("\n")) {

@@ -4,7 +4,6 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { Workspace } from "./_workspace.ts";
 
-/** A file, or a symbolic link with its target. */
 type Entry = { readonly text: string; readonly run: boolean } | { readonly link: string };
 type Files = Readonly<Record<string, Entry>>;
 
@@ -131,7 +130,7 @@ function edited(
   return { ...old, text: lines.join("\n") };
 }
 
-/** No NUL is in them: they are text for git. */
+/** The texts have no NUL, so git treats them as text. */
 async function write(root: string, files: Files): Promise<void> {
   for (const [path, one] of Object.entries(files)) {
     const at = join(root, path);
@@ -224,7 +223,8 @@ Deno.test("fs.patch() applies what git diff prints: names, contents, modes, link
   await fc.assert(
     fc.asyncProperty(trees, fc.constantFrom(...FLAGS), fc.constantFrom(...SETTINGS), async (tree, flags, settings) => {
       const wanted = after(tree.first, tree.steps);
-      // With -B, git leaves out that a link is removed before a file is renamed to its name, and does not apply it.
+      // With -B, git does not print that a link is removed before a file is renamed to its name, and does not apply
+      // such a patch.
       fc.pre(!flags.includes("-B") || !Object.values({ ...tree.first, ...wanted }).some((one) => "link" in one));
       await using repository = await Repository.with(tree.first);
       await repository.become(wanted);

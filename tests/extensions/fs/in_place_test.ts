@@ -1,4 +1,4 @@
-/** Files that lose something if a new file takes their place. */
+/** These files would lose attributes if a new file replaced them. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { Kernel } from "../../../extensions/fs/tree/kernel.ts";

@@ -8,10 +8,9 @@ import { Workspace } from "./_workspace.ts";
 
 const FILES = { "a.txt": "a\n", "b.txt": "b\n", "src/c.txt": "c\n", "src/deep/d.txt": "d\n" };
 const MOST_CALLS = 20;
-/** Changes with many moments; moments that are left out differ from their neighbours only in how much is done. */
+/** These changes have many moments. A skipped moment differs from its neighbours only in the amount of finished work. */
 const MANY = ["undo", "patchKinds", "undoKinds"];
 
-/** All that is there: names, contents and what links lead to. */
 async function everything(folder: string, below = ""): Promise<readonly string[]> {
   const found: string[] = [];
   for await (const { name, isDirectory, isSymlink } of Deno.readDir(folder)) {

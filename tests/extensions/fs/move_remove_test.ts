@@ -168,7 +168,7 @@ Deno.test("fs.remove() lets other work continue while it removes a deep folder, 
     diff: "--- a/d\n+++ /dev/null\n",
   });
   isDone = true;
-  // One turn of the event loop for each folder at least, however fast the machine is.
+  // Each folder takes at least one turn of the event loop, however fast the machine is.
   assert.ok(turns >= 199, `${turns} turns`);
   await workspace.call("undo");
   assert.equal(await workspace.text(`${Array(199).fill("d").join("/")}/a.txt`), "a");

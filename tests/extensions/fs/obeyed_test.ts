@@ -1,4 +1,4 @@
-/** What git runs or reads by its settings: `fs` changes it only after a question. */
+/** `fs` asks before it changes a file that git runs or reads as settings. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { ApprovalRequest } from "../../../src/domain/query/approval.ts";
@@ -31,7 +31,6 @@ async function git({ root, home }: Workspace, ...args: readonly string[]): Promi
   return new TextDecoder().decode(stdout);
 }
 
-/** A workspace with a repository of which the settings are given, and a user who is asked. */
 async function repository(
   settings: Readonly<Record<string, string>>,
   files: Readonly<Record<string, string>> = {},
@@ -124,7 +123,7 @@ Deno.test("fs refuses more files at once than a question can show", async () => 
   assert.deepEqual(asked.questions, []);
 });
 
-/** Whether the user's commit runs a hook that `fs` writes to a file of the repository and makes executable. */
+/** Returns whether the user's commit runs a hook that `fs` writes to a file of the repository and makes executable. */
 async function isRun({ workspace, path }: { readonly workspace: Workspace; readonly path: string }): Promise<boolean> {
   const witness = join(workspace.outside, "witness");
   const lines = ["#!/bin/sh", `touch ${witness}`];

@@ -355,7 +355,6 @@ const linked = (path: string) =>
   `diff --git a/${path} b/${path}\nnew file mode 120000\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+lib\n` +
   "\\ No newline at end of file\n";
 
-/** Paths and texts, and where links lead. */
 async function filesOf(folder: string, below = ""): Promise<Readonly<Record<string, string>>> {
   const found: Record<string, string> = {};
   for await (const { name, isDirectory, isSymlink } of Deno.readDir(`${folder}/${below}`)) {

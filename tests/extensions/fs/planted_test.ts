@@ -1,4 +1,4 @@
-/** No order of changes makes a folder that git takes for a repository: its settings could run commands. */
+/** No order of changes makes a folder that git takes for a repository, because its settings could run commands. */
 import assert from "node:assert/strict";
 import { runs } from "../../helpers/long_part.ts";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { Workspace } from "./_workspace.ts";
 
 const REFUSED = /git would take its folder for a repository/;
 
-/** Settings that make `git status` leave a mark. */
+/** Returns settings that make `git status` leave a mark. */
 function planted(workspace: Workspace): string {
   const command = `touch ${mark(workspace)}; false`;
   return `[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ${workspace.root}\n\tfsmonitor = "${command}"\n`;
@@ -15,7 +15,6 @@ function planted(workspace: Workspace): string {
 
 const mark = (workspace: Workspace): string => join(workspace.outside, "ran");
 
-/** All folders of the workspace, itself included. */
 function folders(workspace: Workspace, path = "."): string[] {
   const found = [path];
   for (const { name, isDirectory } of Deno.readDirSync(join(workspace.root, path))) {
@@ -24,7 +23,7 @@ function folders(workspace: Workspace, path = "."): string[] {
   return found;
 }
 
-/** Whether the command of `planted` runs where somebody calls git in any folder. */
+/** Returns whether the command of `planted` runs when git is called in any folder. */
 async function isRun(workspace: Workspace): Promise<boolean> {
   const { success } = await new Deno.Command("sh", {
     args: ["-c", 'for folder; do git -C "$folder" status; done; true', "sh", ...folders(workspace)],
@@ -47,7 +46,6 @@ function exists(path: string): boolean {
 
 const has = (workspace: Workspace, path: string): boolean => exists(join(workspace.root, path));
 
-/** The folders that git could take for a repository. */
 function repositories(workspace: Workspace): string[] {
   return folders(workspace).filter((folder) => {
     const [head, common, objects, refs] = ["HEAD", "commondir", "objects", "refs"]
@@ -182,7 +180,6 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Every path with its contents. */
 function state(workspace: Workspace, path = "."): string[] {
   const found: string[] = [];
   for (const { name, isDirectory, isSymlink } of Deno.readDirSync(join(workspace.root, path))) {

@@ -4,10 +4,10 @@ import { Workspace } from "./_workspace.ts";
 
 const SECRET = "secret".repeat(1_000);
 const RACE_MS = 120;
-/** Turns that are waited for a first one to get through. */
+/** The test waits at most this many turns for the first one to succeed. */
 const MOST = 2_000;
 
-/** The same names outside and inside: only what they hold tells where one is. */
+/** The same names exist outside and inside, so only their contents show which folder was reached. */
 async function raced(): Promise<Workspace> {
   const workspace = await Workspace.with({ "d/a.txt": "inside\n", "d/b.txt": "inside\n", "d/sub/c.txt": "inside\n" });
   for (const name of ["a.txt", "b.txt", "only_outside.txt"]) {
@@ -30,7 +30,7 @@ async function facts(folder: string): Promise<readonly string[]> {
   return found.sort();
 }
 
-/** Runs `turn` while `d` becomes a link to the outside and a folder again, for a while and until `enough`. */
+/** Runs `turn` while `d` alternates between a folder and a link to the outside, for a while and until `enough`. */
 async function race(workspace: Workspace, turn: (at: number) => Promise<unknown>, enough: () => boolean) {
   const worker = new Worker(new URL("./_racer.ts", import.meta.url), { type: "module" });
   const stop = new SharedArrayBuffer(4);

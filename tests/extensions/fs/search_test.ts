@@ -63,7 +63,7 @@ Deno.test("fs.grep() numbers lines rightly after one of many parts, and counts i
   assert.deepEqual(hits[1].before.map((one: string) => one.slice(0, 3)), ["xxx"]);
 });
 
-/** The hits of a plain reading: whole text, split at line feeds, each line by the engine. */
+/** Returns the hits of a plain reading: whole text, split at line feeds, each line searched by the engine. */
 function plainHits(files: ReadonlyMap<string, Uint8Array>, pattern: string): string[] {
   const expression = RE2JS.compile(pattern, RE2JS.MULTILINE);
   return [...files].sort(([a], [b]) => a < b ? -1 : 1).flatMap(([path, bytes]) => {

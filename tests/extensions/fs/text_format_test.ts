@@ -6,7 +6,6 @@ import { decodeText } from "../../../src/domain/kit/bytes.ts";
 import { anyText } from "../../helpers/any_text.ts";
 import { Workspace } from "./_workspace.ts";
 
-/** A text of each encoding that a file has without saying so. */
 const SAMPLES: Readonly<Record<string, readonly string[]>> = {
   "windows-1252": [
     "café résumé naïve\n",
@@ -36,7 +35,7 @@ Deno.test("decodeText() guesses the encodings of old files, and says that it doe
       const { text: found, encoding: name, isGuess } = decodeText(of(text, encoding)) ?? {};
       assert.deepEqual([name, found, isGuess], [encoding, text, true]);
     }
-    // A line without an end that is needed, and is cut in any place.
+    // A line without its necessary end is cut in every place.
     for (const before of ["", "x", "xy"]) {
       const line = before + (texts[0] ?? "").replaceAll("\n", " ").repeat(5_000);
       const { text: found, encoding: name } = decodeText(of(line, encoding)) ?? {};
@@ -90,7 +89,7 @@ Deno.test("decodeText() and encodeText() give back any bytes of one byte each, a
     fc.constantFrom("utf-16le", "utf-16be"),
     (text, encoding) => {
       const bytes = of(text, encoding, true);
-      if (/^\0/.test(text)) return; // the mark of UTF-32, or a binary file
+      if (/^\0/.test(text)) return; // The text has the mark of UTF-32, or is a binary file.
       const decoded = decodeText(bytes);
       assert.deepEqual([decoded?.text, decoded?.encoding, decoded?.hasMark], [text, encoding, true]);
     },

@@ -1,4 +1,3 @@
-/** Undo of changes to files with several names, and of what belongs to a file besides its contents. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { FsPlaces } from "../../../extensions/fs/fs_places.ts";
@@ -8,7 +7,7 @@ import { Workspace } from "./_workspace.ts";
 
 const ignore = Kernel.shared() === null;
 
-/** Files `a` and `b`, which are one. */
+/** Makes files `a` and `b`, which are hard links to one file. */
 async function linked(): Promise<Workspace> {
   const workspace = await Workspace.with({ a: "old\n" });
   await Deno.link(join(workspace.root, "a"), join(workspace.root, "b"));

@@ -6,7 +6,7 @@ import { Workspace } from "./_workspace.ts";
 
 const FILES = { ".gitignore": "out/\n", "a.txt": "a\n", "src/b.txt": "b\n", "src/deep/c.txt": "c\n", "out/x": "x\n" };
 
-/** Changes of a workspace one after another, each with what a look then finds. */
+/** Successive changes of a workspace, each with the result of the next look. */
 const STEPS: readonly (readonly [change: (root: string, count: number) => void, found: string])[] = [
   [() => {}, ""],
   [(root) => Deno.writeTextFileSync(join(root, "src/deep/c.txt"), "d\n"), "~src/deep/c.txt"],
@@ -39,7 +39,7 @@ const STEPS: readonly (readonly [change: (root: string, count: number) => void, 
 for (
   const { how, eventsFrom, count } of [
     { how: "every folder", eventsFrom: Infinity, count: 200 },
-    // More events than the kernel keeps.
+    // The kernel keeps fewer events.
     { how: "the folders that the kernel names", eventsFrom: 0, count: 9_000 },
   ]
 ) {
@@ -47,7 +47,7 @@ for (
     await using workspace = await Workspace.with(FILES);
     const look = new WorkspaceLook(workspace.root, treeOf(workspace.root), { eventsFrom });
     assert.deepEqual((await look.next()).length, 6);
-    await look.next(); // from now on the folders are watched
+    await look.next(); // From this look on, the folders are watched.
     for (const [at, [change, wanted]] of STEPS.entries()) {
       change(workspace.root, count);
       const found = (await look.next()).map(({ path, before, after }) => (

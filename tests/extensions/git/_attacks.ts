@@ -1,30 +1,28 @@
 import type { TestRepository } from "./_repository.ts";
 
-/** What a repository does to whoever looks at it with git. */
 export interface Attack {
   readonly name: string;
   readonly set: (repository: TestRepository) => Promise<unknown>;
-  /** What a user does that brings it about. */
+  /** Performs the user's action that triggers the attack. */
   readonly obey: (repository: TestRepository) => Promise<unknown>;
 }
 
-/** Relative to the root. */
 function marks({ root, workspace, commonDir }: TestRepository): readonly string[] {
   return [`${root}/outside`, workspace, commonDir].map((folder) => `${folder.slice(root.length + 1)}/marker`);
 }
 
-/** Whether a program of the repository ran. */
+/** Returns whether a program of the repository ran. */
 export function ran(repository: TestRepository): boolean {
   return marks(repository).some(repository.exists);
 }
 
-/** Takes away what programs left that ran while they were named. */
+/** Removes the traces of programs that ran while they were named. */
 export async function clear(repository: TestRepository): Promise<void> {
   const { root, exists } = repository;
   for (const path of marks(repository)) if (exists(path)) await Deno.remove(`${root}/${path}`);
 }
 
-/** A program that leaves marks wherever it may, and passes its input on where it is a filter. */
+/** Makes a program that leaves marks in every place it can, and passes its input on if it is a filter. */
 async function evil(repository: TestRepository, { filter = true } = {}): Promise<string> {
   const { root, write } = repository;
   const leaves = marks(repository).map((path) => `echo x > ${root}/${path}`).join("; ");
@@ -46,7 +44,7 @@ const attributes = (line: string, set: Attack["set"]): Attack["set"] => async (r
   await Deno.writeTextFile(`${repository.workspace}/.gitattributes`, `${line}\n`, { append: true });
 };
 
-/** Changed without a change of its size, so that only its content tells. */
+/** Changes a file without changing its size, so that only its content shows the change. */
 async function touched({ write, git }: TestRepository, ...args: readonly string[]): Promise<void> {
   await write("a.txt", "ONE\ntwo\nthree\n");
   await git(...args);
@@ -72,7 +70,7 @@ async function hooks(repository: TestRepository, folder: string, names = HOOKS):
   for (const name of names) await repository.write(`${folder}/${name}`, `#!/bin/sh\n${program}\n`, { mode: 0o755 });
 }
 
-/** On `main`: a branch `side` that merges with it in `a.txt`, and `clash`, which does not. */
+/** Makes a branch `side` that merges with `main` in `a.txt`, and `clash`, which conflicts. */
 export async function prepare({ git, write }: TestRepository): Promise<void> {
   const branch = async (name: string, text: string): Promise<void> => {
     await git("switch", "-q", "-c", name, "main");
@@ -86,13 +84,12 @@ export async function prepare({ git, write }: TestRepository): Promise<void> {
   await git("commit", "-q", "-a", "-m", "main");
 }
 
-/** As a user who has these branches. */
 const prepared = (...args: readonly string[]): Attack["obey"] => async (repository) => {
   await prepare(repository);
   await repository.git(...args).catch(() => {});
 };
 
-/** A commit whose file is not there, to be had from a remote. */
+/** The file of this commit is missing, and a remote has it. */
 const lazily =
   (url: string, values: (program: string) => Readonly<Record<string, string>>): Attack["set"] => async (repository) => {
     const { git, commonDir } = repository;
@@ -107,7 +104,7 @@ const lazily =
     await Deno.remove(`${commonDir}/objects/${hash.slice(0, 2)}/${hash.slice(2)}`);
   };
 
-/** Fails for the user too once it has run. */
+/** The command fails for the user too, after the program has run. */
 const fails = (...args: readonly string[]): Attack["obey"] => ({ git }) => git(...args).catch(() => {});
 
 async function submodule(repository: TestRepository, key: string): Promise<void> {
@@ -121,7 +118,7 @@ async function submodule(repository: TestRepository, key: string): Promise<void>
   await git("-C", "sub", "config", key, program);
 }
 
-/** Attacks after which git does nothing else, so that they are not tried with others. */
+/** After these attacks, git does no other work, so they are not combined with others. */
 export const TOO_MUCH = /to be fetched|every protocol|submodule/;
 
 export const ATTACKS: readonly Attack[] = [
@@ -330,7 +327,7 @@ export const ATTACKS: readonly Attack[] = [
   {
     name: "the hook pre-auto-gc, which gc.auto starts",
     set: async (repository) => {
-      // Git estimates from this folder how many objects there are.
+      // Git estimates the number of objects from this folder.
       for (const name of ["1", "2", "3"]) {
         await repository.write(`${repository.commonDir}/objects/17/${name.repeat(38)}`, "");
       }

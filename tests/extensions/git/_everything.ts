@@ -16,12 +16,11 @@ import { reset, restore, stash } from "../../../extensions/git/uncommitted.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import type { TestRepository } from "./_repository.ts";
 
-/** Paths of the repository, as a model names them. */
 function pathsOf({ workspace }: EnvironmentView, there: TestRepository): (path: string) => string {
   return (path) => relative(workspace, join(there.workspace, path)) || ".";
 }
 
-/** Everything a model can do with git, and what came of it. */
+/** Makes every call of git that a model can make, and returns the results. */
 export async function everything(env: EnvironmentView, there: TestRepository): Promise<readonly unknown[]> {
   const { write } = there, at = pathsOf(env, there);
   const calls: readonly (() => Promise<unknown>)[] = [
@@ -54,7 +53,7 @@ export async function everything(env: EnvironmentView, there: TestRepository): P
   return results;
 }
 
-/** Everything that changes history, with the branches of `prepare`. */
+/** Makes every call that changes history, with the branches of `prepare`. */
 export async function history(env: EnvironmentView, there: TestRepository): Promise<readonly unknown[]> {
   const { write } = there, at = pathsOf(env, there);
   const calls: readonly (() => Promise<unknown>)[] = [

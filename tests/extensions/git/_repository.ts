@@ -9,27 +9,26 @@ export const missing = !linux ? "needs Linux" : !hasGit ? "needs git" : "";
 /** A repository of a test, and the git of its user, which obeys it. */
 export interface TestRepository {
   readonly root: string;
-  /** The top of its files. */
   readonly workspace: string;
-  /** Its settings, hooks and objects. */
   readonly commonDir: string;
   readonly env: EnvironmentView;
   /** Runs the same programs without the wall. */
   readonly bare: EnvironmentView;
-  /** As the user would run it, unconfined; its output. */
+  /** Runs git as the user would, unconfined. Returns its output. */
   git(...args: string[]): Promise<string>;
   write(path: string, text: string, options?: { readonly mode?: number }): Promise<void>;
   exists(path: string): boolean;
 }
 
-/** Of one call of the user's git: some attacks hang it. */
+/** Some attacks hang a call of the user's git. */
 const TIMEOUT_MS = 30_000;
 const IDENTITY = { name: "Ada", email: "ada@example.org" };
 
-/** Where the user starts Vis; a folder is inside a repository, where the user answers each question with yes. */
+/** The places in which the user starts Vis. A folder is inside a repository, and there the user approves each
+ * question. */
 export const STARTS = ["top", "folder", "folder of a linked worktree", "folder of a submodule"] as const;
 
-/** `begun`: with one commit of `a.txt`. */
+/** With `begun`, the repository has one commit of `a.txt`. */
 export async function repository(
   test: (repository: TestRepository) => Promise<void>,
   { begun = true, config = IDENTITY, start = "top" }: {
@@ -85,7 +84,6 @@ export async function repository(
   }
 }
 
-/** Makes a repository without files. */
 async function makeTop(
   { root, workspace, start }: Pick<TestRepository, "root" | "workspace"> & { readonly start: typeof STARTS[number] },
 ): Promise<void> {
@@ -126,7 +124,7 @@ export function viewOf(
   };
 }
 
-/** `env.spawn` without a wall, so that what git does by itself can be seen. */
+/** Returns `env.spawn` without a wall, to show the effect of git alone. */
 function unconfined(workspace: string): NonNullable<EnvironmentView["spawn"]> {
   return async ([program = "", ...args], { env = {}, input, onOutput } = {}) => {
     const child = new Deno.Command(program, {

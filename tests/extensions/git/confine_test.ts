@@ -13,7 +13,6 @@ import { missing, repository, type TestRepository, userGit, viewOf } from "./_re
 const ignore = missing !== "";
 const SECRET = "the-secret-of-another-repository";
 
-/** A repository of somebody else, outside; the hash of its commit. */
 async function other({ root }: TestRepository): Promise<string> {
   const cwd = `${root}/outside`;
   const git = (...args: string[]): Promise<string> => userGit(args, { root, cwd });
@@ -24,7 +23,7 @@ async function other({ root }: TestRepository): Promise<string> {
   return (await git("rev-parse", "HEAD")).trim();
 }
 
-/** Whether any of this lets the other repository be seen. */
+/** Returns whether any of these calls shows the other repository. */
 async function seen({ env }: TestRepository, hash: string): Promise<boolean> {
   const calls = [
     () => log(env),
@@ -69,7 +68,7 @@ const LEADS: Readonly<Record<string, (there: TestRepository) => Promise<void>>> 
   "a link of a folder": async ({ workspace, root }) => await Deno.symlink(`${root}/outside`, `${workspace}/inner`),
 };
 
-/** These do not lead to its commits. */
+/** These attacks do not lead to its commits. */
 const BY_STATUS = new Set(["core.worktree", "a link of a folder"]);
 
 for (const [name, lead] of Object.entries(LEADS)) {
@@ -292,7 +291,7 @@ Deno.test("git.* refuses to change the folder of Vis, before anything else chang
     await switchTo(env, "same");
     await switchTo(env, "main");
     await merge(env, "same");
-    // What the user has changed there stays.
+    // The user's changes in that folder remain.
     await write(".vis/config.jsonc", '{ "mine": true }');
     assert.match(await reset(env, "HEAD", { mode: "hard", force: true }).then(() => "done", String), refused);
     assert.match(await restore(env, ".").then(() => "done", String), refused);
@@ -327,7 +326,8 @@ Deno.test("git.* is not led elsewhere by a .git that is put in its place meanwhi
     await Deno.rename(`${workspace}/.git`, `${workspace}/own`);
     const places = [`${workspace}/own`, `${root}/outside/.git`];
     let on = true;
-    // The wall puts back what was there before a command, and takes away what was not, so that any may be in the way.
+    // The wall restores the former entries after a command, and removes new ones, so an entry of any kind may be in the
+    // way.
     const away = () => Deno.remove(`${workspace}/.git`, { recursive: true }).catch(() => {});
     const place = async (name: string): Promise<void> => {
       while (!await Deno.rename(`${workspace}/${name}`, `${workspace}/.git`).then(() => true, () => false)) {
@@ -377,7 +377,7 @@ Deno.test(
     await repository(async ({ env, git, write }) => {
       const asking = { ...env, secrets: [".env*"] };
       await write(".env", "# hidden\n");
-      await git("add", ".env"); // as a command does, which sees another text
+      await git("add", ".env"); // A command adds the file in this way, and sees another text.
       await write(".env", SECRET);
       for (const options of [{}, { from: "HEAD" }]) {
         const shown = await diff(asking, options);
@@ -402,7 +402,7 @@ Deno.test(
 Deno.test("git.* is never a program of the workspace", { ignore }, async () => {
   await repository(async ({ root, write }) => {
     await write("bin/git", "#!/bin/sh\necho planted >&2\nexit 3\n", { mode: 0o755 });
-    const workspace = `${root}/home/project`; // programs may run what is in folders of PATH below the home folder
+    const workspace = `${root}/home/project`; // Programs may run files in folders of PATH below the home folder.
     await Deno.rename(`${root}/workspace`, workspace);
     const wall = new ProcessWall({
       private: { home: `${root}/home`, visHome: `${root}/home/.vis` },

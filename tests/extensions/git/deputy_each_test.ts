@@ -1,4 +1,4 @@
-/** Programs that settings name, one by one; `deputy_test.ts` has all of them together. */
+/** Tries the programs that settings name, one by one. `deputy_test.ts` tries all of them together. */
 import assert from "node:assert/strict";
 import { ATTACKS, clear, prepare, ran, TOO_MUCH } from "./_attacks.ts";
 import { everything, history } from "./_everything.ts";
@@ -36,7 +36,7 @@ for (const attack of ATTACKS) {
         await attack.set(there);
         const results = await history(there.bare, there);
         assert.equal(ran(there), false);
-        // Files with a filter cannot be stashed, and one that is missing cannot be merged.
+        // Files with a filter cannot be stashed, and a missing file cannot be merged.
         const least = /filter|fetched|protocol|submodule/.test(attack.name) ? 4 : 26;
         const done = results.filter((result) => !(result instanceof Error));
         assert.ok(done.length >= least, results.map(String).join("\n"));

@@ -6,7 +6,8 @@ import { missing, repository } from "./_repository.ts";
 
 const ignore = missing !== "";
 
-/** What is not obeyed without the wall is not obeyed behind it, which the long part shows too. */
+/** A setting that git does not obey without the wall needs no check behind it. The long part includes these settings
+ * too. */
 for (const where of (["bare", "env"] as const).slice(0, runs(1, 2))) {
   const name = where === "env" ? "behind the wall" : "without the wall";
   Deno.test(`git.* ${name} obeys no program of a repository that names all of them`, { ignore }, async () => {

@@ -142,14 +142,14 @@ Deno.test("git.* ends with its call and leaves no lock", { ignore }, async () =>
   });
 });
 
-/** Whether a git in this folder waits for something. */
+/** Returns whether a git in this folder is waiting. */
 function gitSleeps(folder: string): boolean {
   return Array.from(Deno.readDirSync("/proc")).some(({ name }) => {
     try {
       return Deno.readLinkSync(`/proc/${name}/cwd`) === folder &&
         /^\d+ \(git\) S /.test(Deno.readTextFileSync(`/proc/${name}/stat`));
     } catch {
-      return false; // no process, or one that has ended
+      return false; // The process has ended.
     }
   });
 }
@@ -157,10 +157,12 @@ function gitSleeps(folder: string): boolean {
 Deno.test("git.* asks git to end with its call, so that it takes its locks away", { ignore }, async () => {
   await repository(async ({ env, exists, git, workspace }) => {
     await git("config", "core.filesRefLockTimeout", "60000");
-    await Deno.writeTextFile(`${workspace}/.git/refs/heads/main.lock`, ""); // it waits for this one, with others held
+    // Git waits for this lock while it holds others.
+    await Deno.writeTextFile(`${workspace}/.git/refs/heads/main.lock`, "");
     const given = new AbortController();
     const running = commit({ ...env, signal: given.signal }, "x", { allowEmpty: true });
-    // Asleep with this lock it waits; a moment before, it may have made a lock and not noted yet that it is its own.
+    // A sleeping git with this lock is waiting. A moment earlier, it may have made a lock without recording it as its
+    // own.
     while (!exists("workspace/.git/HEAD.lock") || !gitSleeps(workspace)) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }

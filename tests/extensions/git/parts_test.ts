@@ -109,7 +109,7 @@ Deno.test("PatchReader takes no line of a file for a header", () => {
 Deno.test("PatchReader decodes the lines of each file together, and guesses only what is not UTF-8", () => {
   const patch = new PatchReader({ files: 10, chars: 100_000 });
   const bytes = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(0));
-  // Of Shift_JIS, the second byte of a character can be that of a letter.
+  // In Shift_JIS, the second byte of a character can be a letter's.
   const japanese = "\x93\xfa\x96\x7b\x8c\xea\x82\xcc\x83\x65\x83\x4c\x83\x58\x83\x67",
     long = `${japanese} `.repeat(500);
   const head = (
@@ -120,7 +120,7 @@ Deno.test("PatchReader decodes the lines of each file together, and guesses only
     ...head("latin", "@@ -1,2 +1,2 @@"),
     " f\xfcr",
     "-Gr\xf6\xdfe",
-    "+Gr\xc3\xb6\xc3\x9fe", // now UTF-8
+    "+Gr\xc3\xb6\xc3\x9fe", // The text is UTF-8 from here on.
     ...head("jis", "@@ -0,0 +1,2 @@"),
     `+${japanese}`,
     `+${long}`,

@@ -1,4 +1,4 @@
-/** No branch, worktree or merge puts into the workspace what git takes for a repository, or runs. */
+/** No branch, worktree or merge adds files to the workspace that git takes for a repository, or runs. */
 import assert from "node:assert/strict";
 import { changeBranch, changeWorktree } from "../../../extensions/git/branches.ts";
 import { add, commit } from "../../../extensions/git/commit.ts";
@@ -13,7 +13,7 @@ const ignore = missing !== "";
 const REFUSED = /git would take (lib|its top folder) for a repository, whose settings can run commands/;
 const HEAD = "ref: refs/heads/main\n";
 
-/** Commits a whole repository whose parts were never in the workspace together, and goes back to `main`. */
+/** Commits a whole repository whose parts were never in the workspace together, and returns to `main`. */
 async function planted({ env, write, workspace }: TestRepository, folder = "lib/"): Promise<void> {
   await changeBranch(env, "evil", { switch: true });
   await write(`${folder}HEAD`, HEAD);
@@ -27,7 +27,7 @@ async function planted({ env, write, workspace }: TestRepository, folder = "lib/
   await changeBranch(env, "main", { switch: true });
 }
 
-/** A commit after `evil` without its files, whose opposite brings them back. */
+/** Makes a commit after `evil` without its files. A revert of it restores them. */
 async function removal(git: TestRepository["git"]): Promise<string> {
   return (await git("commit-tree", "-p", "evil", "-m", "without", "main^{tree}")).trim();
 }

@@ -8,7 +8,6 @@ import { ProcessWall } from "../../../src/processes/process_wall.ts";
 import { missing, repository, type TestRepository, userGit } from "./_repository.ts";
 
 interface Folder extends TestRepository {
-  /** `packages/api` of the repository, as a workspace. */
   readonly api: string;
   readonly view: EnvironmentView;
   readonly asked: string[];
@@ -205,7 +204,7 @@ subfolder("fs changes files around a subfolder, shows and undoes it", async (the
   for (const path of ["../../.git/config", "../../.vis/x", "../.git/x", "..", "../../HEAD/../.git/hooks/x"]) {
     await assert.rejects(call("fs.writeFile", path, "x"), /protected|the workspace is in it/, path);
   }
-  assert.deepEqual(diffs.length, 0); // results show them
+  assert.deepEqual(diffs.length, 0); // The results show them.
 }, { answer: true });
 
 subfolder(
@@ -225,7 +224,7 @@ subfolder(
     }
     assert.equal((await run("echo y > own.txt && mkdir -p out && echo z > out/z")).code, 0);
     assert.ok(exists("workspace/packages/api/out/z"));
-    // What git and Vis would obey in the folder where the user started Vis.
+    // Git and Vis would obey these files in the folder in which the user started Vis.
     await run("git init -q .; mkdir -p .git .vis; echo x > .git/config; echo x > .vis/config.jsonc");
     assert.deepEqual(
       [".git/config", ".vis/config.jsonc"].filter((path) => exists(`workspace/packages/api/${path}`)),
@@ -348,7 +347,7 @@ subfolder("git in a command works in a repository of another user", async ({ cal
   await Deno.chown(join(workspace, ".git"), 12345, 12345);
   const { stdout, stderr } = await call("shell.run", "git log --format=%s");
   assert.equal(stdout, "second\nfirst\n", stderr);
-}, { ignore: Deno.build.os === "windows" || Deno.uid() !== 0 }); // only root can give files away
+}, { ignore: Deno.build.os === "windows" || Deno.uid() !== 0 }); // Only root can change the owner of files.
 
 subfolder(
   "root in the workspace of another user changes it, and leaves files that belong to that user",

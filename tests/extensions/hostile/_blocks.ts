@@ -1,5 +1,5 @@
-/** Blocks whose calls are hostile in size or shape. Each ends with a text; what it says is of no importance, only that
- * the process answers it. `big.txt` has 1 MB. */
+/** The calls of these blocks are hostile in size or shape. Each block ends with a text. Its content does not matter, as
+ * long as the process answers. `big.txt` has 1 MB. */
 export const HOSTILE_BLOCKS: readonly (readonly [name: string, code: string])[] = [
   ["a list of millions of wrong items", "String(await fs.readFiles(new Array(4e6).fill(1)).catch(e => e.message))"],
   [

@@ -1,5 +1,5 @@
-/** Plays the blocks of _blocks.ts through the whole engine, then an ordinary one, and prints what each came to as one
- * line of JSON. To be run with the heap of the executable. */
+/** Plays the blocks of _blocks.ts through the whole engine, then an ordinary one, and prints the result of each as one
+ * line of JSON. Run it with the heap of the executable. */
 import fs from "../../../extensions/fs/mod.ts";
 import shell from "../../../extensions/shell/mod.ts";
 import { startEngine } from "../../helpers/engine.ts";

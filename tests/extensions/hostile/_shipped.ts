@@ -10,5 +10,5 @@ import skills from "../../../extensions/skills/mod.ts";
 import web from "../../../extensions/web/mod.ts";
 import type { Extension } from "../../../src/extension/mod.ts";
 
-/** Those with functions of the main process. */
+/** These extensions have functions of the main process. */
 export const SHIPPED: readonly Extension[] = [debug, fs, git, history, mcp, memo, rlm, shell, skills, web];

@@ -6,7 +6,7 @@ import { SHIPPED } from "./_shipped.ts";
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** Sizes are near the limit of values that a call may have: what is over it does not reach a function. */
+/** Sizes are near the limit for the values of a call. A larger call does not reach a function. */
 const hostile: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(0, 1, 1_000, 40_000).chain((count) =>
     fc.constantFrom<unknown>(1, "", "a*", null, [], { path: "a.txt", old: "a", new: "b" }, { old: "a" }).map((item) =>

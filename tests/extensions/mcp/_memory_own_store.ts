@@ -1,6 +1,6 @@
 import type { OwnStore } from "../../../src/extension/mod.ts";
 
-/** `env.store` of an extension that keeps the newest values in memory; other methods are absent. */
+/** Makes an `env.store` that keeps the newest values in memory. Its other methods are absent. */
 export function memoryOwnStore(kept: Map<string, unknown> = new Map()): OwnStore {
   const store: Pick<OwnStore, "get" | "put"> = {
     get: (key, { scope = "conversation" } = {}) => Promise.resolve(kept.get(`${scope} ${key}`) as never),

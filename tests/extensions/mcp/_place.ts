@@ -12,7 +12,7 @@ import { type LogEntry, recordingLog, VIEW } from "../../extension/_sample.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 import { memoryOwnStore } from "./_memory_own_store.ts";
 
-/** Why no program can run here, "" where one can. */
+/** The reason why no program can run here; empty if it can. */
 export const missing = Deno.build.os === "linux" ? "" : "needs Linux";
 
 export interface Place {
@@ -21,19 +21,16 @@ export interface Place {
   readonly log: readonly LogEntry[];
   readonly env: EnvironmentView;
   readonly spawn: NonNullable<EnvironmentView["spawn"]>;
-  /** The section of the settings. */
   readonly settings: unknown;
-  /** What the user is asked, and answers; nobody can be asked while `answer` is null. */
+  /** The requests for approval, and the answer to them. While `answer` is null, no user can be asked. */
   readonly approvals: { readonly asked: ApprovalRequest[]; answer: Approval | null };
-  /** Begins a query: what is active in it. */
   begin(): Promise<ActiveExtensions>;
-  /** A call in the newest query, which begins with the first one. */
+  /** Calls a function in the newest query. The first call begins one. */
   call(name: string, args?: readonly unknown[], signal?: AbortSignal): Promise<unknown>;
-  /** Ends the conversation and all its programs. */
   close(): Promise<void>;
 }
 
-/** A conversation with these servers, behind the wall that the program has. */
+/** Opens a conversation with these servers, behind the wall of the program. */
 export async function withServers(
   servers: Readonly<Record<string, object>>,
   run: (place: Place) => Promise<void>,
@@ -43,7 +40,6 @@ export async function withServers(
 }
 
 interface PlaceOptions {
-  /** Variables that the settings name for servers of a repository. */
   readonly variables?: Readonly<Record<string, string>>;
   readonly more?: Partial<EnvironmentView>;
 }
@@ -109,7 +105,7 @@ async function withServersIn(
   }
 }
 
-/** A server of a file below `servers/`: Deno runs it behind the wall, nothing else is there. */
+/** Describes a server of a file below `servers/`. Deno runs it behind the wall, where it sees no other file. */
 export function denoServer(file: string, ...args: readonly string[]): object {
   return {
     command: Deno.execPath(),
@@ -119,12 +115,11 @@ export function denoServer(file: string, ...args: readonly string[]): object {
   };
 }
 
-/** The path of one of the tests' own servers. */
 export const ownServer = (name: string): string => join(ROOT, "tests/extensions/mcp/servers", name);
 
 const bundles = new Map<string, Promise<string>>();
 
-/** A server of a package as one file, so that it needs no registry behind the wall. */
+/** Returns a server of a package as one file, so that it needs no registry behind the wall. */
 export function bundled(name: string): Promise<string> {
   const made = bundles.get(name) ?? bundle(name);
   bundles.set(name, made);

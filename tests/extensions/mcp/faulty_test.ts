@@ -15,7 +15,6 @@ const faulty = (mode: string, more: object = {}, ...args: string[]): object => (
 const test = (name: string, run: () => Promise<void>): void =>
   Deno.test({ name: missing ? `${name} (${missing})` : name, ignore: missing !== "", fn: run });
 
-/** One server named `s`. */
 const withOne = (mode: string, run: (place: Place) => Promise<void>, more: object = {}): Promise<void> =>
   withServers({ s: faulty(mode, more) }, run);
 

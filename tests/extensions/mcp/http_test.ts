@@ -10,7 +10,6 @@ import { until } from "../../helpers/until.ts";
 import { collectGarbage } from "../../helpers/wires/collect_garbage.ts";
 import { ownServer, withServers } from "./_place.ts";
 
-/** A line of an event stream that says nothing. */
 const COMMENT = new TextEncoder().encode(":\n\n");
 
 interface HttpServer {
@@ -39,7 +38,6 @@ function serve(handle: (request: Request) => Response | Promise<Response>): Http
   };
 }
 
-/** A server of the library with sessions. */
 function library(): HttpServer {
   const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
   return serve(async (request) => {
@@ -199,7 +197,7 @@ Deno.test("mcp: a session that the server has lost is begun again, and each call
         assert.deepEqual(await Promise.all([run(2), run(3), run(4)]), ["done", "done", "done"]);
         assert.equal(begun, 2);
         assert.deepEqual(ran.sort(), [1, 2, 3, 4]);
-        // An answer to the request itself is no lost session.
+        // An answer to the request itself is no sign of a lost session.
         const before = begun;
         await assert.rejects(call("mcp.call", ["remote", "wrong"]), /no valid session/);
         assert.equal(begun, before);
@@ -279,7 +277,7 @@ Deno.test("mcp: server-everything over streamable HTTP", async () => {
   } finally {
     try {
       child.kill("SIGKILL");
-    } catch { /* it ended by itself */ }
+    } catch { /* The stream has ended. */ }
     await child.status;
   }
 });

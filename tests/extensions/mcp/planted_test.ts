@@ -1,4 +1,4 @@
-/** A repository cannot decide which program a server of the user is. */
+/** A repository cannot choose the program of a user's server. */
 import assert from "node:assert/strict";
 import { missing as noWall, withServers } from "./_place.ts";
 
@@ -11,7 +11,7 @@ const env = { KEY: "1234", npm_config_offline: "true", npm_config_update_notifie
 const PACKAGE = { command: "npx", args: ["-y", "@acme/docs-mcp"], env };
 const SETTING = { command: "npm", args: ["config", "get", "registry"], env };
 
-/** Why a server did not start in a workspace with a package of its name and settings of npm. */
+/** Returns the reason why a server did not start in a workspace with a package of its name and settings of npm. */
 async function saidBy(server: object): Promise<string> {
   let said = "";
   await withServers({ s: server }, async ({ call, workspace }) => {

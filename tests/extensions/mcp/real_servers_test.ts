@@ -50,7 +50,7 @@ test("mcp: server-everything over stdio: tools, structured data, images, links, 
       content: object;
     }[];
     assert.match(JSON.stringify(message), /Bern/);
-    // From the next query on the alias is there, and its errors show it.
+    // The alias exists from the next query on, and its errors show it.
     const active = await begin();
     assert.ok(active.functions.includes("everything.get_sum"));
     assert.match(String(await call("everything.get_sum", [{ a: 2, b: 3 }])), /5/);

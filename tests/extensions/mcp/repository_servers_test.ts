@@ -10,7 +10,6 @@ const YES = { allowed: true, reason: "" };
 const test = (name: string, run: () => Promise<void>): void =>
   Deno.test({ name: missing ? `${name} (${missing})` : name, ignore: missing !== "", fn: run });
 
-/** Describes a server that is a file of the workspace. */
 const described = (...args: readonly string[]): object => ({
   command: Deno.execPath(),
   args: ["run", "-A", "--quiet", "--no-config", "--no-lock", "--no-prompt", "server.js", "old", ...args],

@@ -9,7 +9,7 @@ const SAID = "the sum is 41";
 const test = (name: string, fn: () => Promise<void>): void =>
   Deno.test({ name: missing ? `${name} (${missing})` : name, ignore: missing !== "", fn });
 
-/** Values of every kind, in place of a key that the protocol defines. */
+/** Generates values of every kind, in place of a key that the protocol defines. */
 const odd = fc.oneof(
   fc.constantFrom(null, true, false, 0, -1.5, "", "text", "no base64 %"),
   fc.constant({ toString: null, valueOf: 1, __proto__: null }),
@@ -30,7 +30,7 @@ const part = fc.record({
 const readable = fc.constant({ type: "text", text: SAID });
 const optional = fc.record(Object.fromEntries(OPTIONAL.map((key) => [key, odd])), { requiredKeys: [] });
 
-/** Results that say `SAID` somewhere, beside anything else. */
+/** Generates results that contain `SAID` in some place. */
 const saying = fc.oneof(
   fc.tuple(optional, fc.array(part, { maxLength: 3 }), fc.array(part, { maxLength: 3 })).chain((
     [more, before, after],
@@ -42,7 +42,7 @@ const saying = fc.oneof(
   fc.constantFrom<unknown>(SAID, [SAID], { toolResult: SAID }, { content: null, said: SAID }),
 ).map((result) => Object(result).resultType === "input_required" ? SAID : result);
 
-/** An answer with the keys of its envelope missing, null or more than there should be. */
+/** Generates an answer whose envelope has missing, null or excess keys. */
 const envelope = fc.record({
   jsonrpc: fc.constantFrom<unknown>("2.0", undefined, "1.0", null),
   id: fc.constantFrom<unknown>("same", "text", undefined, null),
@@ -178,7 +178,7 @@ Deno.test("mcp: the server's answer to a probe, lists and an error text are read
   assert.equal(answers.whole({}), undefined);
 });
 
-/** 2^63 - 1, which a number rounds. */
+/** A number rounds 2^63 - 1. */
 const LONG = "9223372036854775807";
 
 test("mcp: integers beyond 2^53 keep their digits in arguments, data, text and errors", async () => {
@@ -293,7 +293,7 @@ function deep(id: unknown): Response {
   });
 }
 
-/** A server `s` with the tool `run`, which answers as `respond.with` says. */
+/** Runs a server `s` with the tool `run`, which returns `respond.with`. */
 async function withHttp(
   run: (
     call: () => Promise<unknown>,

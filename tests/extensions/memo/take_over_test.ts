@@ -12,7 +12,6 @@ const NOTES = [
   { id: "ff00ee", text: "Use tabs", at: "2026-01-02T00:00:00.000Z" },
 ];
 
-/** A home as an earlier version left it. */
 async function earlierHome(home: string): Promise<void> {
   const name = createHash("sha256").update(WORKSPACE).digest("hex").slice(0, 32);
   await Deno.mkdir(join(home, "memo"));
@@ -58,7 +57,7 @@ Deno.test("a file that holds no notes is named, and taken over once it is correc
     assert.deepEqual(await readNotes(place, "user"), NOTES);
   }));
 
-/** A store whose process ends after so many writes. */
+/** Makes a store whose process ends after this number of writes. */
 function failingAfter(writes: number, store: OwnStore): OwnStore {
   const kept = { left: writes };
   const put: OwnStore["put"] = async (...args) => {

@@ -12,7 +12,6 @@ interface Run {
   readonly changes?: FileChanges;
 }
 
-/** A workspace whose commands run as ordinary processes. */
 export async function withCommands(
   files: Readonly<Record<string, string>>,
   test: (at: {
@@ -21,7 +20,6 @@ export async function withCommands(
     // deno-lint-ignore no-explicit-any
     call(name: string, ...args: unknown[]): Promise<any>;
     abortable(signal: AbortSignal, name: string, ...args: unknown[]): Promise<unknown>;
-    /** What the query was told of changed files. */
     readonly diffs: string[];
     git(...args: string[]): Promise<void>;
   }) => Promise<void>,

@@ -19,7 +19,7 @@ function viewOf({ wall, workspace }: Place, envId: string): EnvironmentView {
   };
 }
 
-/** The wall is that of `shell.run`, which all attacks are tried on; these are about what goes on, and one of each
+/** The tests of `shell.run` try all attacks on the same wall. These test running commands, with one attack of each
  * kind. */
 const CHOSEN =
   /stays|hook|names a command|another repository|\.vis|terminal|^signals|home folder|environment|unix socket$|service|outside$/;

@@ -26,13 +26,13 @@ Deno.test("shell.run() reports files that a command added, changed and removed, 
 });
 
 Deno.test("contents of files that git tracks come from git, of others from copies, with modes and links", async () => {
-  const large = `${"x".repeat(99)}\n`.repeat(20_000); // more than is copied
+  const large = `${"x".repeat(99)}\n`.repeat(20_000); // The file is larger than the limit for copies.
   await withCommands({ "large.txt": large, "own.txt": "own\n", "run.sh": "1\n" }, async (at) => {
     const { workspace, run, call, git } = at;
     await Deno.symlink("own.txt", join(workspace.root, "link"));
     await git("init", "-q");
     await git("add", "large.txt", "run.sh");
-    await new Promise((resolve) => setTimeout(resolve, 20)); // a file as old as the index may have changed since
+    await new Promise((resolve) => setTimeout(resolve, 20)); // A file as old as the index may have changed since.
     await git("-c", "core.trustctime=false", "commit", "-qm", "first");
     await Deno.writeTextFile(join(workspace.root, "run.sh"), "2\n");
     const { changes } = await run("sed -i s/x/y/ large.txt; echo >> own.txt; chmod +x run.sh; ln -sfn run.sh link");

@@ -75,7 +75,7 @@ Deno.test("commandOutcome() is a failure unless a command ends by itself with 0,
     { code: null, signal: "SIGTERM", timedOut: true },
     { timedOut: true },
     { code: 1, stdout: "12 passed" },
-    { stdout: "11 passed, 1 failed" }, // npm test | tail
+    { stdout: "11 passed, 1 failed" }, // This is the result of `npm test | tail`.
     { stdout: "1 passed\n2 failing" },
   ];
   for (const more of bad) {

@@ -13,7 +13,6 @@ const ENDED: Spawned = {
   notes: [],
 };
 
-/** A command that prints and ends when it is told to. */
 class Program {
   readonly #end = Promise.withResolvers<Spawned>();
   options: SpawnOptions = {};

@@ -47,7 +47,7 @@ Deno.test("a command whose code hides that a part of it failed has the codes of 
     "set -u; (exit 3) | cat; exit": [3, 0],
     "exec 2>log; (exit 3) | cat": [3, 0],
     "grep -c x /dev/null | cat; (exit 2); ls": [2, 0],
-    // A part may end so.
+    // A part may end this way.
     "yes | head -1": undefined,
     "yes | grep -q y": undefined,
     "grep x /dev/null | head": undefined,
@@ -55,7 +55,7 @@ Deno.test("a command whose code hides that a part of it failed has the codes of 
     "echo a | xargs grep -l x | head": undefined,
     "diff /dev/null /etc/passwd | head -1; [ -e nothing ]; which nothing; true": undefined,
     "echo BrokenPipeError >&2 | (exit 1) | cat": undefined,
-    // These codes say it all, or the line takes the code for itself.
+    // These codes are sufficient, or the line uses the code itself.
     "true | cat": undefined,
     "true; false": undefined,
     "set -o pipefail; (exit 3) | cat": undefined,

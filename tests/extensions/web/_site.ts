@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import type { Outside } from "../../../extensions/web/open_connection.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 
-/** What a server got before it answered: the head's lines and the body. */
+/** The parts of a request that a server received before it answered: the head's lines and the body. */
 export interface Seen {
   readonly lines: readonly string[];
   readonly body: string;
@@ -17,10 +17,9 @@ export interface Site {
 type Answer = string | Uint8Array | readonly (string | Uint8Array)[] | ((conn: Deno.Conn, seen: Seen) => Promise<void>);
 
 const tls = (name: string): string => Deno.readTextFileSync(fileURLToPath(new URL(`tls/${name}`, import.meta.url)));
-/** The authority that signed for site.example and other.example. */
+/** The authority that signed the certificates of site.example and other.example. */
 const CA = tls("ca.pem");
 
-/** A server on the loopback that answers by path, byte for byte. */
 export function site(answers: Readonly<Record<string, Answer>>, { secure = false } = {}): Site {
   const listener = secure
     ? Deno.listenTls({ hostname: "127.0.0.1", port: 0, cert: tls("leaf.pem"), key: tls("leaf.key") })
@@ -36,7 +35,7 @@ export function site(answers: Readonly<Record<string, Answer>>, { secure = false
         open.delete(done);
         try {
           conn.close();
-        } catch { /* closed already */ }
+        } catch { /* The connection is already closed. */ }
       });
       open.add(done);
     }
@@ -79,7 +78,6 @@ async function serve(
   }
 }
 
-/** An answer of HTTP/1.1 with its length. */
 export function reply(
   body: string | Uint8Array,
   headers: Readonly<Record<string, string>> = {},
@@ -95,11 +93,11 @@ export function reply(
   return whole;
 }
 
-/** Addresses of the internet in the tests' world. */
+/** These are addresses of the internet in the tests. */
 export const PUBLIC = "93.184.216.34", OTHER = "151.101.1.69";
 
-/** A world in which names have the addresses that `names` says, one list for each time that it is asked, and addresses
- * lead to ports of the loopback. Keeps what was connected to. */
+/** Makes an outside world. `names` has the addresses of each name, one list for each lookup. Addresses lead to ports of
+ * the loopback. The world records the connections. */
 export function world(
   names: Readonly<Record<string, readonly (readonly string[])[]>>,
   ports: Readonly<Record<string, number>>,

@@ -12,7 +12,6 @@ async function activeWith(section?: object) {
   return await registry.activate(VIEW);
 }
 
-/** Answers every question, and keeps what was asked. */
 function user(allowed: boolean) {
   const asked: unknown[] = [];
   const approve = (request: unknown) => {
@@ -52,7 +51,7 @@ Deno.test("web asks nobody for what is allowed, and nobody allows this machine o
     await assert.rejects(call(own), /not in web\.local|is reserved/);
   }
   assert.deepEqual(yes.asked, []);
-  // A name that is allowed now still leads to public addresses only.
+  // An allowed name still leads to public addresses only.
   await assert.rejects(call("http://localtest.invalid/"), /Cannot get/);
   assert.equal(yes.asked.length, 1);
 });

@@ -150,7 +150,8 @@ Deno.test("web.readable() lets other work go on while it reads, and says what it
   const page = await read(`<p>${"some words <b>and more</b> ".repeat(40_000)}</p>`.repeat(2), 50_000);
   clearInterval(timer);
   assert.equal(page.truncated, true);
-  assert.ok(longest < 250, `${longest}`); // a fraction of what the whole takes; machines of tests are slow
+  // The limit is a fraction of the whole time, because machines of tests are slow.
+  assert.ok(longest < 250, `${longest}`);
 });
 
 Deno.test("web.readable() gives no more text than its limit, whatever a page hides it in", async () => {

@@ -17,7 +17,7 @@ Deno.test("web.get() connects to the address that it checked: a name that moves 
     await assert.rejects(get("/"), /moving.example has the address 127.0.0.1, not an address of the internet/);
     await assert.rejects(get("/"), /has the address ::1,/);
     assert.deepEqual(outside.dialled, [`${PUBLIC}:80`]);
-    // The redirect is resolved anew, and what it resolves to then is what counts.
+    // The redirect is resolved again, and only the new address counts.
     const turning = world(
       { "moving.example": [[PUBLIC], ["127.0.0.1"]] },
       { [`${PUBLIC}:80`]: open.port, "127.0.0.1:80": secret.port },

@@ -11,7 +11,7 @@ export interface ChaosSize {
   readonly nodes: number;
   readonly conversations: number;
   readonly requests: number;
-  /** Conversations that are under way at a time. */
+  /** The number of conversations that run at a time. */
   readonly atOnce: number;
   readonly seed: number;
 }
@@ -19,20 +19,17 @@ export interface ChaosSize {
 export interface ChaosOptions extends ChaosSize {
   readonly launcher: Launcher;
   readonly postgres: Postgres;
-  /** Receives a line after each fault. */
   readonly told?: (line: string) => void;
 }
 
 export interface ChaosReport {
   readonly size: ChaosSize;
   readonly seconds: number;
-  /** How often each was done. */
   readonly faults: Readonly<Record<string, number>>;
   readonly counts: Readonly<Record<string, number>>;
   readonly invariants: readonly Invariant[];
 }
 
-/** Who wrote each iteration, under which epoch. */
 const AUDIT = `
 CREATE TABLE audit (number bigint GENERATED ALWAYS AS IDENTITY, query_id text, epoch bigint, writer text);
 CREATE FUNCTION audited() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
@@ -43,7 +40,7 @@ BEGIN
 END $$;
 CREATE TRIGGER audited AFTER INSERT OR UPDATE ON iteration FOR EACH ROW EXECUTE FUNCTION audited();`;
 
-/** Clients talk to nodes while nodes, connections and the database server fail; then everything is counted. */
+/** Runs clients against nodes while nodes, connections and the database server fail, and then counts everything. */
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const { launcher, postgres, nodes, conversations, requests, atOnce, seed } = options;
   const begun = performance.now();

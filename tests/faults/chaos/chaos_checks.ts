@@ -4,7 +4,7 @@ import type { Store } from "../../../src/persistence/store.ts";
 import type { Invariants } from "./invariants.ts";
 import type { Talk } from "./talk.ts";
 
-/** Each counts the rows that were looked at, and lists those that should not be there. */
+/** Each query counts the rows that it checked, and lists the wrong ones. */
 const ROWS = [
   {
     what: "no request, query or lease is stuck",
@@ -26,7 +26,6 @@ const ROWS = [
   },
 ] as const;
 
-/** What the tables of the nodes show. */
 export async function checkRows(invariants: Invariants, sql: (text: string) => Promise<string>): Promise<void> {
   for (const { what, count, wrong } of ROWS) {
     const violations = (await sql(wrong)).split("\n").filter((line) => line !== "");
@@ -34,7 +33,7 @@ export async function checkRows(invariants: Invariants, sql: (text: string) => P
   }
 }
 
-/** Whether what is stored is what the client was told, once and in order. */
+/** Checks that the stored rows are the answers that the client received, once and in order. */
 export async function checkTalk(invariants: Invariants, talk: Talk, store: Store): Promise<void> {
   const { conversationId, said, fork } = talk;
   const check = (what: string, found: unknown, expected: unknown): void =>
@@ -75,8 +74,8 @@ function checkMessages({ heard, lost }: Talk, queries: readonly StoredQuery[], c
   }
 }
 
-/** The words of an answer, and those that it must have: of all requests so far that were answered. What was cancelled
- * may have come that far. */
+/** Returns the words of an answer, and the words that it must have, from all answered requests so far. A cancelled
+ * request may have added its word. */
 function effects({ said }: Talk, at: number): [readonly string[], readonly string[]] {
   const words = wordsOf(said[at]?.answer ?? "");
   const before = said.slice(0, at + 1).map(({ request, status }) => ({ word: request.slice(4), status }));

@@ -15,33 +15,26 @@ const STOPPED_MS = 9_000;
 interface Place {
   readonly running: Running;
   readonly ask: ReturnType<typeof client>;
-  /** Set while it does not answer. */
   down: boolean;
-  /** Whether it was told to end. */
   ends: boolean;
 }
 
-/** Nodes on one PostgreSQL server, and what happens to them. */
 export class ChaosCluster implements AsyncDisposable {
   readonly url: string;
   readonly #user: User;
   readonly #postgres: Postgres;
-  /** Between the nodes and the server. */
   readonly #relay: Relay;
   readonly #places: Place[] = [];
   readonly #all: Place[] = [];
   readonly #below: Seen[] = [];
-  /** Nodes that ended otherwise than they were told to. */
+  /** The nodes that ended in another way than they were asked to. */
   readonly ended: string[] = [];
-  /** How often each fault happened. */
   readonly faults = new Map<string, number>();
 
-  /** Nodes that were started. */
   get started(): number {
     return this.#all.length;
   }
 
-  /** Processes that nodes had when they ended. */
   get processes(): number {
     return this.#below.length;
   }
@@ -67,7 +60,7 @@ export class ChaosCluster implements AsyncDisposable {
     return cluster;
   }
 
-  /** A request to a node that seems to work, as a load balancer sends it. Rejects if that node is lost meanwhile. */
+  /** Sends a request to a node that seems to work, as a load balancer does. Rejects if that node is lost meanwhile. */
   async ask(
     random: Random,
     path: string,
@@ -80,7 +73,7 @@ export class ChaosCluster implements AsyncDisposable {
     }
   }
 
-  /** Does one thing to one of them, and waits until it is over. Returns its name. */
+  /** Makes one of the parts fail, and waits until the fault is over. Returns its name. */
   async fault(random: Random): Promise<string> {
     const name = random.pick(["kill", "stop", "term", "cut", "hush", "crash", "restart"] as const);
     this.faults.set(name, (this.faults.get(name) ?? 0) + 1);
@@ -110,7 +103,7 @@ export class ChaosCluster implements AsyncDisposable {
     this.#places.splice(this.#places.indexOf(place), 1, await this.#start());
   }
 
-  /** Ends all nodes. Returns what they printed besides the expected, and processes that they left. */
+  /** Ends all nodes. Returns their unexpected output, and processes that they left. */
   async end(): Promise<{ readonly printed: string; readonly left: readonly Seen[] }> {
     for (const place of this.#places) {
       this.#below.push(...descendants(place.running.pid));
@@ -135,11 +128,10 @@ export class ChaosCluster implements AsyncDisposable {
     try {
       place.running.kill(signal);
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
 
-  /** Ends half of the connections. */
   async #cut(): Promise<void> {
     await this.#postgres.sql(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'vis %' AND random() < 0.5",

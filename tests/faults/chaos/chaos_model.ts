@@ -3,8 +3,8 @@ import type { MockReply, MockRequest } from "../../helpers/wires/openai_mock.ts"
 
 const DELAY_MS = 50;
 
-/** Each request "add N" appends N to `list` in its first iteration and answers with all of it in the second. What it
- * replies depends only on what it is shown, so it does not matter which node calls it and how often. */
+/** Each request "add N" appends N to `list` in its first iteration and answers with the whole list in the second. A
+ * reply depends only on its request, so any node may call the model, any number of times. */
 export function chaosReply({ texts }: MockRequest): MockReply {
   const [, what = "note"] = /\badd (\w+)/.exec(texts[1] ?? "") ?? [];
   if (what === "note") return { text: replyJson([], { final: "noted" }), delayMs: DELAY_MS };

@@ -3,7 +3,6 @@ import type { ChaosReport } from "./chaos.ts";
 
 export interface ChaosResult {
   readonly commit: string;
-  /** How the nodes were run: from source, or as the executable. */
   readonly way: string;
   readonly machine: Pick<Machine, "cores" | "memoryGb" | "load">;
   readonly runs: readonly ChaosReport[];
@@ -19,7 +18,6 @@ const FAULTS = {
   crash: "database server crashed",
 } as const;
 
-/** The page in docs/generated. */
 export function chaosPage({ commit, way, machine, runs }: ChaosResult): string {
   const [first] = runs;
   const { nodes = 0, conversations = 0, requests = 0, atOnce = 0 } = first?.size ?? {};

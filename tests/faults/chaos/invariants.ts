@@ -1,12 +1,10 @@
 export interface Invariant {
   readonly what: string;
-  /** How often it was looked at. */
   readonly checked: number;
-  /** Where it did not hold. */
   readonly violations: readonly string[];
 }
 
-/** What has to hold, how often that was looked at, and where it did not. */
+/** The rules that must hold, with the number of checks and the violations of each. */
 export class Invariants {
   readonly #all = new Map<string, { checked: number; readonly violations: string[] }>();
 
@@ -14,7 +12,6 @@ export class Invariants {
     return [...this.#all].map(([what, found]) => ({ what, ...found }));
   }
 
-  /** Looks at one case. */
   holds(what: string, isHeld: boolean, where: () => string): void {
     this.list(what, { checked: 1, violations: isHeld ? [] : [where()] });
   }

@@ -1,12 +1,11 @@
-/** `deno task chaos`: several nodes on one PostgreSQL server are killed, stopped and cut off while clients talk to
- * them. Writes docs/generated/chaos.json and the page chaos.md beside it; exits with 1 if anything was lost, repeated,
- * out of order or left behind.
+/** `deno task chaos` kills, stops and cuts off several nodes on one PostgreSQL server while clients talk to them. It
+ * writes docs/generated/chaos.json and the page chaos.md next to it. It exits with 1 if a row was lost, repeated, out
+ * of order or left behind.
  *
  *     deno task chaos                                     3 nodes, 200 conversations of 10 requests, from source
  *     deno task chaos --compiled                          the executable
  *     deno task chaos --seed 1 --seed 2                   one run after the other
- *     deno task chaos --conversations 20 --seed 17        a shorter run, which writes nothing
- */
+ *     deno task chaos --conversations 20 --seed 17        a shorter run, which writes nothing */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { describeCommit, describeMachine } from "../../../bench/support/machine.ts";
@@ -54,7 +53,7 @@ for (const seed of values.seed) {
 if (values.conversations === WHOLE) {
   const way = values.compiled ? "the executable" : "from source";
   const before = await Deno.readTextFile(join(GENERATED, "chaos.json")).then<ChaosResult, null>(JSON.parse, () => null);
-  // Runs of the same program with other seeds stay.
+  // The results of the same program with other seeds stay.
   const others = before?.commit === commit && before.way === way ? before.runs : [];
   const all = [...others.filter(({ size }) => !values.seed.includes(String(size.seed))), ...runs];
   const result: ChaosResult = { commit, way, machine: { cores, memoryGb, load }, runs: all };

@@ -1,7 +1,7 @@
 import type { Random } from "../world/random.ts";
 import type { ChaosCluster } from "./chaos_cluster.ts";
 
-/** A client gives a node up after this and asks another one. */
+/** After this time, a client gives up on a node and asks another one. */
 const PATIENCE_MS = 20_000;
 const PAUSE_MS = 300;
 
@@ -13,20 +13,14 @@ interface Said {
   readonly queryId: string;
 }
 
-/** What a client said and was told in a conversation. */
 export interface Talk {
   readonly conversationId: string;
-  /** What was asked, in order. */
   readonly said: Said[];
-  /** What was asked in a fork of it, after which request. */
   fork: { readonly after: number; readonly answer: string } | null;
-  /** Messages that a running query took. */
   readonly heard: string[];
-  /** Messages of which the client does not know whether a query took them. */
+  /** The client does not know whether a query received these messages. */
   readonly lost: string[];
-  /** How often a cancel found something to cancel. */
   cancels: number;
-  /** How often a request was sent again. */
   repeated: number;
 }
 
@@ -37,7 +31,7 @@ interface Place {
   readonly talk: Talk;
 }
 
-/** A conversation of one client, which repeats what was cut until it has an answer. */
+/** Plays one client's conversation. The client repeats each interrupted request until it has an answer. */
 export async function talk(cluster: ChaosCluster, random: Random, requests: number): Promise<Talk> {
   const title = { title: "chaos" };
   const { conversationId } = await until(async () =>
@@ -67,7 +61,7 @@ async function cancel({ cluster, random, path, talk }: Place): Promise<void> {
   if (cancelled > 0) talk.cancels++;
 }
 
-/** Where it was not heard, it is not said again. */
+/** A message that no query received is not sent again. */
 async function steer({ cluster, random, path, talk }: Place, request: string): Promise<void> {
   await pause(random.below(250));
   try {
@@ -102,7 +96,6 @@ async function send(
   }, again);
 }
 
-/** Repeats what did not reach its end. */
 async function until<T>(work: () => Promise<T>, again: () => void = () => {}): Promise<T> {
   for (;;) {
     const late = Promise.withResolvers<never>();

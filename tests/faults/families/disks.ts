@@ -8,8 +8,7 @@ import { shortened, World } from "../world/world.ts";
 
 const ROOM = "size=256m,nr_inodes=100000";
 
-/** The folder of Vis on a disk of its own that gets full, has no inodes or is read-only, and is well again
- * afterwards. */
+/** The folder of Vis is on a disk of its own that gets full, has no inodes or is read-only, and recovers afterwards. */
 export const disks: Family = {
   name: "disks",
   what: "a disk that gets full, is full from the start, has no inodes, is read-only",
@@ -21,7 +20,7 @@ export const disks: Family = {
   },
 };
 
-/** Text that nothing makes smaller. */
+/** Returns text that cannot be compressed. */
 function noise(chars: number): (token: string, part: number) => string {
   return (_token, part) =>
     `const text${part} = ((seed) => Array.from({ length: ${chars} }, () => {
@@ -41,7 +40,7 @@ async function ask(world: World, { parts, more = [] }: { readonly parts: number;
 
 const answerOf = (said: Said): string | null => said.how === "done" ? said.answer : null;
 
-/** A query that failed must say why, in these words, and end with 3, as a database that cannot be used does. */
+/** A query that failed must give its reason, in these words. It ends with 3, as for an unusable database. */
 function checkSaid(world: World, { ran, said, words }: Pick<Asked, "ran" | "said"> & { readonly words: RegExp }): void {
   if (said.how === "done") return;
   const text = ran.stderr + ran.stdout;
@@ -55,7 +54,7 @@ function checkSaid(world: World, { ran, said, words }: Pick<Asked, "ran" | "said
 
 type Asked = Awaited<ReturnType<typeof ask>>;
 
-/** With room again: what was stored is there, and the conversation continues. */
+/** After room is available again, the stored rows exist, and the conversation continues. */
 async function checkAfter(world: World, before: readonly Asked[]): Promise<void> {
   const { trial } = world;
   const listed = JSON.parse((await world.run(["conversations", "list", "--json"])).stdout);
@@ -81,7 +80,7 @@ async function getsFull(world: World): Promise<void> {
   await checkAfter(world, [asked]);
 }
 
-/** Too small for the schema, or for the first query. */
+/** The disk is too small for the schema, or for the first query. */
 async function fullAtFirst(world: World): Promise<void> {
   const kib = 4 * (2 + world.trial.random.below(120));
   await using disk = await Tmpfs.mount(world.user.path("vis"), `size=${kib}k`);

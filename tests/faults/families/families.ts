@@ -8,5 +8,4 @@ import { providerFaults } from "./provider_faults.ts";
 import { schedules } from "./schedules.ts";
 import { signals } from "./signals.ts";
 
-/** In the order of the table. */
 export const FAMILIES: readonly Family[] = [kills, signals, disks, files, flips, pages, providerFaults, schedules];

@@ -5,8 +5,8 @@ export type Way = "source" | "compiled";
 
 const TITLES: Readonly<Record<Way, string>> = { source: "From source", compiled: "Compiled" };
 
-/** docs/generated/faults.md with these rows in the table of one way of running; other rows, and the other table, stay
- * as they were. */
+/** Returns docs/generated/faults.md with these rows in the table of one way of running. Other rows, and the other
+ * table, are unchanged. */
 export async function faultsPage(
   { way, rows, before }: { readonly way: Way; readonly rows: readonly Row[]; readonly before: string },
 ): Promise<string> {

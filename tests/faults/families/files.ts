@@ -9,7 +9,7 @@ import { Service } from "../world/service.ts";
 import { requestOf } from "../world/token_model.ts";
 import { shortened, World } from "../world/world.ts";
 
-/** What happens to the files while a query runs; what undoes it. */
+/** A change of the files while a query runs, and its reversal. */
 interface Harm {
   readonly name: string;
   do(world: World): Promise<void>;
@@ -86,7 +86,7 @@ export const files: Family = {
   },
 };
 
-/** A first turn that is stored, and a database that may stand in for this one. */
+/** Stores a first turn, and makes a database that may replace this one. */
 async function prepare(world: World): Promise<{ readonly id: string; readonly branch: Expected }> {
   const token = world.token();
   const ran = await world.run(["run", "--json", requestOf(token, 2)]);
@@ -97,7 +97,7 @@ async function prepare(world: World): Promise<{ readonly id: string; readonly br
   return { id: JSON.parse(ran.stdout).conversationId, branch: new Expected("", [turn]) };
 }
 
-/** Nothing that was said to be done may be missing; what failed must name the file. */
+/** Every reported success must be stored. A failure must name the file. */
 function checkSaid(
   world: World,
   { said, code, text }: { readonly said: Said; readonly code: number; readonly text: string },
@@ -106,7 +106,7 @@ function checkSaid(
   trial.note(`${code} ${shownAs(said)}`);
   if (said.how === "done") return trial.found("lost", `it was answered with ${code}, and is stored nowhere`);
   if (said.how === "interrupted") trial.found("unclear", `nobody interrupted it: ${shownAs(said)}`);
-  // A server that has opened what is there now finds no conversation in it.
+  // A server that has opened the present file finds no conversation in it.
   if (!/database|vis\.db|cannot find conversation/i.test(text)) {
     trial.found("unclear", `it does not name the database: ${shortened(text)}`);
   }
@@ -152,7 +152,7 @@ async function harmedServe(world: World, harm: Harm): Promise<void> {
   await checkAfter(world, { harm, id, branch });
 }
 
-/** With the files back, all is there that was before; without them the program begins with new ones. */
+/** With the original files, all former data is there. Without them, the program begins with new files. */
 async function checkAfter(
   world: World,
   { harm, id, branch }: { readonly harm: Harm; readonly id: string; readonly branch: Expected },
@@ -172,10 +172,10 @@ const TEMPORARY: Readonly<Record<string, string>> = {
   "not to be written": "/proc",
 };
 
-/** What the runtime of the executable says of a relative path, before any code of Vis runs: docs/guide/start.md. */
+/** The runtime of the executable prints this for a relative path, before any code of Vis runs: docs/guide/start.md. */
 const OF_RUNTIME = /Could not convert path to URL/;
 
-/** Where no temporary file can be made the program says so before a reply is paid for, or does without. */
+/** If no temporary file can be made, the program reports it before it pays for a reply, or works without one. */
 async function temporary(world: World, { name }: Launcher): Promise<void> {
   const { trial, user } = world;
   const kind = trial.random.pick(Object.keys(TEMPORARY));

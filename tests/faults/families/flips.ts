@@ -8,8 +8,8 @@ const FLIPS = 10;
 const QUICK_FLIPS = 2;
 const READS = [["vars", "log", "last", "size", "large", "--json"], ["conversations", "show", "--json"]] as const;
 
-/** A bit of the database is flipped: the program goes on, or refuses the file as damaged. Other cells than values may
- * differ, which is noted. `pages` has many more flips, read by the store alone. */
+/** A bit of the database is flipped. The program continues, or refuses the file as damaged. Cells other than values may
+ * differ, which is noted. `pages` has many more flips, which only the store reads. */
 export const flips: Family = {
   name: "flips",
   what: "a bit of the database is flipped before vars, conversations show and run -c read it",
@@ -37,7 +37,6 @@ export const flips: Family = {
 
 const TURNS = 4;
 
-/** A conversation with small and large values, in versions. */
 async function filled(world: World) {
   world.model.extra = (token) => {
     return `var large = (typeof large === "undefined" ? "" : large) + ${JSON.stringify(token)}.repeat(40_000)
@@ -67,7 +66,7 @@ async function checkRead(
   checkRefused(world, { what, code, text: stderr + stdout });
 }
 
-/** It must say that the database is damaged, and what helps. */
+/** The error must report that the database is damaged, and name a remedy. */
 function checkRefused(
   { trial }: World,
   { what, code, text }: { readonly what: string; readonly code: number | string; readonly text: string },
@@ -76,7 +75,7 @@ function checkRefused(
   trial.found("unclear", `${what}: ${shortened(text)}`);
 }
 
-/** The next turn stands on what it finds. */
+/** The next turn uses the data that it finds. */
 async function checkRun(world: World, id: string): Promise<void> {
   const token = world.token();
   const ran = await world.run(["run", "--json", "--conversation", id, requestOf(token, 1)]);

@@ -13,7 +13,6 @@ import { signalTo, World } from "../world/world.ts";
 
 type Attempt = (trial: Trial, launcher: Launcher) => Promise<void>;
 
-/** What is killed, by the seed in turn. */
 const KINDS: readonly Attempt[] = [
   (trial, launcher) => script(trial, { launcher, below: false }),
   (trial, launcher) => script(trial, { launcher, below: true }),
@@ -32,7 +31,7 @@ export const kills: Family = {
   attempt: async (trial, launcher) => await KINDS[trial.seed % KINDS.length]?.(trial, launcher),
 };
 
-/** Pictures of the conversation that nobody killed, by the way of running. */
+/** The pictures of conversations that were not killed, by the way of running. */
 const wholes = new Map<string, Promise<Picture>>();
 
 async function whole(launcher: Launcher): Promise<Picture> {
@@ -45,7 +44,7 @@ async function whole(launcher: Launcher): Promise<Picture> {
   return picture;
 }
 
-/** A conversation of 12 iterations with everything in it that a kill may cut, killed at random steps. */
+/** Kills a conversation of 12 iterations at random steps. It has everything that a kill may interrupt. */
 async function script(
   trial: Trial,
   { launcher, below }: { readonly launcher: Launcher; readonly below: boolean },
@@ -73,7 +72,7 @@ function killsOf({ random, quick }: Trial, below: boolean): readonly Kill[] {
 
 const PARTS = 10;
 
-/** The sandbox alone, while its blocks run and between them. */
+/** Kills only the sandbox, while its blocks run and between them. */
 async function child(trial: Trial, launcher: Launcher): Promise<void> {
   await using world = await World.make(trial, launcher);
   world.model.extra = () => "await new Promise((resolve) => setTimeout(resolve, 20))";

@@ -2,8 +2,8 @@ import type { FlipReport } from "../flip_tries.ts";
 import type { Family } from "./family.ts";
 import type { PagesTask } from "./pages_worker.ts";
 
-/** Bits of every kind of page, read by the store: from source, whatever the other families run. Each try has a thread
- * of its own, since SQLite answers in the thread that asks. */
+/** The store reads pages with flipped bits of every kind, always from source. Each try has its own thread, since SQLite
+ * answers in the calling thread. */
 export const pages: Family = {
   name: "pages",
   what: "a bit of every kind of page of the database is flipped, 50 times a try; the store reads from all of it",

@@ -1,4 +1,3 @@
-/** The thread of one try of the family of pages. */
 import { type FlipOptions, flipTries } from "../flip_tries.ts";
 
 export type PagesTask = Pick<FlipOptions, "count" | "reads" | "seed" | "folder">;

@@ -8,7 +8,7 @@ import { shortened, World } from "../world/world.ts";
 
 const PARTS = 30;
 const QUICK_PARTS = 6;
-/** A reply that is whole is taken in seconds; on a busy machine they are more. */
+/** A complete reply takes seconds, and more on a busy machine. */
 const SOON_MS = 60_000;
 const OUTAGE_MS = 60_000;
 
@@ -19,7 +19,7 @@ export const providerFaults: Family = {
   missing: () => Promise.resolve(""),
   attempt: async (trial, launcher) => {
     await using world = await World.make(trial, launcher);
-    // Every other try of a full run is one of the faults that come alone.
+    // Every other try of a full run is a fault that occurs alone.
     const alone = ALONE[Math.floor(trial.seed / 2) % ALONE.length];
     if (trial.seed % 2 === 1 || trial.quick || !alone) await mixture(world);
     else {
@@ -30,7 +30,7 @@ export const providerFaults: Family = {
   },
 };
 
-/** Faults that a query survives; `text` is the reply that should have come. */
+/** A query survives these faults. `text` is the intended reply. */
 const PASSING: Readonly<Record<string, (text: string) => MockReply>> = {
   "reset in the middle": (text) => ({ text, fault: "cut" }),
   "stream ends early": (text) => ({ text, fault: "ends_early" }),
@@ -51,7 +51,7 @@ const PASSING: Readonly<Record<string, (text: string) => MockReply>> = {
   "529": () => ({ status: 529 }),
 };
 
-/** A long query, of which every third reply fails once or twice. */
+/** Runs a long query in which every third reply fails once or twice. */
 async function mixture(world: World): Promise<void> {
   const { trial, model } = world;
   const { random } = trial;
@@ -74,7 +74,7 @@ async function mixture(world: World): Promise<void> {
   await checkAnswered(world, { ran, token, parts });
 }
 
-/** Runs a query of three parts whose second reply is another one, once or as long as `while` says. */
+/** Runs a query of three parts whose second reply is replaced, once or as long as `while` returns true. */
 async function second(
   world: World,
   { reply, lasts = () => false, limitMs }: {
@@ -109,7 +109,7 @@ async function openAfterStop(world: World): Promise<void> {
   await checkAnswered(world, { ran: await world.over(running, "vis run"), token, parts: 2 });
 }
 
-/** An outage of a minute, which must be shown. */
+/** Makes an outage of a minute, which must be shown. */
 async function outage(world: World, status: number): Promise<void> {
   let begun = 0;
   const lasts = (): boolean => performance.now() - (begun ||= performance.now()) < OUTAGE_MS;
@@ -124,7 +124,7 @@ async function lengthEnds(world: World): Promise<void> {
   if (!shown) world.trial.found("unclear", "the model was not told that its reply met the limit of its length");
 }
 
-/** What a message about such a reply speaks of. */
+/** A message about a reply that is too large has one of these words. */
 const TOO_LARGE = /large|long|limit|bytes|MB|MiB/i;
 const LARGE_CHARS = 12_000_000;
 
@@ -136,7 +136,7 @@ const LARGE: Readonly<Record<string, () => string>> = {
   braces: () => '{"a":'.repeat(LARGE_CHARS / 5),
 };
 
-/** A reply as large as these ends a query of a server at most, and never the server. */
+/** A reply of this size may end its query, and never the server. */
 async function onServer(world: World, replies: Readonly<Record<string, () => MockReply>>): Promise<void> {
   const { trial, model } = world;
   const service = new Service(world, "server");
@@ -157,7 +157,7 @@ async function onServer(world: World, replies: Readonly<Record<string, () => Moc
   await service.end("SIGTERM");
 }
 
-/** A reply without an end may end its query, with a sentence about it. */
+/** An endless reply may end its query, with a sentence about it. */
 async function endlessOnRun(world: World): Promise<void> {
   const { trial, model } = world;
   const token = world.token();

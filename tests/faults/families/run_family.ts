@@ -2,16 +2,13 @@ import type { Launcher } from "../../e2e/_launcher.ts";
 import type { Family } from "./family.ts";
 import { Stop, Trial, type Word, WORDS } from "../world/trial.ts";
 
-/** What came of all tries of a family. */
 export interface Row {
   readonly family: string;
   readonly what: string;
-  /** Why it was not tried, "" where it was. */
+  /** The reason why the family was not tried; empty if it was. */
   readonly missing: string;
   readonly tries: number;
-  /** Faults that were put in. */
   readonly faults: number;
-  /** How many tries had it. */
   readonly counts: Readonly<Record<Word, number>>;
   readonly failed: readonly Pick<Trial, "seed" | "findings" | "trail">[];
   readonly seconds: number;
@@ -21,7 +18,7 @@ export interface FamilyOptions {
   readonly launcher: Launcher;
   readonly tries: number;
   readonly quick: boolean;
-  /** Of the first try; each one after it has the next number. */
+  /** The seed of the first try. Each later try has the next number. */
   readonly seed: number;
   readonly atOnce: number;
   readonly onTry?: (trial: Trial) => void;

@@ -7,13 +7,14 @@ import { World } from "../world/world.ts";
 
 const LENGTH = 20;
 const QUICK_LENGTH = 8;
-/** How often each kind of turn comes. */
+/** The relative frequency of each kind of turn. */
 const WEIGHTS = {
   ...{ plain: 4, killed: 3, cancelled: 2, left: 1, beside: 3, "at once": 3, stopped: 2 },
   ...{ fork: 2, retry: 2, restart: 1 },
 };
 
-/** `vis run` and one or two servers on one database, in turn and at once, by a schedule that the seed decides. */
+/** Runs `vis run` and one or two servers on one database, in turn and at once, by a schedule that the seed
+ * determines. */
 export const schedules: Family = {
   name: "schedules",
   what: "20 turns of commands and servers on one database, in turn and at once",
@@ -25,7 +26,6 @@ export const schedules: Family = {
   },
 };
 
-/** Plays turns of the kinds that have a weight. */
 export async function playSchedule(
   trial: Trial,
   { launcher, turns, weights, ...options }: ScheduleOptions & {

@@ -27,7 +27,7 @@ export const signals: Family = {
   },
 };
 
-/** What is sent, and when: soon after the start, while the model thinks, or soon after its reply. */
+/** The signal and its moment: soon after the start, while the model thinks, or soon after its reply. */
 interface Blow {
   readonly name: typeof ENDS[number];
   readonly twice: boolean;
@@ -44,7 +44,7 @@ function blowOf({ random }: Trial): Blow {
   };
 }
 
-/** Waits for the moment and sends the signal; the processes below as they were then. */
+/** Waits for the moment and sends the signal. Returns the processes that were below the program. */
 async function strike(
   { trial, model }: World,
   { blow, token, over, running }: {
@@ -88,7 +88,7 @@ async function endedRun(world: World): Promise<void> {
   await checkStored(world, { branch, reason: blow.twice ? null : said.how === "done" ? "answered" : "cancelled" });
 }
 
-/** Nothing was asked of the model yet: the program ends, whatever it says. */
+/** The model got no request yet, so the program ends with any output. */
 async function beforeItBegins(world: World, running: Running): Promise<void> {
   const { trial } = world;
   const name = trial.random.pick(ENDS);
@@ -119,7 +119,6 @@ async function checkLeft(
   if (folders && left.length > 0) trial.found("unclear", `folders are left: ${left.join(" ")}`);
 }
 
-/** What is stored of the one turn, and that the conversation continues. */
 async function checkStored(
   world: World,
   { branch, reason }: { readonly branch: Expected; readonly reason: string | null },
@@ -168,7 +167,7 @@ async function endedServe(world: World): Promise<void> {
   await checkStored(world, { branch: new Expected(branchId, [turnOf(token, answer)]), reason });
 }
 
-/** Stopped for a while, the program, its sandbox or both, and continued: as if nothing had been. */
+/** Stops the program, its sandbox or both for a while. The result must be as without the stop. */
 async function stoppedRun(world: World): Promise<void> {
   const { trial, model } = world;
   const { random } = trial;

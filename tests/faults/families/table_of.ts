@@ -3,7 +3,7 @@ import { WORDS } from "../world/trial.ts";
 
 const HEAD = ["family", "what is tried", "tries", "faults", ...WORDS];
 
-/** A row for each family, as Markdown. Families of an earlier table that were not tried now keep their rows. */
+/** Returns a row for each family, as Markdown. A family that was not tried now keeps its row of an earlier table. */
 export function tableOf(rows: readonly Row[], earlier = ""): string {
   const now = new Map(rows.map((row) => [row.family, cellsOf(row)]));
   const before = earlier.split("\n").slice(2).map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()));

@@ -4,29 +4,27 @@ import type { Service } from "./service.ts";
 import { requestOf } from "./token_model.ts";
 import { signal, type World } from "./world.ts";
 
-/** Somebody who asks: a command, or a client of a server. */
+/** A client that asks: a command, or a client of a server. */
 export interface Actor {
   readonly name: string;
   readonly service: Service | null;
-  /** The same request under the same key, by a client of any server; null where it has none. */
+  /** Repeats the request under the same key, with a client of any server; null if a client cannot. */
   readonly again: ((service: Service) => Actor) | null;
   ask(branch: string, turn: { readonly token: string; readonly parts: number; readonly leave?: AbortSignal }): Ongoing;
 }
 
-/** A request that is on its way. */
 export interface Ongoing {
   readonly said: Promise<Said>;
-  /** What works on it. */
   readonly running: Running;
   cancel(): Promise<void>;
 }
 
-/** Runs "$@" where no other process is to be seen, on the same host by name. */
+/** Runs "$@" where it sees no other process, under the same name of the host. */
 const NAMESPACE = 'exec unshare --pid --fork --kill-child --mount-proc "$@"';
 
 export function command(world: World, { apart = false, newest = false, signals }: {
   readonly apart?: boolean;
-  /** With -c: there is one branch alone. */
+  /** Whether -c selects the branch, which must be the only one. */
   readonly newest?: boolean;
   readonly signals: "SIGINT" | "SIGTERM";
 }): Actor {
@@ -82,12 +80,12 @@ function noted(
     trial.note(`   ${name} ${token}: ${shownAs(came)}`);
     return came;
   });
-  // A try that ended for another reason hears no more of it.
+  // A try that ended for another reason ignores it.
   shown.catch(() => {});
   return shown;
 }
 
-/** Whether a command can have a pid namespace of its own here. */
+/** Returns whether a command can have a pid namespace of its own here. */
 export async function canBeApart(): Promise<boolean> {
   try {
     const args = ["--pid", "--fork", "--kill-child", "--mount-proc", "true"];

@@ -4,7 +4,8 @@ import { saidByRun } from "./said.ts";
 import { viewOf } from "./view_of.ts";
 import type { World } from "./world.ts";
 
-/** Notes in what `vis run --json` differs from one that was answered, after faults that it should survive. */
+/** Notes the differences between a result of `vis run --json` and an answered one, after faults that the query should
+ * survive. */
 export async function checkAnswered(
   world: World,
   { ran, token, parts }: { readonly ran: Ran; readonly token: string; readonly parts: number },
@@ -19,7 +20,7 @@ export async function checkAnswered(
   });
 }
 
-/** Compares a branch in which iterations without an entry, those that failed, are right. */
+/** Compares a branch in which failed iterations without an entry are right. */
 export async function checkBranch(
   world: World,
   { id, branch }: { readonly id: string; readonly branch: Expected },

@@ -1,7 +1,6 @@
 import type { Finding } from "./trial.ts";
 import { tokenOf } from "./token_model.ts";
 
-/** What the program shows of a branch, to whoever asks. */
 export interface View {
   readonly log: readonly string[];
   readonly last: string | null;
@@ -15,28 +14,28 @@ export interface SeenQuery {
   readonly running: boolean;
   readonly status: string;
   readonly reason: string;
-  /** Those that ended. */
+  /** The number of ended iterations. */
   readonly iterations: number;
 }
 
 export interface Turn {
   readonly token: string;
   readonly parts: number;
-  /** Turns of one group were sent at once: any order among them is right. */
+  /** Turns of one group were sent at once, so any order among them is right. */
   readonly group: number;
-  /** What was answered; null for a turn that was cut: it is there in whole iterations, or not at all. */
+  /** The answer; null for an interrupted turn, which has whole iterations or none. */
   answer: string | null;
-  /** Its entries when it was looked at first: they stay. */
+  /** The entries at the first look, which must stay. */
   kept: readonly string[] | null;
-  /** Something was found of it: it is said once. */
+  /** Whether a fault of the turn was already reported. */
   broken?: boolean;
 }
 
-/** What a branch must have, by what was said to those who asked. */
+/** The expected content of a branch, by the results that its clients received. */
 export class Expected {
   readonly turns: Turn[];
   readonly refused = new Set<string>();
-  /** How many of its turns are those of the branch that it was forked from. */
+  /** The number of turns that belong to the branch from which it was forked. */
   readonly inherited: number;
 
   constructor(readonly id: string, turns: readonly Turn[] = []) {
@@ -44,12 +43,11 @@ export class Expected {
     this.inherited = turns.length;
   }
 
-  /** A branch that begins as this one was after a token. */
   fork(id: string, token: string): Expected {
     return new Expected(id, this.turns.slice(0, this.turns.findIndex((turn) => turn.token === token) + 1));
   }
 
-  /** Everything in which a view is not what it must be. What is seen is then taken for what must stay. */
+  /** Returns every difference between a view and the expectation. The view is then expected to stay. */
   compare(view: View): Finding[] {
     const first = (token: string): number => {
       const at = view.log.findIndex((entry) => entry.startsWith(`${token}.`));
@@ -93,7 +91,7 @@ export class Expected {
 
 interface Seen {
   readonly entries: readonly string[];
-  /** Of the log after them. */
+  /** The size of the log after the entries. */
   readonly size: number;
   readonly queries: readonly SeenQuery[];
 }
@@ -118,7 +116,7 @@ function entryFindings({ token, parts, answer, kept }: Turn, { entries, size }: 
   return [{ word: gone ? "lost" : "twice", what: `${shown}, before it had [${kept.join(" ")}]` }];
 }
 
-/** What is listed of a turn against what is stored of it. */
+/** Compares the listed facts of a turn with the stored ones. */
 function queryFindings({ token, parts, answer }: Turn, { entries, queries }: Seen): Finding[] {
   const shown = queries.map(({ status, reason, iterations }) => `${status} (${reason}) after ${iterations}`).join(", ");
   const what = `${token} is listed as ${shown || "nothing"}, and has [${entries.join(" ")}]`;
@@ -127,10 +125,10 @@ function queryFindings({ token, parts, answer }: Turn, { entries, queries }: See
   if (queries.some(({ running }) => running)) return [{ word: "unclear", what: `${what}, though nothing runs` }];
   if (answer !== null && done === 0) return [{ word: "unclear", what: `${token} was answered, but ${what}` }];
   const ended = queries.reduce((sum, { iterations }) => sum + iterations, 0);
-  // Of a cancelled iteration is kept what its blocks had done.
+  // A cancelled iteration keeps the effects of its blocks.
   if (queries.at(-1)?.reason === "cancelled" && entries.length === ended + 1) return [];
   if ((done === 1) !== (entries.length === parts)) return [{ word: "half", what }];
-  // The answer of a turn that was continued may be an iteration of its own.
+  // The answer of a continued turn may be an iteration of its own.
   return ended === entries.length || queries.length > 1 ? [] : [{ word: "half", what }];
 }
 

@@ -1,14 +1,13 @@
-/** Numbers that look random and are the same for the same seed. */
 export class Random {
   #state: number;
 
   constructor(seed: number) {
-    // Seeds beside each other must not begin with numbers beside each other.
+    // Neighbouring seeds must not begin with neighbouring numbers.
     this.#state = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) >>> 0;
     for (let n = 0; n < 4; n++) this.below(2);
   }
 
-  /** A whole number from 0 to `limit` - 1. */
+  /** Returns a whole number from 0 to `limit` - 1. */
   below(limit: number): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);

@@ -1,14 +1,13 @@
 import type { Ran } from "../../e2e/helpers/user.ts";
 import { shortened } from "./world.ts";
 
-/** What the program says came of a request. */
 export type Said =
   | { readonly how: "done"; readonly queryId: string; readonly answer: string }
-  /** Another query runs: nothing was begun. */
+  /** Another query runs, so none was begun. */
   | { readonly how: "refused"; readonly text: string }
   | { readonly how: "interrupted"; readonly queryId: string; readonly reason: string; readonly text: string }
   | { readonly how: "failed"; readonly text: string }
-  /** Killed, or its server was: it says nothing. */
+  /** The program or its server was killed, so the result is unknown. */
   | { readonly how: "gone" };
 
 interface Result {
@@ -24,7 +23,6 @@ export function saidBy({ status, reason, answer, queryId }: Result): Said {
   return { how: "failed", text: `${status} ${reason}: ${shortened(answer)}` };
 }
 
-/** What `vis run --json` says. */
 export function saidByRun({ code, signal, stdout, stderr }: Ran): Said {
   if (signal === "SIGKILL") return { how: "gone" };
   const failed: Said = { how: "failed", text: `exit ${signal ?? code}: ${shortened(stderr + stdout)}` };

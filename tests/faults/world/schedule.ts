@@ -9,11 +9,10 @@ import { shortened, type World } from "./world.ts";
 
 export interface ScheduleOptions {
   readonly servers: number;
-  /** Whether commands ask too. */
   readonly commands?: boolean;
 }
 
-/** The parts of a schedule that its turns share: branches with what they must have, servers, and who asks. */
+/** The parts of a schedule that its turns share: branches with their expected content, servers, and clients. */
 export class Schedule {
   readonly branches: Expected[] = [];
   readonly services: Service[] = [];
@@ -46,7 +45,6 @@ export class Schedule {
     if (code !== 0) this.world.trial.found("half", `vis db check ended with ${code}: ${shortened(stdout)}`);
   }
 
-  /** A new conversation, by a command or over HTTP. */
   async #converse(): Promise<void> {
     const { trial } = this.world;
     const { random } = trial;
@@ -72,7 +70,7 @@ export class Schedule {
     return this.world.trial.random.pick(this.branches);
   }
 
-  /** Whether -c means the only branch: one without a query is none to it. */
+  /** Whether -c means the only branch. A branch without a query does not count. */
   get #hasOne(): boolean {
     return this.branches.length === 1 && this.branches.some(({ turns }) => turns.some(({ answer }) => answer !== null));
   }
@@ -85,12 +83,13 @@ export class Schedule {
     return { token: this.world.token(), parts: 1 + this.world.trial.random.below(3) };
   }
 
-  /** Turns that are settled from here on come after those before. */
+  /** Puts later turns after the earlier ones. */
   nextGroup(): void {
     this.#group++;
   }
 
-  /** Anybody who may ask now; not the server `other`, and only where it may be `apart` a command in a namespace. */
+  /** Returns a client that may ask now. It does not use the server `other`. With `apart`, it may be a command in a
+   * namespace. */
   actor({ other, apart = true }: { readonly other?: Service | null; readonly apart?: boolean } = {}): Actor {
     const { random } = this.world.trial;
     const servers = this.services.filter((one) => one.up && one !== other);
@@ -108,11 +107,10 @@ export class Schedule {
     });
   }
 
-  /** Notes what came of a request. */
   settle(branch: Expected, { token, parts }: { readonly token: string; readonly parts: number }, said: Said): void {
     if (said.how === "refused") {
       branch.refused.add(token);
-      // A command also says how the query before ended, which is true of one that was cut.
+      // A command also reports how the query before ended, which is true of an interrupted one.
       const before = branch.turns.findLast(({ group }) => group !== this.#group);
       if (before?.answer !== null && /was interrupted/.test(said.text)) {
         this.world.trial.found("unclear", `${token} was refused because a query runs, with "${shortened(said.text)}"`);
@@ -128,7 +126,7 @@ export class Schedule {
     }
   }
 
-  /** Compares a branch with what it must have; looked at through a server that is up, or by commands. */
+  /** Compares a branch with its expected content, through a server that is up, or by commands. */
   async check(branch: Expected, through?: Service | null): Promise<void> {
     const { trial } = this.world;
     const any = trial.random.pick([...this.services.filter(({ up }) => up), null]);
@@ -138,15 +136,15 @@ export class Schedule {
     for (const { word, what } of branch.compare(view)) trial.found(word, `branch ${branch.id.slice(-6)}: ${what}`);
   }
 
-  /** What is left running by a process that is gone ends when a process opens the database; a server may show it as
-   * running until then. */
+  /** The process of a running query may be gone. The query ends when a process opens the database, and a server may
+   * show it as running until then. */
   async #settled(branch: Expected, service: Service | undefined): ReturnType<typeof viewOf> {
     const view = await viewOf(branch.id, { world: this.world, service });
     if (!service || !view.queries.some(({ running }) => running)) return view;
     return await viewOf(branch.id, { world: this.world });
   }
 
-  /** Each version of the list must be the one before it with something behind. */
+  /** Each version of the list must be the one before with an addition at its end. */
   async #checkVersions(branch: Expected): Promise<void> {
     const args = ["vars", "--history", "log", "--json", "--limit", "1000", "--conversation", branch.id];
     const { code, stdout } = await this.world.run(args);
@@ -160,7 +158,7 @@ export class Schedule {
     this.world.trial.found("lost", what);
   }
 
-  /** Whether a running query is shown as one, by somebody else than its process. */
+  /** Checks that another process shows a running query as running. */
   async checkRunning(
     branch: Expected,
     { token, ongoing }: { readonly token: string; readonly ongoing: Ongoing },
@@ -175,7 +173,6 @@ export class Schedule {
     trial.found("unclear", `${token} runs, and ${service?.name ?? "vis conversations show"} says that it is ${shown}`);
   }
 
-  /** Waits until no query of a branch runs. */
   async quiet(branch: Expected, service: Service): Promise<void> {
     const { trial } = this.world;
     await trial.within(`the query that a client left on ${service.name}`, this.#quiet(branch, service));

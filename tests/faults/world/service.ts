@@ -11,11 +11,11 @@ export interface Asked {
   readonly stream?: boolean;
   readonly key?: string;
   readonly whenBusy?: "refuse" | "wait";
-  /** Leaves the call. */
+  /** Leaves the call when it aborts. */
   readonly leave?: AbortSignal;
 }
 
-/** One `vis serve`, started again as often as wanted. */
+/** One `vis serve`, which may be started again. */
 export class Service {
   #running: Running | null = null;
   #url = "";
@@ -104,7 +104,7 @@ export class Service {
   }
 }
 
-/** The result in the last event of a stream, null where it broke off before. */
+/** Returns the result in the last event of a stream; null if the stream broke off before. */
 function endOf(stream: string) {
   const data = stream.split("\n").filter((line) => line.startsWith("data: ")).at(-1);
   const event = data === undefined ? {} : JSON.parse(data.slice(6));

@@ -1,4 +1,4 @@
-/** Mounts a small file system in memory on a folder, and takes it away afterwards. */
+/** Mounts a small file system in memory on a folder, and unmounts it at the end. */
 export class Tmpfs implements AsyncDisposable {
   protected constructor(readonly path: string) {}
 
@@ -16,7 +16,7 @@ export class Tmpfs implements AsyncDisposable {
     await command("umount", ["-l", this.path]);
   }
 
-  /** Why none can be mounted here, "" where it can. */
+  /** Returns the reason why none can be mounted here; empty if one can. */
   static async missing(): Promise<string> {
     const path = await Deno.makeTempDir({ prefix: "vis-tmpfs-" });
     try {

@@ -1,11 +1,10 @@
 import type { MockReply, MockRequest } from "../../helpers/wires/openai_mock.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 
-/** A place in a turn at which a test does something. */
 export interface Meeting {
-  /** The model was asked for this part. */
+  /** Resolves when the model gets the call for this part. */
   readonly asked: Promise<void>;
-  /** Lets the reply go; with a fault, or with something to do once it has gone. */
+  /** Releases the reply, optionally with a fault, or with an action after it. */
   release(more?: { readonly reply?: MockReply; readonly afterwards?: () => void }): void;
 }
 
@@ -14,26 +13,21 @@ interface Held extends Meeting {
   readonly released: Promise<{ readonly reply?: MockReply; readonly afterwards?: () => void }>;
 }
 
-/** The request that appends `parts` entries for a token. */
+/** Returns the request that appends `parts` entries for a token. */
 export function requestOf(token: string, parts: number): string {
   return `turn ${token} of ${parts}`;
 }
 
-/** The token of a request, null for one that is none of these. */
+/** Returns the token of a request; null for any other request. */
 export function tokenOf(request: string): string | null {
   return /turn (\w+) of \d+/.exec(request)?.[1] ?? null;
 }
 
-/** A model whose replies follow from the request alone, so that it matters to nobody which process asks, when, and how
- * often. A turn appends its parts to the variable `log`, one an iteration, and the last one answers. How far it is the
- * model sees in `last` of the index, as a real one would. The only thing that differs is the number of the reply at the
- * end of each entry, `t7.2-31`: two runs of one request are told apart by it. */
 export class TokenModel {
   readonly #held = new Map<string, Held>();
   #replies = 0;
-  /** What a part does besides: a line of code. */
   extra: (token: string, part: number) => string = () => "";
-  /** In place of a reply; null for the usual one. */
+  /** Returns a fault in place of a reply; null for the usual reply. */
   fault: (token: string, part: number) => MockReply | null = () => null;
 
   /** Holds the reply to the next request for a part (from 1) of a token. */

@@ -1,6 +1,6 @@
 import { Random } from "./random.ts";
 
-/** What can come of a fault, besides nothing. docs/internals/faults.md says what each word means. */
+/** The possible results of a fault besides success. docs/internals/faults.md defines each word. */
 export const WORDS = ["lost", "half", "twice", "hung", "unclear"] as const;
 export type Word = typeof WORDS[number];
 
@@ -9,22 +9,19 @@ export interface Finding {
   readonly what: string;
 }
 
-/** Thrown where a try cannot continue, after its finding is noted. */
+/** Thrown if a try cannot continue, after its finding is noted. */
 export class Stop extends Error {}
 
 /** No step takes longer, however busy the machine is. */
 const HUNG_MS = 180_000;
 
-/** One try: its seed decides everything in it, and it keeps what it did and found. */
+/** One try. Its seed determines everything in it, and it records its actions and findings. */
 export class Trial {
   readonly random: Random;
   readonly findings: Finding[] = [];
-  /** What was done, in order. */
   readonly trail: string[] = [];
-  /** How often a fault was put in. */
   faults = 0;
 
-  /** A quick one is shorter. */
   constructor(readonly seed: number, readonly quick: boolean) {
     this.random = new Random(seed);
   }
@@ -38,7 +35,7 @@ export class Trial {
     this.trail.push(`!! ${word}: ${what}`);
   }
 
-  /** The result of a step, or the finding that it hung. */
+  /** Returns the result of a step, or notes that it hung. */
   async within<T>(what: string, step: Promise<T>, limitMs = HUNG_MS): Promise<T> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {

@@ -7,7 +7,8 @@ import { type Meeting, requestOf, tokenOf } from "./token_model.ts";
 import { viewOf } from "./view_of.ts";
 import { signal, signalTo } from "./world.ts";
 
-/** What a turn of a schedule can be. Each leaves what it expects in its branch; the schedule compares afterwards. */
+/** A kind of turn in a schedule. Each turn stores its expectations in its branch, and the schedule compares
+ * afterwards. */
 export type TurnOf = (schedule: Schedule, branch: Expected) => Promise<void>;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -18,11 +19,11 @@ interface Held {
   readonly parts: number;
   readonly meeting: Meeting;
   readonly ongoing: Ongoing;
-  /** False where it ended before the model was asked. */
+  /** False if the turn ended before the model was called. */
   readonly asked: boolean;
 }
 
-/** Asks, and waits until the model is asked for one of the parts, whose reply is held. */
+/** Asks, and waits until the model gets the call for one of the parts, whose reply is held. */
 async function held(
   schedule: Schedule,
   { branch, actor, leave }: { readonly branch: Expected; readonly actor: Actor; readonly leave?: AbortSignal },
@@ -46,7 +47,6 @@ async function plain(schedule: Schedule, branch: Expected): Promise<void> {
   if (said.how === "done" && trial.random.chance(0.5)) await again(schedule, { branch, turn, actor, first: said });
 }
 
-/** Sends a request with a key once more, to any server. */
 async function again(
   schedule: Schedule,
   { branch, turn, actor, first }: {
@@ -65,10 +65,9 @@ async function again(
   if (said.how !== "refused") schedule.settle(branch, turn, said);
 }
 
-/** The process that works is killed: while the model thinks, or soon after its reply. */
 async function killed(schedule: Schedule, branch: Expected): Promise<void> {
   const { trial } = schedule.world;
-  // Nobody can see the end of a process in another namespace: its branch stays busy until its lease has run out.
+  // No process sees the end of a process in another namespace, so its branch stays busy until its lease has run out.
   const actor = schedule.actor({ apart: false });
   const { meeting, ongoing, ...turn } = await held(schedule, { branch, actor });
   trial.faults++;
@@ -112,13 +111,13 @@ async function left(schedule: Schedule, branch: Expected): Promise<void> {
   schedule.settle(branch, turn, said);
   const { log } = await viewOf(branch.id, { world: schedule.world, service });
   const entries = log.filter((entry) => entry.startsWith(`${turn.token}.`));
-  // A query continues without the client of its stream; the client of a call that waits for the result cancels it.
+  // A query continues without the client of its stream. The client of a call that waits for the result cancels it.
   if (asked && stream && entries.length < turn.parts) {
     trial.found("lost", `${turn.token} was left by its client, and has [${entries.join(" ")}]`);
   }
 }
 
-/** Another one asks in the same branch while a query runs: refused, or made to wait. */
+/** Asks in the same branch while a query runs. The second request is refused, or made to wait. */
 async function beside(schedule: Schedule, branch: Expected): Promise<void> {
   const first = schedule.actor();
   const one = await held(schedule, { branch, actor: first });
@@ -127,7 +126,6 @@ async function beside(schedule: Schedule, branch: Expected): Promise<void> {
   await intrude(schedule, { branch, one });
 }
 
-/** Somebody else asks while one is held, which is then let go. */
 async function intrude(
   schedule: Schedule,
   { branch, one, release }: { readonly branch: Expected; readonly one: Held; readonly release?: () => void },
@@ -139,7 +137,7 @@ async function intrude(
   const second = same && actor.again ? actor.again(trial.random.pick(schedule.services)) : schedule.actor(anybody);
   const turn = same ? one : schedule.request();
   const other = second.ask(branch.id, turn);
-  // One that waits is let wait for a while; nothing depends on how long.
+  // A waiting request gets some time, and the length of that time does not matter.
   const early = await Promise.race([other.said, pause(1000).then(() => null)]);
   if (same && early?.how === "interrupted") {
     trial.found("unclear", `${one.token} runs, and the same key has "${shownAs(early)}"`);
@@ -151,7 +149,6 @@ async function intrude(
   if (!same || said.how === "done") schedule.settle(branch, turn, said);
 }
 
-/** Two at once, with nothing held. */
 async function atOnce(schedule: Schedule, branch: Expected): Promise<void> {
   const first = schedule.actor();
   const both = [first, schedule.actor({ other: first.service })].map((actor) => ({ actor, turn: schedule.request() }));
@@ -160,7 +157,6 @@ async function atOnce(schedule: Schedule, branch: Expected): Promise<void> {
   for (const [n, { turn }] of both.entries()) schedule.settle(branch, turn, said[n]!);
 }
 
-/** The process that works is stopped while another one asks, and continued. */
 async function stopped(schedule: Schedule, branch: Expected): Promise<void> {
   const actor = schedule.actor();
   const one = await held(schedule, { branch, actor });
@@ -202,7 +198,7 @@ async function fork(schedule: Schedule, branch: Expected): Promise<void> {
   world.trial.found("unclear", `vis conversations fork ended with ${code}: ${stderr}`);
 }
 
-/** The last query is run again in its place, where the branch has one of its own. */
+/** Runs the last query again in its place, if the branch has a query of its own. */
 async function retried(schedule: Schedule, branch: Expected): Promise<void> {
   const { trial } = schedule.world;
   const own = branch.turns.slice(branch.inherited);

@@ -3,7 +3,6 @@ import type { Service } from "./service.ts";
 import { Stop } from "./trial.ts";
 import { shortened, type World } from "./world.ts";
 
-/** Reads what the program shows of a branch: a server where one is given, else the commands. */
 export async function viewOf(branch: string, { world, service }: {
   readonly world: World;
   readonly service?: Service | undefined;

@@ -3,7 +3,7 @@ import { checkClean, type Ran, type Running, type StartOptions, User } from "../
 import { TokenModel } from "./token_model.ts";
 import type { Trial } from "./trial.ts";
 
-/** A user, the model that they ask, and the programs that they started, of one try. */
+/** A user, the model of its requests, and the started programs, of one try. */
 export class World implements AsyncDisposable {
   readonly #started = new Set<Running>();
   #tokens = 0;
@@ -16,7 +16,6 @@ export class World implements AsyncDisposable {
     return new World(trial, user, model);
   }
 
-  /** A word that no other request of this try has. */
   token(): string {
     return `t${++this.#tokens}`;
   }
@@ -28,7 +27,7 @@ export class World implements AsyncDisposable {
     return running;
   }
 
-  /** How a program ended, with what it must not have printed noted. */
+  /** Waits for the end of a program, and notes output that it must not have printed. */
   async over(running: Running, what: string): Promise<Ran> {
     const ran = await this.trial.within(what, running.over);
     this.checkText(what, ran);
@@ -49,7 +48,6 @@ export class World implements AsyncDisposable {
     }
   }
 
-  /** Whatever still runs is killed. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const running of this.#started) {
       signal(running, "SIGCONT");
@@ -60,12 +58,11 @@ export class World implements AsyncDisposable {
   }
 }
 
-/** Sends a signal to a program that may have ended already; whether it had not. */
+/** Sends a signal to a program. Returns false if it had already ended. */
 export function signal(running: Running, name: Deno.Signal): boolean {
   return unlessGone(() => running.kill(name));
 }
 
-/** The same for a process by its id. */
 export function signalTo(pid: number, name: Deno.Signal): boolean {
   return unlessGone(() => Deno.kill(pid, name));
 }

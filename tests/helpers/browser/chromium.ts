@@ -4,7 +4,6 @@ import { type Browser, chromium } from "playwright-core";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/** The path of a Chromium, or "" if this machine has none. */
 export const CHROMIUM = findChromium();
 
 function findChromium(): string {

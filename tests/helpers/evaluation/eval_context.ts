@@ -2,7 +2,6 @@ import { type IndexRow, markOf, type ReadContext, readContext, sectionOf } from 
 
 /** The context message with the sections that only the evaluation and tests read. */
 export interface EvalContext extends ReadContext {
-  /** The number of the iteration, 1-based. */
   readonly iteration: number;
   readonly budget: number;
   readonly notes: string;

@@ -16,7 +16,6 @@ export interface PolicyReply {
   readonly answerType?: "text" | "markdown";
 }
 
-/** A fixed way to work on one kind of request. */
 export interface EvalPolicy {
   readonly takes: RegExp;
   /** Throws `ProviderError` if the context lacks necessary parts. */

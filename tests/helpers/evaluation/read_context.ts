@@ -1,9 +1,7 @@
-/** An executed block, as a policy sees it. */
 export interface JournalRow {
   readonly number: number;
   readonly code: string;
   readonly failed: boolean;
-  /** The value's preview, or the error's text. */
   readonly outcome: string;
 }
 

@@ -6,12 +6,9 @@ import { z } from "zod";
 export interface Guarded extends AsyncDisposable {
   readonly url: string;
   readonly origin: string;
-  /** The requested paths of the authorization server, in order. */
   readonly asked: string[];
   readonly clients: Map<string, Readonly<Record<string, unknown>>>;
-  /** The valid access and refresh tokens. */
   readonly valid: { access: string; refresh: string };
-  /** Every token and code that was issued. */
   readonly given: string[];
   readonly metadata: Record<string, unknown>;
   denies: boolean;

@@ -4,7 +4,6 @@ export interface CopilotMock extends AsyncDisposable {
   readonly requests: readonly { readonly path: string; readonly headers: Headers; readonly body: string }[];
   /** The responses of /login/oauth/access_token, in order; the last one repeats. */
   readonly polls: Record<string, unknown>[];
-  /** The seconds between two polls. */
   interval: number;
   /** The response of the exchange: a status, or the lifetime of the token in seconds. */
   exchange: {

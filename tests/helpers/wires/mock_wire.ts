@@ -17,11 +17,9 @@ export interface MockWire {
   events(reply: MockReply, asked: MockRequest): Iterable<MockEvent>;
   whole(reply: MockReply, asked: MockRequest): object;
   failure(status: number, error: Readonly<Record<string, unknown>>): object;
-  /** Returns an error in the middle of a stream. */
   errorEvent(error: Readonly<Record<string, unknown>>): MockEvent;
   /** Returns whether an event marks the end of the stream, after another event with the finish reason. */
   isMark(event: MockEvent): boolean;
-  /** A keep-alive, or a note that clients must skip. */
   readonly ping: MockEvent;
 }
 

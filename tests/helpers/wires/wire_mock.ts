@@ -14,12 +14,10 @@ export interface MockReply {
   readonly usage?: Readonly<Record<string, unknown>> | null;
   /** The usage in a form that does not depend on the service. */
   readonly counts?: MockCounts;
-  /** The number of characters per event (default 24). */
   readonly chunk?: number;
   /** "stop" (default), "length" and "content_filter" are translated for every service. Other values are sent
    * unchanged. */
   readonly finish?: string;
-  /** The delay before the first token, after the headers were sent. */
   readonly delayMs?: number;
   /** The status to send instead of a reply. A status of 200 with `body` replaces the reply as well. */
   readonly status?: number;
@@ -28,12 +26,9 @@ export interface MockReply {
   /** The error object for a `status` over 399. */
   readonly error?: Readonly<Record<string, unknown>>;
   readonly fault?: MockFault;
-  /** The line end; by default "\n". */
   readonly lineEnd?: "\n" | "\r\n" | "\r";
   readonly comment?: string;
-  /** Whether the connection stays open after the last event. */
   readonly holdsOpen?: true;
-  /** The delay between the last event and the end of the body. */
   readonly endsAfterMs?: number;
   readonly model?: string;
 }
@@ -86,20 +81,16 @@ export type MockFault =
   | "endless_pings"
   /** The server sends endless JSON instead of a stream, or with an error status. */
   | "endless_body"
-  /** Every byte is written separately. */
   | "bytewise";
 
 export interface MockRequest {
-  /** The index of the request, 0-based. */
   readonly index: number;
   readonly method: string;
-  /** The path, including the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   // deno-lint-ignore no-explicit-any
   readonly body: any;
   readonly texts: readonly string[];
-  /** The text of the last message: the iteration's context. */
   readonly context: string;
   readonly bytes: number;
 }
@@ -120,7 +111,6 @@ export interface MockOptions {
 }
 
 export interface WireMock {
-  /** The address, including the version path. */
   readonly baseUrl: string;
   readonly requests: readonly MockRequest[];
   readonly modelRequests: number;

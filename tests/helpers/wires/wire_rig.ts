@@ -19,7 +19,6 @@ const CONTEXT_LENGTH: FailureWords["tooLong"] = {
   error: { message: "This model's maximum context length is 8192 tokens.", code: "context_length_exceeded" },
 };
 
-/** The specifics of each wire format, for tests of all of them. */
 export const WIRES: Readonly<Record<WireProtocol, { wire: MockWire; marksEnd: boolean; words: FailureWords }>> = {
   "openai-chat": {
     wire: openAiChatWire,

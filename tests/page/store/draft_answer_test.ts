@@ -19,9 +19,8 @@ Deno.test("finishedLength: no further text changes the blocks before it", () => 
 
 interface Rig {
   readonly draft: DraftAnswer;
-  /** The texts of each reading. */
   readonly reads: (readonly string[])[];
-  /** Lets the draft read what it has by now, and resolves when it waits again. */
+  /** Lets the draft read its text, and resolves when it waits again. */
   next(): Promise<void>;
 }
 

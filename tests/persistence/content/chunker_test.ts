@@ -4,7 +4,6 @@ import { chunks } from "../../../src/persistence/content.ts";
 
 const MIB = 1024 * 1024;
 
-/** The same noise each time. */
 function noise(length: number): Uint8Array {
   const parts: Uint8Array[] = [];
   for (let at = 0; at * 64 < length; at++) parts.push(createHash("sha512").update(String(at)).digest());

@@ -1,4 +1,4 @@
-/** `_care_main.ts PATH COPY`: opens a database, which migrates it, and takes care of it. A line for each step. */
+/** `_care_main.ts PATH COPY` opens a database, which migrates it, and maintains it. It prints a line for each step. */
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../../src/persistence/sqlite_maintenance.ts";
 

@@ -15,7 +15,7 @@ import { runs } from "../../helpers/long_part.ts";
 
 const DELETER = fileURLToPath(new URL("../_deleter.ts", import.meta.url));
 
-/** The tables, those of the search index included, that have the mark. */
+/** Returns the tables, including those of the search index, that have the mark. */
 function marks(path: string): readonly string[] {
   using db = new DatabaseSync(path);
   const tables = db.prepare(
@@ -29,7 +29,6 @@ function marks(path: string): readonly string[] {
   });
 }
 
-/** The files of a database that have the mark. */
 async function markedFiles(path: string): Promise<readonly string[]> {
   const names = await readdir(dirname(path));
   const found = await Promise.all(

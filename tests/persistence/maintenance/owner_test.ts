@@ -1,4 +1,4 @@
-/** Run by root, every file that Vis makes in the home of a service belongs to that service. */
+/** If root runs Vis, the files in the home of a service still belong to that service. */
 import assert from "node:assert/strict";
 import { chmod, chown, readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -13,7 +13,6 @@ import { Credentials } from "../../../src/providers/credentials.ts";
 const SERVICE = { uid: 12_345, gid: 12_346 };
 const asRoot = { ignore: Deno.build.os === "windows" || Deno.uid() !== 0 };
 
-/** The files below a folder that are not of the service. */
 async function foreign(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder, { recursive: true });
   const owners = await Promise.all(names.map(async (name) => ({ name, ...await stat(join(folder, name)) })));

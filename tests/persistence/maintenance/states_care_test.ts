@@ -30,7 +30,7 @@ Deno.test("what extensions keep is checked, measured, backed up, restored; what 
     assert.deepEqual([after.problems, after.unused], [[], 0]);
     const { tables, conversations: [measured] } = await care.stats();
     assert.ok(tables.some(({ table, rows }) => table === "extension_state" && rows === 1));
-    assert.ok((measured?.bytes ?? 0) > 700_000, `${measured?.bytes}`); // the variables alone are 600 000
+    assert.ok((measured?.bytes ?? 0) > 700_000, `${measured?.bytes}`); // The variables alone take 600 000 bytes.
     const copy = join(folder, "copy.db");
     await care.backup(copy);
     const again = await openStore({ path, now: () => NOW });

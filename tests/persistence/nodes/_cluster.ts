@@ -13,7 +13,7 @@ export interface TestNode extends AsyncDisposable {
   readonly sql: (text: string, ...parameters: readonly unknown[]) => Promise<readonly ResultRow[]>;
 }
 
-/** A node that has reported once, and may take what lost nodes ran. */
+/** Makes a node that has reported once, and may take requests of lost nodes. */
 export async function testNode(url: string, name: string, times: Partial<JobTimes> = {}): Promise<TestNode> {
   const { db, address, location } = await openPostgres(url, { now: Date.now, startMs: 10_000, tenant: null });
   const facts = { now: Date.now, isAlive: () => null };
@@ -41,7 +41,7 @@ export async function lapse({ sql }: TestNode, name: string): Promise<void> {
   await sql("UPDATE node SET heartbeat_at = '-infinity' WHERE id = $1", name);
 }
 
-/** A node that was lapsed and reports again may take from others at once. */
+/** A revived node that reports again may take requests of others at once. */
 export async function revive({ nodes, sql, name }: TestNode): Promise<ReadonlyMap<string, number>> {
   const held = await nodes.beat();
   await sql("UPDATE node SET since = '-infinity' WHERE id = $1", name);

@@ -1,4 +1,3 @@
-/** Nodes on one database, on a real server. */
 import assert from "node:assert/strict";
 import { BusyError, StoreError, TakenOverError } from "../../../src/domain/errors.ts";
 import { checkRun, runningRun } from "../../../src/persistence/runs.ts";
@@ -13,7 +12,6 @@ interface Rig {
   readonly one: TestNode;
   readonly two: TestNode;
   readonly url: string;
-  /** Ids of branches. */
   readonly a: string;
   readonly b: string;
 }

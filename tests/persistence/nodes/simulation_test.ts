@@ -1,4 +1,4 @@
-/** Nodes that crash, stop for any time and continue, drain and come back, in an order that a seed decides. */
+/** Nodes crash, stop for any time and continue, drain and return, in an order that a seed determines. */
 import assert from "node:assert/strict";
 import { TakenOverError } from "../../../src/domain/errors.ts";
 import type { ClaimedJob } from "../../../src/persistence/store.ts";
@@ -21,9 +21,9 @@ class Simulation {
   readonly #nodes: readonly TestNode[];
   readonly #branches: readonly string[];
   readonly #random: Random;
-  /** What each node believes to run; one that was stopped learns late that it lost it. */
+  /** The runs that each node believes to have. A stopped node learns late that it lost one. */
   readonly #runs = new Map<TestNode, Run[]>();
-  /** Writes that were stored, in this order. */
+  /** The stored writes, in order. */
   readonly written: { readonly queryId: string; readonly branchId: string; readonly epoch: number }[] = [];
   readonly ended: string[] = [];
   refused = 0;
@@ -55,8 +55,9 @@ class Simulation {
     const what = this.#random.below(100);
     if (what < 10) await this.#accept(at);
     else if (what < 30) await this.#claim(at);
-    else if (what < 36) await lapse(at, this.#random.pick(this.#nodes).name); // it stops, or is cut off
-    else if (what < 38) this.#runs.set(at, []); // it forgets what it took
+    // The node stops, or loses its connection.
+    else if (what < 36) await lapse(at, this.#random.pick(this.#nodes).name);
+    else if (what < 38) this.#runs.set(at, []); // The node forgets the requests that it took.
     else if (what < 42) await this.#release(at);
     else if (what < 52) await this.#beat(at);
     else await this.#write(at);
@@ -94,7 +95,7 @@ class Simulation {
     if (run) await at.nodes.release(run);
   }
 
-  /** One write of a run, the last of which ends its query. */
+  /** Writes once in a run. The last write ends its query. */
   async #write(at: TestNode): Promise<void> {
     const runs = this.#runs.get(at) ?? [];
     if (runs.length === 0) return;

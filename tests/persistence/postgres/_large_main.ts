@@ -1,5 +1,5 @@
 /** Stores large values in the database of a URL, reads them back, and copies them to a file and from there to another
- * database. `large_values_test.ts` runs it with the heap of the executable. Prints how many bytes were compared. */
+ * database. It prints the number of compared bytes. `large_values_test.ts` runs it with the heap of the executable. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { noise } from "../_filled.ts";

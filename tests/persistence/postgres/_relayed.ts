@@ -5,15 +5,13 @@ const SOCKET = ".s.PGSQL.5432";
 
 /** A socket that leads to a server, whose connections can be cut. */
 export interface Relay extends AsyncDisposable {
-  /** The URL of a database, through it. */
   url(direct: string): string;
-  /** From now on, nothing that the server answers arrives. */
+  /** Drops all later answers of the server. */
   mute(): void;
-  /** The same for the connections that there are; others work. */
+  /** Drops all later answers on the present connections. New connections work. */
   hush(): void;
-  /** Ends all connections, of which the server hears only when it answers. With `refuse`, further ones end at once. */
+  /** Ends all connections. The server notices it when it answers. With `refuse`, later connections end at once. */
   cut(options?: { readonly refuse?: boolean }): void;
-  /** Lets everything through again. */
   open(): void;
 }
 
@@ -78,6 +76,6 @@ function closed(connection: Deno.Conn): void {
   try {
     connection.close();
   } catch {
-    // it has ended
+    // The connection has ended.
   }
 }

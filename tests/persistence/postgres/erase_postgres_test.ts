@@ -11,7 +11,6 @@ import { givenAgain, MARK, marked } from "../_marked.ts";
 const DELETER = fileURLToPath(new URL("../_deleter.ts", import.meta.url));
 const test = await postgresTests();
 
-/** The tables of a PostgreSQL database that have the mark. */
 async function marksOn(postgres: Postgres, path: string): Promise<readonly string[]> {
   const has = [MARK, Buffer.from(MARK).toString("hex")].map((mark) => `t::text LIKE ''%%${mark}%%''`).join(" OR ");
   const names = await postgres.sql(

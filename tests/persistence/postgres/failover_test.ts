@@ -1,4 +1,4 @@
-/** A server that refuses for a while, as one does whose place another one takes, on a real server. */
+/** A real server refuses statements for a while, as during a failover. */
 import assert from "node:assert/strict";
 import { StoreError } from "../../../src/domain/errors.ts";
 import { withPatience } from "../../../src/domain/kit/concurrency.ts";
@@ -12,7 +12,7 @@ const INSERT = "INSERT INTO conversation_soul (id, created_at, activity) VALUES 
 const IDS = "SELECT string_agg(id, ' ' ORDER BY id) FROM conversation_soul";
 interface Refusal {
   readonly name: string;
-  /** What refuses, and what ends that, of a database. */
+  /** The SQL that makes a database refuse, and the SQL that ends it. */
   readonly begin: string;
   readonly end: string;
   readonly fault: RegExp;

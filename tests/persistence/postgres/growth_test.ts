@@ -6,7 +6,7 @@ import { postgresTests } from "../../helpers/postgres.ts";
 
 const VARIABLES = 300, MORE = 10;
 
-// Plans change only when the test says so.
+// Plans change only when the test changes them.
 const test = await postgresTests({ settings: ["autovacuum = off"] });
 
 test("an iteration reads the variables that it names, not all of its conversation", async (postgres) => {
@@ -28,7 +28,7 @@ test("an iteration reads the variables that it names, not all of its conversatio
   const before = await rowsRead();
   const again = await openStore({ path: url });
   for (let more = 1; more <= MORE; more++) await storeStep(again, queryId, VARIABLES + more);
-  await again.close(); // a session tells the server what it read when it ends
+  await again.close(); // A session reports its reads to the server when it ends.
   const each = (await rowsRead() - before) / MORE;
   assert.ok(each > 0, "the server counts nothing");
   assert.ok(each < 50, `an iteration reads ${each} rows of expressions`);

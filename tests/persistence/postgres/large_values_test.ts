@@ -38,7 +38,7 @@ test("a fork, an export and an import have a value that is in pieces", async (po
   const store = await openStore({ path: await postgres.createDatabase() });
   const { conversationId, queryId } = await begun(store);
   const [long, short] = [noise("long", 2 * MIB), noise("short", 2 * MIB).subarray(0, 72)];
-  // A value that looks like a reference, as far as one can.
+  // A value that looks like a reference as much as possible.
   short.set([1, ...new TextEncoder().encode(`sha256:${"0".repeat(64)}`)]);
   const saved = [image("long", { bytes: long }), image("short", { bytes: short })];
   await iterate(store, { queryId, position: 0, blocks: [block("x", { value: long.subarray(0, MIB - 1), saved })] });
@@ -92,7 +92,7 @@ test("a value in pieces goes with the last row that has it, of any tenant, and s
     };
     await tx.insert("expressionState", { ...cells, result, metadata: "{}" });
     held.resolve();
-    // A transaction that is idle for some seconds would be ended.
+    // The server would end a transaction that is idle for some seconds.
     while (!deleted.waits) await tx.run("SELECT 1", []);
   });
   await held.promise;
@@ -110,7 +110,7 @@ test("a value in pieces goes with the last row that has it, of any tenant, and s
   await store.close();
 });
 
-/** Without the difference, which takes minutes to find. */
+/** It compares without a difference, which would take minutes to find. */
 function same(found: Uint8Array | undefined, expected: Uint8Array): void {
   assert.ok(found !== undefined && Buffer.from(found).equals(expected), `${found?.length} bytes are others`);
 }

@@ -1,4 +1,4 @@
-/** What becomes of a transaction whose connection is lost while it is committed, on a real server. */
+/** The connection of a transaction is lost while it is committed, on a real server. */
 import assert from "node:assert/strict";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
@@ -13,16 +13,13 @@ const test = await postgresTests();
 
 interface Rig {
   readonly relay: Relay;
-  /** Through the relay. */
   readonly db: PostgresDatabase;
-  /** To the server itself. */
   readonly direct: PostgresDatabase;
   readonly queryId: string;
-  /** Stores a row that names the try, in a transaction of the run. Returns how often it was tried. */
+  /** Stores a row that names the try, in a transaction of the run. Returns the number of tries. */
   write(name: string): Promise<number>;
-  /** The rows that were stored. */
   stored(): Promise<string>;
-  /** Waits until the server says so. */
+  /** Waits until the condition is true on the server. */
   until(condition: string): Promise<void>;
 }
 

@@ -60,7 +60,7 @@ Deno.test("what the server undid because of others is asked again", async () => 
   assert.deepEqual(failures, []);
 });
 
-/** Columns, constraints, indexes, policies, triggers and functions, in no order. */
+/** Returns columns, constraints, indexes, policies, triggers and functions, without an order. */
 const CATALOG = `
 SELECT concat_ws(' ', 'column', table_name, column_name, data_type, collation_name, is_nullable, column_default,
   is_identity, identity_generation, generation_expression) FROM information_schema.columns WHERE table_schema = 'public'

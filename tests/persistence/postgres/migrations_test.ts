@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { migrations } from "../../../migrations/postgres/mod.ts";
 
-/** What would break a node that knows only the schema before. */
+/** These changes would break a node that knows only the schema before. */
 const TAKES_AWAY = [
   /\bDROP\s+(TABLE|COLUMN|FUNCTION|SEQUENCE|VIEW)\b/i,
   /\bRENAME\b/i,

@@ -1,4 +1,4 @@
-/** What becomes of a statement that a real server refuses, by SQLSTATE. */
+/** A real server refuses statements, by SQLSTATE. */
 import assert from "node:assert/strict";
 import { problemOf } from "../../../src/channels/http/problem.ts";
 import { StoreError } from "../../../src/domain/errors.ts";
@@ -13,9 +13,9 @@ const ALWAYS = 1_000;
 
 interface Rig {
   readonly db: PostgresDatabase;
-  /** From now on, what asks for `refused()` is refused so many times. */
+  /** Makes the next statements with `refused()` fail, this number of times. */
   refuse(code: string, times: number): Promise<void>;
-  /** How often it was asked for since then. */
+  /** Returns the number of these statements since then. */
   tries(): Promise<number>;
 }
 
@@ -81,7 +81,7 @@ test("reads that are always in conflict end", async (postgres) => {
   });
 });
 
-/** Code, what a user is told, and the status of an HTTP response. */
+/** The code, the message for a user, and the status of an HTTP response. */
 const TOLD = [
   ["40001", /another process is writing to it, try again/, 503],
   ["40P01", /another process is writing to it, try again/, 503],

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { isLost } from "../../../src/persistence/postgres/postgres_error.ts";
 import { readAddress, Server } from "../../../src/persistence/postgres/server.ts";
 
-/** A message of PostgreSQL's protocol (https://www.postgresql.org/docs/current/protocol-message-formats.html). */
+/** Returns a message of PostgreSQL's protocol
+ * (https://www.postgresql.org/docs/current/protocol-message-formats.html). */
 function message(type: string, body: string): string {
   const length = body.length + 4;
   return type + String.fromCharCode(length >> 24, length >> 16 & 255, length >> 8 & 255, length & 255) + body;
@@ -34,7 +35,7 @@ Deno.test("a connection that ends in the moment in which it begins ends nothing 
   const accepted = (async () => {
     const connection = await listener.accept();
     await connection.read(new Uint8Array(1024));
-    // Both arrive together.
+    // Both messages arrive together.
     await connection.write(Uint8Array.from(ACCEPTED + ENDED, (char) => char.charCodeAt(0)));
     connection.close();
   })();

@@ -1,4 +1,4 @@
-/** What becomes of statements whose connection stays open while no answer comes, on a real server. */
+/** Connections to a real server stay open while no answer arrives. */
 import assert from "node:assert/strict";
 import { withPatience } from "../../../src/domain/kit/concurrency.ts";
 import { PostgresListener } from "../../../src/persistence/nodes.ts";
@@ -15,7 +15,6 @@ const INSERT = "INSERT INTO conversation_soul (id, created_at, activity) VALUES 
 
 interface Rig {
   readonly relay: Relay;
-  /** Through the relay. */
   readonly db: PostgresDatabase;
   readonly server: Server;
   readonly url: string;
@@ -49,7 +48,7 @@ for (const at of [1, 2] as const) {
         await tx.run(INSERT, [`try ${tries}`]);
         if (at === 2 && tries === 1) relay.hush();
       });
-      // Nothing was committed without an answer to the first statement; the end may have been.
+      // No statement was committed without an answer to the first. The end may have been committed.
       assert.equal(await sql(IDS), `before try ${tries}`);
       assert.equal(tries > 1, at === 1);
     },
@@ -57,7 +56,6 @@ for (const at of [1, 2] as const) {
 }
 
 check("connections that were silent when one was found to be are not used again", async ({ relay, db, sql }) => {
-  // Each of these has one.
   await Promise.all(Array.from({ length: 5 }, () => db.run("SELECT pg_sleep(0.02)", [])));
   relay.hush();
   await db.run("SELECT 1 AS one", []);
@@ -65,7 +63,7 @@ check("connections that were silent when one was found to be are not used again"
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'vis %'";
   const more = await Promise.all(Array.from({ length: 3 }, () => db.run("SELECT 1 AS one", [])));
   assert.deepEqual(more, Array(3).fill([{ one: 1 }]));
-  // Those before are closed.
+  // The earlier connections are closed.
   while (Number(await sql(left)) > 3);
 });
 

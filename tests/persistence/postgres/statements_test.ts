@@ -8,7 +8,7 @@ import { postgresTests } from "../../helpers/postgres.ts";
 import { buildSandbox } from "../../helpers/sandbox.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 
-/** Of a query with two model calls in a conversation that has others. */
+/** The limits of a query with two model calls in a conversation that has others. */
 const MOST = { roundTrips: 14, statements: 17 };
 
 const test = await postgresTests();
@@ -46,7 +46,8 @@ test("changes that nobody waits for are one statement, unless one of them needs 
     await tx.insert("content", { ...entry(3), hash: "2".repeat(64) });
     await tx.update("conversationSoul", { id: "a", changes: { activity: 2 } });
   });
-  // What begins it, the conversations with the first content, branches with the second one and the update, the end.
+  // The statements are: the begin, the conversations with the first content, branches with the second one and the
+  // update, the end.
   assert.equal(counted.take().statements, 4);
   const read = async (text: string) => (await db.run(text, [])).map((row) => Object.values(row).join(" "));
   assert.deepEqual(await read("SELECT id, activity FROM conversation_soul ORDER BY id"), ["a 2", "b 1"]);
@@ -76,7 +77,7 @@ test("a statement that nobody waits for fails its transaction, with its own erro
     await tx.run("SELECT 1 AS one", []);
   });
   await assert.rejects(inBetween, violates);
-  // A failed read and a work that throws leave nothing either.
+  // A failed read, or work that throws, leaves no statement either.
   await assert.rejects(
     db.write(async (tx) => {
       await tx.store(insert, ["a"]);

@@ -1,4 +1,3 @@
-/** The description of the tables is what the schema of PostgreSQL has. */
 import assert from "node:assert/strict";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import {

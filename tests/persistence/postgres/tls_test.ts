@@ -45,7 +45,7 @@ test("a server without TLS is not used in plain text where TLS is asked for", as
   await change(postgres, "ssl = on");
 });
 
-/** How a connection was made, or why it was not. */
+/** Returns how a connection was made, or the reason for its failure. */
 async function connected(host: string, ...parameters: readonly string[]): Promise<string> {
   const url = `postgres://admin@${host}:${port}/postgres?${parameters.join("&")}`;
   try {
@@ -63,7 +63,7 @@ async function connected(host: string, ...parameters: readonly string[]): Promis
   }
 }
 
-/** Makes an authority and the key of the server. Returns a port that is free. */
+/** Makes an authority and the key of the server. Returns a free port. */
 async function prepare(): Promise<number> {
   const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
   await openssl("req", "-x509", ...key, "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=authority", "-days", "2");

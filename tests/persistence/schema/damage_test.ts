@@ -1,4 +1,4 @@
-/** What of a damaged database is noticed: docs/decisions/04-store.md. */
+/** Tests which damage of a database is noticed: docs/decisions/04-store.md. */
 import assert from "node:assert/strict";
 import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
@@ -37,7 +37,6 @@ function change(path: string, sql: string): void {
   db.exec(sql);
 }
 
-/** Overwrites the head of the first page of an index. */
 async function changePage(path: string, index: string): Promise<void> {
   const db = new DatabaseSync(path, { readOnly: true });
   const page = Number(db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").get(index)?.rootpage);
@@ -89,7 +88,7 @@ Deno.test("a damaged page is noticed when a database is opened that was not clos
     const store = await openStore({ path });
     await begun(store);
     const left = `${path}.left`;
-    // What a killed process leaves.
+    // A killed process leaves such files.
     for (const end of ["", "-wal"]) await copyFile(`${path}${end}`, `${left}${end}`);
     const log = await readFile(`${left}-wal`);
     await store.close();

@@ -4,7 +4,7 @@ import { migrations } from "../../../migrations/mod.ts";
 import { migrate } from "../../../src/persistence/sqlite/migrate.ts";
 import { withDatabasePath } from "../_temp_database.ts";
 
-/** The shell of SQLite as a system brings it, which may be years older than the library of the runtime. */
+/** Runs the system's shell of SQLite, which may be years older than the library of the runtime. */
 function shell(args: readonly string[]) {
   const { success, stdout, stderr } = new Deno.Command("sqlite3", { args: [...args], stdin: "null" }).outputSync();
   const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes).replace(/\n$/, "");
@@ -22,7 +22,8 @@ function versionOf(): string {
 const VERSION = versionOf();
 const hash = (digit: string): string => digit.repeat(64);
 
-/** A text in two pieces, twelve more so that their order is not that of their numbers as texts, and a change of it. */
+/** Stores a text in two pieces and a change of it. Twelve more texts make the order of numbers differ from the order as
+ * texts. */
 function fill(db: DatabaseSync): { readonly whole: string; readonly changed: string } {
   const insert = db.prepare(
     "INSERT INTO content (hash, encoding, bytes, base, steps, spent) VALUES (?, ?, ?, ?, ?, ?)",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../../migrations/mod.ts";
 
-/** A database with one row of each table; ids are the first letters of the tables. */
+/** Makes a database with one row of each table. Ids are the first letters of the tables. */
 function sample(): DatabaseSync {
   const db = new DatabaseSync(":memory:");
   for (const { sql } of migrations) db.exec(sql);
@@ -185,7 +185,7 @@ Deno.test("V1__schema.sql takes a text that starts with NUL as an expression", (
   db.exec(`${STATE} VALUES ('v1', 'var', 'i', 1, 1, char(0) || 'x', NULL, 1)`);
 });
 
-/** What a search finds, as `table.id.field`. */
+/** Returns the hits of a search, as `table.id.field`. */
 function found(db: DatabaseSync, word: string): string[] {
   return db.prepare("SELECT owner_table || '.' || owner_id || '.' || field AS hit FROM search WHERE search MATCH ?")
     .all(word).map((row) => String(row.hit)).sort();
@@ -271,8 +271,8 @@ Deno.test("V1__schema.sql has the tables and the view of each table", () => {
   for (const table of tables) {
     const columns = (of: string): unknown[] =>
       db.prepare(`SELECT * FROM ${of} LIMIT 0`).columns().map(({ name }) => name)
-        .filter((name) => name !== "tenant"); // it was added behind the others
-    // Counts are for the program.
+        .filter((name) => name !== "tenant"); // A migration added it behind the others.
+    // The counts are for the program.
     const shown = columns(`${table}_full`);
     assert.deepEqual(shown, columns(table).slice(0, shown.length), table);
   }

@@ -8,7 +8,6 @@ import { StoreError } from "../../../src/domain/errors.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { FORMER_FIRST, migrate, type MigrationFile } from "../../../src/persistence/sqlite/migrate.ts";
 
-/** One more than there are. */
 const N = migrations.length + 1;
 const NEXT: MigrationFile = {
   version: N,

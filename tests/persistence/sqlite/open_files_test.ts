@@ -1,4 +1,3 @@
-/** The files of a database change under a store that is open. */
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { StoreError } from "../../../src/domain/errors.ts";
@@ -17,7 +16,7 @@ function moved(says: RegExp) {
   };
 }
 
-/** A store that stored something, whose files are then changed; nothing of it is reported as stored from then on. */
+/** Changes the files of a store with stored rows. The store reports no later row as stored. */
 async function changed(
   change: (path: string) => void,
   says: RegExp,

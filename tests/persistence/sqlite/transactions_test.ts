@@ -1,4 +1,4 @@
-/** Transactions on one connection: what fails is undone as a whole, and nobody is told before it is stored. */
+/** A failed transaction on a connection is undone as a whole, and no listener is called before it is stored. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { withDatabasePath } from "../_temp_database.ts";
@@ -19,7 +19,6 @@ import {
 interface Opened {
   readonly db: SqliteDatabase;
   readonly connection: SqliteConnection;
-  /** What another connection sees. */
   readonly seen: () => readonly unknown[];
 }
 

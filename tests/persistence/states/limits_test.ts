@@ -4,7 +4,7 @@ import { openStore } from "../../../src/persistence/open_store.ts";
 import { begun, iterate } from "../../conformance/store/fixtures.ts";
 import { withDatabasePath } from "../_temp_database.ts";
 
-/** Many states at once: by the store that would take seconds. */
+/** Stores many states at once, which would take seconds with the store. */
 function fill(
   path: string,
   what: { readonly branchId: string | null; readonly keys: number; readonly versions: number },

@@ -6,7 +6,7 @@ import { storeSuite } from "../../conformance/store/suite.ts";
 import { attack, secrets, whole } from "../../conformance/store/tenants.ts";
 import { noPostgres, usualPostgres } from "../../helpers/postgres.ts";
 
-/** Costs much less than another database. Without triggers the order of the tables does not matter. */
+/** It costs much less than another database. Without triggers, the order of the tables does not matter. */
 const EMPTY = `SET session_replication_role = replica; DO $$
   DECLARE name regclass;
   BEGIN

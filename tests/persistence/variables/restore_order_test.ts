@@ -20,7 +20,7 @@ Deno.test("restoreOrder() puts what is required or read first and keeps the orde
 });
 
 Deno.test("restoreOrder() gives a requirement way before something that was read", () => {
-  // b requires a, a has only read b.
+  // The variable b requires a, and a has only read b.
   assert.equal(order("b:a a::b"), "ab");
 });
 
@@ -37,7 +37,7 @@ Deno.test("restoreOrder() keeps every node once, and requirements first where th
       fc.array(some, { minLength: 8, maxLength: 8 }),
       some,
       (kept, lists, reads) => {
-        // Only earlier letters are required: no cycle of requirements; what was read may go anywhere.
+        // Requirements name earlier letters only, so they have no cycle. Reads may name any letter.
         const nodes = kept.map((name) => {
           const at = names.indexOf(name);
           return { name, requires: (lists[at] ?? []).filter((other) => other < name), reads };

@@ -35,7 +35,6 @@ interface Place {
   readonly programs: AskedPrograms;
 }
 
-/** Runs programs where the wall is as `state` says; the user answers as `answer` says. */
 async function at(
   state: WallState,
   work: (place: Place) => Promise<void>,

@@ -13,7 +13,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Waits for the event that the process is gone; a test that hangs says that it never was. */
+/** Waits until the process is gone. A hanging test shows that it never ended. */
 async function gone(pid: number): Promise<void> {
   while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -49,7 +49,7 @@ const line = fc.oneof(
     )
   ),
 );
-/** The same with up to two characters or words put into it. */
+/** Generates the same lines with up to two more characters or words. */
 const changed = fc.tuple(line, fc.array(fc.tuple(fc.nat(), fc.constantFrom(...ODD)), { maxLength: 2 })).map(
   ([text, odd]) =>
     odd.reduce((now, [at, put]) => {
@@ -90,7 +90,7 @@ Deno.test("readCommandLine() no shell runs anything but the programs and argumen
         plain++;
         const wanted = read.parts.map((part) => JSON.stringify(part)).sort();
         for (const [program = "", ...args] of shells) {
-          // Its own for each run: some shells do not wait for all programs of a pipe.
+          // Each run has its own file, because some shells do not wait for all programs of a pipe.
           const log = join(folder, `log-${started++}`);
           await Deno.writeTextFile(log, "");
           await new Deno.Command(program, {

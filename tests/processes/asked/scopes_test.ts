@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { commandScopes } from "../../../src/processes/asked/_scopes.ts";
 import { PLACE } from "./_place.ts";
 
-/** Command lines with the scopes of a lasting answer, joined by " + "; after "no: ", why there is none. */
+/** Command lines with the scopes of a lasting answer, joined by " + ", or with the reason for none after "no: ". */
 const LINES: readonly (readonly [line: string, scopes: string])[] = [
   ["cat run.txt | linux64", "no: linux may run another program"],
   ["prlimit sh -c code", "no: prlimit may run another program"],

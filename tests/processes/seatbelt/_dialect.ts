@@ -1,17 +1,16 @@
-/** Reads and evaluates the dialect of Seatbelt profiles that Vis writes, as the documentation of others describes it:
- * the last rule that matches decides. It throws for whatever it does not know. */
+/** Reads and evaluates the dialect of Seatbelt profiles that Vis writes, as published documentation describes it: the
+ * last matching rule decides. It throws for unknown syntax. */
 
 type Node = string | { readonly text: string } | { readonly regex: string } | readonly Node[];
 
-/** An operation of a program, as the kernel asks about it. */
 export interface Operation {
   readonly operation: string;
   readonly path?: string;
   readonly vnode?: "REGULAR-FILE" | "DIRECTORY" | "SYMLINK" | "CHARACTER-DEVICE" | "SOCKET";
-  /** Of a service, a setting of the kernel, shared memory, a driver or a policy. */
+  /** The name of a service, a setting of the kernel, shared memory, a driver or a policy. */
   readonly name?: string;
   readonly target?: "self" | "same-sandbox" | "others";
-  /** `localhost:80`, or `host:80` for another machine. */
+  /** An address: `localhost:80`, or `host:80` for another machine. */
   readonly local?: string;
   readonly remote?: string;
   readonly protocol?: "tcp" | "udp";
@@ -26,14 +25,14 @@ interface Rule {
   readonly filters: readonly Node[];
 }
 
-/** Operations that `deny default` does not cover. */
+/** `deny default` does not cover these operations. */
 const LEFT_OPEN = ["process-info", "nvram", "iokit-get-properties", "file-map-executable"];
 
 export class Profile {
   readonly rules: readonly Rule[];
   readonly #parameters: Readonly<Record<string, string>>;
 
-  /** `unknown`: operations that the system does not have. A rule that names one makes a profile invalid. */
+  /** `unknown` has the operations that the system lacks. A rule that names one makes a profile invalid. */
   constructor(text: string, parameters: Readonly<Record<string, string>>, unknown: readonly string[] = []) {
     this.#parameters = parameters;
     const forms = parse(text);
@@ -140,7 +139,7 @@ function rulesOf(form: Node, unknown: readonly string[]): Rule[] {
   return [{ action: head, operations, filters }];
 }
 
-/** `file-read*` has every operation that begins so as a part, `ipc-posix-shm` has `ipc-posix-shm-read-data`. */
+/** `file-read*` includes every operation with that beginning, and `ipc-posix-shm` includes `ipc-posix-shm-read-data`. */
 function isPart(operation: string, name: string): boolean {
   if (name === "default") return !LEFT_OPEN.some((prefix) => operation.startsWith(prefix));
   if (name.endsWith("*")) return operation.startsWith(name.slice(0, -1));

@@ -252,7 +252,6 @@ export const NEEDS: readonly Case[] = [
   ),
 ];
 
-/** Of a command that names the port 5173. */
 export const PORT_NEEDS: readonly Case[] = [
   ["listens", { operation: "network-bind", local: "localhost:5173", protocol: "tcp" }],
   ["takes connections", { operation: "network-inbound", local: "host:5173", protocol: "tcp" }],

@@ -3,7 +3,6 @@ import type { SeatbeltPolicy } from "../../../src/processes/seatbelt/profile.ts"
 export const HOME = "/Users/ada", WORKSPACE = `${HOME}/app`, VIS_HOME = `${HOME}/.vis`;
 export const FOLDER = "/private/var/folders/zz/T/vis-command-1";
 
-/** A repository with another one in it, two files with keys, and a toolchain in the home folder. */
 export const POLICY: SeatbeltPolicy = {
   read: [
     { path: WORKSPACE, folder: true },

@@ -4,10 +4,9 @@ import type { ProcessTable } from "../../../src/processes/seatbelt/process_tree.
 import { SeatbeltWall, type SeatbeltWallOptions } from "../../../src/processes/seatbelt_wall.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
-/** The stand-ins are scripts for bash, and the table of processes is that of Linux. */
+/** The stand-ins are scripts for bash, and the table of processes is Linux's. */
 export const ignore = Deno.build.os !== "linux";
 
-/** Processes as Linux lists them. */
 export const LINUX_TABLE: ProcessTable = {
   children: (pid) => all().flatMap((one) => one.parent === pid ? [one.pid] : []),
   group: (pid) => all().flatMap((one) => one.group === pid ? [one.pid] : []),
@@ -15,7 +14,7 @@ export const LINUX_TABLE: ProcessTable = {
   signal: (pid, name) => {
     try {
       Deno.kill(pid, name);
-    } catch { /* ended already */ }
+    } catch { /* The process has already ended. */ }
   },
 };
 
@@ -34,18 +33,18 @@ function factsOf(pid: number) {
   }
 }
 
-/** How a stand-in for `sandbox-exec` behaves. All of them record their arguments. */
+/** The behaviour of a stand-in for `sandbox-exec`. All of them record their arguments. */
 export type Behaviour =
-  /** Lets the probe's attempts fail, except those on these targets (patterns of bash), and confines nothing else. */
+  /** It lets the probe's attempts fail, except on these targets (patterns of bash), and confines no other access. */
   | { readonly obeys: true; readonly except?: readonly string[] }
-  /** Lets everything through, and reports denials. */
+  /** It lets everything through, and reports denials. */
   | "lies"
-  /** Ends without starting the program. */
+  /** It ends without starting the program. */
   | "refuses"
-  /** Starts it and loses what it says. */
+  /** It starts the program and loses its output. */
   | "mute";
 
-/** Where the first target of the probe is, after the command that starts it. */
+/** The first target of the probe follows the command that starts it. */
 const FIRST_TARGET = 10;
 
 function script(behaviour: Behaviour, log: string): string {
@@ -76,7 +75,7 @@ export interface Place {
   readonly visHome: string;
   readonly keychain: string;
   readonly wall: SeatbeltWall;
-  /** The arguments of each start so far, the oldest first. */
+  /** Returns the arguments of each start so far, the oldest first. */
   started(): Promise<readonly (readonly string[])[]>;
 }
 
@@ -92,7 +91,7 @@ export async function place(
       await Deno.mkdir(at(name), { recursive: true });
     }
     await Deno.writeTextFile(at("sandbox-exec"), script(behaviour, at("log")), { mode: 0o755 });
-    // As the real one, it makes a file.
+    // The real program also makes a file.
     await Deno.writeTextFile(at("security"), '#!/bin/sh\n[ "$1" = create-keychain ] && : >"$4"\n', { mode: 0o755 });
     const wall = new SeatbeltWall({
       private: { home: at("home"), visHome: at("home/.vis") },
@@ -119,7 +118,6 @@ export async function place(
   });
 }
 
-/** The parameters of a start, by their names. */
 export function parametersOf(args: readonly string[]): ReadonlyMap<string, string> {
   return new Map(
     args.slice(0, args.indexOf("--")).flatMap((arg) => {

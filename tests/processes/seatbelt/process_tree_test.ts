@@ -12,7 +12,6 @@ interface Fake {
   started: string;
 }
 
-/** A table that a test changes between two looks. */
 class FakeTable implements ProcessTable {
   readonly processes = new Map<number, Fake>();
   readonly signals: (readonly [number, Deno.Signal])[] = [];

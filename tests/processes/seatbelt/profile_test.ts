@@ -5,7 +5,7 @@ import { ATTACKS, NEEDS, NETWORK_NEEDS, PORT_NEEDS } from "./_operations.ts";
 import { type Operation, Profile } from "./_dialect.ts";
 import { HOME, POLICY, WORKSPACE } from "./_policy.ts";
 
-/** Operations that only newer or only older systems have. */
+/** Only newer or only older systems have these operations. */
 const NEWER = ["file-mount", "file-mount-update", "file-unmount", "file-link", "file-clone", "system-fcntl"].concat(
   ["system-mac-syscall", "file-map-executable", "iokit-get-properties", "mach-task-read", "mach-task-inspect"],
   ["file-mknod", "mach-host*", "distributed-notification-post", "user-preference-write"],
@@ -109,7 +109,7 @@ Deno.test("seatbeltProfile() no name of a file can add a rule", () => {
   });
   fc.assert(fc.property(policy, (paths) => {
     const { text, parameters } = seatbeltProfile({ ...paths, network: false, ports: [] });
-    // The same number of paths of each kind without a special character gives the same text.
+    // The same number of paths of each kind, without special characters, gives the same text.
     let next = 0;
     const plain = new Map<string, string>();
     const renamed = (one: string): string => {

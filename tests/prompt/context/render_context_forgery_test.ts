@@ -7,10 +7,9 @@ import { DEFAULT_CAPS } from "../../helpers/no_context.ts";
 import { runs } from "../../helpers/long_part.ts";
 
 const TAGS = "notes|prior_thinking|handover|journal|attempts|var_index";
-/** A message as a strict reader takes it: by its tags, rows and labels with the mark that its first line names. */
+/** A message as a strict reader reads it: by its tags, rows and labels with the mark of its first line. */
 interface Read {
   readonly mark: string;
-  /** Tags and rows in their order. */
   readonly found: readonly string[];
   readonly rows: readonly Row[];
 }

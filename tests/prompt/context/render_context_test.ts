@@ -229,7 +229,7 @@ Deno.test("renderContext() bounds every other section too", () => {
     nudges: Array.from({ length: 300 }, () => `[system_nudge] ${huge}`),
   });
   const text = renderContext(hostile);
-  // The first time the parts of each text were joined, which the test made.
+  // The first call also joins the parts of each text, which the test made.
   const begun = cpuMs();
   renderContext(hostile);
   assert.ok(cpuMs() - begun < 500);

@@ -8,7 +8,7 @@ const render = (variables: readonly IndexedVariable[], caps = DEFAULT_CAPS) =>
   renderVarIndex(variables, caps).split("\n");
 const named = (count: number, name: (at: number) => string, size = 10_000) =>
   Array.from({ length: count }, (_, at) => variable(name(at), { size: size + at, shape: `string(${size + at})` }));
-/** Names that differ in letters: they never share a row. */
+/** The names differ in letters, so they never share a row. */
 const letters = (at: number) => `v${at.toString(26).replace(/\d/g, (digit) => "qrstuvwxyz"[Number(digit)] ?? "")}`;
 
 Deno.test("renderVarIndex() renders the example of the protocol, newest first", () => {

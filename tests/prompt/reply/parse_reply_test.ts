@@ -6,8 +6,8 @@ import { cpuMs } from "../../helpers/cpu_ms.ts";
 import corpus from "../../fixtures/replies/corpus.json" with { type: "json" };
 import { runs } from "../../helpers/long_part.ts";
 
-/** What a reply of the corpus must become. Repairs and reasons are parts of the text; no other repairs may appear where
- * the list is empty. */
+/** The result of a reply of the corpus. Repairs and reasons are parts of the text. With an empty list, no repair may
+ * appear. */
 interface Expected {
   readonly ok: boolean;
   readonly code?: readonly string[];

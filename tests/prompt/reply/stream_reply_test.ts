@@ -151,7 +151,7 @@ Deno.test("push() agrees with parseReply on every reply that keeps the format", 
   }));
 });
 
-/** Where a reply too long to be split everywhere is split. */
+/** The number of places at which a very long reply is split. */
 const SAMPLED = runs(1, 3);
 
 for (const { name, input } of corpus) {

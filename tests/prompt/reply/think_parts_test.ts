@@ -7,7 +7,7 @@ import { runs as times } from "../../helpers/long_part.ts";
 
 const NEXT = "<|start|>assistant<|channel|>final<|message|>";
 
-/** Beginning and end of the thinking of each family in docs/internals/protocol.md. */
+/** The beginning and end of the thinking of each family in docs/internals/protocol.md. */
 const FAMILIES: Readonly<Record<string, readonly [string, string]>> = {
   "DeepSeek, Qwen, GLM, Kimi": ["<think>\n", "\n</think>\n\n"],
   "prompts for thinking": ["<thinking>", "</thinking>"],
@@ -38,7 +38,7 @@ const DRAFT = JSON.stringify({ thinking: "t", code: [{ expr: "draft()" }], final
 const REAL = JSON.stringify({ code: [{ expr: "real()" }] });
 
 const family = fc.constantFrom(...Object.values(FAMILIES));
-/** Thinking of a model: prose with drafts of replies and of code. */
+/** Generates the thinking of a model: prose with drafts of replies and of code. */
 const thought = fc.array(
   fc.oneof(
     fc.constantFrom(...[

@@ -19,7 +19,6 @@ function judge(schema: unknown, offered: Offered): unknown {
   return judged.ok ? judged.value : judged.reason;
 }
 
-/** The reason why a value is refused, "" where it is not. */
 function why(schema: unknown, value: unknown): string {
   const judged = new AnswerSchema(schema).judge({ value });
   return judged.ok ? "" : judged.reason;

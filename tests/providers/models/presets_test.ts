@@ -27,7 +27,6 @@ Deno.test("PRESETS have default models that their data knows", async () => {
   }
 });
 
-/** For servers that do answer. */
 const PATIENT = { probeMs: 30_000 };
 
 interface Served extends AsyncDisposable {

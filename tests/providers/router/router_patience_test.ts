@@ -58,7 +58,7 @@ function outage(
   return named("out", [], () => ++calls > 1 && clock.now() < until ? error : "well");
 }
 
-/** A stream of these events, a pause before each. */
+/** Streams these events, with a pause before each. */
 function paced(clock: FakeClock, { events, ms }: {
   readonly events: Iterable<ModelEvent>;
   readonly ms: number;
@@ -113,7 +113,7 @@ Deno.test("Router.ask() does not wait for a service that never answered, whose a
   const { ask, pauses } = rig(() => [named("wrong", [], REFUSED)]);
   await assert.rejects(ask(), REFUSED);
   assert.equal(pauses.length, 2);
-  // An answer of any kind shows that it is there.
+  // An answer of any kind shows that the service is there.
   const first = rig(() => [named("busy", [UNAVAILABLE, REFUSED, REFUSED, REFUSED, "well"])]);
   assert.equal((await first.ask()).text, "well");
 });
@@ -176,7 +176,7 @@ Deno.test("Router.ask() waits for an open breaker, and few of many callers ask a
   const replies = await Promise.all(Array.from({ length: 50 }, () => ask()));
   assert.ok(replies.every(({ text }) => text === "well"));
   assert.ok(elapsed() < 4 * MINUTE, `${elapsed()}`);
-  // Each asked once before the breaker opened; then one tries for all.
+  // Each was called once before the breaker opened. Then one call tries for all.
   const calls = asked[0]?.requests.length ?? 0;
   assert.ok(calls < 115, `${calls}`);
 });
@@ -235,7 +235,7 @@ Deno.test("Router.ask() gives up a service that sends signs of life and no end",
   const { ask, elapsed } = rig((clock) => [alive(clock, { begins: false, ms: 50_000, times: Infinity })]);
   await assert.rejects(ask({ onWait: ({ limitMs }) => waits.push(limitMs) }), { code: "reply" });
   assert.equal(elapsed(), 60 * MINUTE);
-  // What is left counts from the last sign of life, and ends with the time of a reply.
+  // The rest of the limit counts from the last sign of life, and ends with the time of a reply.
   assert.ok(waits.every((limit, at) => limit >= (waits[at - 1] ?? 2 * MINUTE)), waits.join());
   assert.ok((waits.at(-1) ?? 0) <= 60 * MINUTE);
 });

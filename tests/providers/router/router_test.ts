@@ -42,7 +42,7 @@ function failing(code: ProviderError["code"], facts: Partial<ProviderError> = {}
   return new ProviderError(`Cannot do it: ${code}`, { code, retryable: true, ...facts });
 }
 
-/** Yields the events given and then hangs; with `deaf`, even after its signal was aborted. */
+/** Yields the given events and then hangs; with `deaf`, even after its signal was aborted. */
 interface Hanging extends Provider {
   aborted: boolean;
   asked: number;

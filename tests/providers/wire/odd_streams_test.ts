@@ -10,7 +10,7 @@ import { eventsTo, failureTo, PROTOCOLS, provide, WIRES, withMock } from "../../
 const STREAM = { "content-type": "text/event-stream" };
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** A service that answers every call with these bytes, one piece after the other. */
+/** Serves these bytes for every call, one piece after the other. */
 async function withBytes(
   pieces: readonly Uint8Array[],
   headers: Readonly<Record<string, string>>,
@@ -134,7 +134,7 @@ Deno.test("a finish reason before any text does not end the wait for it", async 
   });
   const baseUrl = `http://127.0.0.1:${server.addr.port}/v1`;
   const provider = await provide("openai-chat", { baseUrl, graceMs: 1 });
-  // Longer than the time that is given after an end.
+  // The pause is longer than the time after an end.
   const onBytes = () => void setTimeout(() => sent.resolve(), 50);
   const events = await Array.fromAsync(provider.stream(request({ onBytes })));
   assert.equal(textOf(events, "text"), "late");
@@ -190,7 +190,7 @@ Deno.test("events that no empty line separates, JSON on lines, JSON as a stream 
   }
 });
 
-/** Errors in a stream with a success status, as servers send them, and what a user must read of each. */
+/** Errors in a stream with a success status, as servers send them, with the expected message for a user. */
 const IN_STREAM: readonly (readonly [string, string, RegExp])[] = [
   ["event: error", `event: error\ndata: {"message":"boom","code":503}\n\n`, /\(503\).*boom/],
   ["event: error with text", "event: error\ndata: out of memory\n\n", /out of memory/],
@@ -269,7 +269,7 @@ Deno.test("no part of a reply is taken for an error", async () => {
   assert.equal((await replyOf("openai-chat", sse(...odd))).text, "ab");
 });
 
-/** How a service refuses a part of a request: the part, and the reply. */
+/** The refusals of a part of a request: the part, and the reply. */
 const REFUSALS: readonly (readonly [string, MockReply])[] = [
   ["stream_options", {
     status: 422,
@@ -356,7 +356,7 @@ Deno.test("other optional parts that a service refuses are left out as well", as
   }
 });
 
-/** Calls of tools that were never offered, and how each is named. */
+/** Calls of tools that were never offered, and the name of each. */
 const CALLS: readonly (readonly [WireProtocol, string, string])[] = [
   [
     "openai-chat",

@@ -5,7 +5,6 @@ import { LONG } from "../../conformance/provider_failures.ts";
 import type { MockReply } from "../../helpers/wires/wire_mock.ts";
 import { eventsTo, failureTo, provide, withMock } from "../../helpers/wires/wire_rig.ts";
 
-/** A stream of exactly these events. */
 function streamOf(...events: readonly (object | string)[]): MockReply {
   const frames = events.map((event) => typeof event === "string" ? event : `data: ${JSON.stringify(event)}\n\n`);
   return { body: frames.join(""), headers: { "content-type": "text/event-stream" } };
@@ -240,7 +239,7 @@ Deno.test("openAiChat() knows a full context in the words of many servers", asyn
     const { code, retryable } = await failureTo("openai-chat", { status: 400, error: { message } });
     assert.deepEqual([code, retryable], ["context", false], message);
   }
-  // Local servers say so with a status of their own failure, or in a stream without any.
+  // Local servers report it with a status of their own failure, or in a stream without a status.
   const overflow = {
     message: "Trying to keep the first 4531 tokens when context the overflows; context length of 4096",
   };

@@ -105,7 +105,7 @@ Deno.test("openAiChat() puts images before their text", async () => {
   for (const alternatingRoles of [false, true]) {
     await withMock("openai-chat", { reply: "a cat" }, async ({ baseUrl, requests }) => {
       const provider = await provide("openai-chat", { baseUrl, capabilities: () => ({ ...SEES(), alternatingRoles }) });
-      for await (const _event of provider.stream(request({ messages }))) { /* to the end */ }
+      for await (const _event of provider.stream(request({ messages }))) { /* The stream is read to its end. */ }
       const content = requests[0]?.body.messages.at(-1).content;
       const text = alternatingRoles ? "You are terse.\n\nWhat is it?" : "What is it?";
       assert.deepEqual(content, [...parts, { type: "text", text }]);

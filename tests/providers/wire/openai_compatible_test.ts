@@ -30,7 +30,7 @@ providerSuite({
   },
 });
 
-/** As `makeProvider` makes it from VIS_BASE_URL, VIS_API_KEY and VIS_MODEL. */
+/** Makes a provider as `makeProvider` does from VIS_BASE_URL, VIS_API_KEY and VIS_MODEL. */
 function provide(options: Partial<ProviderOptions>): Provider {
   return new WireProvider(openAiChat(options.baseUrl ?? ""), {
     name: "local",
@@ -231,7 +231,9 @@ Deno.test("an OpenAI-compatible server: sends an effort only to models that reas
   await withMock({ reply: "yes" }, async ({ baseUrl, requests }) => {
     for (const nativeReasoning of [false, true]) {
       const provider = provide({ baseUrl, capabilities: () => ({ ...UNKNOWN_MODEL, nativeReasoning }) });
-      for await (const _event of provider.stream(request({ reasoning: "deep" }))) { /* read to the end */ }
+      for await (const _event of provider.stream(request({ reasoning: "deep" }))) {
+        /* The stream is read to its end. */
+      }
     }
     assert.deepEqual(requests.map(({ body }) => body.reasoning_effort), [undefined, "high"]);
   });

@@ -1,7 +1,7 @@
 import { ReplyBuilder, ReplySize } from "../../../src/providers/wire/reply.ts";
 import assert from "node:assert/strict";
 
-/** It arrives until the test ends: replies that arrive at the same time share their limit. */
+/** Begins a reply that arrives until the test ends. Replies that arrive at the same time share their limit. */
 function arriving(): ReplyBuilder & Disposable {
   const reply = new ReplyBuilder("m", 0);
   return Object.assign(reply, { [Symbol.dispose]: () => reply.close() });
@@ -64,7 +64,7 @@ Deno.test("Reply takes pieces that repeat all that was said once", () => {
   assert.equal(said([...growing, whole], { isMessage: true }), whole);
   assert.equal(said([whole.slice(0, 20), whole.slice(0, 30), whole]), whole);
   assert.equal(said(["I", " think", " that"], { isMessage: true }), "I think that");
-  // Pieces that are alike are no repetition.
+  // Equal pieces are no repetition.
   for (const piece of ["ha", "-".repeat(40)]) assert.equal(said([piece, piece, piece]), piece.repeat(3));
   using reply = arriving();
   for (const text of growing) reply.whole("text", text);

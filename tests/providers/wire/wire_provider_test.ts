@@ -92,7 +92,7 @@ Deno.test("WireProvider leaves no listener on the caller's signal", async () => 
   });
 });
 
-/** A service that sends every call to `to`, unless it is there already. */
+/** Redirects every call to `to`, except calls that are already there. */
 function redirecting(status: number, to: (path: string) => string) {
   return Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, (asked) => {
     const { pathname } = new URL(asked.url);
@@ -189,7 +189,7 @@ async function failureOf(work: Promise<unknown>): Promise<ProviderError> {
 }
 
 async function readAll(events: AsyncIterable<unknown>): Promise<void> {
-  for await (const _event of events) { /* to the end */ }
+  for await (const _event of events) { /* The stream is read to its end. */ }
 }
 
 for (const protocol of PROTOCOLS) {
@@ -329,7 +329,7 @@ for (const protocol of PROTOCOLS) {
           ...{ clock, firstTokenMs: 60, silenceMs: 30 },
         });
         const { messages, reasoning } = request();
-        // After every event, so that it is silent after the last one.
+        // It is called after every event, so that the service is silent after the last one.
         const onEvent = () => {
           setTimeout(() => clock.pass(30));
           return false;

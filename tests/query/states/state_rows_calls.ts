@@ -6,7 +6,6 @@ import { ANSWERS, EMPTY, ended, play, type Played, PROSE, type StateRow, WORKS }
 
 const OUT = new ProviderError("The server is out of order", { code: "server", retryable: true, status: 503 });
 const CUT_OFF = new ProviderError("The connection ended in the middle", { code: "network", retryable: true });
-/** Shown while it arrives, and not. */
 const SHOWN: ScriptedReply = { text: replyJson("1", { thinking: "Half of it." }).slice(0, -20), failAfter: CUT_OFF };
 const HIDDEN: ScriptedReply = { text: '{"final": {"answer": "Half', failAfter: CUT_OFF };
 const TOOL_CALL = '<tool_call>{"name": "search"}</tool_call>';
@@ -15,7 +14,6 @@ function prose(number: number): string {
   return `${PROSE} (${number})`;
 }
 
-/** With a clock whose pauses pass at once. */
 function paused(
   replies: readonly ScriptedReply[],
   check: (played: Played, clock: HurriedClock) => void | Promise<void>,
@@ -28,7 +26,6 @@ function retries({ engine }: Played): number {
   return engine.events.filter(({ type }) => type === "retrying").length;
 }
 
-/** What becomes of a call that fails, breaks off, or gives what cannot be used. */
 export const CALLS: readonly StateRow[] = [
   {
     state: "iterating",

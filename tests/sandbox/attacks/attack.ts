@@ -1,26 +1,27 @@
-/** The walls that can be tried by themselves. `kernel` is Landlock and the system call filter together. */
+/** The walls that can be tried alone. `kernel` is Landlock and the system call filter together. */
 export const WALLS = ["realm", "permissions", "process", "landlock", "seccomp"] as const;
 export type Wall = typeof WALLS[number];
 
-/** Each attack is a block that tries to reach something outside, with the targets in `T`. What it achieved is judged
- * by its effect (targets.ts), not by what it says. `got(text)` hands over what was read. */
+/** Each attack is a block that tries to reach the outside, with the targets in `T`. Its effect decides (targets.ts),
+ * not its output. `got(text)` delivers a text that it read. */
 export interface Attack {
   readonly name: string;
   readonly group: string;
   readonly code: string;
-  /** Walls that must stop it by themselves. All of them together stop every attack. */
+  /** Each of these walls alone must stop the attack. All walls together stop every attack. */
   readonly claims: readonly Wall[];
-  /** Uses a thread of the runtime's pool. From source, such threads exist before the child sets Landlock, which does
-   * not cover them: the list of system calls stops them. */
+  /** Whether the attack uses a thread of the runtime's pool. From source, such threads exist before the child sets
+   * Landlock, which does not cover them. The list of system calls stops them. */
   readonly pooled: boolean;
-  /** Works where no wall stands, and is checked to: otherwise stopping it would prove nothing. "source": not in a
-   * compiled program, whose main thread has permissions by kind and not all of them, as for /proc and ATTACH. */
+  /** Whether the attack works without walls, which is checked: otherwise stopping it would prove nothing. "source"
+   * excludes a compiled program, whose main thread has permissions by kind and not all of them, as for /proc and
+   * ATTACH. */
   readonly control: boolean | "source";
-  /** Leaves the realm changed, so that what comes after it in the same child would be another attack. */
+  /** Whether the attack leaves the realm changed, so that a later block in the same child would be another attack. */
   readonly dirty: boolean;
-  /** May end its child, which then costs the variables of that block. */
+  /** Whether the attack may end its child, which then costs the variables of that block. */
   readonly mayEnd: boolean;
-  /** Runs in a child with little memory. */
+  /** Whether the attack runs in a child with little memory. */
   readonly small: boolean;
   readonly deadlineMs: number;
 }
@@ -28,7 +29,7 @@ export interface Attack {
 type Options = Partial<Omit<Attack, "name" | "group" | "code">>;
 type Entry = string | readonly [code: string, options: Options];
 
-/** Attacks of one kind, with what holds for all of them but where an entry says other. */
+/** Makes attacks of one kind. Their common options apply unless an entry overrides them. */
 export function attackGroup(group: string, options: Options, list: Readonly<Record<string, Entry>>): Attack[] {
   return Object.entries(list).map(([name, entry]) => {
     const [code, own] = typeof entry === "string" ? [entry, {}] : entry;

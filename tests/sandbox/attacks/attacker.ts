@@ -4,11 +4,10 @@ import { type TestSandbox, testSandbox } from "../../helpers/sandbox.ts";
 import type { Attack } from "./attack.ts";
 import type { AttackTargets } from "./targets.ts";
 
-/** What came of an attack. */
 export interface Attempt {
-  /** What it reached; empty where it achieved nothing. */
+  /** The targets that the attack reached; empty if it achieved nothing. */
   readonly reached: readonly string[];
-  /** What it met: an error's name, "child ended", "no effect". */
+  /** The obstacle: an error's name, "child ended", "no effect". */
   readonly met: string;
 }
 
@@ -19,18 +18,18 @@ export interface AttackerOptions {
 }
 
 const HEAD = "const got = (x) => { host(x) }; const import_ = globalThis.__import ?? ((x) => import_.no);\n";
-/** A nested worker's code range alone is 512 MiB: it is to meet a wall, not the memory limit. */
+/** A nested worker's code range alone is 512 MiB, and it must meet a wall, not the memory limit. */
 const LARGE = 1 << 30, SMALL = 128 << 20;
-/** For attacks that work without walls, and end: on a busy machine a worker takes seconds to start. */
+/** The limit for attacks that work without walls, and end. On a busy machine, a worker takes seconds to start. */
 const PATIENCE_MS = 30_000;
-/** For the next block of a child that may have been left unable to run any, and then ends. */
+/** The limit for the next block of a child that may be unable to run any, and then ends. */
 const NEXT_MS = 5000;
-/** More than the deadline, for stopping what can hardly be stopped. */
+/** The time is longer than the deadline, because such loops are hard to stop. */
 const LATE_MS = 2500;
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
-/** Runs attacks in children that share their walls; a new child after each that an attack has ended or changed. */
+/** Runs attacks in children that share their walls. A child that an attack has ended or changed gets a successor. */
 export class Attacker {
   readonly #options: AttackerOptions;
   readonly #handed: unknown[] = [];
@@ -63,7 +62,7 @@ export class Attacker {
     await this.#box?.sandbox.close();
   }
 
-  /** What it did to the child that it may not do. */
+  /** Returns the forbidden effect on the child. */
   async #harm({ mayEnd, dirty }: Attack, box: TestSandbox): Promise<string[]> {
     if (!box.sandbox.ended) {
       const limit = mayEnd ? { deadlineMs: NEXT_MS } : {};
@@ -98,7 +97,7 @@ export class Attacker {
   }
 }
 
-/** Text of a report that would reach a terminal or a prompt without a bound. */
+/** Returns the text of a report that would reach a terminal or a prompt without a bound. */
 function misleading({ result, notes }: RunReport): string[] {
   const { stdout, stderr, preview, error } = result;
   const texts = [stdout, stderr, preview, ...notes, ...Object.values(error ?? {}).map(String)];

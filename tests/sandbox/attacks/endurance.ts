@@ -1,7 +1,7 @@
 /** Attacks on the main process's time, memory and text: loops, bombs and confusing values. */
 import { type Attack, attackGroup } from "./attack.ts";
 
-/** The deadline ends these, whatever wall stands, and the variables are kept. */
+/** The deadline ends these, with any wall, and the variables are kept. */
 const alive = attackGroup("staying alive", { mayEnd: false, deadlineMs: 150 }, {
   "a loop": "for (;;);",
   "a loop after an await": "await 1; for (;;);",
@@ -26,7 +26,7 @@ const fill = (what: string): string =>
     BUDGET * 3
   }) host(T.word)`;
 
-/** Over the child's memory: without the process wall they get it. */
+/** These attacks exceed the child's memory, which they get without the process wall. */
 const memory = attackGroup("exhausting memory", { small: true, dirty: true, deadlineMs: 20_000 }, {
   "buffers": [fill("new Uint8Array(2 ** 20).fill(1)"), { control: true, claims: ["process"] }],
   "one resizable buffer": [
@@ -65,7 +65,7 @@ const resources = attackGroup("exhausting the rest", { mayEnd: false }, {
   "deep nesting": "let deep = []; for (let i = 0; i < 1e5; i++) deep = [deep]; deep",
 });
 
-/** Values and texts made to mislead whoever reads them. What arrives must be bounded and clean. */
+/** These values and texts are made to mislead readers. The report must be bounded and clean. */
 const confusing = attackGroup("confusing", { mayEnd: false }, {
   "throw null": "throw null",
   "throw a proxy that throws":

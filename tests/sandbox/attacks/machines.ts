@@ -1,9 +1,8 @@
-/** The part of the attack table that is made on other machines: what it has of their output, and how a page shows
- * it. */
+/** The part of the attack table that is made on other machines: its content from their output, and its form on a
+ * page. */
 
-/** One kernel and one user of it, tried to the end. */
 export interface MachineRun {
-  /** As `uname -srm` has it. */
+  /** The output of `uname -srm`. */
   readonly system: string;
   readonly user: string;
   readonly groups: ReadonlyMap<string, MachineGroup>;
@@ -12,11 +11,11 @@ export interface MachineRun {
 export interface MachineGroup {
   readonly tried: number;
   readonly skipped: number;
-  /** Names of what was not as it must be. */
+  /** The names of the failed cases. */
   readonly failed: readonly string[];
 }
 
-/** Begins a part in the output of a machine: the title of its group if its lines do not say one. */
+/** Begins a part in the output of a machine. The title of its group follows, if its lines lack one. */
 export const PART = "@@part ";
 
 const HEADING = "## On arm64";
@@ -30,8 +29,7 @@ const GROUPS: readonly (readonly [title: string, name: RegExp])[] = [
   ["commands without namespaces, with all attacks", /^ProcessWall: commands without namespaces that /],
 ];
 
-/** Reads lines of the Test Anything Protocol, in parts. One that broke off, so that it has no plan, counts as
- * failed. */
+/** Reads lines of the Test Anything Protocol, in parts. A part without a plan broke off, and counts as failed. */
 export function groupsOf(output: string): ReadonlyMap<string, MachineGroup> {
   const groups = new Map<string, { tried: number; skipped: number; failed: string[] }>();
   for (const part of output.split(PART).slice(1)) {
@@ -54,13 +52,13 @@ export function groupsOf(output: string): ReadonlyMap<string, MachineGroup> {
   return groups;
 }
 
-/** The part of a page that is made on other machines; "" if it has none. */
+/** Returns the part of a page that is made on other machines; "" if it has none. */
 export function machinesOf(page: string): string {
   const at = page.indexOf(`${HEADING}\n`);
   return at < 0 ? "" : page.slice(at);
 }
 
-/** A page with this part in place of the one that it had, or beside what it has of other machines. */
+/** Returns a page with this part in place of its own, or next to the results of other machines. */
 export function withMachines(
   page: string,
   runs: readonly MachineRun[],

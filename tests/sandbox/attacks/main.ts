@@ -1,6 +1,6 @@
-/** The walls one by one, and the attacks on the kernel wall and on all walls, as lines of the Test Anything Protocol:
- * for a machine that has no more than a runtime. It is slow where it is emulated, so attacks that only last are left
- * out. */
+/** Tries the walls one by one, and the attacks on the kernel's walls and on all walls. It prints lines of the Test
+ * Anything Protocol, for a machine that has only a runtime. An emulator is slow, so attacks that only last are
+ * skipped. */
 import { probeWalls } from "../../../src/sandbox/host/probe_walls.ts";
 import { SLOW } from "../../helpers/sandbox.ts";
 import { claimed, runColumn } from "./table.ts";

@@ -1,14 +1,13 @@
-/** Attacks that reach the outside by plain means: each works where no wall stands. */
 import { call } from "../../helpers/system_calls.ts";
 import { type Attack, attackGroup, type Wall } from "./attack.ts";
 
 const ALL: readonly Wall[] = ["realm", "permissions", "landlock", "seccomp"];
-/** What Landlock does not see: the system call filter carries it. */
+/** Landlock does not see these, so the system call filter stops them. */
 const UNSEEN: readonly Wall[] = ["realm", "permissions", "seccomp"];
-/** In the process itself: no kernel wall is asked. */
+/** These attacks stay in the process itself, where the kernel's walls do not apply. */
 const INSIDE: readonly Wall[] = ["realm", "permissions"];
 
-/** Native code in the worker, the worst that a hole in the engine could give. */
+/** Returns native code in the worker, the worst effect of a hole in the engine. */
 const native = (name: string, parameters: string, made: string): string =>
   `const l = Deno.dlopen('libc.so.6', { ${name}: { parameters: [${parameters}], result: 'i64' } });
    try { const f = l.symbols.${name}; if (Number(${made}) >= 0) got(T.word) } finally { l.close() }`;

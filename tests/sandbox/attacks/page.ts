@@ -1,4 +1,4 @@
-/** The attack table as a page of the book, and what of it must not go stale. */
+/** Writes the attack table as a page, and reads the claims that must not become outdated. */
 import { type Attack, WALLS } from "./attack.ts";
 import { claimed, type Column, COLUMNS, type Way } from "./table.ts";
 import type { Attempt } from "./attacker.ts";
@@ -8,15 +8,13 @@ export interface AttackRow {
   readonly cells: Partial<Record<Column, Attempt>>;
 }
 
-/** One way of running, tried to the end. */
 export interface Run {
   readonly way: Way;
-  /** Version of the Deno runtime. */
   readonly runtime: string;
   readonly rows: readonly AttackRow[];
 }
 
-/** Marks a wall that must stop the attack by itself. */
+/** Marks a wall that alone must stop the attack. */
 const CLAIM = "●";
 
 export function attackPage(runs: readonly Run[], system: string): string {
@@ -67,7 +65,7 @@ function cell({ attack, cells }: AttackRow, column: Column, way: Way): string {
   return mark + (attempt.reached.length > 0 ? `**through**: ${attempt.reached.map(escaped).join(", ")}` : attempt.met);
 }
 
-/** Names and claims as a page shows them, for comparing it with the list. */
+/** Returns names and claims as a page shows them, for comparing it with the list. */
 export function claimsOfPage(page: string, way: Way): string[] {
   const [, sections = ""] = page.split(way === "source" ? "## From source" : "## Compiled");
   return (sections.split("\n## ")[0] ?? "").split("\n").flatMap((line) => {

@@ -1,4 +1,4 @@
-/** Attacks on the realm: ways from what a block has to what it must not have. */
+/** Attacks on the realm: ways from the values of a block to forbidden values. */
 import { type Attack, attackGroup } from "./attack.ts";
 
 const constructors = attackGroup("constructors", { claims: ["realm"] }, {
@@ -27,11 +27,11 @@ const constructors = attackGroup("constructors", { claims: ["realm"] }, {
     "got('x'.replace(/x/, function () { return this?.Deno?.readTextFileSync(T.secret) }))",
 });
 
-/** `import_` is a plain import() that the control's realm has, and nothing in a real one. */
+/** `import_` is a plain import() that the control's realm has, and no real one. */
 const imported = attackGroup("import() without walls", { claims: ["realm", "permissions"], control: true }, {
   "import a file": [
     "got((await import_('file://' + T.module)).default)",
-    // Measured: a worker without permissions may do it in a compiled program.
+    // A worker without permissions can do it in a compiled program, as measured.
     { claims: ["realm", "landlock", "seccomp"] },
   ],
   "import JSON": [
@@ -149,7 +149,7 @@ const hooks = attackGroup("hooks", { claims: ["realm"], dirty: true }, {
   ],
 });
 
-/** Everything that can be walked to from the global and from what is injected. */
+/** Everything that can be reached from the global object and from injected values. */
 const walk = attackGroup("walk", { claims: ["realm"], control: true, deadlineMs: 10_000 }, {
   "walk over everything reachable": `
     const err = await fs.fail().catch((e) => e), pr = fs.readFile('a'), res = await pr;

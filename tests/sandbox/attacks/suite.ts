@@ -8,7 +8,6 @@ const linux = Deno.build.os === "linux";
 export interface AttacksSuiteOptions {
   readonly way: Way;
   readonly program?: NonNullable<SandboxTestOptions["program"]>;
-  /** Why it cannot run, "" where it can. */
   readonly missing: string;
   readonly ready: () => Promise<void>;
   /** The walls that are tried alone, all by default. */
@@ -17,7 +16,8 @@ export interface AttacksSuiteOptions {
 
 const ALONE = COLUMNS.filter((one) => one !== "none" && one !== "all");
 
-/** The whole list: that it works without walls, that each wall stops by itself what it claims, and all together all. */
+/** Tests the whole list: each attack works without walls, each wall alone stops the attacks of its claims, and all
+ * walls together stop all attacks. */
 export function attacksSuite({ way, program, missing, ready, alone = ALONE }: AttacksSuiteOptions): void {
   const options = program ? { program } : {};
   const test = (name: string, fn: (t: Deno.TestContext) => Promise<void>): void =>

@@ -7,14 +7,13 @@ import { Attacker, type Attempt } from "./attacker.ts";
 type Switches = NonNullable<SandboxTestOptions["walls"]>;
 type Program = NonNullable<SandboxTestOptions["program"]>;
 
-/** How the child runs. */
 export type Way = "source" | "compiled";
 
 export type Column = "none" | Wall | "kernel" | "all";
 export const COLUMNS: readonly Column[] = ["none", ...WALLS, "kernel", "all"];
 
 const NONE = { realm: false, permissions: false, limits: false, landlock: false, seccomp: false };
-/** Which walls stand. The limits stand with the kernel wall, as in no_new_privs, which seccomp needs. */
+/** The walls that are set. The limits belong to the kernel's walls, as does no_new_privs, which seccomp needs. */
 const STANDING: Readonly<Record<Column, Switches>> = {
   none: NONE,
   realm: { ...NONE, realm: true },
@@ -26,7 +25,7 @@ const STANDING: Readonly<Record<Column, Switches>> = {
   all: {},
 };
 
-/** Whether what stands there must stop it, this way of running. */
+/** Returns whether the set walls must stop it in this way of running. */
 export function claimed({ claims, pooled }: Attack, column: Column, way: Way): boolean {
   if (column === "all") return true;
   if (column === "none") return false;
@@ -35,12 +34,12 @@ export function claimed({ claims, pooled }: Attack, column: Column, way: Way): b
   return claims.includes(column);
 }
 
-/** Whether the attack works without walls, this way of running. */
+/** Returns whether the attack works without walls in this way of running. */
 export function isControl({ control }: Attack, way: Way): boolean {
   return control === true || (control === "source" && way === "source");
 }
 
-/** Runs the attacks that `wanted` keeps, in order, against what stands in the column. */
+/** Runs the attacks that `wanted` accepts, in order, against the walls of the column. */
 export async function runColumn(
   column: Column,
   { program, wanted, onAttempt }: {

@@ -1,4 +1,4 @@
-/** What attacks aim at: each says afterwards whether it was reached. */
+/** The targets of attacks. Each reports afterwards whether it was reached. */
 import { createSocket } from "node:dgram";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -47,7 +47,7 @@ export class AttackTargets {
     const contacts: string[] = [];
     const tcp = createServer((socket) => {
       contacts.push("tcp");
-      socket.on("error", () => {}); // the attacker is gone already
+      socket.on("error", () => {}); // The attacker is already gone.
       socket.end("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
     });
     await new Promise<void>((done) => tcp.listen(0, "127.0.0.1", done));
@@ -58,13 +58,13 @@ export class AttackTargets {
     await new Promise<void>((done) => hidden.listen({ path: `\0${abstract}` }, done));
     const udp = createSocket("udp4", (message, { port, address }) => {
       contacts.push("udp");
-      // As a name server refuses, so that who asks does not wait until it gives up.
+      // It refuses as a name server does, so that the client does not wait until it gives up.
       udp.send(Uint8Array.of(...message.subarray(0, 2), 0x81, 0x85, 0, 0, 0, 0, 0, 0, 0, 0), port, address);
     });
     await new Promise<void>((done) => udp.bind(0, "127.0.0.1", done));
     const victim = new Deno.Command("/bin/sh", { args: ["-c", VICTIM, "victim", dir], stdout: "piped" }).spawn();
     const reader = victim.stdout.getReader();
-    await reader.read(); // it has set its trap
+    await reader.read(); // The shell has set its trap.
     const address = tcp.address();
     const facts: TargetFacts = {
       dir,
@@ -94,7 +94,7 @@ export class AttackTargets {
     ]);
   }
 
-  /** What has been reached since the last call, with what a block handed over. */
+  /** Returns the targets that were reached since the last call, with the data that a block delivered. */
   async reached(handed: readonly unknown[]): Promise<string[]> {
     await new Promise((done) => setTimeout(done, 5));
     const found = this.#contacts.splice(0);
@@ -107,7 +107,7 @@ export class AttackTargets {
     return found;
   }
 
-  /** A signal is handled by a shell that sleeps in between: give it the time to. */
+  /** A shell handles the signal and sleeps in between, so it needs time. */
   async signalled(): Promise<boolean> {
     const marker = join(this.facts.dir, "signalled");
     for (let i = 0; i < 20; i++) {

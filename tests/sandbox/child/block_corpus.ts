@@ -1,10 +1,7 @@
-/** Blocks with what they come to. */
-
 /** A block, its value, and the names that it leaves behind. */
 export type Case = readonly [source: string, value: unknown, names?: string];
 
 export const CORPUS: readonly Case[] = [
-  // the value
   ["1 + 1", 2],
   ["'a'.length // comment", 1],
   ["5;", 5],
@@ -24,7 +21,6 @@ export const CORPUS: readonly Case[] = [
   ["(() => 4)()", 4],
   ["(class { static v = 5 }).v", 5],
   ["a: for (const i of [1, 2]) { for (const j of [1]) { continue a } }\n6", 6],
-  // declarations
   ["const x = 1, y = x + 1; y", 2, "x y"],
   ["let x; x", undefined, "x"],
   ["let x\nlet y = 2;\n[x, y]", [undefined, 2], "x y"],
@@ -55,7 +51,6 @@ export const CORPUS: readonly Case[] = [
     "undefinedundefinedundefined",
   ],
   ["const fs = []; for (let i = 0; i < 3; i++) fs.push(() => i); fs.map(f => f())", [0, 1, 2], "fs"],
-  // functions and classes
   ["f()\nfunction f() { return g() }\nfunction g() { return 2 }", 2, "f g"],
   ["function f() { return 1 }\nf.name", "f", "f"],
   ["f.name\nfunction f() { return 1 }", "f", "f"],
@@ -88,13 +83,11 @@ export const CORPUS: readonly Case[] = [
     "A n",
   ],
   ["const o = { m() { return this.x }, x: 1, get g() { return 2 } }; o.m() + o.g", 3, "o"],
-  // async
   ["await Promise.resolve(3)", 3],
   ["const x = await 1; x", 1, "x"],
   ["for await (const x of [Promise.resolve(1)]) var last = x\nlast", 1, "last"],
   ["const [a, b] = await Promise.all([1, 2]); a + b", 3, "a b"],
   ["(async () => 1)()", 1],
-  // separators, comments, directives
   ["const a = 1\nconst { b } = { b: 2 }\n;[a, b]", [1, 2], "a b"],
   ["let a = 1\nlet b = a\n++b\nb", 2, "a b"],
   ["'use strict'\nconst a = 1\na", 1, "a"],
@@ -110,17 +103,14 @@ export const CORPUS: readonly Case[] = [
   ["undefinedName = 1", ReferenceError],
   ["throw new TypeError('x')", TypeError],
   ["null.x", TypeError],
-  // using
   ["const log = []; { using r = { [Symbol.dispose]() { log.push('d') } }; log.push('b') }\nlog", ["b", "d"], "log"],
   ["const log = []\nusing r = { [Symbol.dispose]() { log.push('d') } }\nlog.push('b')\nlog.length", 1, "log"],
   ["await using r = { async [Symbol.asyncDispose]() {} }\n1", 1],
-  // data literals
   ["{ a: 1 }", { a: 1 }],
   ['{ "a": [1, { b: null }] }', { a: [1, { b: null }] }],
   ["{}", {}],
   ["{ let q = 1; q }", undefined],
   ["[1, 'a', -2]", [1, "a", -2]],
-  // TypeScript
   ["const x: number = 1; x", 1, "x"],
   ["interface A { b: string }\ntype C = A | null\nconst a: C = null; a", null, "a"],
   ["interface A { b: string }", undefined],

@@ -1,8 +1,7 @@
 import type { Case } from "./block_corpus.ts";
 
-/** More blocks with what they come to: what is easily got wrong when declarations become assignments. */
+/** More blocks with their results. Turning declarations into assignments is easily wrong for these. */
 export const MORE: readonly Case[] = [
-  // destructuring
   ["let a = 1, b = 2\n;[a, b] = [b, a]\n;[a, b]", [2, 1], "a b"],
   [
     "const log = []; const { x = (log.push('x'), 1), y: { z = (log.push('z'), 2) } = {}, ...r } = { q: 1 }; [x, z, r, log]",
@@ -24,7 +23,6 @@ export const MORE: readonly Case[] = [
   ["const/*c*/{a}/*d*/=/*e*/{a:1};a", 1, "a"],
   ["for (var {a} = {a:1}; a < 3; a++); a", 3, "a"],
   ["for (var [k, v] of Object.entries({ a: 1 })) var kv = k + v; kv", "a1", "k v kv"],
-  // names of what has none
   [
     "const fn = function () {}; const ar = () => {}; const cl = class {}; const { d = () => {} } = {}; const [e = class {}] = []; [fn, ar, cl, d, e].map((f) => f.name)",
     ["fn", "ar", "cl", "d", "e"],
@@ -32,7 +30,6 @@ export const MORE: readonly Case[] = [
   ],
   ["var v1 = function () {}, v2 = class { static name = 'own' }; [v1.name, v2.name]", ["v1", "own"], "v1 v2"],
   ["let h; h = () => {}; h.name", "h", "h"],
-  // generators
   ["function* g() { const x = yield 1; return x * 2 }\nconst it = g(); it.next(); it.next(4)", {
     value: 8,
     done: true,
@@ -48,7 +45,6 @@ export const MORE: readonly Case[] = [
     "g end",
   ],
   ["const g = function* () { yield* [1, 2]; yield* 'ab' }; [...g()]", [1, 2, "a", "b"], "g"],
-  // classes
   [
     "class A { #x = 1; static #c = 0; static inc() { return ++A.#c } get x() { return this.#x } set x(v) { this.#x = v } #m() { return 9 } m() { return this.#m() } static { A.inc() } static is(o) { return #x in o } }; const a = new A(); a.x = 5; [a.x, a.m(), A.inc(), A.is(a), A.is({})]",
     [5, 9, 2, true, false],
@@ -66,7 +62,6 @@ export const MORE: readonly Case[] = [
     [2, 1, 1],
     "o",
   ],
-  // labels and loops
   [
     "a: for (var i = 0; i < 3; i++) { b: for (let j = 0; j < 3; j++) { if (j == 1) continue a; if (i == 2) break a } }\ni",
     2,
@@ -76,7 +71,6 @@ export const MORE: readonly Case[] = [
   ["for (var i = 0, fs = []; i < 2; i++) fs.push(() => i); fs.map(f => f())", [2, 2], "i fs"],
   ["while (true) { var w = 1; break }\nw", 1, "w"],
   ["do { var n = await 1 } while (await false)\nn", 1, "n"],
-  // scopes
   ["const x = 1; { const x = 2; { let x = 3 } }\nx", 1, "x"],
   ["let a = 1; { let a = 2; var get = () => a }\n[a, get()]", [1, 2], "a get"],
   ["if (1) { function inner() { return 1 } inner() }\ntypeof inner", "undefined"],
@@ -85,7 +79,6 @@ export const MORE: readonly Case[] = [
   ["try { throw 1 } catch (e) { var e2 = e }\n[typeof e, e2]", ["undefined", 1], "e2"],
   ["function f() { try { return 1 } finally { x = 2 } }\nlet x; f(); x", 2, "f x"],
   ["const f = function fact(n) { return n < 2 ? 1 : n * fact(n - 1) }; [f(5), typeof fact]", [120, "undefined"], "f"],
-  // names
   ["const name = 'n', status = 2, Map = 3; [name, status, Map]", ["n", 2, 3], "name status Map"],
   [
     "const top = 2, self = 3, event = 4, location = 5, close = 6; [top, self, event, location, close]",
@@ -106,7 +99,6 @@ export const MORE: readonly Case[] = [
   ["typeof this", "undefined"],
   ["(() => typeof this)()", "undefined"],
   ["function f() { return new.target }\nnew f() === f", true, "f"],
-  // top-level await
   ["const { a = await 1, [await 'b']: b } = { b: await 2 }; [a, b]", [1, 2], "a b"],
   ["`${await 1}${await 2}`", "12"],
   ["[await 1, ...(await [2])]", [1, 2]],
@@ -119,7 +111,6 @@ export const MORE: readonly Case[] = [
   ],
   ["for await (const x of (async function* () { yield* [1, 2] })()) { var last = x }\nlast", 2, "last"],
   ["throw await new RangeError('x')", RangeError],
-  // what a line begins with
   ["let a = [1, 2]\nlet b = a\n[1]\nb", 2, "a b"],
   ["let a = 4\nlet g = 2\nlet b = a\n/2/g\nb", 1, "a g b"],
   ["let a = 4\nlet b = a\n+2\nb", 6, "a b"],
@@ -130,7 +121,6 @@ export const MORE: readonly Case[] = [
   ["function f(){}\n(1)", 1, "f"],
   ["function f(){}\n`a`.length", 1, "f"],
   ["const a = 1;\n(function () { return a })()", 1, "a"],
-  // comments
   ["let a = 3; a <!--a\n", false, "a"],
   ["'<!-- s -->'.length // <!-- -->", 10],
   ["/* a */ // b\n1 /* c\nd */ + /**/ 2 // e", 3],
@@ -139,7 +129,6 @@ export const MORE: readonly Case[] = [
   ["let/*c*/a/*d*/=/*e*/1;a", 1, "a"],
   ["function/*a*/f/*b*/(){return 1}f()", 1, "f"],
   ["f(1) // c\nfunction f(x) { return x } // d", 1, "f"],
-  // newer syntax
   ["let o = null; [o?.a, o?.[1], o?.(), o ?? 1]", [undefined, undefined, undefined, 1], "o"],
   ["/[\\p{L}--[a-z]]/v.test('A')", true],
   ["1_000_000n * 2n", 2000000n],
@@ -147,7 +136,6 @@ export const MORE: readonly Case[] = [
   ["using a = null; await using b = undefined; 1", 1],
   ["const log = []; for (using x of [{ [Symbol.dispose]() { log.push('d') } }]) log.push('b')\nlog", ["b", "d"], "log"],
   ["const log = []; { await using r = { async [Symbol.asyncDispose]() { log.push(1) } } }\nlog", [1], "log"],
-  // TypeScript
   ["enum E { A = 1, B = A << 1, C = 'x'.length, D }\n[E.A, E.B, E.C, E.D, E[2]]", [1, 2, 1, 2, "D"], "E"],
   ["enum S { A = 'a', B = 'b' }\nObject.values(S)", ["a", "b"], "S"],
   ["declare enum X { A }\n1", 1],
@@ -198,7 +186,7 @@ export const MORE: readonly Case[] = [
     "s",
   ],
   ["const r: RegExp = /namespace A {/; r.test('namespace A {')", true, "r"],
-  // as the engine has it: names of the block exist from its beginning
+  // Names of the block exist from its beginning, as in the engine.
   ["const k = 1; k = 2; k", 2, "k"],
   ["const k = [typeof early, g()]; const early = 1; function g() { return 2 }; k", ["undefined", 2], "k early g"],
   ["const n = n ?? 1; n", 1, "n"],

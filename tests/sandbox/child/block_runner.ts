@@ -14,12 +14,11 @@ export interface Ran {
   readonly end: BlockEnd;
 }
 
-/** Prepares with the real stripper. */
 export function prepare(source: string): ReturnType<typeof prepareBlock> {
   return prepareBlock(source, { loadSucrase: () => transform });
 }
 
-/** Runs blocks in this realm as the worker does, without its limits; `close` takes their variables away. */
+/** Runs blocks in this realm as the worker does, without its limits. `close` removes their variables. */
 export class BlockRunner {
   variables = new RealmVariables();
   /** The newest version of every variable, as a store would keep it. */
@@ -44,7 +43,7 @@ export class BlockRunner {
     return { value, error, block, end };
   }
 
-  /** The value of the last of several blocks; throws what one of them throws. */
+  /** Returns the value of the last of several blocks. Throws the error of a failed block. */
   async value(...sources: string[]): Promise<unknown> {
     let value: unknown;
     for (const source of sources) {
@@ -55,7 +54,7 @@ export class BlockRunner {
     return value;
   }
 
-  /** As after a restart: everything gone, then what was stored comes back. */
+  /** Acts like a restart: all variables are removed, and the stored ones restored. */
   restart(images: readonly VariableImage[] = [...this.stored.values()]): VariableRestoreReport[] {
     this.variables.forget(this.variables.names());
     this.variables = new RealmVariables();

@@ -1,4 +1,3 @@
-/** Texts of blocks that try to run code outside the function that a block runs as. */
 export function escapes(code: string): readonly string[] {
   const out = `}); ${code}; (function(){`;
   return [

@@ -6,7 +6,7 @@ import { runs } from "../../helpers/long_part.ts";
 
 const again = (value: unknown): unknown => decode(encode(value));
 
-/** Arbitrary values of everything the codec covers, with shared references. */
+/** Generates values of everything the codec covers, with shared references. */
 const values = fc.letrec((tie) => ({
   leaf: fc.oneof(
     anyText(),
@@ -54,7 +54,7 @@ Deno.test("encode() decode() round trip over arbitrary values", () => {
   );
 });
 
-/** Stacks are not carried; everything else of an error is compared by hand. */
+/** Stacks are not carried. Everything else of an error is compared by hand. */
 function withoutStacks(value: unknown, seen = new Map<object, unknown>()): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (seen.has(value)) return seen.get(value);

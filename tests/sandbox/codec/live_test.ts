@@ -1,4 +1,3 @@
-/** Values through real host calls, both ways. */
 import assert from "node:assert/strict";
 import { testSandbox } from "../../helpers/sandbox.ts";
 
@@ -7,7 +6,6 @@ cycle.self = [cycle];
 const sparse: unknown[] = [1, , 3];
 sparse.length = 5;
 
-/** What a block writes, and the same made here. */
 const VALUES: readonly (readonly [source: string, value: unknown])[] = [
   ["[undefined, null, true, 0, -0, NaN, Infinity, -Infinity]", [
     undefined,

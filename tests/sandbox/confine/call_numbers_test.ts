@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { numberOf, numbersOf, SYSTEM_CALLS } from "../../../src/sandbox/confine/libc.ts";
 import { MORE_CALLS } from "../../helpers/system_calls.ts";
 
-/** Of Debian's package linux-libc-dev, for x86-64 and for every architecture without numbers of its own. */
+/** These headers of Debian's package linux-libc-dev are for x86-64, and for every architecture without its own
+ * numbers. */
 const HEADERS = ["/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "/usr/include/asm-generic/unistd.h"] as const;
 const texts = HEADERS.map((path) => {
   try {
@@ -13,7 +14,7 @@ const texts = HEADERS.map((path) => {
 });
 const missing = texts.includes(null) ? ": needs linux-libc-dev for x86-64" : "";
 
-/** Names with their numbers. Some numbers have a name for 32-bit machines behind the one for 64-bit machines. */
+/** Returns names with their numbers. Some numbers have a name for 32-bit machines after the name for 64-bit machines. */
 function numbersIn(header: string): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const [, name = "", value = ""] of header.matchAll(/^#define[ \t]+(__NR\w+)[ \t]+(\w+)/gm)) {
@@ -31,7 +32,7 @@ Deno.test(
     for (const [name, [onX86, onArm]] of Object.entries({ ...SYSTEM_CALLS, ...MORE_CALLS })) {
       const numbers = [x86.get(`__NR_${name}`), arm.get(`__NR_${name}`)];
       if (onX86 > newest && numbers[0] === undefined) {
-        // Newer than the headers: since 424, all architectures have the same numbers.
+        // The call is newer than the headers. Since 424, all architectures have the same numbers.
         assert.equal(onArm, onX86, name);
       } else {
         assert.deepEqual([onX86, onArm ?? undefined], numbers, name);

@@ -1,4 +1,4 @@
-/** The system call filters, run for both architectures on any machine. */
+/** Runs the system call filters for both architectures on any machine. */
 import assert from "node:assert/strict";
 import { NO_ACCESS } from "../../../src/sandbox/confine/access.ts";
 import type { Operation } from "../../../src/sandbox/confine/install_filter.ts";
@@ -19,7 +19,7 @@ const AUDIT_32_BIT = { x86_64: 0x40000003, aarch64: 0x40000028 } as const;
 const BOTH = ["x86_64", "aarch64"] as const;
 const ALLOW = 0x7fff0000, KILL = 0x80000000, EPERM = 0x50001, EINVAL = 0x50016, ENOSYS = 0x50026;
 const PID = 4711;
-/** Number of operations before the first check of a number. */
+/** The number of operations before the first check of a number. */
 const ENTRY_CHECK = 6;
 
 const FOLDER = { path: "/f", folder: true };
@@ -46,7 +46,7 @@ const FILTERS: readonly (readonly [name: string, filter: (architecture: Architec
   ),
 ];
 
-/** Flags, modes, commands, families and ids for which some filter makes a difference, and neighbours of them. */
+/** Flags, modes, commands, families and ids that matter to some filter, and their neighbours. */
 const ARGUMENTS: readonly (readonly bigint[])[] = [
   [0n, 1n, 2n, 3n, 16n, BigInt(PID), 0x10000n, 0x10010000n],
   [0n, 1n, 2n, 6n, 7n, 0o101n, 0o1001n, 0o4755n, 0x5412n, 0x5421n],
@@ -99,7 +99,7 @@ for (const [name, filter] of FILTERS) {
       for (let at = ENTRY_CHECK; at < operations.length - 1;) {
         const [, , whenFalse, number] = operations[at] as Operation;
         numbers.push(number);
-        at += 1 + whenFalse; // over what belongs to this call
+        at += 1 + whenFalse;
       }
       assert.deepEqual(numbers.filter((number, at) => numbers.indexOf(number) !== at), []);
       assert.ok(numbers.length > 50);
@@ -127,8 +127,8 @@ Deno.test("the filter of a child allows threads, its own signal and what it need
   check(childFilter("a child"), [
     ["read", [0], ALLOW],
     ["futex", [0], ALLOW],
-    ["clone", [0x3d0f00], ALLOW], // what pthread_create asks for
-    ["clone", [0x11], EPERM], // fork
+    ["clone", [0x3d0f00], ALLOW], // pthread_create uses these flags.
+    ["clone", [0x11], EPERM], // This is fork.
     ["clone3", [0], ENOSYS],
     ["tgkill", [PID, PID, 6], ALLOW],
     ["tgkill", [PID + 1, PID + 1, 6], EPERM],
@@ -177,7 +177,7 @@ Deno.test("the filter of a command refuses what bypasses Landlock, and nothing t
       ["openat", [0, 0, 0o1001, 0], ALLOW],
       ["execve", [0], ALLOW],
       ["clone", [0x11], ALLOW],
-      ["clone", [0x10000011], EPERM], // a user namespace
+      ["clone", [0x10000011], EPERM], // This makes a user namespace.
       ["clone3", [0], ENOSYS],
       ["openat2", [0], ENOSYS],
       ["kill", [PID, 9], ALLOW],
@@ -195,7 +195,7 @@ Deno.test("the filter of a command refuses what bypasses Landlock, and nothing t
       ["ioctl", [0, 0x5412], EPERM],
       ["ioctl", [0, 0x5413], ALLOW],
       ["fcntl", [3, 2], ALLOW],
-      ["fcntl", [3, 1024], EPERM], // a lease: whoever opens the file waits
+      ["fcntl", [3, 1024], EPERM], // A lease lets a process that opens the file wait.
       ["fcntl", [3, 1026], EPERM],
       ["prlimit64", [0, 7], ALLOW],
       ["prlimit64", [1, 7], EPERM],
@@ -232,7 +232,7 @@ Deno.test("the filter of a command refuses to empty files where Landlock does no
   const O_RDONLY = 0, O_WRONLY = 1, O_RDWR = 2, O_CREAT = 0o100, O_TRUNC = 0o1000;
   for (const [name, { own }] of Object.entries(NETWORKS)) {
     for (const abi of [1, 2, 3, 6]) {
-      const unseen = abi < 3 && !own ? EPERM : ALLOW; // in namespaces, mounts are read-only
+      const unseen = abi < 3 && !own ? EPERM : ALLOW; // In namespaces, mounts are read-only.
       const flags = [
         [O_RDONLY, ALLOW],
         [O_RDONLY | O_TRUNC, unseen],

@@ -1,4 +1,4 @@
-/** The kernel wall alone against native code: everything is called by FFI, and judged by its effect. */
+/** Tests the kernel's walls alone against native code. FFI makes all calls, and their effect decides. */
 import assert from "node:assert/strict";
 import type { SandboxTestOptions } from "../../../src/sandbox/host/open_sandbox.ts";
 import { CHILD_ARGUMENT, childProgram } from "../../../src/sandbox/launch.ts";
@@ -14,7 +14,6 @@ import { CALLS_AS_CODE, LANDLOCK_ABI } from "../../helpers/system_calls.ts";
 type Walls = NonNullable<SandboxTestOptions["walls"]>;
 const OFF = { realm: false, permissions: false, limits: false, landlock: false, seccomp: false };
 const KERNEL: Walls = { ...OFF, limits: true, landlock: true, seccomp: true };
-/** Grants are refused below. */
 const GRANTS = { abi: 4 };
 
 const NATIVE = `const libc = Deno.dlopen('libc.so.6', {
@@ -31,12 +30,12 @@ async function native(walls: Walls, options: Omit<TestSandboxOptions, "test"> = 
   return box;
 }
 
-/** `abi`: the version of Landlock without which it says nothing. */
+/** `abi` is the version of Landlock without which the test proves nothing. */
 function kernelTest(name: string, fn: () => Promise<void>, { abi = 1 } = {}): void {
   Deno.test({ name, ignore: LANDLOCK_ABI < abi, fn });
 }
 
-/** A process that waits; `grep` of its status. */
+/** A process that waits. `grep` searches its status. */
 class Stranger implements Disposable {
   readonly #process = new Deno.Command("/bin/sleep", { args: ["60"] }).spawn();
   readonly pid = this.#process.pid;
@@ -51,7 +50,7 @@ class Stranger implements Disposable {
     return line?.split(/\s{2,}/)[1] ?? "";
   }
 
-  /** Where its program begins, once it is mapped: a process has a number before. */
+  /** Returns the start of its program, once it is mapped. A process has a number before that. */
   async address(): Promise<number> {
     for (;;) {
       const maps = Deno.readTextFileSync(`/proc/${this.pid}/maps`);
@@ -65,7 +64,7 @@ class Stranger implements Disposable {
   }
 }
 
-/** Memory read, traced, signalled, limited, looked up: what the child achieved with a stranger. */
+/** Returns the child's successes with a foreign process: memory read, traced, signalled, limited, looked up. */
 async function reached(box: TestSandbox): Promise<string[]> {
   using stranger = new Stranger();
   const { pid } = stranger;
@@ -115,7 +114,6 @@ kernelTest("grants do not open other processes", async () => {
   }
 }, GRANTS);
 
-/** Which kinds of sockets native code can make, and what it sends by them. */
 const SOCKETS: Readonly<Record<string, string>> = {
   "tcp": "call('socket', 2, 1, 0)",
   "tcp6": "call('socket', 10, 0x80801, 6)",
@@ -199,7 +197,7 @@ kernelTest("path grants give native code no stat by path, no O_PATH, no set-id f
     "mknodat": `call('mknodat', -100, at(text('${folder}/n')), 0o10777, 0)`,
     "execve": `call('execve', at(text('/bin/true')), 0, 0)`,
   };
-  // Forms that arm64 never had.
+  // arm64 never had these forms.
   const older = Deno.build.arch === "aarch64" ? {} : {
     "stat": `call('stat', at(text('${folder}/a')), at(new Uint8Array(256)))`,
     "open": `call('open', at(text('${folder}/a')), 0)`,
@@ -224,7 +222,7 @@ kernelTest("path grants give native code no stat by path, no O_PATH, no set-id f
   }
 }, GRANTS);
 
-/** A child that got descriptor 9, open on `path`, from whoever started it. */
+/** Starts a child with an inherited descriptor 9 that is open on `path`. */
 async function withInherited(walls: Walls, path: string): Promise<TestSandbox> {
   await buildSandbox();
   const executable = Deno.env.get("VIS_TEST_CHILD");
@@ -241,7 +239,7 @@ async function withInherited(walls: Walls, path: string): Promise<TestSandbox> {
 kernelTest("descriptors that came along are closed, whatever the other walls let through", async () => {
   const path = Deno.makeTempFileSync();
   Deno.writeTextFileSync(path, "inherited");
-  // pread: the number may belong to a pipe of the runtime by then, where read would wait.
+  // It uses pread, because the number may belong to a pipe of the runtime by then, where read would wait.
   const read =
     "const b = new Uint8Array(9); call('pread64', 9, at(b), 9, 0) > 0 ? new TextDecoder().decode(b) : 'closed'";
   try {
@@ -265,7 +263,7 @@ kernelTest("descriptors that came along are closed, whatever the other walls let
 kernelTest("a child whose parent is gone before the signal is armed ends by itself", async () => {
   await buildSandbox();
   const own = childProgram({ memoryBytes: 1 << 28, allPermissions: false });
-  // The shell stays between: the child's parent is not the process that the setup names.
+  // The shell stays between, so the child's parent is not the process that the setup names.
   const program = { path: "/bin/sh", args: ["-c", `"$@"; exit $?`, "sh", own.path, ...own.args] };
   await assert.rejects(testSandbox({ test: { program } }), { name: "SandboxEnded" });
 });

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { NO_ACCESS } from "../../../src/sandbox/confine/access.ts";
 import { rulesFor } from "../../../src/sandbox/confine/landlock.ts";
 
-/** LANDLOCK_ACCESS_FS_*, include/uapi/linux/landlock.h; the ABI that brought each: docs.kernel.org, landlock. */
+/** LANDLOCK_ACCESS_FS_* of include/uapi/linux/landlock.h, with the ABI that introduced each (docs.kernel.org,
+ * landlock). */
 const FILES: readonly (readonly [name: string, bit: number, abi: number])[] = [
   ["EXECUTE", 0, 1],
   ["WRITE_FILE", 1, 1],

@@ -1,4 +1,3 @@
-/** Plans as data: what is done to a program before it starts, and in which order. */
 import assert from "node:assert/strict";
 import { execPlan, type ExecPolicy, execRules, type OwnNamespaces } from "../../../src/sandbox/exec/exec_plan.ts";
 import type { PlanStep, Word } from "../../../src/sandbox/exec/plan.ts";

@@ -1,4 +1,3 @@
-/** Plans, carried out by the program for this machine. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { setImmediate } from "node:timers";
@@ -13,9 +12,9 @@ const TOKEN = "the-token";
 
 interface Place {
   readonly folder: string;
-  /** Whether the program that writes this file has run. */
+  /** Returns whether the program that writes this file has run. */
   hasRun(): boolean;
-  /** What came of bytes on the standard input of the program that carries out plans. */
+  /** Runs the program that carries out plans, with these bytes on its standard input. */
   run(
     input: Uint8Array<ArrayBuffer>,
   ): Promise<{ readonly code: number; readonly stderr: string; readonly stdout: string }>;
@@ -35,7 +34,7 @@ async function withInit(test: (place: Place) => Promise<void>): Promise<void> {
         const options = { stdin: "piped", stdout: "piped", stderr: "piped", clearEnv: true } as const;
         const child = new Deno.Command(init, options).spawn();
         const writer = child.stdin.getWriter();
-        await writer.write(input).then(() => writer.close()).catch(() => {}); // it may have ended
+        await writer.write(input).then(() => writer.close()).catch(() => {}); // The program may have ended.
         const { code, stdout, stderr } = await child.output();
         const text = (bytes: Uint8Array<ArrayBuffer>): string => new TextDecoder().decode(bytes);
         return { code, stdout: text(stdout), stderr: text(stderr) };
@@ -89,7 +88,7 @@ Deno.test(
       plan.close(first);
       assert.deepEqual([first, second, plan.open("failed again", "openat", open)], [3, 4, 3]);
       assert.equal((await run(await encoded(plan, ["/bin/true"]))).code, 0);
-      plan.may("openat", open); // which the plan does not count
+      plan.may("openat", open); // The plan does not count it.
       plan.open("failed wrong", "openat", open);
       const { code, stderr } = await run(await encoded(plan));
       assert.deepEqual([code, stderr, hasRun()], [FAILED, `${TOKEN} failed wrong\n`, false]);
@@ -150,10 +149,11 @@ Deno.test(
       const damaged = [
         ...Array.from({ length: 40 }, (_, at) => whole.slice(0, Math.floor(whole.length * at / 40))),
         ...[0, 8, 40, 47, image - 8, image - 1, image + 1, image + 8, 8 << 20, 0xffffffff].map((it) => withWord(0, it)),
-        ...[image + 8, image - 4, 0x7ffffff8, 0xffffffff].map((it) => withWord(4, it)), // the list of pointers
-        ...[image, 0x7fffffff, 0xffffffff].map((it) => withWord(12, it)), // their number
-        ...[image, 0x7fffffff, 0xffffffff].map((it) => withWord(20, it)), // the number of steps
-        ...[image, 0x7fffffff, 0xffffffff].map((it) => withWord(28, it)), // the token
+        // These change the list of pointers.
+        ...[image + 8, image - 4, 0x7ffffff8, 0xffffffff].map((it) => withWord(4, it)),
+        ...[image, 0x7fffffff, 0xffffffff].map((it) => withWord(12, it)), // These change the number of pointers.
+        ...[image, 0x7fffffff, 0xffffffff].map((it) => withWord(20, it)), // These change the number of steps.
+        ...[image, 0x7fffffff, 0xffffffff].map((it) => withWord(28, it)), // These change the token.
       ];
       for (const bytes of damaged) {
         const { code, stdout, stderr } = await run(bytes);

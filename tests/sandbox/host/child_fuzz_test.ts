@@ -1,4 +1,4 @@
-/** What a child does about a main process, or a pipe, that sends damaged bytes: it ends, and never hangs. */
+/** A child ends, and never hangs, if a main process or a pipe sends damaged bytes. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decode, encode } from "../../../src/sandbox/codec/codec.ts";
@@ -66,7 +66,7 @@ Deno.test("a child reports waits for calls with their own deadlines when the blo
 Deno.test("a child that waits for an answer ends its block in time once it is told that the time is up", async () => {
   await using child = await RawChild.start();
   const id = run(child, "await fs.read('a')", 300);
-  let frame = await child.next("call", "done"); // no call if the machine takes longer than that
+  let frame = await child.next("call", "done"); // A slow machine may send no call before that.
   if (frame?.header.t === "call") {
     child.send({ t: "due", id });
     frame = await child.next("done");
@@ -76,7 +76,7 @@ Deno.test("a child that waits for an answer ends its block in time once it is to
   assert.equal(previewOf(await child.next("done")), "2");
 });
 
-/** Each must end the child with these words. */
+/** Each of these must end the child with these words. */
 const WRONG: Readonly<Record<string, readonly [send: (child: RawChild, call: string) => void, why: RegExp]>> = {
   "an answer to nobody": [(child) => child.send({ t: "answer", id: wireId(), ok: true }, VALUE), /without a request/],
   "an answer twice": [(child, id) => {

@@ -11,7 +11,7 @@ const linux = Deno.build.os === "linux";
 Deno.test("a memory bomb ends the child with the outcome memory, and the next child works", async () => {
   await using box = await testSandbox({ limits: { memoryBytes: 128 << 20 } });
   await box.run("const kept = [1, 2, 3]");
-  // A buffer that finds no room is an ordinary error in some runtimes; what comes after it is not.
+  // In some runtimes, a buffer that finds no room is an ordinary error. The next step is not.
   const code = `const bomb = []; for (;;) {
     try { for (;;) bomb.push(new Uint8Array(2 ** 20).fill(1)) } catch { for (;;) bomb.push({ at: [bomb.length] }) }
   }`;

@@ -9,7 +9,7 @@ import { runs } from "../../helpers/long_part.ts";
 import { heldBytes, testSandbox } from "../../helpers/sandbox.ts";
 import { PLAIN_REPORT } from "../plain_report.ts";
 
-/** Runs end in time on a slow machine; a failure prints its seed and path, which run it again. */
+/** Runs end in time on a slow machine. A failure prints its seed and path, which repeat it. */
 const BOUNDED = { numRuns: runs(75, 300), interruptAfterTimeLimit: 8000, markInterruptAsFailure: false } as const;
 
 const RUNS = [wireId(), wireId()];
@@ -18,7 +18,7 @@ const junk = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom(null, "", -
 const bytes = fc.uint8Array({ maxLength: 64 }).map((it): Bytes => new Uint8Array(it));
 const payload = fc.oneof(bytes, fc.constantFrom(encode([]), encode([1, "a"]), encode({ a: 1 }), encode("text")));
 
-/** Mostly right, so that the frames get far. */
+/** The frames are mostly right, so that they get far. */
 const call = fc.record({
   t: fc.constantFrom("call", "cancel"),
   id: fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...IDS) }, { weight: 1, arbitrary: junk }),
@@ -48,7 +48,7 @@ Deno.test("CallRegistry answers each call that it takes exactly once, whatever a
       const taken: unknown[] = [];
       for (const frame of list) {
         const isCall = frame.header.t === "call";
-        if (refused(() => isCall ? registry.receive(frame) : registry.cancel(frame))) break; // the child is killed
+        if (refused(() => isCall ? registry.receive(frame) : registry.cancel(frame))) break; // The child is killed.
         if (isCall) taken.push(frame.header["id"]);
       }
       await new Promise((done) => setTimeout(done, 0));
@@ -126,7 +126,7 @@ const CONFIG = new URL("../../../deno.json", import.meta.url).pathname;
 
 let denoDirFound = "";
 
-/** The cache of packages, which a child with its own environment would not find. */
+/** Returns the cache of packages, which a child with its own environment would not find. */
 function denoDir(): string {
   if (denoDirFound === "") {
     const { stdout } = new Deno.Command(Deno.execPath(), { args: ["info", "--json"] }).outputSync();
@@ -135,7 +135,7 @@ function denoDir(): string {
   return denoDirFound;
 }
 
-/** The outcome of a block whose child sends the script and then ends, floods or stalls. */
+/** Returns the outcome of a block whose child sends the script and then ends, floods or stalls. */
 async function against(script: string, end: "exit" | "flood" | "stall"): Promise<string> {
   const args = ["run", "-A", "--no-check", "--no-lock", "--config", CONFIG, CHILD, script, end];
   await using box = await testSandbox({
@@ -151,7 +151,7 @@ async function against(script: string, end: "exit" | "flood" | "stall"): Promise
 const hex = (it: Uint8Array): string => Array.from(it, (byte) => byte.toString(16).padStart(2, "0")).join("");
 const RUN = "0".repeat(32);
 
-/** A frame in the language of the fuzzing child: `R` stands for the id of the run. */
+/** Returns a frame in the language of the fuzzing child, in which `R` is the id of the run. */
 function scriptOf(header: Header, body: Uint8Array): string {
   const json = new TextEncoder().encode(JSON.stringify(header));
   const lengths = new Uint8Array(new Uint32Array([json.length, body.length]).buffer);
@@ -165,7 +165,7 @@ const FRAMES = [
   scriptOf({ t: "done", id: RUN, more: true, error: null }, encode([])),
 ];
 
-/** Changes hexadecimal digits, cuts, repeats or puts something in. */
+/** Changes hexadecimal digits, cuts, repeats or inserts. */
 const mutated = fc.tuple(
   fc.array(fc.constantFrom(...FRAMES), { minLength: 1, maxLength: 3 }),
   fc.constantFrom("change", "cut", "repeat", "insert"),

@@ -1,5 +1,5 @@
-/** Speaks the protocol and sends what it is told: the bytes of its first argument (hexadecimal,
- * `R` stands for the id of the run) in answer to a run. "stall" stops in the middle of them. */
+/** Speaks the protocol. In answer to a run, it sends the bytes of its first argument (hexadecimal, `R` is the id of the
+ * run). "stall" stops in the middle of them. */
 import { frameHead, FrameReader, readFrameSync } from "../../../src/sandbox/protocol.ts";
 
 const [script = "", end = ""] = Deno.args;
@@ -10,7 +10,6 @@ function raw(bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
 }
 
-/** The parts of the script, with the id in its places. */
 function bytesOf(run: string): Uint8Array[] {
   return script.split(/(?=R)|(?<=R)/).map((part) => {
     if (part === "R") return new TextEncoder().encode(run);

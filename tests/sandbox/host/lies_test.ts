@@ -26,7 +26,7 @@ Deno.test("openSandbox() rejects with SandboxEnded when a child greets it wrongl
   for (const lie of greetings) await t.step(lie, () => assert.rejects(lying(lie), SandboxEnded));
 });
 
-/** Each must end the child with this reason, and never hurt the main process. */
+/** Each must end the child with this reason, and never harm the main process. */
 const LIES: Readonly<Record<string, RegExp>> = {
   "garbage": /not a frame/,
   "a header too long": /not a frame/,

@@ -3,7 +3,7 @@ import { testSandbox } from "../../helpers/sandbox.ts";
 
 const DEADLINE_MS = 150;
 
-/** Every way to be endless that a deadline must end without losing the variables. */
+/** A deadline must end each of these endless loops without losing the variables. */
 const LOOPS: Readonly<Record<string, string>> = {
   "sync": "for (;;);",
   "sync after await": "await 1; for (;;);",
@@ -34,7 +34,7 @@ const LOOPS: Readonly<Record<string, string>> = {
 Deno.test("run() ends every loop at its deadline and keeps the variables", async (t) => {
   await using box = await testSandbox({
     functions: { "fs.readFile": () => "text", "fs.never": () => new Promise(() => {}) },
-    limits: { graceMs: 30_000 }, // what cannot be stopped is killed after that
+    limits: { graceMs: 30_000 }, // A loop that cannot be stopped is killed after that.
   });
   await box.run("globalThis.kept = 0");
   let rounds = 0;

@@ -1,5 +1,5 @@
-/** Speaks the protocol as the sandbox child does, and lies as its first argument says: what the main
- * process does about a child that was taken over. Without Deno's or our walls. */
+/** Speaks the protocol as a hijacked sandbox child does, and lies as its first argument names. It has neither Deno's
+ * walls nor the kernel's. */
 import { encode } from "../../../src/sandbox/codec/codec.ts";
 import {
   type Bytes,
@@ -46,7 +46,6 @@ function lengths(header: number, payload: number): Uint8Array {
   return bytes;
 }
 
-/** Said instead of `ready`. */
 const GREETINGS: Readonly<Record<string, () => void>> = {
   "other version": () => send({ ...READY, version: 2 }),
   "walls that are no walls": () => send({ ...READY, walls: { ...WALLS, realm: "yes" } }),
@@ -55,7 +54,6 @@ const GREETINGS: Readonly<Record<string, () => void>> = {
   "silence and exit": () => Deno.exit(3),
 };
 
-/** Said in answer to a run. */
 const LIES: Readonly<Record<string, (run: string) => void>> = {
   "nothing wrong": (run) => done(run),
   "garbage": () => raw(new TextEncoder().encode("not a frame at all, just text")),

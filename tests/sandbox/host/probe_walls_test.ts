@@ -50,7 +50,7 @@ Deno.test("probeWalls() sees what a launcher lets through", { ignore }, () =>
     assert.match(process?.found.text ?? "", /got through: .*see the environment/);
   }));
 
-/** What an ordinary user is not: who may confine itself without giving up new privileges first. */
+/** An ordinary user must give up new privileges before it may confine itself. */
 const PLAIN_USER = Deno.uid() === 0 ? ["/usr/bin/setpriv", "--bounding-set=-sys_admin"] : [];
 const noSetpriv = PLAIN_USER[0] !== undefined && !existsSync(PLAIN_USER[0]);
 

@@ -25,7 +25,7 @@ const SETUP: Setup = {
 };
 const NOTHING: Bytes = new Uint8Array(0);
 
-/** A real child, spoken to byte by byte as the main process does. */
+/** A real child whose messages a test reads and writes byte by byte, as the main process does. */
 export class RawChild implements AsyncDisposable {
   readonly #process: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
@@ -45,7 +45,6 @@ export class RawChild implements AsyncDisposable {
     void this.#read();
   }
 
-  /** One that is ready. */
   static async start(): Promise<RawChild> {
     await buildSandbox();
     const child = new RawChild();
@@ -63,12 +62,11 @@ export class RawChild implements AsyncDisposable {
     this.#writer.write(bytes).catch(() => {});
   }
 
-  /** The end of the child's input. */
   hangUp(): void {
     this.#writer.close().catch(() => {});
   }
 
-  /** The next frame of that type, or of any of them; null where the child ends first. */
+  /** Returns the next frame of one of these types; null if the child ends first. */
   async next(...types: readonly string[]): Promise<Frame | null> {
     for (;;) {
       const at = this.#frames.findIndex(({ header }) => types.includes(header.t));
@@ -79,7 +77,7 @@ export class RawChild implements AsyncDisposable {
     }
   }
 
-  /** Its exit code and last words; "late" where it does not end by itself in time. */
+  /** Returns its exit code and last words; "late" if it does not end in time. */
   async end(ms = 3000): Promise<string> {
     const timer = setTimeout(() => this.#process.kill("SIGKILL"), ms);
     const { code, signal } = await this.#process.status;
@@ -90,7 +88,7 @@ export class RawChild implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       this.#process.kill("SIGKILL");
-    } catch { /* ended already */ }
+    } catch { /* The child has already ended. */ }
     await this.#process.status;
     await this.#writer.abort().catch(() => {});
     await this.#stderr;

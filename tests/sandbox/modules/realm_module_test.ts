@@ -3,7 +3,7 @@ import { Script } from "node:vm";
 import { realmModuleReader } from "../../../src/sandbox/modules/modules.ts";
 
 const read = realmModuleReader();
-/** What a module exports, evaluated here in place of a realm. */
+/** Returns the exports of a module, evaluated here in place of a realm. */
 const evaluate = (source: string, path = "m.ts"): unknown => new Script(read(source, path)).runInThisContext();
 
 Deno.test("realmModuleReader() named exports become one object without prototype", () => {

@@ -6,7 +6,7 @@ import { LIMITS, testSandbox, type TestSandboxOptions } from "../../helpers/sand
 
 const read = realmModuleReader();
 
-/** A sandbox with these modules, and what became of those that failed. */
+/** Makes a sandbox with these modules. Returns the faults of the failed ones. */
 async function withModules(sources: Readonly<Record<string, string>>, options: TestSandboxOptions = {}) {
   const failed: FailedModule[] = [];
   const modules = Object.fromEntries(Object.entries(sources).map(([name, text]) => [name, read(text, "m.ts")]));
@@ -129,5 +129,5 @@ Deno.test("modules: evaluated with host calls off, and with none of what a block
     '"refused"',
   );
   assert.equal(called, 0);
-  assert.equal(await box.show("await fs.readFile('x')"), "1"); // host calls are back afterwards
+  assert.equal(await box.show("await fs.readFile('x')"), "1"); // Host calls are restored afterwards.
 });

@@ -8,7 +8,7 @@ import { withFolder } from "../../helpers/with_folder.ts";
 const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-/** What the runtime of an executable reads: it ends with its own length. */
+/** Returns a section that the runtime of an executable reads. It ends with its own length. */
 function section(text: string): string {
   const length = new Uint8Array(8);
   new DataView(length.buffer).setBigUint64(0, BigInt(text.length + 8), true);

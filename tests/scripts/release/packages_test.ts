@@ -14,7 +14,7 @@ const HERE = "x86_64-unknown-linux-gnu";
 const PROGRAM = '#!/bin/sh\nif [ "$1" = exit ]; then exit "$2"; fi\necho vis 9.8.7 "$@"\n';
 const PACKAGES = [{ name: "@scope/part", version: "1.2.3", licence: "MIT", texts: ["Permission is granted."] }];
 const SYSTEM = [{ name: "lib/part/libc.so.6", bytes: new Uint8Array(8), executable: true }];
-/** Made by `minisign -G -W`. */
+/** `minisign -G -W` made this key. */
 const SECRET = `untrusted comment: minisign secret key
 ${
   Buffer.concat([
@@ -118,7 +118,7 @@ Deno.test("the image has the program, what it needs and nothing that its user co
     assert.match(at("etc/passwd")?.text ?? "", /^vis:x:65532:65532:/m);
     assert.ok(root.every(({ name }) => !/(?:^|\/)(?:sh|bash|apt|dpkg)$/.test(name)));
     const others = root.filter(({ attrs }) => attrs?.uid !== 0 || /[2367]$/.test(attrs?.mode ?? ""));
-    // nanotar reads the octal digits of an owner as decimal ones.
+    // The library nanotar reads the octal digits of an owner as decimal ones.
     assert.deepEqual(others.map(({ name, attrs }) => [name, parseInt(String(attrs?.uid), 8), attrs?.mode]), [
       ["tmp/", 0, "0001777"],
       ["var/lib/vis/", 65532, "0000700"],

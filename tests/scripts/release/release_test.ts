@@ -15,13 +15,11 @@ const onLinux = Deno.build.target === HERE;
 interface Release {
   readonly folder: string;
   readonly url: string;
-  /** Runs install.sh with an empty home. */
   install(args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ran>;
   installed(): Promise<string | null>;
 }
 type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
-/** A release of a program that is a shell script, published on loopback. */
 async function withRelease(work: (release: Release) => Promise<void>, { program = PROGRAM } = {}): Promise<void> {
   await withFolder(async (folder) => {
     const output = join(folder, "release");

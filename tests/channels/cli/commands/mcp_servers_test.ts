@@ -15,7 +15,6 @@ interface Ran {
 
 type Run = (...args: string[]) => Promise<Ran>;
 
-/** `vis mcp …` with the real settings of an empty home. */
 async function withServers(
   work: (run: Run, file: () => Promise<string>) => Promise<void>,
   answers: readonly object[] = [],

@@ -5,7 +5,6 @@ import { type Engine, startEngine } from "../../../helpers/engine.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 
-/** `vis prompt …` on an engine that stays open. */
 async function prompt(engine: Engine, ...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
   const session: Session = {
     conversations: engine.conversations,

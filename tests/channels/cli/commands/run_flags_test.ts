@@ -4,7 +4,6 @@ import { runCli } from "../../../../src/channels/cli/cli.ts";
 import { ConfigError } from "../../../../src/domain/errors.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 
-/** What whoever opens is asked for, and what is said where it is not asked. */
 async function run(...flags: string[]): Promise<{ readonly asked: OpenRequest | null; readonly err: string }> {
   let asked: OpenRequest | null = null;
   const services = fakeServices({

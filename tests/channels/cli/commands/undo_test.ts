@@ -11,7 +11,6 @@ const fakeSession = (conversations: Partial<Conversations>): Session =>
 
 const CHANGE = { id: "1", at: 0, change: "edit", conversationId: "0193abcd-11", paths: ["a.txt", "b.txt"] };
 
-/** A database without conversations. */
 const EMPTY = fakeSession({ byId: (id) => Promise.reject(new UsageError(`No conversation ${id}`)) });
 
 async function run(

@@ -8,7 +8,6 @@ import { engineServices } from "../_engine_services.ts";
 import { fakeAdmin } from "../_fake_admin.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 
-/** The directive and the candidates for the last word. */
 async function tab(words: readonly string[], services: Services = fakeServices()) {
   const io = fakeIo({ args: ["__complete", "--", ...words] });
   assert.equal(await runCli(services, io), 0);

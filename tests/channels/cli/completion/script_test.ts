@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { completionScript } from "../../../../src/channels/cli/completion.ts";
 
-/** What a real bash makes of a line, with a program that answers as it is told and notes what it was asked. */
+/** Completes a line in a real bash. Its program answers with the given text and records its arguments. */
 async function bash(words: readonly string[], answer: string): Promise<{ replies: string[]; asked: string[] }> {
   const folder = await Deno.makeTempDir({ prefix: "vis-completion-" });
   try {

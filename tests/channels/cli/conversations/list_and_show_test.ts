@@ -126,7 +126,6 @@ Deno.test("listConversations() --here has those of the workspace, on a terminal 
   assert.match(all.out, /elsewhere {2}other\n/);
 });
 
-/** Lists these conversations on a terminal of 80 columns. */
 async function listed(conversation: object, branches: readonly object[], here = false): Promise<readonly string[]> {
   const io = fakeIo({ stdoutIsTerminal: true });
   const conversations = { list: () => Promise.resolve([conversation]), branches: () => Promise.resolve(branches) };

@@ -22,7 +22,6 @@ function sessionOf(engine: Engine, closed: () => void): Session {
 
 const COPIED = { from: "/work\x1b[2J", files: 2, bytes: 1_234_567, leftOut: 0 };
 
-/** Replays what an engine has stored, in an engine of its own. */
 async function replay(
   engine: Engine,
   { place: told = {}, ...flags }: {

@@ -35,7 +35,8 @@ Deno.test("readContextArgument() waits for the writer of a pipe until the signal
     const read = Array.fromAsync(open(stop.signal).pieces);
     stop.abort(new Error("Enough"));
     await assert.rejects(read, { name: "Cancelled" });
-    await new Deno.Command("sh", { args: ["-c", 'echo unread > "$0"', path] }).output(); // ends the abandoned read
+    // This ends the abandoned read.
+    await new Deno.Command("sh", { args: ["-c", 'echo unread > "$0"', path] }).output();
     const other = join(folder, "other");
     assert.ok((await new Deno.Command("mkfifo", { args: [other] }).output()).success);
     const whole = Array.fromAsync((await readContextArgument(other))(undefined).pieces);

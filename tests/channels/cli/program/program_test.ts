@@ -9,7 +9,7 @@ Deno.test("buildProgram() builds no more than the part of a command that was ask
   const all = buildProgram(CONTEXT).commands;
   for (const command of all) {
     const name = command.name();
-    if (name === "help" || name === "__complete") continue; // they tell of all
+    if (name === "help" || name === "__complete") continue; // These two describe all commands.
     const part = buildProgram(CONTEXT, { only: name }).commands;
     const same = part.find((one) => one.name() === name);
     assert.ok(same && part.length < all.length / 2, name);

@@ -18,7 +18,7 @@ Deno.test("outputSchemas() have every command that prints JSON, in each of its f
     const formats = options.find(({ long }) => long === "--output")?.argChoices?.filter((one) => one !== "text") ?? [];
     return formats.map((format) => format === "json" ? name : `${name} ${format}`);
   });
-  // It prints nothing else, so that it has no flag for it.
+  // The command prints only JSON, so it has no flag for it.
   assert.deepEqual(Object.keys(outputSchemas()).sort(), [...wanted, "config schema", "error"].sort());
 });
 

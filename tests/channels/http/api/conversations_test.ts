@@ -111,7 +111,6 @@ Deno.test("undo leaves changes of other branches as they are, on both sides of a
 const CHANGE = { id: "0abc-01", at: 7, change: "edit", conversationId: "c", queryId: "q", paths: ["a.ts"] };
 const FILES = [{ path: "a.ts", diff: "--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-1\n+2\n" }];
 
-/** An extension that has recorded one change. */
 function recorded(): { readonly undo: NonNullable<HttpParts["undo"]>; readonly asked: unknown[] } {
   const asked: unknown[] = [];
   const state = { undone: false };

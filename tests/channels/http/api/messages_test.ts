@@ -305,7 +305,7 @@ interface Question {
   readonly what: string;
 }
 
-/** The questions of a conversation, as soon as there is one. */
+/** Waits for the first question of a conversation. */
 async function asked(rig: Rig, id: string): Promise<readonly Question[]> {
   for (;;) {
     const { items } = await (await rig.ask(`/api/v1/conversations/${id}/approvals`)).json();

@@ -5,7 +5,7 @@ import { final } from "../../../helpers/scripted_provider.ts";
 import { withFolder } from "../../../helpers/with_folder.ts";
 import { startRig, TOKEN } from "../_rig.ts";
 
-/** A program that calls the server through the generated types; a wrong call in it must not compile. */
+/** A program that calls the server through the generated types. A wrong call in it must not compile. */
 const PROGRAM = `
 import createClient from "openapi-fetch";
 import type { components, paths } from "./api.ts";

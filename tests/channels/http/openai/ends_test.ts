@@ -15,7 +15,6 @@ const NUMBER = { type: "object", properties: { n: { type: "number" } }, required
 interface Lasting {
   readonly otherwise: ScriptedReply;
   readonly code: string;
-  /** Calls of the model in one query. */
   readonly calls: number;
   readonly schema?: true;
 }
@@ -23,7 +22,7 @@ interface Lasting {
 const refused = new ProviderError("Cannot use the request: it was refused", { code: "refused", retryable: false });
 const noKey = new ProviderError("Cannot sign in: check the key", { code: "auth", retryable: false, status: 401 });
 
-/** Ends that a repetition would not change. */
+/** A repetition would not change these ends. */
 const LASTING: readonly Lasting[] = [
   { otherwise: replyJson([], { final: "no number" }), code: "answer_schema", calls: 3, schema: true },
   { otherwise: refused, code: "provider", calls: 3 },

@@ -42,7 +42,7 @@ Deno.test("openai client: a response that is found again says what it was asked 
       const { responses } = openAiClient(rig);
       const { id: first } = await responses.create({ input: "x" });
       const created = await responses.create({ ...asked, input: "x", previous_response_id: first });
-      const { created_at: at } = created; // a second later by the time of the query, perhaps
+      const { created_at: at } = created; // The query may have begun a second later.
       assert.deepEqual({ ...await responses.retrieve(created.id), created_at: at }, created);
       made.id = created.id;
     }

@@ -3,7 +3,6 @@ import fc from "fast-check";
 import type { TranscriptEntry } from "../../../../src/channels/tui/entries/entry.ts";
 import { Transcript } from "../../../../src/channels/tui/entries/transcript.ts";
 
-/** Lines that say where they stand. */
 function entry(name: string, count: number): TranscriptEntry & { count: number; drawn: number } {
   return {
     count,

@@ -24,19 +24,18 @@ export const KEYS = {
   ctrl: (letter: string) => String.fromCharCode(letter.charCodeAt(0) - 96),
 } as const;
 
-/** What no line of a panel may have: commands of a terminal that are no weight of a text, and turned directions. */
+/** Matches characters that no line of a panel may have: terminal commands other than text weights, and turned
+ * directions. */
 // deno-lint-ignore no-control-regex
 const COMMANDS = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 // deno-lint-ignore no-control-regex
 const WEIGHTS = /\x1b\[(?:0|1|2|3|7|22|23|27)?m/g;
 
-/** Panels on a real engine and store, without a screen. */
 export class PanelRig implements AsyncDisposable {
   readonly engine: Engine;
   readonly parts: PanelParts;
-  /** What was done to the screen: "close", "copy", "fork" … and with what. */
+  /** The actions on the screen, such as "close", "copy" and "fork", with their arguments. */
   readonly done: (readonly [string, unknown])[] = [];
-  /** On the screen; null for a new conversation. */
   branch: Conversation | null;
   redraws = 0;
   #waiting: (() => void)[] = [];
@@ -83,12 +82,11 @@ export class PanelRig implements AsyncDisposable {
     };
   }
 
-  /** What was done of one kind. */
   all(kind: string): unknown[] {
     return this.done.filter(([name]) => name === kind).map(([, what]) => what);
   }
 
-  /** Resolves when the panel shows this. Rejects after so many redraws without. */
+  /** Resolves when the panel shows this. Rejects after this many redraws without it. */
   async until(panel: Panel, wanted: RegExp, { width = 80, rows = 24 } = {}): Promise<string> {
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(
@@ -106,7 +104,7 @@ export class PanelRig implements AsyncDisposable {
     }
   }
 
-  /** Resolves once something of this kind was done. */
+  /** Resolves after the next action of this kind. */
   async does(kind: string): Promise<unknown> {
     for (let turn = 0; turn < 1_000; turn++) {
       const found = this.done.findLast(([name]) => name === kind);
@@ -128,7 +126,7 @@ export async function startPanels(
   return new PanelRig(await startEngine(replies, { workspace: "/work", ...engine }), rest);
 }
 
-/** The lines of a panel as a person sees them. Fails where one is too long, or could command a terminal. */
+/** Returns the lines of a panel as a person sees them. Fails if a line is too long, or could command a terminal. */
 export function shown(panel: Panel, { width = 80, rows = 24 } = {}): string {
   panel.fit(rows);
   const lines = panel.render(width).map((line) => line.replaceAll(CURSOR_MARKER, "").replace(WEIGHTS, ""));
@@ -141,7 +139,6 @@ export function shown(panel: Panel, { width = 80, rows = 24 } = {}): string {
   return lines.map((line) => line.trimEnd()).join("\n");
 }
 
-/** The marked line. */
 export function selected(panel: Panel, size: { readonly width?: number; readonly rows?: number } = {}): string {
   return shown(panel, size).split("\n").find((line) => line.startsWith("❯")) ?? "";
 }
@@ -150,6 +147,5 @@ export function type(panel: Panel, ...keys: readonly string[]): void {
   for (const key of keys) panel.handleInput(key);
 }
 
-/** Everything a name may try. */
 export const HOSTILE = "a\x1b[2J\x1b]0;t\x07b\r\nc\u202edef\u2066\u009b31m\ud800 漢字 👩‍👩‍👧 שלום";
 export const WIDTHS = [40, 80, 200] as const;

@@ -47,7 +47,7 @@ const step = fc.record({
   wait: fc.boolean(),
 });
 
-/** Everything of a panel at any size is drawn safely, whatever is pressed, and leaving it is the only way it leaves. */
+/** At any size, a panel draws all content safely, whatever key is pressed. Only its own exit closes it. */
 for (const [name, open] of Object.entries(OPEN)) {
   Deno.test(`${name}() any keys, clicks and sizes: what is drawn fits and commands nothing`, async () => {
     const report = { name: "one", title: "", protocol: "", baseUrl: "", model: null, root: true, reach: null } as const;

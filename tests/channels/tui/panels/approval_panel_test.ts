@@ -55,12 +55,12 @@ Deno.test("no key approves a request before all of it was on the screen; refusin
     panel.render(40);
     panel.handleInput(KEYS.end);
     panel.render(40);
-    panel.handleInput("y"); // what is between was not shown
+    panel.handleInput("y"); // The panel has not shown the middle of the text.
     assert.deepEqual(answers, []);
     panel.handleInput(KEYS.home);
     panel.render(40);
     for (let presses = 0; answers.length === 0 && presses < 30; presses++) {
-      panel.handleInput("a"); // shows more first
+      panel.handleInput("a"); // The key first shows more.
       panel.render(40);
       if (presses < 3) assert.deepEqual(answers, []);
     }

@@ -121,7 +121,7 @@ Deno.test("ConversationList deleting asks first; the one on the screen makes roo
   assert.match(shown(panel, { width: 40 }), /Delete “Doomed”/);
   type(panel, "n");
   assert.match(shown(panel), /❯ Doomed/);
-  // As terminals with the protocol of kitty send an Escape and a "y".
+  // Terminals with Kitty's protocol send an Escape and a "y" this way.
   type(panel, KEYS.delete, "\x1b[27u", KEYS.delete, "\x1b[121u");
   await rig.until(panel, /^(?![^]*Doomed)[^]*❯ ● test/);
   await assert.rejects(rig.engine.conversations.byId(branch.branchId));

@@ -21,11 +21,9 @@ const list = (name: string, models: readonly ModelReport[], rest: Partial<Models
 
 interface Fake {
   readonly providers: readonly ProviderReport[];
-  /** By provider. */
   readonly models: Readonly<Record<string, () => Promise<ModelsReport>>>;
   readonly problem?: string;
   readonly logins?: readonly string[];
-  /** Found on this machine. */
   readonly servers?: () => Promise<readonly string[]>;
 }
 

@@ -4,7 +4,6 @@ import { ForkPicker } from "../../../../src/channels/tui/panels/turns.ts";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 import { HOSTILE, KEYS, type PanelRig, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
 
-/** After an iteration of a query, both 0-based. */
 async function pointOf(rig: PanelRig, query: number, position: number) {
   const found = (await rig.engine.conversations.queries(rig.engine.branch))[query]!;
   return { queryId: found.queryId, position };

@@ -6,7 +6,7 @@ import { makeTheme } from "../../../../src/channels/tui/text/theme.ts";
 import { cpuMs } from "../../../helpers/cpu_ms.ts";
 import { runs } from "../../../helpers/long_part.ts";
 
-/** Any code unit, and more often marks of Markdown and what takes an odd number of columns. */
+/** Generates any code unit, and more often marks of Markdown and characters with an unusual number of columns. */
 const ANY = fc.oneof(
   { weight: 3, arbitrary: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)) },
   fc.constantFrom(..."*`_>-|#1[]() \n", "\u0903", "\u0301", "\ufe0f", "\u200d", "\u0e33", "क", "्", "☺", "ﾞ", "😀", "🇩"),

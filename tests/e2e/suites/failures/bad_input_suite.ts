@@ -5,14 +5,13 @@ import { type Ran, User } from "../../helpers/user.ts";
 
 const NO_PROVIDER: Readonly<Record<string, string>> = { VIS_BASE_URL: "", VIS_API_KEY: "", VIS_MODEL: "" };
 
-/** Nothing on stdout, and on stderr one message that starts with "vis: ". */
+/** Asserts an empty stdout, and one message on stderr that starts with "vis: ". */
 function refused(ran: Ran, { code, says }: { readonly code: number; readonly says: RegExp }): void {
   assert.deepEqual([ran.code, ran.stdout], [code, ""], ran.stderr);
   assert.match(ran.stderr, says);
   assert.equal(ran.stderr.match(/^vis: /gm)?.length, 1, ran.stderr);
 }
 
-/** Everything that is wrong before a model is asked. */
 export function badInputSuite(launcher: Launcher): void {
   const withUser = (work: (user: User) => Promise<void>) => async (): Promise<void> => {
     await using user = await User.make(launcher);
@@ -73,7 +72,7 @@ export function badInputSuite(launcher: Launcher): void {
   launched(launcher, "vis run says what is wrong with the server", async (t) => {
     await together(t, {
       "connection refused": withUser(async (user) => {
-        // Nobody listens there. A port that was free a moment ago may be another test's by now.
+        // No server listens there. A port that was free a moment ago may belong to another test by now.
         const env = { VIS_BASE_URL: "http://127.0.0.1:2/v1" };
         const ran = await user.run(["run", "hi"], { env });
         assert.deepEqual([ran.code, ran.stdout], [1, ""]);

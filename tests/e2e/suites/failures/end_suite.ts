@@ -8,13 +8,12 @@ import { descendants, survivors } from "../../helpers/processes.ts";
 import { launched, together } from "../../helpers/together.ts";
 import { User } from "../../helpers/user.ts";
 
-/** Folders of sandboxes that were left behind. The runtime of an executable keeps a cache beside them. */
+/** Returns folders that sandboxes left behind. The runtime of an executable keeps a cache next to them. */
 async function leftFolders(user: User): Promise<readonly string[]> {
   const names = await Array.fromAsync(Deno.readDir(user.temporary), ({ name }) => name);
   return names.filter((name) => name.startsWith("vis-"));
 }
 
-/** How a run comes to an early end: by signals, by pipes, by force. */
 export function endSuite(launcher: Launcher): void {
   const withUser = (work: (user: User) => Promise<void>, model: MockOptions) => async (): Promise<void> => {
     await using user = await User.make(launcher, model);
@@ -97,7 +96,7 @@ export function endSuite(launcher: Launcher): void {
           try {
             Deno.kill(pid, "SIGINT");
           } catch (error) {
-            // It ended with the one before it.
+            // The process ended with the one before it.
             if (!(error instanceof Deno.errors.NotFound)) throw error;
           }
         }
@@ -182,7 +181,7 @@ export function endSuite(launcher: Launcher): void {
     for (const { pid } of seen) Deno.kill(pid, "SIGKILL");
     const { code, stdout, stderr } = await running.ended;
     assert.deepEqual([code, stdout], [0, "1+2+3,true,5,undefined\n"], stderr);
-    // As a call, or as code if the answer of the call had not come yet.
+    // The mark appears as a call, or as code if the answer of the call had not arrived.
     assert.match(stderr, /✗ .*mark.*\n +SandboxEnded: .*killed/);
     assert.match(user.mock.requests[2]?.context ?? "", /<journal>[\s\S]*(killed|ended|gone)[\s\S]*<\/journal>/i);
     assert.deepEqual(await leftFolders(user), []);

@@ -4,7 +4,7 @@ import type { Launcher } from "../../_launcher.ts";
 import { launched } from "../../helpers/together.ts";
 import { User } from "../../helpers/user.ts";
 
-/** A million characters that nothing makes smaller, others in each step. */
+/** Returns a million characters that cannot be compressed, different in each step. */
 const large = (step: number): string =>
   `const text${step} = ((seed) => Array.from({ length: 1_000_000 }, () => {
     seed = seed * 48271 % 2147483647

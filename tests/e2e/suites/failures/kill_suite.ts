@@ -1,5 +1,5 @@
-/** The program itself is killed again and again, at requests, in replies and at moments nobody chose, and its
- * conversation must come out as if it had not been. `tests/faults` has every step; here the whole program has them. */
+/** Kills the program again and again, at requests, in replies and at random moments. Its conversation must be the same
+ * as without a kill. `tests/faults` covers every step; this test runs the whole program. */
 import assert from "node:assert/strict";
 import type { Picture } from "../../../helpers/conversation_picture.ts";
 import { STEPS } from "../../../helpers/kill_script.ts";
@@ -16,7 +16,7 @@ const CHAINS: Readonly<Record<string, readonly Kill[]>> = {
     ...even.map((step): Kill => ({ step, at: "half", below: step % 4 === 0 })),
     { step: 7, at: "child request" } as const,
   ].toSorted((a, b) => a.step - b.step),
-  // The block is sent, runs, is stored: a kill comes somewhere in that, or later.
+  // The block is sent, runs and is stored. The kill is at some moment of that, or later.
   "after replies, half of them the sandbox too": STEPS.map((_, at): Kill => (
     { step: at + 1, at: { afterMs: [0, 25, 4, 40, 9, 60, 16][at % 7] ?? 0 }, below: at % 2 === 1 }
   )),
@@ -34,7 +34,7 @@ export function killSuite(launcher: Launcher): void {
         await Player.with(launcher, async (player) => {
           let killed = 0;
           for (const kill of kills) if (await player.play(kill)) killed++;
-          // One that comes later than thought takes the place of those after it.
+          // A kill that arrives late can replace later ones.
           const least = kills.every(({ at }) => typeof at === "string") ? kills.length : kills.length / 2;
           assert.ok(killed >= least, `${killed} of ${kills.length} kills`);
           await player.play(null);

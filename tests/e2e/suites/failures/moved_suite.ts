@@ -28,7 +28,6 @@ const CHANGES: Readonly<Record<string, readonly [change: (database: string) => v
   "the log is removed": [(database) => Deno.removeSync(`${database}-wal`), "its log (-wal or -shm) was removed"],
 };
 
-/** A user whose files are changed while the model is asked. */
 async function changing(
   launcher: Launcher,
   { change, reply }: { readonly change: (database: string) => void; readonly reply: string },
@@ -42,11 +41,10 @@ async function changing(
   return user;
 }
 
-/** The database, its folder or its log is removed, renamed or replaced while the program runs. */
 export function movedSuite(launcher: Launcher): void {
   launched(launcher, "vis run gives its answer and says that it is not stored when its database is gone", async (t) => {
     const reply = final("It is 6");
-    // The other changes come in the steps below.
+    // The steps below make the other changes.
     const plain = ["the file is removed", "another file takes its place", "the log is removed"];
     const steps = plain.map((name) => [name, async () => {
       const [change, says] = CHANGES[name] ?? assert.fail(name);

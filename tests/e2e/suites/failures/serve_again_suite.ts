@@ -5,7 +5,6 @@ import { client, urlOf } from "../../helpers/server.ts";
 import { launched } from "../../helpers/together.ts";
 import { User } from "../../helpers/user.ts";
 
-/** `vis serve` between two starts, and where it cannot start. */
 export function serveAgainSuite(launcher: Launcher): void {
   launched(
     launcher,

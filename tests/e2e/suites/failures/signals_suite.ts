@@ -9,12 +9,12 @@ import { launched, together } from "../../helpers/together.ts";
 import { type Running, User } from "../../helpers/user.ts";
 
 const SIGNALS: readonly Deno.Signal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
-/** More than a pipe holds. */
+/** The output is longer than a pipe's buffer. */
 const LINES = Array.from({ length: 20_000 }, (_, at) => `line ${at}`).join("\n");
 const LARGE: MockReply = { text: final(LINES), chunk: 4_000 };
 const LARGE_THINKING: MockReply = { text: replyJson(ENDLESS, { thinking: LINES }), chunk: 4_000 };
 
-/** What a query of the newest conversation came to, "" while there is none. */
+/** Returns the end of a query in the newest conversation; "" while it runs. */
 async function endOf(user: User): Promise<string> {
   const found = await Deno.stat(user.database).catch(() => null);
   if (found === null) return "";
@@ -25,7 +25,7 @@ async function endOf(user: User): Promise<string> {
   });
 }
 
-/** A line for `StartOptions.shell`: `target` of the program ("1" or "2") is a pipe that nobody reads. */
+/** Returns a line for `StartOptions.shell`, in which `target` of the program ("1" or "2") is a pipe without a reader. */
 function unread(target: string): string {
   return `mkfifo pipe; sleep 1000 < pipe > /dev/null 2>&1 & exec "$@" ${target}> pipe`;
 }
@@ -35,7 +35,6 @@ async function endAll(seen: readonly Seen[]): Promise<void> {
   assert.deepEqual(await survivors(seen), []);
 }
 
-/** A program that is told to end, once and again, whatever it is at and whoever reads. */
 export function signalsSuite(launcher: Launcher): void {
   const withUser = (work: (user: User) => Promise<void>, model: MockOptions) => async (): Promise<void> => {
     await using user = await User.make(launcher, model);
@@ -98,7 +97,7 @@ export function signalsSuite(launcher: Launcher): void {
           running.kill(signal);
           assert.equal((await running.ended).code, 130);
           assert.deepEqual(await survivors(below), []);
-          // A terminal that is gone sends SIGHUP more than once, so that one never cuts what is being stored.
+          // A terminal that is gone sends SIGHUP more than once, so one SIGHUP must not interrupt the storing.
           if (signal === "SIGHUP") assert.equal(await endOf(user), "cancelled");
           if (signal !== "SIGINT") return;
           const next = await user.run(["run", "-c", "x"]);
@@ -159,7 +158,6 @@ export function signalsSuite(launcher: Launcher): void {
   );
 }
 
-/** A server in the block of a query that does not end. */
 async function serving(user: User, config: string) {
   await Deno.mkdir(user.path("vis"));
   await Deno.writeTextFile(user.path("vis/config.jsonc"), config);
@@ -176,7 +174,7 @@ async function endIs(user: User, running: Running, reason: string): Promise<void
   await running.until(`end as ${reason}`, async () => await endOf(user) === reason);
 }
 
-/** The signals come when the last reply has left the model: what is reported is what is stored. */
+/** The signals arrive when the last reply has left the model. The reported result must be the stored one. */
 function atTheEnd(launcher: Launcher, signals: readonly Deno.Signal[]) {
   return async (): Promise<void> => {
     let running: Running | null = null;
@@ -186,7 +184,7 @@ function atTheEnd(launcher: Launcher, signals: readonly Deno.Signal[]) {
         for (const signal of signals) {
           try {
             running?.kill(signal);
-          } catch { /* it has ended */ }
+          } catch { /* The process has ended. */ }
         }
         running = null;
       },

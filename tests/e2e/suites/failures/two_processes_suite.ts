@@ -1,4 +1,3 @@
-/** Several processes of the program on one conversation, in turn and at once. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
@@ -18,8 +17,8 @@ const PROBE = new Deno.Command("unshare", {
 });
 const NAMESPACES = await PROBE.output().then(({ success }) => success, () => false);
 
-/** A model that adds the last word of a request to `list`. A request that says "slowly" has two iterations, and the
- * second one waits until `go` is called. */
+/** A model that adds the last word of a request to `list`. A request with the word "slowly" has two iterations, and the
+ * second waits until `go` is called. */
 class Model {
   readonly #go = Promise.withResolvers<void>();
   readonly asked: string[] = [];
@@ -99,11 +98,11 @@ function tryKill(running: Running): void {
   try {
     running.kill("SIGKILL");
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error; // it has ended
+    if (!(error instanceof TypeError)) throw error; // The process has ended.
   }
 }
 
-/** As if the process that has the lease had been silent for long, in a namespace of processes that nobody here sees. */
+/** Makes the owner of the lease look silent for a long time, in a namespace of processes that no process here sees. */
 function silence(user: User, space: string): void {
   using db = new DatabaseSync(user.database);
   db.exec(`PRAGMA busy_timeout = 5000; UPDATE lease SET space = ${space}, heartbeat_at = heartbeat_at - 600000`);
@@ -213,7 +212,7 @@ export function twoProcessesSuite(launcher: Launcher): void {
     });
   });
 
-  /** `shell` starts the first process; `space` is what its lease has then (SQL). */
+  /** `shell` starts the first process. `space` is the later value in its lease (SQL). */
   const takenOver = async ({ shell, space }: { readonly shell: string; readonly space: string }): Promise<void> => {
     await withRig(launcher, async ({ user, model, versions }) => {
       const stopped = user.start(["run", "say slowly a"], { shell });
@@ -253,7 +252,7 @@ export function twoProcessesSuite(launcher: Launcher): void {
   );
 }
 
-/** Whether the end of an iteration is stored: the model is asked again before it is. */
+/** Returns whether the end of an iteration is stored. The model gets its next call before that. */
 async function hasIteration(user: User): Promise<boolean> {
   return await user.look(async (store) => {
     const branch = await store.latestConversation(user.workspace);
@@ -262,7 +261,6 @@ async function hasIteration(user: User): Promise<boolean> {
   });
 }
 
-/** Everything but the log. */
 async function pictureOf(user: User): Promise<unknown> {
   return await user.look(async (store) => {
     const branch = await store.latestConversation(user.workspace);

@@ -133,10 +133,10 @@ Deno.test("fs.grep() skips ignored files unless they are named", async () => {
 for (const pattern of ["(a+)+$", "(a|aa)+$", "(.*a){20}$", "(a*)*b", "(x+x+)+y"]) {
   Deno.test(`fs.grep() is linear in ${pattern}`, async () => {
     await using workspace = await Workspace.with({ "a.txt": `${"a".repeat(50_000)}!\n` });
-    await workspace.call("grep", pattern, { path: "a.txt", limit: 1 }); // a worker may have to start
+    await workspace.call("grep", pattern, { path: "a.txt", limit: 1 }); // A worker may have to start.
     const start = performance.now();
     await workspace.call("grep", pattern);
-    assert.ok(performance.now() - start < 60_000); // with backtracking it takes for ever
+    assert.ok(performance.now() - start < 60_000); // With backtracking, the search would not end.
   });
 }
 
@@ -176,7 +176,6 @@ Deno.test("fs.grep() lets other work go on and stops when aborted half way", asy
   clearTimeout(timer);
 });
 
-/** The text of a file in some encoding, as `fs.readFile` reads it. */
 const LINES = "header\nprice 5 \u20ac caf\u00e9\nend\n";
 
 Deno.test("fs.grep() and fs.count() search the text that fs.readFile() reads, whatever its encoding", async () => {

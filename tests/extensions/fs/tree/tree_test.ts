@@ -101,13 +101,14 @@ Deno.test(
   },
 );
 
-/** What this process has open there; other tests of the process open other files meanwhile. */
+/** Returns the files below the folder that this process has open. Other tests of the process open other files
+ * meanwhile. */
 function openBelow(folder: string): readonly string[] {
   const links = Array.from(Deno.readDirSync("/proc/self/fd"), ({ name }) => {
     try {
       return Deno.readLinkSync(`/proc/self/fd/${name}`);
     } catch {
-      return ""; // closed meanwhile
+      return ""; // The file was closed meanwhile.
     }
   });
   return links.filter((path) => path.startsWith(folder));
@@ -122,16 +123,16 @@ Deno.test("Kernel leaves no descriptor open, whatever fails", { ignore: !Kernel.
     for (const use of [() => tree.look(path), () => tree.entries(path), () => tree.readLink(path)]) {
       try {
         use();
-      } catch { /* as it should be */ }
+      } catch { /* The error is expected. */ }
     }
     try {
       tree.open(path)[Symbol.dispose]();
-    } catch { /* as it should be */ }
+    } catch { /* The error is expected. */ }
     try {
       tree.folder(path, () => {
         throw new Error("No");
       })[Symbol.dispose]();
-    } catch { /* as it should be */ }
+    } catch { /* The error is expected. */ }
   }
   assert.deepEqual(openBelow(workspace.root), []);
   assert.throws(() => kernel.open(kernel.openRoot("/"), "../etc", { flags: OPEN.path }));

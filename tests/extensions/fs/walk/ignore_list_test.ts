@@ -5,7 +5,7 @@ import { IgnoreList } from "../../../../extensions/fs/walk/walk.ts";
 import { cpuMs } from "../../../helpers/cpu_ms.ts";
 import { runs } from "../../../helpers/long_part.ts";
 
-/** As a walk asks: a folder that is ignored ends it. */
+/** Asks as a walk does: an ignored folder ends it. */
 function ignores(list: IgnoreList, path: string): boolean {
   const isFolder = path.endsWith("/");
   const parts = path.replace(/\/$/, "").split("/");

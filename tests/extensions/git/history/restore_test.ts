@@ -1,4 +1,4 @@
-/** What discards or puts away uncommitted work keeps it, or refuses. */
+/** Functions that discard or stash uncommitted work keep it, or refuse. */
 import assert from "node:assert/strict";
 import { changeBranch, switchTo, tag } from "../../../../extensions/git/branches.ts";
 import { add, commit, init } from "../../../../extensions/git/commit.ts";
@@ -219,7 +219,7 @@ Deno.test("git.init() makes a repository where there is none above", { ignore },
       /Cannot use git: the workspace is in the repository of .*\/workspace; ask the user to start Vis there/,
     );
     await Deno.remove(`${workspace}/.git`, { recursive: true });
-    await Deno.mkdir(`${workspace}/.git`); // as a Vis leaves it that was killed while a command ran
+    await Deno.mkdir(`${workspace}/.git`); // A Vis that was killed while a command ran leaves such a folder.
     await Deno.chmod(`${workspace}/.git`, 0o1755);
     await assert.rejects(status(env), /Cannot use git: the workspace is not the top of a repository; git\.init\(\)/);
     const made = await init(env);

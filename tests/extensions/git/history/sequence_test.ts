@@ -1,4 +1,3 @@
-/** Merge, rebase, cherry-pick and revert: with conflicts, given up, and from states that somebody else left. */
 import assert from "node:assert/strict";
 import { add, commit } from "../../../../extensions/git/commit.ts";
 import { merge, pickCommits, rebase } from "../../../../extensions/git/sequence.ts";
@@ -7,7 +6,7 @@ import { missing, repository, type TestRepository } from "../_repository.ts";
 
 const ignore = missing !== "";
 
-/** Branch `side` with two commits, one of `b.txt` and one of `a.txt`, and `main` with another one of `a.txt`. */
+/** Makes a branch `side` with two commits, one of `b.txt` and one of `a.txt`, and `main` with another one of `a.txt`. */
 async function diverged({ git, write }: TestRepository, { conflict = false } = {}): Promise<void> {
   await git("switch", "-q", "-c", "side");
   await write("b.txt", "side\n");

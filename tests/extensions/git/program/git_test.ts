@@ -297,7 +297,7 @@ Deno.test("git.worktree() makes and removes worktrees, also one that is the work
     const back = `${root}/outside/main/.git/worktrees/workspace/gitdir`;
     await Deno.writeTextFile(back, "/elsewhere/.git\n");
     await assert.rejects(status(env), /which does not belong to this folder/);
-    for (const own of ["own", ".git"]) { // as an archive may bring it
+    for (const own of ["own", ".git"]) { // An archive may contain such a folder.
       await Deno.remove(`${workspace}/.git`, { recursive: true });
       await Deno.mkdir(`${workspace}/${own}`);
       await Deno.writeTextFile(`${workspace}/${own}/HEAD`, "ref: refs/heads/main\n");

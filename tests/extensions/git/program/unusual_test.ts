@@ -1,4 +1,3 @@
-/** Repositories in unusual states. */
 import assert from "node:assert/strict";
 import extension from "../../../../extensions/git/mod.ts";
 import type { Commit } from "../../../../extensions/git/commit.ts";

@@ -12,7 +12,7 @@ interface Attempt {
 
 const addressIn = (text: string): string => /^https?:\S+$/m.exec(text)?.[0] ?? "";
 
-/** Logs in to `server`; `browse` gets the printed address, as a browser does, and with `ask` returns what is pasted. */
+/** Logs in to `server`. `browse` gets the printed address, as a browser does, and with `ask` returns the pasted text. */
 async function logIn(
   home: string,
   server: Guarded,
@@ -50,7 +50,7 @@ Deno.test("mcp: a login in the browser is stored for its owner only, used, renew
     assert.equal(code, 0, said);
     const file = join(home, "mcp-logins.json");
     assert.equal((await Deno.stat(file)).mode! & 0o777, 0o600);
-    assert.equal(await call("mcp.call", ["remote", "twice", { n: 21 }]), "42"); // no rest after a missing login
+    assert.equal(await call("mcp.call", ["remote", "twice", { n: 21 }]), "42"); // A missing login starts no pause.
 
     server.valid.access = "expired";
     const before = server.valid.refresh;

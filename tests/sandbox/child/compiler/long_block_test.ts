@@ -53,7 +53,7 @@ Deno.test("prepareBlock() escapes line feeds in strings, however many there are 
   assert.match(refusal("const a = 'b\nc"), /Unterminated string/);
 });
 
-/** How many items and characters are looked through while a block is prepared. */
+/** Returns the number of items and characters that are read while a block is prepared. */
 function stepsOf(source: string): number {
   const { indexOf } = Array.prototype, { indexOf: find, lastIndexOf: findLast } = String.prototype;
   let steps = 0;
@@ -153,7 +153,8 @@ Deno.test("composeMaps() leads each position where both maps lead it, one after 
       for (let at = 0; at < first[part + 2]!; at++) {
         const offset = first[part]! + at, middle = first[part + 1]! + at;
         const inPart = second.findLastIndex((from, i) => i % 3 === 0 && from <= middle);
-        if (inPart < 0 || middle >= second[inPart]! + second[inPart + 2]!) continue; // nothing there to lead to
+        // The part has no place for a mapping.
+        if (inPart < 0 || middle >= second[inPart]! + second[inPart + 2]!) continue;
         assert.equal(mapOffset(composed, offset), mapOffset(second, middle));
       }
     }

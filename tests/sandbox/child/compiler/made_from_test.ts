@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { prepare } from "../block_runner.ts";
 
-/** A block, and "variable < names it was made from" for each of its variables. */
+/** A block, and "variable < its sources" for each of its variables. */
 const CASES: readonly (readonly [string, readonly string[]])[] = [
   ["const doubled = base.map((x) => x * 2)\nconst sum = doubled.length\nconst text = `sum ${sum}`", [
     "doubled < base",

@@ -21,7 +21,7 @@ Deno.test("prepareBlock() the same program with and without persistence gives th
   );
 });
 
-/** Where the model sees an error that its block threw. */
+/** Returns the place of a block's error that the model sees. */
 async function thrownAt(source: string): Promise<readonly [number, number]> {
   using runner = new BlockRunner();
   const { error, block } = await runner.run(source);

@@ -1,4 +1,4 @@
-/** What the engine gets is one function, whatever the text of a block: hand-made attacks and random blocks. */
+/** The engine gets one function for any text of a block: for hand-made attacks and for random blocks. */
 import assert from "node:assert/strict";
 import vm from "node:vm";
 import fc from "fast-check";
@@ -9,11 +9,11 @@ import { escapes } from "../escapes.ts";
 import { runs } from "../../../helpers/long_part.ts";
 
 const ESCAPED = "globalThis.escaped = true";
-/** Leaves the block's function, if the rewriter lets it. */
+/** The text leaves the block's function, if the rewriter lets it. */
 const OUT = `}); ${ESCAPED}; (function(){`;
 
-/** Compiles the code of a block and asks the engine, which has a parser of its own: the script makes one function,
- * whose text is the whole script. */
+/** Compiles the code of a block and asks the engine, which has its own parser. The script must make one function, whose
+ * text is the whole script. */
 function assertOneFunction(code: string, source: string): void {
   Reflect.deleteProperty(globalThis, "escaped");
   const made: unknown = new vm.Script(code).runInThisContext();
@@ -26,7 +26,7 @@ Deno.test("prepareBlock() no text leads out of the block's function", () => {
   for (const source of escapes(ESCAPED)) {
     const block = prepare(source);
     if (block.ok) assertOneFunction(block.code, source);
-    else assert.doesNotMatch(block.error.message, /rewritten safely/, source); // the rewriter itself is right
+    else assert.doesNotMatch(block.error.message, /rewritten safely/, source); // The rewriter itself is right.
   }
 });
 
@@ -70,7 +70,6 @@ Deno.test("prepareBlock() a name with an escape is never a name of the rewriter"
   }
 });
 
-/** What a block declares can be restored. */
 function assertRestorable({ name, declaration, source }: Declaration, block: string): void {
   if (source === "") return;
   const summary = { declaration, type: "", size: null, shape: "", inline: null, doc: "" };

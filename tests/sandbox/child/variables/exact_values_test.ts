@@ -135,7 +135,7 @@ Deno.test("Variables no block saves a version of a value that it only reads", as
   assert.deepEqual((await runner.run(read)).end.saved, []);
 });
 
-/** Everything that tells two values apart, as text. */
+/** Returns as text everything that distinguishes two values. */
 const DESCRIBE = `(() => {
   const seen = new Map();
   const text = (value) => {
