@@ -160,12 +160,12 @@ export interface ProviderAdmin {
   loginNames(): readonly string[];
   /** Returns these providers as choices, preceded by servers that were detected on this machine. */
   loginChoices(): Promise<readonly LoginChoice[]>;
-  /** Verifies the key with the service and saves nothing. Resolves with null for a key that belongs to no model.
+  /** Verifies the key with the service without saving it. Resolves with null for a key that belongs to no model.
    * Rejects with `UsageError` for an invalid key. */
   tryKey(provider: string, key: string, signal: AbortSignal): Promise<KeyTrial | null>;
   loginKind(provider: string): Promise<"key" | "device-login">;
   keyPage(provider: string): string;
-  /** Lists the models of a server and saves nothing; `addServer` saves it and resolves with its name. */
+  /** Lists the models of a server without saving it. `addServer` saves it and resolves with its name. */
   tryServer(server: Pick<NewServer, "baseUrl" | "key">, signal: AbortSignal): Promise<ServerTrial>;
   addServer(server: NewServer): Promise<string>;
   /** Saves a key; resolves with its file. Rejects with `UsageError` for an invalid key. */
@@ -243,8 +243,8 @@ export interface Services {
   /** Copies a file to an empty PostgreSQL database, or such a database to a new file, and compares every row. After an
    * interruption, the same call continues. Rejects with `UsageError`, `StoreError` and `Cancelled`. */
   copyDatabase(request: DatabaseCopyRequest): Promise<DatabaseCopyReport>;
-  /** Replaces the executable with the one of a release; resolves with null if there is nothing to do. Rejects with
-   * `ConfigError`, `UsageError` and `Cancelled`, and has then changed nothing. */
+  /** Replaces the executable with the executable of a release. Resolves with null if it is current. Rejects with
+   * `ConfigError`, `UsageError` and `Cancelled`, and has then changed no file. */
   update(request: UpdateRequest): Promise<InstalledRelease | null>;
   /** Runs this program again with other arguments in the same terminal; resolves with its exit code. */
   respawn(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number>;
@@ -264,10 +264,10 @@ export interface Io {
   readonly rows: () => number;
   /** Reads stdin; rejects with `UsageError` if the input is not text. */
   readStdin(): Promise<string>;
-  /** Prompts for a line on the terminal. Rejects with `UsageError` without a terminal, and with `Cancelled` on Ctrl-C
-   * and Ctrl-D. With `typedNow`, lines that were typed before the prompt do not answer it. */
+  /** Prompts for a line on the terminal. Rejects with `UsageError` if no terminal exists, and with `Cancelled` on
+   * Ctrl-C and Ctrl-D. With `typedNow`, lines that were typed before the prompt do not answer it. */
   askLine(question: string, options?: { readonly typedNow?: boolean }): Promise<string>;
-  /** Prompts for a line that is not echoed. Rejects with `UsageError` without a terminal, and with `Cancelled` on
+  /** Prompts for a line that is not echoed. Rejects with `UsageError` if no terminal exists, and with `Cancelled` on
    * Ctrl-C. */
   askSecret(question: string): Promise<string>;
   /** Calls `run` on Ctrl-C, SIGTERM, SIGHUP and when stdout loses its reader, until the caller calls the returned

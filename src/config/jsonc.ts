@@ -44,7 +44,7 @@ export function setInJsonc(
   return insert(place, { key, value: nested(below, value) });
 }
 
-/** Removes the value at a path with a comment on the same line. Returns the same text without such a value. */
+/** Removes the value at a path with a comment on the same line. Returns the same text if the path does not exist. */
 export function removeFromJsonc(text: string, path: readonly string[]): string {
   if (text.trim() === "" || path.length === 0) return text;
   const { place, rest } = deepest(text, path.slice(0, -1));

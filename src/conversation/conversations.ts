@@ -245,8 +245,8 @@ export class Conversations {
     return this.#runner.programs(branchId);
   }
 
-  /** Returns the messages of the first call that a request would make now: in a conversation, or in a new one of a
-   * workspace. Stores and sends nothing. Rejects like `ask`. */
+  /** Returns the messages of the first call that a request would make now, in a conversation or in a new one. Neither
+   * stores nor sends a message. Rejects like `ask`. */
   async preview(
     request: string,
     where: { readonly branch: Branch } | { readonly workspace: string },
@@ -361,7 +361,7 @@ export interface SharedQueries {
   /** Returns null for a query that has ended and whose events are no longer kept. The signal ends the events. */
   follow(queryId: string, signal: AbortSignal): Promise<SharedRun | null>;
   load(): Promise<{ readonly depth: number; readonly oldestMs: number; readonly takeovers: number }>;
-  /** Takes nothing more and leaves running queries to other nodes: each before its next iteration, or at once when the
+  /** Takes no more requests. Leaves running queries to other nodes: each before its next iteration, or at once when the
    * time is up. `ask` continues to wait; an abort of its signal then ends only the wait. */
   drain(graceMs: number): Promise<void>;
 }

@@ -67,7 +67,8 @@ export class QueryRunner {
     this.#leases = new LeaseKeeper(() => parts.store.renewLeases(parts.owner));
   }
 
-  /** Returns the store of a tenant: code in its conversations sees nothing else, regardless of who began it. */
+  /** Returns the store of a tenant. Code in the tenant's conversations sees no other tenant, whichever client began
+   * it. */
   storeOf({ tenant }: Pick<Branch, "tenant">): Store {
     const { store } = this.#parts;
     return tenant === store.tenant ? store : store.of(tenant);

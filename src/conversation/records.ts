@@ -114,9 +114,9 @@ export class Records {
   }
 
   /** Imports the conversation of an archive into this workspace under new ids. Throws `UsageError` for an invalid or
-   * inconsistent archive, and then stores nothing. No code in it runs now, but a query that continues the conversation
-   * evaluates its functions and classes. If there are any, `trust` is called first, and rejects to prevent the
-   * import. */
+   * inconsistent archive, and then stores no part of it. No code in it runs now, but a query that continues the
+   * conversation evaluates its functions and classes. If the archive has code, `trust` is called first, and rejects to
+   * prevent the import. */
   async import(
     file: AsyncIterable<Uint8Array> | string,
     { workspace, trust }: { readonly workspace: string; readonly trust: (code: ArchiveCode) => Promise<void> },

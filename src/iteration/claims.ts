@@ -14,8 +14,8 @@ export function failedCommands(calls: readonly BlockCall[]): readonly string[] {
   return [...failed.values()];
 }
 
-/* Detects whether an answer claims work. It is used only for conversations that did nothing, and must never take an
- * informing answer for a claim, so unclear answers are not claims. A claim is in the first person and about files,
+/* Detects whether an answer claims work. It is used only for conversations that did no work. An unclear answer is not
+ * a claim, because an answer with information must never count as one. A claim is in the first person and about files,
  * code or tests, without a negation, a condition or a source in its clause. */
 
 /** Matches whole words in any script, since `\b` supports only ASCII. */

@@ -455,7 +455,7 @@ interface Candidate {
 }
 
 /** Resolves and judges the final of a reply. An answer that a block offered takes precedence over the reply's own.
- * Returns null without an answer. */
+ * Returns null if neither exists. */
 export async function settleFinal(
   frame: IterationFrame,
   { offered, final, executed, refusedBefore, supported, doubted, unsupportedClaim }: {

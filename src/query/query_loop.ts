@@ -373,7 +373,7 @@ const MAX_DIFF_CHARS = 64 * 1024;
 /** Limits for the sub-queries that are stored with an iteration, and for the characters of each answer. */
 const MAX_CHILDREN = 20, CHILD_CHARS = 1_000;
 const MAX_ASKED = 50;
-/** The budget extends itself by `EXTENSION` iterations once `LOW` are left. */
+/** Once `LOW` iterations are left, the budget grows by `EXTENSION`. */
 const LOW = 2, EXTENSION = 4;
 /** This many first replies without a result do not count against the budget. */
 const FREE_FAILURES = 4;

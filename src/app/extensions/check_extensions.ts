@@ -227,7 +227,7 @@ async function calls(
   return done;
 }
 
-/** Runs the tests of a folder, one after the other. Rejects with `UsageError` without tests. */
+/** Runs the tests of a folder, one after the other. Rejects with `UsageError` if the folder has no tests. */
 export async function testExtensions(
   { path, place }: FoundFolder,
   settings: Settings,
@@ -267,7 +267,7 @@ async function outcome(what: string, run: () => unknown): Promise<ExtensionCheck
 /** The version of zod whose types an editor loads; `z` of `@vis/extension` is the program's own. */
 const ZOD = "npm:zod@4.6.7";
 
-/** Files with types for the modules that an extension imports; `source` is the place of the types here. */
+/** Files with types for the modules that an extension imports; `source` is their place in this repository. */
 const TYPE_FILES = {
   "@vis/extension": {
     file: "vis-extension.d.ts",

@@ -375,7 +375,7 @@ export async function resolveProvider(
   }
   const { baseUrl } = place;
   const moved = settled !== null || place.from !== "";
-  // A proxy may hold the key itself.
+  // A proxy may hold the key.
   const need = preset === null ? (entry?.keyEnv ? "required" : "optional") : moved ? optional(preset.key) : preset.key;
   const isBearer = key.value !== null && key.from === preset?.bearerName;
   return {

@@ -185,7 +185,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile | null> {
   }
 }
 
-/** Returns null without a file, and if the workspace is the folder that contains the home. */
+/** Returns null if the workspace has no file, or is the folder that contains the home. */
 export async function findProjectConfig(
   { home, workspace }: { readonly home: string | null; readonly workspace: string },
 ): Promise<ProjectFile | null> {

@@ -24,7 +24,7 @@ export class SessionUpdates {
     this.#workspace = workspace;
   }
 
-  /** Returns null for an event that shows nothing. */
+  /** Returns null for an event that the editor does not show. */
   take(event: QueryEvent): SessionUpdate | null {
     switch (event.type) {
       case "thinking":

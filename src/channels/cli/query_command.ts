@@ -107,7 +107,7 @@ function summary(result: QueryResult): string {
   return [parts.join(" · "), ...reason === "unstored" ? notes.slice(0, -1) : notes].join("\n");
 }
 
-/** Returns a function that asks on the terminal, or undefined without a terminal: then no user is asked. */
+/** Returns a function that asks on the terminal. Returns undefined if no terminal exists, and then no user is asked. */
 function terminalApproval(io: Io): Approve | undefined {
   if (!io.stdinIsTerminal || !io.stderrIsTerminal) return undefined;
   return async (question, signal) =>

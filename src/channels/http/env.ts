@@ -55,7 +55,7 @@ export interface HttpParts {
   readonly tokens: TokenSource;
   /** Today's usage (UTC) before this process started. */
   readonly usedToday?: readonly LabelUse[];
-  /** Names, besides its own address, under which the server can be reached. */
+  /** The names, besides its address, under which clients can reach the server. */
   readonly hosts: readonly string[];
   /** Addresses and networks of reverse proxies whose X-Forwarded-For is trusted. */
   readonly proxies: readonly string[];
@@ -98,7 +98,7 @@ export interface Env {
     readonly models: ListedModels;
     readonly remote: string;
     readonly routed: (route: string) => void;
-    /** Resolves when the response is sent, or its client gone. */
+    /** Resolves when the response is sent or the client is gone. */
     readonly sent: Promise<void>;
     readonly leaving: Leaving;
     /** Reports the clients that have already left, without waiting for the next regular search. */

@@ -45,7 +45,7 @@ export class ListedModels {
     return (await this.#listed).names;
   }
 
-  /** A name without its provider belongs to the first one. */
+  /** A name without its provider belongs to the first provider that has it. */
   async #list(): Promise<Listed> {
     const at = this.#now();
     const found = await this.#admin.models({ provider: null, signal: AbortSignal.timeout(LIST_MS) });

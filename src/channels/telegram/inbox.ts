@@ -12,7 +12,7 @@ export interface PendingMessage {
   readonly attempts?: number;
   readonly queryId?: string;
   readonly steered?: string;
-  /** Whether the end of the program interrupted the query, not the user. */
+  /** Whether the end of the program, not the user, interrupted the query. */
   readonly suspended?: boolean;
   /** The messages for the answer, in order. They are created first and filled later, so that none is sent twice. */
   readonly replies?: readonly number[];

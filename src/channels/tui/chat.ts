@@ -179,7 +179,7 @@ export class ChatController {
     this.#parts.changed();
   }
 
-  /** Cancels the running query; waiting messages return to the input. Returns false without a running query. */
+  /** Cancels the running query; waiting messages return to the input. Returns false if no query runs. */
   cancel(): boolean {
     if (this.#running === null) return false;
     for (let back = this.takeBack(); back !== null; back = this.takeBack()) this.#parts.giveBack(back);

@@ -189,7 +189,7 @@ export class Publisher {
     await Promise.resolve(); // Events of one turn of the event loop form one batch.
     while (this.#waiting.length > 0) {
       const events = this.#take();
-      // A repeated publication changes nothing, so it is safe to retry.
+      // A repeated publication has no effect, so it is safe to retry.
       while (!(await this.#store.publish(events).then(() => true, () => this.#givenUp))) await sleep(AGAIN_MS);
       if (!this.#givenUp) await sleep(GATHER_MS);
     }

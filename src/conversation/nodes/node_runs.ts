@@ -212,7 +212,7 @@ export class NodeRuns {
     run.taken.set(id, null);
     try {
       done ??= await this.#obeyed(command, run);
-      // The messages of a query that continues elsewhere go there too.
+      // If the query continues elsewhere, its messages go there too.
       if (done || kind === "answer" || !await run.left) await this.#parts.nodes.settle(command, done);
     } catch (error) {
       if (done === null) run.taken.delete(id);

@@ -347,7 +347,7 @@ function isAnswer({ role }: Frame, key: string): boolean {
   return role === "final" ? key === "answer" : role === "reply" && (key === "answer" || FINAL.test(key));
 }
 
-/** Matches a text that may be the name of a variable, which means nothing to a reader. */
+/** Matches a text that may be the name of a variable, which has no meaning for a user. */
 const NAME = /^[\w$.\s]*$/;
 const MAX_NAME = 80;
 const MAX_TAG = 200;

@@ -220,7 +220,8 @@ class Parts {
     return { thinking, body: this.#body.join(""), unclosed };
   }
 
-  /** Whether only an answer comes before the end of thinking at `end`, and nothing after it. Code may be a draft. */
+  /** Whether the text has only an answer before the end of thinking at `end`, and no text after it. Code may be a
+   * draft. */
   #isAnswerAlone(end: number): boolean {
     const before = this.#body.join("").trim();
     if (!REPLY.test(before) || /[\p{L}\p{N}{]/u.test(this.#text.slice(end))) return false;

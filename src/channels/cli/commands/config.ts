@@ -61,7 +61,7 @@ export async function showConfigSchema({ services, io }: CommandInput<unknown>):
   return show(await (await adminOf({ services, io, flags })).schema(), [], { io, flags });
 }
 
-/** Resolves with 1 if something remains untrusted. */
+/** Resolves with 1 if a file remains untrusted. */
 export async function trustConfig(
   input: Input<{ readonly yes: boolean; readonly remove: boolean }>,
 ): Promise<number> {

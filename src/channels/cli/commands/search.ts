@@ -17,7 +17,7 @@ interface SearchFlags {
   readonly json: boolean;
 }
 
-/** Prints two lines per match, best first, and on a terminal by conversation. Resolves with 1 without matches. */
+/** Prints two lines per match, best first, and on a terminal by conversation. Resolves with 1 if no text matches. */
 export async function searchCommand(
   words: readonly string[],
   { services, io, flags }: CommandInput<SearchFlags>,

@@ -154,7 +154,7 @@ export function servedModels({ model, provider }: Pick<HttpParts, "model" | "pro
   }));
 }
 
-/** Returns the model of this name; the agent without a name. Throws `Problem` (404) if it does not exist. */
+/** Returns the model of this name, or the agent if no name is given. Throws `Problem` (404) if it does not exist. */
 export function servedModel(parts: Pick<HttpParts, "model" | "provider">, name: string = OWN_NAME): ServedModel {
   const found = servedModels(parts).find(({ id }) => id === name);
   if (found) return found;
@@ -193,9 +193,9 @@ interface OpenAiRequest {
 
 type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions" | "askedAs">;
 
-/** Turns a client's messages into input for the agent. The last user message, or the last message of any kind, is the
- * request. The others become the variable `messages` of a new conversation; an existing one already has them. Throws
- * `Problem` without a request. */
+/** Turns a client's messages into input for the agent. The last user message is the request; if a client sends none,
+ * the last message is. The others become the variable `messages` of a new conversation; an existing one already has
+ * them. Throws `Problem` if no message can be the request. */
 function openAiInput(
   { messages, field, format }: OpenAiRequest,
   isNew: boolean,

@@ -77,7 +77,7 @@ export interface AtWord {
 
 const AT = /(?<![^\s(])@/g;
 const SENTENCE = /[.,;:!?)\]]+$/;
-/** Each unclosed word is read up to the length limit. Text with more of them is treated as pasted. */
+/** Text with more unclosed words is treated as pasted, because each of them is read up to the length limit. */
 const MOST_OPEN = 100;
 
 export function atWords(text: string): readonly AtWord[] {
