@@ -225,7 +225,7 @@ function defect(
   return 1;
 }
 
-/** Returns the values for the variables of proxies with which the runtime's `fetch` reads them as other programs do.
+/** Returns values for the proxy variables, so that the runtime's `fetch` reads them as other programs do.
  * Returns {} without a proxy, or if no value must change. Call it before the first request.
  *
  * The runtime compares hosts with NO_PROXY only in lower case. It ignores ports, `*.` and brackets there, and lets `*`

@@ -71,9 +71,9 @@ async function isOfAnother(model: string, { name, data, models, home }: Resolved
     await ownerOf(model, { providers: others, home }) !== null;
 }
 
-/** Chooses the first that exists of the named provider, a base URL or a key of VIS_*, "provider/model", and the
- * providers of the settings. Then follow the first preset with a key and a server on this machine. Throws
- * `ConfigError` that names the setting. */
+/** Chooses the first candidate that exists. The candidates are the named provider, a base URL or a key of VIS_*,
+ * "provider/model" and the providers of the settings. The last two are the first preset with a key and a server on
+ * this machine. Throws `ConfigError` that names the setting. */
 async function choose(parts: ChooseParts): Promise<ChosenProviders> {
   const { config, apiKey } = parts.settings;
   const { provider, baseUrl, model, providers } = config;

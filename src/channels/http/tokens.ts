@@ -87,7 +87,7 @@ const DAY_MS = 24 * 3_600_000;
 
 export type TokenUse = Readonly<Omit<Use, "day">>;
 
-/** The open count of one query. It is closed once, when the query has ended or if it never began. */
+/** Counts one open query. It is closed once, when the query has ended or if it never began. */
 interface QuotaLease {
   end(result: QueryResult | null): void;
   undo(): void;

@@ -70,7 +70,8 @@ export class LocalEvents {
   }
 }
 
-/** The last event follows soon after the query is stored as ended, unless its node was lost in between. */
+/** The number of times that a follower looks for the last event of an ended query. If its node was lost, that event may
+ * never come. */
 const LOOKS_AFTER_END = 2;
 
 interface FollowParts {

@@ -38,8 +38,8 @@ export function nativeCallText(toolCall: string): string {
   return `<tool_call>${toolCall}</tool_call>`;
 }
 
-/** Parses a model's reply: JSON, else faulty JSON, else fenced code. Anything after the reply is cut off. `repairs`
- * lists the repairs; a reply that cannot be read has a reason. Never throws. */
+/** Parses a model's reply: JSON, else faulty JSON, else fenced code. Cuts off any text after the reply. A reply that
+ * cannot be read has a reason. Never throws. */
 export function parseReply(text: string, beside: BesideText = { reasoning: "", toolCall: null }): ParsedReply {
   const found = replyIn(text);
   const native = beside.toolCall ?? NATIVE_CALL.exec(text)?.[1] ?? null;

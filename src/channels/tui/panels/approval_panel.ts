@@ -118,7 +118,7 @@ const WHY_NOT = { key: "w", text: "no, and say why" } as const;
 interface ApprovalPanelParts extends PanelParts {
   readonly question: ApprovalQuestion;
   readonly active: () => boolean;
-  /** Whether its letters reach it, because the input is empty. */
+  /** Whether letters reach the panel, because the input is empty. */
   readonly ready: () => boolean;
   readonly answer: (answer: ApprovalAnswer) => void;
   readonly cancel: () => void;

@@ -39,7 +39,7 @@ export interface PanelActions {
   fork(at: BranchPoint): Promise<void>;
   /** Undoes file changes, and shows a branch that continues at a point; its request returns to the input. */
   rewind(what: Rewinding): Promise<void>;
-  /** Applies to the following calls, even of a running request, and is saved in the user's settings. */
+  /** Uses a model from the next call on, even in a running request, and saves it in the user's settings. */
   useModel(model: { readonly provider: string; readonly name: string }): Promise<void>;
   copy(text: string): void;
   undo(options?: { readonly redo: boolean }): Promise<void>;
