@@ -1,5 +1,5 @@
-/* The parts of a query and the facts that are known before it begins: settings, limits, models by name, the
- * instructions of a plan, and messages that the user sends meanwhile. */
+/* The parts of a query and the facts that are known before it begins: settings, limits, models by name and the
+ * instructions of a plan. `Steering` has the messages that the user sends meanwhile. */
 
 import type { ApprovalRules } from "../domain/query/approval.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";

@@ -207,7 +207,6 @@ function failed(span: Span, error: unknown): void {
 }
 
 /** The names in OpenTelemetry's conventions for generative AI (semantic-conventions v1.45). */
-
 const PROVIDERS: Readonly<Record<string, string>> = {
   gemini: "gcp.gemini",
   google: "gcp.gemini",

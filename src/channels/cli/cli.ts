@@ -12,11 +12,11 @@ import { REVIEW } from "./program/review.ts";
 import { SERVE } from "./program/serve.ts";
 import { SET_UP } from "./program/set_up.ts";
 
-/** The command line. `runCli` reads the words of the user, runs one command and resolves with its exit code.
+/* The command line. `runCli` reads the words of the user, runs one command and resolves with its exit code.
  *
  * - `buildProgram` combines the commands: the source of help, completions and manual.
  * - `program/` declares them: their flags, their help and the code that runs them. Each heading of the help has a
- * file; `command.ts` has their common parts.
+ *   file; `command.ts` has their common parts.
  * - `commands/` runs them. Each topic has a file that is loaded when it is used: other starts load a parser only.
  * - `query_command.ts` shows a query while it runs, and prints its answer.
  * - `output.ts` prints results and has the exit codes; `output_schemas.ts` describes JSON.

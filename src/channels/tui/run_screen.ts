@@ -1,12 +1,12 @@
 /* The screen of a terminal. It is read in this order:
  *
- * run_screen.ts `runScreen`: shows the screen until the user quits; this file is the entrance of the folder
- * screen.ts the screen itself: it owns the parts below, and runs the actions of panels and commands
- * chat.ts the conversation on it: one query at a time, and waiting messages
- * entries/ the parts of a conversation; `transcript.ts` draws the visible rows, `turn.ts` a running query
- * input/ the text of the user: `input_box.ts` with pastes and images, completions, history, prompt files
- * commands.ts all actions with a name; `keyboard.ts` has their keys
- * panels/ views over the messages: `panel.ts` is their base, `widgets.ts` and `reader.ts` their parts
+ *   run_screen.ts   `runScreen`: shows the screen until the user quits; this file is the entrance of the folder
+ *   screen.ts       the screen: it owns the parts below, and runs the actions of panels and commands
+ *   chat.ts         the conversation on it: one query at a time, and waiting messages
+ *   entries/        the parts of a conversation; `transcript.ts` draws the visible rows, `turn.ts` a running query
+ *   input/          the text of the user: `input_box.ts` with pastes and images, completions, history, prompt files
+ *   commands.ts     all actions with a name; `keyboard.ts` has their keys
+ *   panels/         views over the messages: `panel.ts` is their base, `widgets.ts` and `reader.ts` their parts
  *
  * `frame.ts` combines the rows and decides when to draw them. `text/` has colours, wrapping and short forms. */
 

@@ -68,7 +68,7 @@ const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const ITEM = /^(?:[-*+]|\d+[.)])(?:\s|$)/;
 
 /** Returns two places that can split the text, or 0. `paragraph` follows the first empty line that is outside of fences
- * and inside no list or indented text, so the split does not change the meaning. `item` is the last item of a list
+ * and inside no list or indented text. Such a split does not change the meaning. `item` is the last item of a list
  * without empty lines. */
 function boundaries(text: string): { readonly paragraph: number; readonly item: number } {
   let fence = "";
