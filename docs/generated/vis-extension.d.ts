@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c91accf30862f9136b86febf67c6c50e726b75ab7b21a35cfe0b7088fb1b9471
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c1eed47452cb0d19b7238eaf38fd1b579e41169f5d33f4e695c7c138d3789dfa
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -176,7 +176,7 @@ export interface HistoryReader {
   /** Returns entries of Vis's log, oldest first: the newest ones up to `limit`. */
   logs(filter: LogFilter): Promise<readonly LogRow[]>;
   /** Returns the value of a version (1-based, by default the newest). Data is returned as data, functions and classes
-   * as their source, and values that could not be kept as null. Rejects with `UsageError` if there is none. */
+   * as their source, and values that could not be kept as null. Rejects with `UsageError` for an unknown version. */
   variable(conversationId: string, options: {
     readonly name: string;
     readonly version?: number | undefined;
@@ -279,7 +279,7 @@ export interface SpawnOptions {
   /** Receives output as it arrives, in addition to the output that the result keeps. Must not throw. The callee owns
    * the bytes. */
   readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
-  /** Takes the lines of standard error that begin with this token, without it. They are no part of the output. Vis
+  /** Takes the lines of standard error that begin with this token, without it. The output does not contain them. Vis
    * takes a line of more than 64 KiB for output. */
   readonly asides?: {
     readonly token: string;
@@ -451,9 +451,9 @@ export type ReplyExample = Readonly<{
 /** The folders in which an extension looks for requests. */
 export interface RequestPlace {
   readonly workspace: string;
-  /** The top of the repository around the workspace; absent if there is none. */
+  /** The top of the repository around the workspace; absent outside a repository. */
   readonly root?: string;
-  /** Vis's own folder; null if there is none. */
+  /** Vis's own folder, or null if it has none. */
   readonly home: string | null;
   /** Patterns of secret files, which must not be read. */
   readonly secrets: readonly string[];
@@ -580,7 +580,7 @@ export interface ConversationKeys {
   readonly bindVar?: (name: string, value: unknown) => Promise<void>;
   /** Rebuilds the index for the next model call. `bindVar` does this automatically. */
   readonly bumpVarIndex?: () => void;
-  /** Vis's own folder, one for each tenant, or null if there is none. */
+  /** Vis's own folder, one for each tenant, or null if it has none. */
   readonly home?: string | null;
   /** Aborts when the conversation is closed. In calls, `log` writes a line to Vis's log. */
   readonly closed?: AbortSignal;
@@ -595,8 +595,8 @@ export interface ConversationKeys {
   readonly spawn?: Spawn;
   /** Returns the walls of `spawn`. Rejects with the reason if no program can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
-  /** Returns the scopes that a lasting answer about a program's network covers, in the words of an approval, or the
-   * reason why there is none. */
+  /** Returns the scopes that a lasting answer about a program's network covers, in the words of an approval. Otherwise
+   * returns the reason why no lasting answer is possible. */
   readonly networkScopes?: (argv: readonly string[], options: SpawnOptions) => Promise<NetworkScopes>;
   /** Patterns of files that may hold keys, for `isSecretFile`. Reading one needs the user's approval. */
   readonly secrets?: readonly string[];
@@ -986,8 +986,8 @@ export interface FirstEntries {
   readonly entries: readonly Deno.DirEntry[];
   readonly hasMore: boolean;
 }
-/** Lists at most `most` entries of a folder. Where the system allows it, no other entries are read: 300,000 entries
- * would take 100 MB of memory and block this process for half a second. Throws the system's errors. */
+/** Lists at most `most` entries of a folder. Where the system allows it, no other entries are read. Reading 300,000
+ * entries would take 100 MB of memory and block this process for half a second. Throws the system's errors. */
 export declare function firstEntries(path: string, { most, os }: {
   readonly most: number;
   readonly os?: string;

@@ -19,7 +19,7 @@ export interface FileChange {
 /** The undone changes; for a dry run, the changes that would be undone. */
 export interface UndoReport {
   readonly error?: string;
-  /** All of the files have changed since; `force` overwrites them. */
+  /** All files have changed since; `force` overwrites them. */
   readonly code?: "files_changed";
   readonly changes?: readonly FileChange[];
   readonly files?: readonly { readonly path: string; readonly diff: string }[];
@@ -31,7 +31,7 @@ export interface UndoReport {
 
 const MAX_KEPT = 5, REQUEST_CHARS = 60;
 
-/** Returns the files that an undo kept, in one sentence; "" if there are none. */
+/** Returns the files that an undo kept, in one sentence, or "". */
 export function keptText({ kept = [] }: Pick<UndoReport, "kept">, verb = "Kept"): string {
   if (kept.length === 0) return "";
   const shown = kept.slice(0, MAX_KEPT).map(({ path, reason }) => `${path} (${reason})`).join(", ");

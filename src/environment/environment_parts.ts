@@ -83,7 +83,7 @@ export interface QueryScope {
   /** Whether the query makes a plan or a review. Calls that change data are then refused. */
   readonly onlyReads?: boolean;
   readonly budget: () => number;
-  /** By default the process's model. */
+  /** The default is the process's model. */
   readonly root?: () => { readonly provider: string; readonly model: string };
   /** Extends the budget by `n` iterations, up to the operator's ceiling. */
   readonly requestMore: (n: number) => { readonly granted: number; readonly budget: number };

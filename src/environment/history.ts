@@ -85,7 +85,7 @@ export async function conversationHistory(
   }));
 }
 
-/** By default the newest finished query. */
+/** The default is the newest finished query. */
 export async function conversationCode(
   store: Store,
   at: { readonly branchId: string; readonly queryId: string | null },

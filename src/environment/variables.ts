@@ -80,9 +80,9 @@ class FileTexts {
     this.#read = [];
   }
 
-  /** A variable has the text of the files that its statements read, and of the files of its source variables, except
-   * the files that its statements changed. If a block read several texts, a text belongs to the file whose name
-   * follows in the code. Returns the files. */
+  /** A variable has the text of the files that its statements and its source variables read, except the files that its
+   * statements changed. If a block read several texts, a text belongs to the file whose name follows in the code.
+   * Returns the files. */
   saved({ name, kind, summary }: VariableImage, { code, madeFrom }: {
     readonly code: string;
     readonly madeFrom: readonly string[];

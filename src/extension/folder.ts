@@ -18,7 +18,7 @@ export interface ExtensionFolder {
 const MAX_FILES = 2_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_DEPTH = 16;
-/** Version control changes this folder by itself, so none of its files are loaded. */
+/** Version control changes this folder, so none of its files are loaded. */
 const LEFT_OUT = ".git";
 
 /** Throws Error if the folder is too large, contains a link or a special file, or has no valid manifest. */

@@ -426,8 +426,8 @@ const FAILURE =
 /** Matches lines about a test that passed or was skipped, whose title may contain the words of a failure. */
 const PASSED = /^\s*(?:ok\b|[✓✔√#])|^\s*not ok\b.*# (?:todo|skip)\b|\.\.\. ok\b/i;
 
-/** Returns the first lines that name a failure, each with the lines below it, and the last lines of each output, as a
- * terminal would show them without colours. A note counts the omitted lines. */
+/** Returns the first lines that name a failure, each with the lines below it, and the last lines of each output. The
+ * lines are as a terminal would show them without colours. A note counts the omitted lines. */
 function shownOutput(outputs: readonly string[]): string {
   const texts = outputs.map(linesOf);
   const ends = texts.map(() => 0);

@@ -27,7 +27,7 @@ export interface SpawnOptions {
   /** Receives output as it arrives, in addition to the output that the result keeps. Must not throw. The callee owns
    * the bytes. */
   readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
-  /** Takes the lines of standard error that begin with this token, without it. They are no part of the output. Vis
+  /** Takes the lines of standard error that begin with this token, without it. The output does not contain them. Vis
    * takes a line of more than 64 KiB for output. */
   readonly asides?: { readonly token: string; readonly hear: (line: string) => void };
   /** By default "call": the program ends with the call. With "conversation", it runs until the conversation is

@@ -77,9 +77,9 @@ export type ReplyExample = Readonly<{ thinking: string; code: string; timeMs: nu
 /** The folders in which an extension looks for requests. */
 export interface RequestPlace {
   readonly workspace: string;
-  /** The top of the repository around the workspace; absent if there is none. */
+  /** The top of the repository around the workspace; absent outside a repository. */
   readonly root?: string;
-  /** Vis's own folder; null if there is none. */
+  /** Vis's own folder, or null if it has none. */
   readonly home: string | null;
   /** Patterns of secret files, which must not be read. */
   readonly secrets: readonly string[];
@@ -194,7 +194,7 @@ export interface ConversationKeys {
   readonly bindVar?: (name: string, value: unknown) => Promise<void>;
   /** Rebuilds the index for the next model call. `bindVar` does this automatically. */
   readonly bumpVarIndex?: () => void;
-  /** Vis's own folder, one for each tenant, or null if there is none. */
+  /** Vis's own folder, one for each tenant, or null if it has none. */
   readonly home?: string | null;
   /** Aborts when the conversation is closed. In calls, `log` writes a line to Vis's log. */
   readonly closed?: AbortSignal;
@@ -209,8 +209,8 @@ export interface ConversationKeys {
   readonly spawn?: Spawn;
   /** Returns the walls of `spawn`. Rejects with the reason if no program can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
-  /** Returns the scopes that a lasting answer about a program's network covers, in the words of an approval, or the
-   * reason why there is none. */
+  /** Returns the scopes that a lasting answer about a program's network covers, in the words of an approval. Otherwise
+   * returns the reason why no lasting answer is possible. */
   readonly networkScopes?: (argv: readonly string[], options: SpawnOptions) => Promise<NetworkScopes>;
   /** Patterns of files that may hold keys, for `isSecretFile`. Reading one needs the user's approval. */
   readonly secrets?: readonly string[];

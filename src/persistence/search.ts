@@ -240,7 +240,7 @@ async function snippetsOf(
     readonly hits: readonly Found[];
     readonly query: string;
     readonly inside: readonly string[];
-    /** Otherwise a text may contain another form of a word. */
+    /** False if a text may contain another form of a word. */
     readonly isExact: boolean;
   },
 ): Promise<readonly string[]> {

@@ -14,7 +14,7 @@ import { isBusy, systemError, toStoreError } from "./sqlite/store_error.ts";
 import { columnsOf, snakeCase, type UserTable } from "./tables.ts";
 import { markContent } from "./unused_content.ts";
 
-/** Limit of the problems of a kind that are listed individually. */
+/** Limit of the listed problems of each kind. */
 const TOLD = 10;
 
 /** Checks one snapshot. Damage to the file is reported as a problem, not thrown as an error. */

@@ -360,7 +360,7 @@ async function pruneRows(
       for (at = begun; at < listed.length; at++) {
         const one = listed[at];
         if (at > begun && performance.now() - start > TRANSACTION_MS) break;
-        // This is checked again under the lock, because a query may have started since.
+        // The condition is checked again under the lock, because a query may have started since.
         if (!one || !idleOne.get({ before, stale, id: one.conversationId })) continue;
         remove.run(one.conversationId);
         removed.push(one);

@@ -467,7 +467,7 @@ export interface NodeStore {
   release(job: Pick<ClaimedJob, "queryId" | "epoch">, afterMs?: number): Promise<void>;
   /** Reports that the caller has no more work of the run on this node. */
   settled(queryId: string): void;
-  /** Removes a request that no node has begun. Returns false if there is none. */
+  /** Removes a request that no node has begun. Returns false if no such request exists. */
   withdraw(queryId: string): Promise<boolean>;
   /** The request belongs to this node and cannot begin. */
   refuse(job: Pick<ClaimedJob, "queryId" | "epoch">): Promise<void>;

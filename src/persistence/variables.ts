@@ -221,7 +221,7 @@ export function restoreOrder<T extends Node>(nodes: readonly T[]): T[] {
 }
 
 /** A Set keeps the order of the nodes, so the first match is the earliest. If only unmet requirements are left, they
- * are followed to a node on a cycle, because a node that merely depends on the cycle comes later. */
+ * are followed to a node on a cycle. A node that merely depends on the cycle comes later. */
 function breakCycle(left: ReadonlySet<number>, hard: readonly ReadonlySet<number>[]): number {
   let at: number | undefined;
   for (const candidate of left) {

@@ -65,7 +65,7 @@ export function endFirstChild(): void {
   try {
     child.process.kill("SIGKILL");
     Deno.removeSync(child.folder);
-  } catch { /* It has ended, or a later start removes the folder. */ }
+  } catch { /* The child has ended, or a later start removes the folder. */ }
 }
 
 /** The compilation cache is off: it would hold every block forever and never match, as each has its own file name. The

@@ -186,8 +186,8 @@ export interface FirstEntries {
   readonly hasMore: boolean;
 }
 
-/** Lists at most `most` entries of a folder. Where the system allows it, no other entries are read: 300,000 entries
- * would take 100 MB of memory and block this process for half a second. Throws the system's errors. */
+/** Lists at most `most` entries of a folder. Where the system allows it, no other entries are read. Reading 300,000
+ * entries would take 100 MB of memory and block this process for half a second. Throws the system's errors. */
 export async function firstEntries(
   path: string,
   { most, os = Deno.build.os }: { readonly most: number; readonly os?: string },

@@ -24,7 +24,7 @@ export interface ApprovalQuestion extends ApprovalRequest {
 
 export interface ApprovalAnswer {
   readonly decision: Decision;
-  /** In the user's words; "" if no reason was given. */
+  /** Empty if the user gave no reason. */
   readonly reason: string;
 }
 

@@ -75,7 +75,7 @@ export interface HistoryReader {
   /** Returns entries of Vis's log, oldest first: the newest ones up to `limit`. */
   logs(filter: LogFilter): Promise<readonly LogRow[]>;
   /** Returns the value of a version (1-based, by default the newest). Data is returned as data, functions and classes
-   * as their source, and values that could not be kept as null. Rejects with `UsageError` if there is none. */
+   * as their source, and values that could not be kept as null. Rejects with `UsageError` for an unknown version. */
   variable(
     conversationId: string,
     options: { readonly name: string; readonly version?: number | undefined },

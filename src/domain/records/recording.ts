@@ -95,7 +95,7 @@ export class Playback {
   #tracks: Track[] = [];
   readonly #calls = new Map<string, PlayedReply[]>();
 
-  /** `paths` maps the recorded paths to those that the replies use in the replay. */
+  /** `paths` maps the recorded paths to the paths of the replay. */
   constructor(recording: Recording, { paths = new PathMap() }: { readonly paths?: PathMap } = {}) {
     this.#recording = recording;
     this.#paths = paths;

@@ -244,7 +244,7 @@ function identityOf(path: string): string {
 }
 
 const HEADER_BYTES = 100;
-/** This much of a file is searched for a name that only Vis databases contain. */
+/** Bytes of a file that are searched for a name that only Vis databases contain. */
 const BEGIN_BYTES = 64 * 1024;
 const MAGIC = "SQLite format 3\0";
 

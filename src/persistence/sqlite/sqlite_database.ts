@@ -28,7 +28,7 @@ import { type SqliteConnection, Transactions } from "./connection.ts";
 import { breaksRule } from "./store_error.ts";
 
 interface SqliteDatabaseOptions {
-  /** Null for the database within a transaction, whose owner already holds the connection. */
+  /** Null for the database within a transaction, which already holds the connection. */
   readonly transactions: Transactions | null;
   readonly tenant: string | null;
 }

@@ -34,7 +34,7 @@ function cacheOf(name: string, files: ChildFiles): Uint8Array<ArrayBuffer> | nul
   try {
     return files.read(`${name}.cache`);
   } catch {
-    return null; // It was built for another platform, on which the cache could not be created.
+    return null; // The cache could not be created on the platform of the build.
   }
 }
 

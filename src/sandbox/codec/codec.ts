@@ -848,7 +848,7 @@ class Decoder {
       case "V": {
         const [node, name] = [this.#made.length, table.string()];
         this.#views[this.#views.length] = { node, name, offset: table.int(), length: table.int(), buffer: table.int() };
-        return this.#add(own.create(null)); // It is replaced once its buffer exists.
+        return this.#add(own.create(null)); // The placeholder is replaced once its buffer exists.
       }
       case "X": {
         const base = own.errorPrototypes[table.string()] ?? badBytes("an unknown error");
@@ -1008,7 +1008,7 @@ class Decoder {
     }
     if (typeof name !== "string") name = errorName(own.prototypeOf(target));
     const text = typeof message === "string" && message ? `${name}: ${message}` : `${name}`;
-    define(target, "stack", { value: text, enumerable: false }); // Its own stack would name our files.
+    define(target, "stack", { value: text, enumerable: false }); // The decoder's own stack would name our files.
   }
 
   #instance(target: object): void {

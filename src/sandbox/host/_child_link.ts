@@ -96,7 +96,7 @@ export class ChildLink {
     this.#killedFor ??= why;
     try {
       this.#process.kill("SIGKILL");
-    } catch { /* It has already ended. */ }
+    } catch { /* The process has already ended. */ }
   }
 
   async #watch(): Promise<ChildExit> {

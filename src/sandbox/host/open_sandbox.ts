@@ -249,7 +249,7 @@ class ConfinedSandbox implements Sandbox {
   }
 
   get walls(): Walls {
-    return this.#walls!; // It is set before any other code has this object.
+    return this.#walls!; // `start` sets it before any other code has this object.
   }
 
   get ended(): boolean {

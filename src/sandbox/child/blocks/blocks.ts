@@ -106,7 +106,7 @@ export class Blocks {
       active.ending = { outcome: "timeout", value: NO_VALUE };
       return this.#abandon(active, "timeout");
     }
-    this.#stopWork(owner, "its block's background work did not pause"); // It would stop the next turns too.
+    this.#stopWork(owner, "its block's background work did not pause"); // The work would stop the next turns too.
     this.#parts.notes.add("Background work was stopped: it did not pause for too long");
   }
 

@@ -5,7 +5,7 @@ export function timedOut(deadlineMs: number): string {
   return `Timeout (${deadlineMs / 1000}s)`;
 }
 
-/** This advice follows `timedOut` if the child still exists. */
+/** Follows `timedOut` if the child still exists. */
 export const AFTER_TIMEOUT = 'a larger "timeMs" of the block raises this limit; what it changed is kept';
 
 export const CANCELLED = "The block was cancelled";

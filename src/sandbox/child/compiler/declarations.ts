@@ -77,7 +77,7 @@ export function askedLast(program: Program): "call" | "value" | null {
   const asked = expression.type === "AwaitExpression" ? expression.argument : expression;
   if (asked.type !== "CallExpression") return "value";
   const { callee } = asked;
-  return callee.type === "Identifier" && callee.name === "answer" ? null : "call"; // It never returns a value.
+  return callee.type === "Identifier" && callee.name === "answer" ? null : "call"; // `answer` never returns a value.
 }
 
 function declarationsOf(node: Program["body"][number], text: ParsedText): Declaration[] {

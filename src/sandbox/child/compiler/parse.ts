@@ -209,7 +209,7 @@ function namespaceIn(text: string, js: string): Unparsed | null {
   let from = 0;
   for (const found of code.matchAll(NAMESPACE)) {
     const [header, name] = found, end = found.index + header.length;
-    if (found.index < from) continue; // It is inside a declaration of types.
+    if (found.index < from) continue; // The namespace is inside a declaration of types.
     if (name === undefined) from = closedAt(code, end);
     else if (!js.includes(text.slice(found.index, end))) {
       const message = `namespace is not available: write const ${

@@ -203,7 +203,7 @@ function repairEntities(text: string): Repaired | null {
   return { text: out + text.slice(at), map, note: "replaced HTML entities by their operators" };
 }
 
-/** Escapes the line feeds inside strings that end on another line. Returns null if there are none. */
+/** Escapes the line feeds inside strings that end on another line. Returns null without such strings. */
 function repairLineFeeds(text: string): Repaired | null {
   const feeds = feedsInStrings(text);
   if (!feeds || feeds.length === 0) return null;

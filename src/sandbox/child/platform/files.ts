@@ -29,7 +29,7 @@ export function realmFiles(work: OutsideWork, { globals, workspace, env }: Child
       return once("write", path, (real) => writeTextFile(real, text, how));
     },
     writeFile: (path: unknown, bytes: unknown, options?: unknown) => {
-      const copy: unknown = clone(bytes); // These are the current bytes.
+      const copy: unknown = clone(bytes); // The copy has the current bytes.
       if (!isBytes(copy)) throw new captured.TypeError("Cannot write a file: no Uint8Array");
       const how = writeOptions(options);
       return once("write", path, (real) => writeFile(real, copy, how));
@@ -115,6 +115,6 @@ function listing(entries: Promise<unknown>): Plain {
       yield { name, isFile, isDirectory, isSymlink };
     }
   }
-  void captured.apply(captured.then, entries, [undefined, () => {}]); // The code that iterates receives it.
+  void captured.apply(captured.then, entries, [undefined, () => {}]); // The iterating code receives the error.
   return captured.freeze({ __proto__: null, [Symbol.asyncIterator]: walk });
 }

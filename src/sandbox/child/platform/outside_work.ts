@@ -38,7 +38,7 @@ export class OutsideWork {
   start({ what, begin }: OutsideTask): { readonly done: Promise<unknown>; readonly stop: (why: string) => void } {
     let stop = (_why: string): void => {};
     const done = new captured.Promise((resolve, reject) => {
-      const error = new captured.Error(what); // It is created here, so that its stack names the line of the block.
+      const error = new captured.Error(what); // The stack of this error names the line of the block.
       const run = this.#options.current();
       const refused = this.#refusal(run);
       if (refused || !run) {

@@ -223,7 +223,7 @@ class RealmAbortSignal {
       if (typeof listener === "function") captured.apply(listener, this, [event]);
       else listener.handleEvent(event);
     } catch (error) {
-      void captured.Promise.reject(error); // It becomes a note, like every stray rejection.
+      void captured.Promise.reject(error); // The error becomes a note, like every stray rejection.
     }
   }
 

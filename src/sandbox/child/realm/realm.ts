@@ -61,7 +61,7 @@ interface RealmNames {
 export function emptyRealm({ added, fixed }: RealmNames): string[] {
   lock();
   const kept: Record<string, unknown> = {};
-  // Some are getters that load on first use, when loading is no longer possible, so values replace them now.
+  // Some are getters that load on first use. Loading would then fail, so values replace them now.
   for (const name of WEB) kept[name] = Reflect.get(globalThis, name);
   for (const name of ["createObjectURL", "revokeObjectURL"]) Reflect.deleteProperty(URL, name);
   const left: string[] = [];

@@ -166,7 +166,7 @@ export class HostCalls {
     if (call.gaveUp) return;
     call.gaveUp = true;
     this.#closed(call);
-    if (!call.sent) this.#free(call); // Its sending was cut off, so no answer will free it.
+    if (!call.sent) this.#free(call); // The call was cut off, so no answer will free it.
     call.payload = null;
     this.#options.soon(() => call.reject(setErrorFacts(call.error, { name: "Error", message: why })), call.run);
   }
@@ -189,7 +189,7 @@ export class HostCalls {
     for (let call = this.#first; call; call = this.#first) {
       if (!call.gaveUp && (this.#outstanding >= MAX_CALLS || !this.#fits(call))) return;
       if (call.payload) this.#send(call, call.payload);
-      else this.#first = call.next; // The caller gave it up.
+      else this.#first = call.next; // The caller gave up this call.
     }
   }
 

@@ -176,7 +176,7 @@ export class Restoring {
       const isThere = typeof value === "function" || (typeof value === "object" && value !== null);
       if (isThere && typeof own === "object" && own !== null) bindOwn(value, own);
     } catch {
-      return; // It contains instances of a lost class, so it keeps the value from its code.
+      return; // The value contains instances of a lost class, so it stays as its code made it.
     }
   }
 

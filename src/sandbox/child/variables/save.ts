@@ -275,7 +275,7 @@ interface OwnParts {
 }
 
 /** Encodes the own properties of a function or class, such as `f.cache = {}` and values of static fields. Functions
- * among them are restored with the code or not at all. Returns null if there are none. */
+ * among them are restored with the code or not at all. Returns null without own properties. */
 function encodeOwn(value: object, { functions, isClass, lost }: OwnParts): Bytes | null {
   const keys = look.ownKeys(value);
   let kept: Record<string, unknown> | null = null;
@@ -322,7 +322,7 @@ export function bindOwn(value: object, own: object): void {
     try {
       look.defineProperty(value, keys[i]!, descriptor);
     } catch {
-      continue; // Its code made the property permanent.
+      continue; // The code of the function made the property permanent.
     }
   }
 }

@@ -60,7 +60,7 @@ export function hrefOf(value: object): string | null {
   try {
     return look.href(value);
   } catch {
-    return null; // It only inherits from URL.prototype.
+    return null; // The object only inherits from URL.prototype.
   }
 }
 

@@ -480,7 +480,7 @@ function boxedText(value: object): string {
       const inside = readers[i]![1](value);
       return `[${readers[i]![0]}: ${typeof inside === "string" ? quoted(inside, 200) : primitiveText(inside)}]`;
     } catch {
-      continue; // It has another kind.
+      continue; // The value has another kind.
     }
   }
   return `[${classNameOf(value)}]`;
