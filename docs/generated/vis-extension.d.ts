@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c1eed47452cb0d19b7238eaf38fd1b579e41169f5d33f4e695c7c138d3789dfa
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 70a42ebcb199b664cf07cc830f94c31c05afd1735374c8fce282bb7b0fece580
 import { z } from 'zod';
 
 /** Any value that JSON can express. */

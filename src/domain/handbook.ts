@@ -4,7 +4,6 @@ interface Found {
 }
 
 export interface Section extends Found {
-  /** The page, and the section in it: `guide/conversations#undo-changes`. */
   readonly place: string;
 }
 

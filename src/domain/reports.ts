@@ -1,8 +1,6 @@
 import type { Frozen } from "./kit/json.ts";
 import { z } from "zod";
 
-/** Providers, keys and models as channels show them. No report contains a key. */
-
 export const KeyReportSchema = z.object({
   provider: z.string(),
   title: z.string(),
@@ -22,7 +20,6 @@ export interface LoginChoice {
   readonly name: string;
   readonly title: string;
   readonly need: KeyReport["need"];
-  /** How the user starts a local server; absent if it runs. */
   readonly start?: string;
 }
 
@@ -41,7 +38,6 @@ export interface NewServer {
 
 export interface ServerTrial {
   readonly models: readonly string[];
-  /** Why the list of models is empty, or "". */
   readonly problem: string;
   readonly refused: boolean;
 }
@@ -205,7 +201,6 @@ export interface ExtensionAdmin {
   run(args: readonly string[], user: CommandUser): Promise<number | null>;
 }
 
-/** A setting as channels show it. Possible secrets are masked. */
 export const SettingFactsSchema = z.object({
   key: z.string(),
   value: z.unknown(),
@@ -214,7 +209,6 @@ export const SettingFactsSchema = z.object({
   doc: z.string(),
   type: z.string(),
   project: z.boolean().describe("Whether the file of a workspace may set it"),
-  /** All layers that set it, in increasing precedence. */
   layers: z.array(z.object({ layer: z.string(), where: z.string(), value: z.unknown() })),
 });
 

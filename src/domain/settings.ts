@@ -9,7 +9,6 @@ export interface SettingsSection {
   readonly project: readonly string[];
   readonly own: readonly string[];
   readonly programs: Readonly<Partial<Record<"network" | "read" | "unwalled", string>>>;
-  /** Keys that take values from clients, each with the kind of offer. */
   readonly offered: Readonly<Record<string, string>>;
   readonly schema: () => Promise<z.ZodType>;
 }

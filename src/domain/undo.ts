@@ -12,11 +12,9 @@ export interface FileChange {
   readonly paths: readonly string[];
   /** Only lists have this field. */
   readonly undone?: boolean;
-  /** Files that the undo of this change left unchanged. Present only in lists. */
   readonly kept?: readonly string[];
 }
 
-/** The undone changes; for a dry run, the changes that would be undone. */
 export interface UndoReport {
   readonly error?: string;
   /** All files have changed since; `force` overwrites them. */

@@ -85,7 +85,6 @@ export interface QueryScope {
   readonly budget: () => number;
   /** The default is the process's model. */
   readonly root?: () => { readonly provider: string; readonly model: string };
-  /** Extends the budget by `n` iterations, up to the operator's ceiling. */
   readonly requestMore: (n: number) => { readonly granted: number; readonly budget: number };
   /** Offers a final answer from a block. Only the first one in an iteration counts. */
   readonly answer: (

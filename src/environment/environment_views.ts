@@ -52,7 +52,6 @@ interface ViewSource {
   };
 }
 
-/** An environment as extensions see it. Values that change are read on access. */
 export class EnvironmentViews {
   readonly #source: ViewSource;
   readonly #db: StoredHistory;

@@ -20,7 +20,6 @@ export interface SessionSource {
   readonly system: () => ReadonlyMap<string, string>;
   readonly rows?: () => Promise<readonly FormerResult[]>;
   readonly onLost: (lost: readonly MissingVariable[]) => void;
-  /** Yields UTF-8 chunks of a text that is too large to be restored with the others. */
   readonly pieces?: (large: string) => AsyncIterable<Uint8Array<ArrayBuffer>>;
   readonly named?: (code: string, names: ReadonlySet<string>) => readonly string[];
 }
@@ -136,7 +135,6 @@ export class SandboxSession {
     await this.used?.endQuery().catch(() => {});
   }
 
-  /** Adds versions that a child needs if it starts before the iteration is stored. */
   remember(images: readonly VariableImage[]): void {
     for (const image of images) this.#unsaved.set(image.name, image);
   }

@@ -32,7 +32,6 @@ class FileTexts {
   #read: (FileText & { readonly path: string; readonly by: string })[] = [];
   #now = 0;
 
-  /** Adds the files of a stored version. Their states are compared later. */
   stored(name: string, files: Readonly<Record<string, string>>): void {
     const at = ++this.#now;
     const texts = Object.entries(files).slice(-MAX_TEXTS).map(([path, state]) => [path, { at, state }] as const);

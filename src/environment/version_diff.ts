@@ -6,7 +6,6 @@ const MAX_DIFF_CHARS = 200_000;
 
 export interface VariableDiff {
   readonly same: boolean;
-  /** Changes with their paths; null if texts were compared line by line. */
   readonly changes: readonly ValueChange[] | null;
   readonly text: string;
 }

@@ -24,7 +24,6 @@ export interface ActiveExtensions {
   readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
   readonly globals: readonly string[];
   readonly modules: Readonly<Record<string, string>>;
-  /** One prompt block per extension, ordered by group and subgroup, to be joined by blank lines. */
   readonly blocks: readonly string[];
   readonly example?: ReplyExample | undefined;
   readonly off?: readonly OffPart[];
@@ -46,7 +45,6 @@ export interface ActiveExtensions {
 interface FunctionCallOptions {
   readonly env: EnvironmentView;
   readonly signal: AbortSignal;
-  /** Receives the outcome of the call, if its function declares one. */
   readonly told?: (outcome: ShownOutcome) => void;
 }
 

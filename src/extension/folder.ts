@@ -8,7 +8,6 @@ import { z } from "zod";
 /** A snapshot of an extension's folder, so that the loaded bytes are the hashed ones. */
 export interface ExtensionFolder {
   readonly path: string;
-  /** The content of each file by its path in the folder, with forward slashes; sorted. */
   readonly files: ReadonlyMap<string, Uint8Array>;
   /** SHA-256 over paths and bytes of all files. */
   readonly hash: string;

@@ -192,7 +192,6 @@ interface ImportOptions {
   readonly readModule: ReadModule;
   /** Reads the files of `modules`. If absent, an extension with modules is refused. */
   readonly readRealmModule?: ReadRealmModule;
-  /** The clock for the time limit of a module's top-level `await`. */
   readonly clock?: Pick<Clock, "sleep">;
 }
 

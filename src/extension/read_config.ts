@@ -4,7 +4,6 @@ import { SETTING_MARKS } from "../domain/settings.ts";
 import type { NormalExtension } from "./validate.ts";
 import { z } from "zod";
 
-/** Outside sources for extension settings. A setting requests them by a mark. */
 export interface SettingSources {
   readonly offered?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
   readonly withSecrets?: ((text: string) => string) | undefined;

@@ -122,7 +122,6 @@ export class ExtensionRegistry {
     return { ...this.#collect(asked.filter((one) => one !== null), { own, faults }), faults: () => faults };
   }
 
-  /** Returns the extensions that `activate` would ask now, if they can be put in order. */
   known(envId: string): readonly { readonly namespace: string; readonly version: string }[] {
     return this.#installedFor(envId).map(({ namespace, version }) => ({ namespace, version }));
   }
@@ -361,9 +360,7 @@ interface Invocation {
   readonly env: EnvironmentView;
   readonly args: readonly unknown[];
   readonly log: Log;
-  /** Returns monotonic milliseconds. */
   readonly now: () => number;
-  /** Receives the outcome of the call, if its function declares one. */
   readonly told?: ((outcome: ShownOutcome) => void) | undefined;
 }
 

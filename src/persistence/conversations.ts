@@ -286,7 +286,6 @@ export function setTitle(db: Database, { branchId, title }: { branchId: string; 
   });
 }
 
-/** Returns the cells that give a branch the title of its first request, or no cells if it has a title. */
 export async function titleFromRequest(
   content: Content,
   { metadata, text }: { readonly metadata: string | null; readonly text: string },

@@ -117,7 +117,6 @@ export interface DatabaseDialect {
   holderOf(id: string, isLocked?: boolean): RawBuilder<string | null>;
   /** `run` is the name under which the statement reads the row. */
   versionOf(run: string): RawBuilder<string | null>;
-  /** Whether no node has accepted the run or will continue it. */
   hasNoJob(run: string): RawBuilder<boolean>;
   /** Whether another node will continue a run of this branch if its own node is lost. */
   hasRunningJob(tx: Database, branchId: string): Promise<boolean>;
@@ -131,7 +130,6 @@ export interface DatabaseDialect {
   /** Writes no row if the conversation already has the highest number. */
   moveToFront(tx: Database, conversation: { readonly id: string; readonly activity: number }): Promise<void>;
   storeBoth(db: Database, first: Storing, second: Storing): Promise<void>;
-  /** Lets rows of this transaction refer to rows that it inserts later. */
   deferReferences(tx: Database): Promise<void>;
   afterCopy(tx: Database): Promise<void>;
   breaksRule(error: unknown): error is Error;

@@ -305,7 +305,6 @@ interface Scanned {
   readonly table: string;
   readonly columns: readonly string[];
   readonly nested: string | undefined;
-  /** The newest row when the scan began; new rows follow it. */
   readonly last: { readonly rowid: number; readonly key: unknown } | null;
 }
 

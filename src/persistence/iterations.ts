@@ -14,7 +14,6 @@ import { loadValues, variableImage, type VariableMetadata, VariableWriter, type 
 type Failed = Parameters<IterationStore["failIteration"]>;
 
 interface IterationMetadata {
-  /** Source texts of the running blocks, removed when the blocks have their own rows. */
   readonly pendingBlocks: readonly string[];
 }
 

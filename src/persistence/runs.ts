@@ -158,7 +158,6 @@ export const holderOf = namedQuery((db, { branchId }: { readonly branchId: strin
 );
 
 export interface QueryMetadata extends Omit<QueryEnd, "status"> {
-  /** Usage of all calls, failed ones included, by "provider/model". */
   readonly byModel: Readonly<Record<string, Usage>>;
   readonly steered: readonly SteeredMessage[];
 }

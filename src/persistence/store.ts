@@ -87,7 +87,6 @@ export interface ConversationMaintenance {
     archive: ConversationArchive,
     options: {
       readonly workspace: string;
-      /** The contents of the archive, if they are not in memory. */
       readonly contents?: ContentSource;
     },
   ): Promise<ImportReport>;
@@ -251,13 +250,11 @@ export interface QueryStore {
   renewLeases(owner: ProcessOwner): Promise<readonly string[]>;
 }
 
-/** The facts that are known once a reply is complete and before its blocks run. */
 export interface NewIteration {
   readonly queryId: string;
   /** 0-based. */
   readonly position: number;
   readonly systemPrompt: string;
-  /** The sent message list, as JSON. */
   readonly userPrompt: string;
   readonly provider: string;
   readonly model: string;
@@ -265,7 +262,6 @@ export interface NewIteration {
   readonly thinking: string;
   readonly traces: readonly ModelTrace[];
   readonly modelMs: number;
-  /** Source texts of the blocks that are about to run. */
   readonly blocks: readonly string[];
   readonly spent?: Pick<IterationEnd["totals"], "usage" | "costUsd">;
   /** Versions without a block: input of the query, as of this iteration. They are stored with its row. */
@@ -289,12 +285,10 @@ export interface StoredBlock {
 export interface IterationEnd {
   readonly status: "done" | "error" | "interrupted";
   readonly blocks: readonly StoredBlock[];
-  /** User variables that left the scope in this iteration, and user variables that returned. */
   readonly scopes?: { readonly forgotten: readonly string[]; readonly live: readonly string[] };
   readonly system: readonly { readonly name: string; readonly text: string }[];
   readonly error: string | null;
   readonly empty: boolean;
-  /** Totals of the query so far, merged into its metadata. */
   readonly totals: { readonly iterations: number; readonly usage: Usage; readonly costUsd: number | null };
   /** Merged into the iteration's metadata, such as outcome, refusal, attempts line, and budget after it. */
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -327,7 +321,6 @@ export interface IterationStore {
   sentMessages(queryId: string, position: number): Promise<readonly SentMessage[] | null>;
 }
 
-/** The newest version of a variable of a branch, without its value. */
 export interface VariableHead {
   readonly name: string;
   readonly kind: VariableImage["kind"];

@@ -57,7 +57,6 @@ function local<T, K extends Kind>(column: TableColumn<T, K>): TableColumn<T, K> 
 
 interface TableDescription {
   readonly columns: Readonly<Record<string, TableColumn>>;
-  /** The parent table, whose rows contain the rows of this one. */
   readonly within?: string;
   /** The rows of the table `t` that belong to the conversation `$id`; omitted if conversations share the table. */
   readonly rows?: string;

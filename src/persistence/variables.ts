@@ -239,7 +239,6 @@ function breakCycle(left: ReadonlySet<number>, hard: readonly ReadonlySet<number
 interface VariableSoulMetadata {
   /** Set only for a system variable. The scope of other variables follows from versions and `scope_change`. */
   readonly scope?: "system";
-  /** The ancestor's soul that this one continues, with its number of versions at that time. */
   readonly inheritedFrom?: string;
   readonly before?: number;
 }

@@ -11,7 +11,6 @@ export const CHILD_ARGUMENT = "__sandbox_child";
 export interface ChildProgram {
   readonly path: string;
   readonly args: readonly string[];
-  /** Variables added to the child's own environment, for tests of other programs. */
   readonly env?: Readonly<Record<string, string>>;
 }
 

@@ -18,7 +18,6 @@ export interface SandboxLimits {
   /** The limit of stdout and stderr of one block together, in bytes. The rest is only counted. */
   readonly outputBytes: number;
   readonly graceMs: number;
-  /** The limit of one value's preview, in characters. */
   readonly previewChars: number;
 }
 
@@ -37,7 +36,6 @@ export interface HostCall {
 export interface SandboxOptions {
   /** Each name is "alias.name" or a bare name. */
   readonly functions: readonly string[];
-  /** Constants that the codec supports, by "alias.name". */
   readonly constants: Readonly<Record<string, unknown>>;
   /** May throw. The model sees the error's name, message and `hint`, never its stack. */
   readonly onCall: (call: HostCall) => Promise<unknown>;

@@ -39,7 +39,6 @@ export interface Approval {
 }
 
 export interface ApprovalAdmin {
-  /** The oldest rule comes first. */
   list(options: { readonly all: boolean }): Promise<readonly KeptRule[]>;
   remove(id: string): Promise<void>;
 }
@@ -51,7 +50,6 @@ export interface ApprovalRules {
 
 export interface ApprovalChoice {
   readonly decision: Decision;
-  /** The key to press, or the text to type, for this answer. */
   readonly key: string;
   readonly short: string;
   readonly text: string;

@@ -104,7 +104,6 @@ const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
 };
 
 export const MORE_STEPS = 10;
-/** Every interface offers to continue in these words. */
 export const MORE_TEXT = `${MORE_STEPS} more steps`;
 
 export function takesMore(reason: QueryReason): boolean {

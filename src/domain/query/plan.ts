@@ -2,7 +2,6 @@ import { asRecord } from "../kit/json.ts";
 import { oneLine, visibleText } from "../kit/text.ts";
 import type { PlanItem } from "./query_schemas.ts";
 
-/** The model keeps its list of tasks in this variable. */
 export const PLAN_VARIABLE = "$plan";
 
 const MOST_ITEMS = 50, TEXT_CHARS = 200;

@@ -10,9 +10,7 @@ const RESULT_CHARS = 20_000;
 
 export interface StepBlock {
   code: string;
-  /** Words for the current call, such as "reading src/app.ts", or "". */
   calling: string;
-  /** The last lines that the running call printed, or "". */
   printing: string;
   readonly tally: BlockTally;
   readonly diffs: string[];

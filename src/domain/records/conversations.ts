@@ -44,7 +44,6 @@ export interface ImportReport {
   readonly ids: ReadonlyMap<string, string>;
 }
 
-/** Texts and values by their hash, which the source verifies. */
 export interface ContentSource {
   get(hash: string): Uint8Array<ArrayBuffer> | undefined;
   pieces(hash: string): Iterable<Uint8Array<ArrayBuffer>>;

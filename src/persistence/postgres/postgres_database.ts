@@ -268,7 +268,6 @@ class SnakeCaseCompiler extends PostgresQueryCompiler {
 
 interface Held {
   readonly epoch: number;
-  /** Whether this process has stored the end of the run, which also removes the job. */
   over: boolean;
 }
 

@@ -55,10 +55,8 @@ interface Pool {
 interface State {
   /** "" if the tenant is unknown. */
   seen: string;
-  /** The number of statements without an answer, and the bytes of their parameters. */
   owed: number;
   bytes: number;
-  /** The time at which bytes last arrived, and the number of bytes up to then. */
   heardAt: number;
   read: number;
   timer: ReturnType<typeof setTimeout> | undefined;

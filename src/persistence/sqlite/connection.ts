@@ -34,7 +34,6 @@ export class SqliteConnection {
     return { rows: statement.all(...values).map((cells) => rowOf(columns, cells)) };
   }
 
-  /** Returns a read-only connection to the same file, or null for a database in memory. */
   beside(): SqliteConnection | null {
     const path = this.#db.location();
     return path ? new SqliteConnection(new DatabaseSync(path, { readOnly: true })) : null;

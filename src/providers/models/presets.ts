@@ -15,10 +15,8 @@ export interface Preset {
   readonly versionPath?: string;
   /** Variables that usually hold the key. The first set one applies. */
   readonly keyNames: readonly string[];
-  /** The variable whose value is sent as a bearer token instead of a key. */
   readonly bearerName?: string;
   readonly key: "required" | "optional" | "device-login";
-  /** Whether a key variable alone selects this provider without configuration. */
   readonly byKey: boolean;
   /** The model if none is requested; null if the user must choose one. */
   readonly defaultModel: string | null;

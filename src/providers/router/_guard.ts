@@ -23,7 +23,6 @@ export class ProviderGuard {
     return this.#breaker.allows;
   }
 
-  /** Whether the service may recover, as after an outage or too many requests. */
   mayPass({ code, retryable, status }: ProviderError): boolean {
     if (!this.reached || !retryable) return false;
     // A success status without a reply is not an outage.

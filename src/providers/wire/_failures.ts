@@ -11,7 +11,6 @@ export interface ServiceError extends Said {
 interface FailureFacts {
   readonly endpoint: Endpoint;
   readonly advice: Advice;
-  /** The API's name in a sentence, such as "the chat completions API". */
   readonly api: string;
   readonly now: () => number;
 }
@@ -223,7 +222,6 @@ interface Said {
   /** The model's text, which the service refused as a call of a tool that was not offered. */
   readonly toolCall: string | null;
   readonly status: number;
-  /** Waits that its fields request: durations, times and dates. */
   readonly waits: readonly string[];
 }
 

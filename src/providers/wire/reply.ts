@@ -223,7 +223,6 @@ const MOST_OF_ALL = 8_000_000;
 
 const ALL = { replies: 0, chars: 0 };
 
-/** Keeps one reply within its limit, and with all others within the memory of the process. */
 export class ReplySize {
   #chars = 0;
 

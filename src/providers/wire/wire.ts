@@ -15,13 +15,11 @@ export interface WireCall {
 
 export interface CallFacts {
   readonly capabilities: Capabilities;
-  /** Names that `ProviderApi.refused` returned for this model. */
   readonly without: ReadonlySet<string>;
 }
 
 /** The format of requests and replies in one API. It has no state; the state of a reply is in the `ReplyBuilder`. */
 export interface ProviderApi {
-  /** Errors use this name, such as "the chat completions API". */
   readonly api: string;
   authorize(token: string): Readonly<Record<string, string>>;
   request(request: ModelRequest, facts: CallFacts): WireCall;

@@ -36,7 +36,6 @@ interface ChildLinkOptions {
   readonly onEnd: (exit: ChildExit) => void;
 }
 
-/** A child process and the frames to and from it. Its frames are not trusted. */
 export class ChildLink {
   readonly #process: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
@@ -167,7 +166,6 @@ interface Request {
   readonly reject: (error: Error) => void;
 }
 
-/** Requests of the main process to one child, other than host calls: sent, timed and answered once. */
 export class Requests {
   readonly #link: Pick<ChildLink, "send" | "sendLater" | "kill">;
   readonly #open = new Map<string, Request>();
@@ -244,7 +242,6 @@ interface HeartbeatOptions {
   /** Whether no request to the child is open. A block may keep it busy until its deadline. */
   readonly isIdle: () => boolean;
   readonly onDead: () => void;
-  /** The interval in milliseconds, which tests change. */
   readonly everyMs?: number;
   readonly deadAfterMs?: number;
 }

@@ -72,7 +72,6 @@ export interface SandboxTestOptions {
   readonly walls?: Partial<WallSwitches>;
   /** The child's working folder is created here; by default in the temporary folder. */
   readonly folderRoot?: string;
-  /** A program to run instead of the child, for example to send false frames. */
   readonly program?: ChildProgram;
   /** The time limit for the child's start. Emulated machines need more. */
   readonly startMs?: number;

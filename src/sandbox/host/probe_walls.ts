@@ -11,7 +11,6 @@ export interface WallProbe {
 interface Probe {
   readonly wall: WallName;
   readonly walls: NonNullable<Parameters<typeof openSandbox>[1]>["walls"];
-  /** Code that evaluates to a list of the attempts that succeeded. */
   readonly code: (secret: string, options: { readonly carried: boolean; readonly targets: ProbeTargets }) => string;
   readonly text: (sandbox: Sandbox) => string;
   readonly fix: string;

@@ -40,7 +40,6 @@ interface Active {
   readonly begun: number;
   /** Each pause postpones the deadline. */
   deadline: number;
-  /** The time at which its clock was paused; null while it runs. */
   pausedAt: number | null;
   /** Whether the run may soon be out of time. Then only the event loop ends it. */
   isDue: boolean;

@@ -6,7 +6,6 @@ export interface Declaration {
   readonly declaration: "const" | "let" | "var" | "function" | "class" | "enum";
   /** The first line of the comment right before the statement, at most 80 characters. */
   readonly doc: string;
-  /** JavaScript that evaluates to the function or class of the statement, or "". */
   readonly source: string;
   /** The text has at most 500 characters. */
   readonly statement: string;

@@ -37,7 +37,7 @@ export function composeMaps(first: PositionMap, second: PositionMap): PositionMa
   return out;
 }
 
-/** 1-based, with columns in UTF-16 units. */
+/** Positions are 1-based. Columns count UTF-16 units. */
 export interface Position {
   readonly line: number;
   readonly column: number;

@@ -11,7 +11,6 @@ import { Saving } from "./saving.ts";
 export interface BlockEnd {
   /** The versions are in order of definition. */
   readonly saved: readonly VariableImage[];
-  /** Names that changed without being declared by the block. */
   readonly touched: readonly string[];
   readonly pending: readonly string[];
   readonly lost: readonly string[];

@@ -99,7 +99,6 @@ function inlineText(value: unknown): string | null {
 }
 
 interface ShapeOptions {
-  /** Whether keys are shown without their types: `Array(7) of {path,line}`. */
   readonly terse?: boolean;
   readonly chars?: number;
 }
@@ -172,7 +171,6 @@ function objectText({ name, keys, fields, count, more }: ObjectSchema, terse: bo
 }
 
 interface ValueShape {
-  /** Kinds such as "string", "null", "Date" and "() => ", in order of appearance. */
   readonly plain: string[];
   list: ListSchema | null;
   object: ObjectSchema | null;
