@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { fragmentsOf, linksOf, pathsOf, problems } from "../../scripts/check_docs.ts";
+import { EXPLANATIONS } from "../conformance/programs/explained.ts";
 
 Deno.test("linksOf() finds relative links outside code, with fragments", () => {
   const page = "[a](x.md#top) [b](https://example.org) [c](../y/) [d](#here)\n```\n[no](z.md)\n```\n";
@@ -20,4 +21,12 @@ Deno.test("pathsOf() finds paths in backquotes and no patterns", () => {
 
 Deno.test("links, headings and paths that the documentation names exist", async () => {
   assert.deepEqual(await problems(), []);
+});
+
+Deno.test("the pages that explain differences between Deno and the sandbox have these headings", async () => {
+  for (const { where } of EXPLANATIONS) {
+    const [path = "", fragment] = where.split("#");
+    const page = await Deno.readTextFile(new URL(`../../${path}`, import.meta.url));
+    if (fragment !== undefined) assert.ok(fragmentsOf(page).includes(fragment), where);
+  }
 });

@@ -18,7 +18,7 @@ const code = ({ program }: Difference): string => `${program.text}\n${program.va
 const says = (pattern: RegExp) => ({ sandbox }: Difference): boolean => pattern.test(sandbox.message);
 
 /** The first match explains a difference. */
-const EXPLANATIONS: readonly Explanation[] = [
+export const EXPLANATIONS: readonly Explanation[] = [
   {
     what: "no code from strings: eval, constructors of functions",
     where: SANDBOX,
@@ -26,7 +26,7 @@ const EXPLANATIONS: readonly Explanation[] = [
   },
   {
     what: "a block is not a module: import, export, import.meta",
-    where: `${SANDBOX}#typescript`,
+    where: `${SANDBOX}#typescript-in-blocks`,
     fits: (one) =>
       says(/^import(?:\(\)|\.meta)? is not available|^A block is not a module/)(one) ||
       MODULE.test(code(one)),
@@ -43,12 +43,12 @@ const EXPLANATIONS: readonly Explanation[] = [
   },
   {
     what: "no decorators, no accessor fields",
-    where: `${SANDBOX}#typescript`,
+    where: `${SANDBOX}#typescript-in-blocks`,
     fits: says(/^Decorators are not available|^accessor fields are not available/),
   },
   {
     what: "a block that is only a string, or has nothing to run, is refused",
-    where: `${PROTOCOL}#blocks`,
+    where: `${PROTOCOL}#how-blocks-run`,
     fits: says(/^The block (?:is only a string|has nothing to run)/),
   },
   {
@@ -58,61 +58,61 @@ const EXPLANATIONS: readonly Explanation[] = [
   },
   {
     what: "`arguments` outside of functions is refused before the block runs",
-    where: `${PROTOCOL}#blocks`,
+    where: `${PROTOCOL}#how-blocks-run`,
     fits: (one) => one.plain.error !== "" && says(/^arguments exists only inside a function/)(one),
   },
   {
     what: "as in a script, a block may declare a function twice",
-    where: `${SANDBOX}#what-a-block-can-use`,
+    where: `${SANDBOX}#functions-for-blocks`,
     fits: ({ plain, sandbox }) => sandbox.error === "" && /^Identifier '.*' has already been/.test(plain.message),
   },
   {
     what: "a name with a character that only a newer engine allows is refused before the block runs",
-    where: `${PROTOCOL}#blocks`,
+    where: `${PROTOCOL}#how-blocks-run`,
     fits: ({ plain, sandbox }) => plain.error === "SyntaxError" && /^Cannot use the name/.test(sandbox.message),
   },
   {
     what: "globals of the platform that are absent",
-    where: `${SANDBOX}#what-a-block-can-use`,
+    where: `${SANDBOX}#functions-for-blocks`,
     fits: (one) => ABSENT.test(code(one)) && !says(/^Cannot declare|is not a function$/)(one),
   },
   {
     what: "the global object has another class, as it is emptied",
-    where: `${SANDBOX}#what-a-block-can-use`,
+    where: `${SANDBOX}#functions-for-blocks`,
     fits: ({ plain, sandbox }) =>
       plain.message !== sandbox.message && plain.message.replace("#<Window>", "#<Object>") === sandbox.message,
   },
   {
     what: "variables at top level are properties of the global object",
-    where: `${SANDBOX}#speed`,
+    where: `${SANDBOX}#speed-of-blocks`,
     fits: (one) => /\bglobalThis\b/.test(code(one)) && one.sandbox.error === "",
   },
   {
     what: "timers of the sandbox have their own words",
-    where: `${SANDBOX}#what-a-block-can-use`,
+    where: `${SANDBOX}#functions-for-blocks`,
     fits: (one) => one.plain.error === one.sandbox.error && says(/^Cannot start a timer/)(one),
   },
   {
     what: "types are stripped, not checked",
-    where: `${SANDBOX}#what-a-block-can-use`,
+    where: `${SANDBOX}#functions-for-blocks`,
     fits: ({ program, plain, sandbox }) =>
       program.language === "ts" && plain.error === "SyntaxError" && sandbox.error === "",
   },
   {
     what: "namespaces are refused, with what to write instead",
-    where: `${SANDBOX}#typescript`,
+    where: `${SANDBOX}#typescript-in-blocks`,
     fits: says(/^namespace is not available/),
   },
   {
     what: "a name of the top level can be assigned and read at any time, as by a later block",
-    where: `${SANDBOX}#speed`,
+    where: `${SANDBOX}#speed-of-blocks`,
     fits: ({ place, plain }) =>
       place === "top" &&
       /Assignment to constant variable|Cannot access '.*' before initialization/.test(plain.message + plain.printed),
   },
   {
     what: "the memory of a child is limited",
-    where: `${SANDBOX}#limits-and-what-happens-at-each`,
+    where: `${SANDBOX}#limits-of-the-sandbox`,
     fits: ({ sandbox }) => sandbox.error === "memory",
   },
 ];
