@@ -76,7 +76,6 @@ export interface ServiceRequest extends OpenRequest {
   readonly writable?: boolean | undefined;
 }
 
-/** The address of the HTTP channel and the authentication of clients. The settings provide other options. */
 export interface ServeRequest extends ServiceRequest {
   readonly host?: string | undefined;
   /** The port; 0 picks a free one. */

@@ -369,7 +369,7 @@ export interface SharedQueries {
 const LOOKED_AT = 50;
 
 /** Reports that a workspace has no conversation to continue. If a conversation belongs to a folder that is gone, the
- * message says how to continue it. */
+ * error explains how to continue it. */
 export async function nothingToContinue(
   { conversations, workspace }: { readonly conversations: Conversations; readonly workspace: string },
 ): Promise<string> {

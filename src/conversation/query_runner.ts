@@ -416,7 +416,7 @@ export class ChildPool {
     }
   }
 
-  /** Children that are being stopped may already make enough room. If there are none, one has to be stopped. */
+  /** A child that is being stopped may already make enough room. Otherwise another child has to be stopped. */
   #stopSurplus(): void {
     const surplus = this.count - this.#options.live - this.#stopping.size;
     const needed = this.#stopping.size === 0 ? Math.max(1, surplus) : surplus;

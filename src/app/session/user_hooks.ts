@@ -80,7 +80,7 @@ class QueryHooks {
     this.#running = this.#running.then(async () => {
       const files = event === "edit" ? [...this.#changed] : [];
       if (event === "edit") this.#changed.clear();
-      // Without files, an earlier run had them.
+      // If no file is left, an earlier run has passed them to the commands.
       const commands = event === "edit" && files.length === 0 ? [] : this.#parts.hooks[event];
       for (const command of commands) await this.#run(command, { event, files });
       if (event === "edit") this.#edits--;

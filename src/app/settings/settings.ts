@@ -216,8 +216,8 @@ export async function writeConfigFile(
   }
 }
 
-/** Files of project settings in which the user allowed any key. Each is listed with the hash of its text, which a
- * change of the file makes invalid. */
+/** Files of project settings in which the user allowed any key. The list has the hash of each file's text, so a changed
+ * file is no longer trusted. */
 export class ConfigTrust {
   readonly #path: string | null;
   #opened: Promise<TrustList> | null = null;

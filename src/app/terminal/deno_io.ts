@@ -223,7 +223,7 @@ export class OutputQueue<T> {
     this.#writing ??= this.#writeAll();
   }
 
-  /** Null if the queue is empty; otherwise settles when it is empty. */
+  /** Null for an empty queue; otherwise settles when the queue is empty. */
   get busy(): Promise<void> | null {
     return this.#writing;
   }
