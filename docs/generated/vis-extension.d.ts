@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 70a42ebcb199b664cf07cc830f94c31c05afd1735374c8fce282bb7b0fece580
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: b9000dcb5d26a61c76274252b5024488f18cdeb40ddc0a197731c5e68b5f4369
 import { z } from 'zod';
 
 /** Any value that JSON can express. */

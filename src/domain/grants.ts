@@ -1,5 +1,5 @@
 interface NetGrant {
-  /** An IP address, without brackets. */
+  /** Addresses have no brackets. */
   readonly host: string;
   readonly port: number;
 }

@@ -24,7 +24,6 @@ export class Handbook {
     return new Handbook((await import("../../docs/mod.ts")).pages);
   }
 
-  /** Returns the text of a page or of a section, or null. */
   at(place: string): string | null {
     if (Object.hasOwn(this.#pages, place)) return this.#pages[place] ?? null;
     return this.sections.find((section) => section.place === place)?.doc ?? null;

@@ -23,7 +23,7 @@ export interface LoginChoice {
   readonly start?: string;
 }
 
-/** "unknown" if the service could not be reached. */
+/** The answer is "unknown" if the service could not be reached. */
 export interface KeyTrial {
   readonly state: "works" | "refused" | "unknown";
   readonly found: string;
@@ -107,7 +107,6 @@ const LEFT_OUT = ["untrusted", "misconfigured", "off", "skipped"] as const;
 export type LeftOut = typeof LEFT_OUT[number];
 
 export const ExtensionSchema = z.object({
-  /** Namespace, or the folder's name if it could not be read. */
   name: z.string(),
   place: z.enum(["shipped", "home", "project", "path"]),
   state: z.enum(["loaded", ...LEFT_OUT]),

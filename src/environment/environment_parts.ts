@@ -98,7 +98,6 @@ export interface QueryScope {
   ) => void;
   /** Absent if no calls are allowed, in tests of other parts. */
   readonly subcalls?: SubcallFunctions;
-  /** Absent like `subcalls`. */
   readonly approve?: (
     request: ApprovalRequest,
     from: {

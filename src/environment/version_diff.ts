@@ -59,7 +59,6 @@ const MAX_PATH = 300;
 interface ValueChange {
   readonly change: "added" | "removed" | "changed";
   readonly path: string;
-  /** Short text; null if the value did not exist. */
   readonly before: string | null;
   readonly after: string | null;
 }

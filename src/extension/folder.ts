@@ -9,7 +9,7 @@ import { z } from "zod";
 export interface ExtensionFolder {
   readonly path: string;
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** SHA-256 over paths and bytes of all files. */
+  /** The SHA-256 of paths and bytes of all files. */
   readonly hash: string;
   readonly entries: readonly ManifestEntry[];
 }

@@ -164,7 +164,7 @@ function describe(error: z.ZodError, spec: unknown): string {
   }).join("; ");
 }
 
-/** Returns "symbols.find.doc" instead of "symbols.0.doc". */
+/** Names the symbol instead of its index: "symbols.find.doc", not "symbols.0.doc". */
 function keyOf(path: readonly PropertyKey[], spec: unknown): string {
   return path.map((part, at) => {
     const name = typeof part === "number" ? valueAt(spec, [...path.slice(0, at + 1), "name"]) : undefined;

@@ -298,7 +298,7 @@ function placesOf(
   return places;
 }
 
-/** New ids sort in the order of the old ones. */
+/** The order of new ids is the order of the old ones. */
 function newIds(tables: ConversationArchive["tables"]): ReadonlyMap<string, string> {
   const old = Object.values(tables).flatMap((rows) => rows.flatMap((row) => "id" in row ? [row.id] : []));
   if (new Set(old).size < old.length) throw new UsageError("Cannot import conversation: two rows have the same id");

@@ -64,7 +64,6 @@ export class Eraser {
     await (this.#running ?? this.#work());
   }
 
-  /** A failed entry stays on the list. */
   async #work(): Promise<void> {
     while (this.#isAsked) {
       this.#isAsked = false;

@@ -192,7 +192,7 @@ export interface PreviousTurn {
   readonly earlier: EarlierTurns;
   /** `QueryEnd.idle` of the query; false if it was not recorded. */
   readonly idle: boolean;
-  /** At most the last two thinkings, oldest first. */
+  /** The last two thinkings at most, oldest first. */
   readonly thinkings: readonly string[];
   readonly answer: string;
   readonly status: QueryStatus;
@@ -410,7 +410,6 @@ export interface ClaimedJob {
   readonly elapsedMs: number;
 }
 
-/** The request runs or waits on any node. */
 export interface SharedJob {
   readonly queryId: string;
   readonly branchId: string;
@@ -458,7 +457,6 @@ export interface NodeStore {
   beat(): Promise<ReadonlyMap<string, number>>;
   /** Leaves a job to any node, after a pause. Has no effect if this node no longer holds it. */
   release(job: Pick<ClaimedJob, "queryId" | "epoch">, afterMs?: number): Promise<void>;
-  /** Reports that the caller has no more work of the run on this node. */
   settled(queryId: string): void;
   /** Removes a request that no node has begun. Returns false if no such request exists. */
   withdraw(queryId: string): Promise<boolean>;

@@ -73,7 +73,6 @@ export interface Capabilities {
  * `Cancelled` and closes the connection. It does not retry, except that it repeats a request at once without an
  * optional field that the service rejected. */
 export interface Provider {
-  /** Every answer shows this name. */
   readonly name: string;
   readonly defaultModel: string;
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;

@@ -26,7 +26,6 @@ export interface HostCall {
   /** A bare name is a built-in function. */
   readonly name: string;
   readonly args: readonly unknown[];
-  /** The 0-based index of the block that started it. */
   readonly block: number;
   readonly signal: AbortSignal;
   /** The block's result records these facts, besides name and time. */

@@ -229,7 +229,6 @@ export function failedBlock(
 export interface FormerResult {
   /** Codec bytes; null if the block had no value, or it could not be stored. */
   readonly value: Uint8Array<ArrayBuffer> | null;
-  /** Describes a value that could not be stored; otherwise "". */
   readonly held: string;
   readonly printed: string;
 }
@@ -238,6 +237,6 @@ export interface FormerResult {
 export interface FormerResults {
   readonly shown: readonly FormerResult[];
   readonly running: readonly FormerResult[];
-  /** -1 between two iterations. */
+  /** The running iteration; -1 between two iterations. */
   readonly iteration: number;
 }

@@ -27,7 +27,6 @@ export function planOf(value: unknown): readonly PlanItem[] {
   return found.map((item) => ({ text: item.text, state: item.done ? "done" : item === now ? "now" : "open" }));
 }
 
-/** Returns the list in one line: "2 of 5 · now: write the tests". */
 export function planLine(items: readonly PlanItem[]): string {
   const done = items.filter(({ state }) => state === "done").length;
   const now = items.find(({ state }) => state === "now");

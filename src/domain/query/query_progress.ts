@@ -102,7 +102,6 @@ export class QueryProgress {
   question: ApprovalQuestion | null = null;
   readonly children = new Map<string, StepChild>();
   child: StepChild | null = null;
-  /** The block that is being written or run, 0-based. */
   block = 0;
   #model = "the model";
   #detail = "";

@@ -88,7 +88,7 @@ export const BlockResultSchema = z.object({
   ok: z.boolean(),
   /** `none`: the block ran, and its last statement has no value. */
   outcome: z.enum(["value", "none", "error", "refused", "timeout", "killed", "memory", "cancelled"]),
-  /** "" if the block has no value. */
+  /** The text is "" if the block has no value. */
   preview: z.string().describe("The value as text, of bounded length"),
   /** A name such as "string", "Array" or "function", or the name of a class. */
   type: z.string(),
@@ -103,7 +103,7 @@ export const BlockResultSchema = z.object({
     message: z.string(),
     line: position,
     column: position,
-    /** "" if the position is unknown. */
+    /** The text is "" if the position is unknown. */
     excerpt: z.string(),
     /** The stack contains only frames inside the block. */
     stack: z.string(),

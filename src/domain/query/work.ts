@@ -122,7 +122,7 @@ export class ChangedFiles {
     return { files: this.#files.size, added: sum("added"), removed: sum("removed") };
   }
 
-  /** `2 files changed +13 −1 (src/a.ts, b.md)`; "" if nothing was changed. */
+  /** Text such as `2 files changed +13 −1 (src/a.ts, b.md)`, or "" without changes. */
   get total(): string {
     if (this.#files.size === 0) return "";
     const { added, removed } = this.counts;
@@ -133,7 +133,7 @@ export class ChangedFiles {
     return `${files} changed +${added} −${removed} (${list})`;
   }
 
-  /** `src/a.ts +3 −1, b.md +10 −0, c.ts removed`; "" if nothing was changed. */
+  /** Text such as `src/a.ts +3 −1, b.md +10 −0, c.ts removed`, or "" without changes. */
   get line(): string {
     const shown = [...this.#files].reverse().slice(0, NAMED_FILES).map(([path, { added, removed, done }]) => {
       const lines = done !== "" && added + removed === 0 ? "" : ` +${added} −${removed}`;

@@ -179,7 +179,6 @@ export class PostgresDatabase extends Database {
     }
   }
 
-  /** Waits for a transaction that the server has not ended yet. */
   async #newestMark(): Promise<string> {
     const { lastWrite } = this.#server;
     const { text, parameters } = lastWrite.settle();
@@ -425,7 +424,6 @@ const IDLE_MS = 5_000, IDLE_READ_MS = 60_000;
 
 interface TransactionOptions {
   readonly begin: string;
-  /** The value of `vis.tenant`, by which the server selects visible rows. */
   readonly seen: string;
   /** The change that is sent with the first statement, or with the first change of a run. Null for a transaction that
    * only reads. */

@@ -53,7 +53,7 @@ interface Pool {
 }
 
 interface State {
-  /** "" if the tenant is unknown. */
+  /** The tenant, or "" if unknown. */
   seen: string;
   owed: number;
   bytes: number;
@@ -70,7 +70,6 @@ export interface Connection {
   /** Sets the tenant whose rows the next statements outside of a transaction see. They need not wait for it, but their
    * results count only once it resolves. */
   see(tenant: string): Promise<void>;
-  /** With `broken`, the connection is closed. */
   release(broken?: boolean): void;
 }
 

@@ -33,7 +33,6 @@ interface SqliteDatabaseOptions {
   readonly tenant: string | null;
 }
 
-/** The database, or the current transaction on its one connection. */
 export class SqliteDatabase extends Database {
   override readonly dialect = SQLITE;
   readonly #connection: SqliteConnection;

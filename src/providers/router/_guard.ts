@@ -142,7 +142,7 @@ export class Breaker {
 
 export interface RateLimit {
   readonly requests?: number | undefined;
-  /** Input and output tokens together. */
+  /** Tokens of input and output together. */
   readonly tokens?: number | undefined;
   readonly perMs: number;
 }

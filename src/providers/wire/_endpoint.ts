@@ -12,7 +12,6 @@ interface EndpointOptions {
   readonly advice: Advice;
 }
 
-/** The address of requests, in two forms: one to send, and one to show. */
 export class Endpoint {
   /** The address without credentials, query, trailing slash or pasted API path. */
   readonly base: string;

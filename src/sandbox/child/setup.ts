@@ -31,7 +31,6 @@ export interface Setup {
   readonly outputBytes: number;
   readonly previewChars: number;
   readonly functions: readonly string[];
-  /** Functions whose time does not count against a deadline. */
   readonly untimed: readonly string[];
   readonly misnamed: Misnamed;
   readonly access: ChildAccess;

@@ -1100,7 +1100,6 @@ class TableReader {
     return typeof n === "number" && n >>> 0 === n ? n : badBytes("a wrong number");
   }
 
-  /** Reads a count that fits into the rest of the table, with `width` slots each. */
   count(width: number): number {
     const n = this.int();
     return n * width <= this.#slots.length - this.at ? n : badBytes("a wrong count");

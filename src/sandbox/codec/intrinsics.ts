@@ -134,7 +134,7 @@ export const intrinsics = {
   descriptorOf: Object.getOwnPropertyDescriptor,
   defineProperty: Object.defineProperty,
   prototypeOf,
-  /** Undefined for any object that is not a result. */
+  /** Returns undefined for any object that is not a result. */
   resultName: (value: object): string | undefined => {
     const found: object | null = getPrototypeOf(value);
     return found === objectPrototype || found === null ? undefined : nameOfResult(found);

@@ -343,7 +343,6 @@ export class ChildExit {
     return signal ?? SIGNALS_OF_CODES[code] ?? null;
   }
 
-  /** The reason is in words for the model. */
   get why(): string {
     const { status: { code }, killedFor, stderr } = this.#facts;
     if (killedFor !== null) return killedFor;

@@ -18,7 +18,6 @@ export function moduleReader(): (source: string, path: string) => ModuleSource {
   };
 }
 
-/** The limit of the characters of a module. */
 const MAX_MODULE_CHARS = 1 << 20;
 
 /** Returns a function that turns a self-contained module into a script for `SandboxOptions.modules`. The function

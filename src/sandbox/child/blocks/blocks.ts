@@ -95,7 +95,7 @@ export class Blocks {
     active.pausedAt = captured.now();
   }
 
-  /** The turn was stopped at that limit. */
+  /** A turn was stopped at that limit. */
   onStopped(owner: RunContext | null): void {
     const active = this.#active?.context === owner ? this.#active : null;
     const outcome = active?.ending?.outcome;

@@ -5,12 +5,12 @@ export function timedOut(deadlineMs: number): string {
   return `Timeout (${deadlineMs / 1000}s)`;
 }
 
-/** Follows `timedOut` if the child still exists. */
+/** The advice follows `timedOut` if the child still exists. */
 export const AFTER_TIMEOUT = 'a larger "timeMs" of the block raises this limit; what it changed is kept';
 
 export const CANCELLED = "The block was cancelled";
 
-/** Follows the number of a block. */
+/** The sentence follows the number of a block. */
 export const SHOWS_PROMISE = "shows a promise, not its result: await it (of several: await Promise.all(…))";
 
 export function broughtBack(name: string): string {

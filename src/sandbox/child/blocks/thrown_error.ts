@@ -25,7 +25,7 @@ function withoutFrames(): Error {
 }
 
 export interface ThrownFrame {
-  /** "" at the top level. */
+  /** The function's name, or "" at the top level. */
   readonly where: string;
   readonly file: string;
   readonly line: number;

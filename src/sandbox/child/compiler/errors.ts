@@ -169,7 +169,6 @@ function prototypeHint(key: string, source: string): string {
   return owner ? `${owner}.prototype cannot be extended in the sandbox: declare a function, such as ${key}(value)` : "";
 }
 
-/** Finds a variable that holds the promise of a call without await. */
 function promiseHint(name: string, { whole, isAsync }: HintFacts): string {
   const given = new RegExp(String.raw`(?<![\p{ID_Continue}$.])${name.replace(/\$/g, "\\$")}\s*=\s*(${PATH})\(`, "u");
   const path = given.exec(whole)?.[1];

@@ -7,7 +7,7 @@ export const MISSING = -1;
 /** The values that a template may show, in the context of the blocks. Each value has a number, since only primitive
  * values cross between the contexts. */
 export interface TemplateValues {
-  /** Returns the variables as a JSON list. */
+  /** Returns the names as a JSON list. */
   names(): string;
   variable(name: string): number;
   /** Returns an own data property or a length of a value. Inherited properties and getters are never read. */

@@ -136,12 +136,11 @@ export class RealmResponse extends RealmBody {
 }
 
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** No line breaks: they would start another header. */
+/** A line break would start another header. */
 const VALUE = /^[^\0\r\n]*$/;
 
 type HeadersInput = RealmHeaders | Iterable<readonly [string, string]> | Readonly<Record<string, unknown>>;
 
-/** Headers for the realm, which own their data. */
 export class RealmHeaders {
   readonly #values = new Map<string, string>();
 
@@ -255,7 +254,6 @@ export class RealmForm {
 
 type BlobPart = string | ArrayBuffer | ArrayBufferView | RealmBlob;
 
-/** Blob for the realm, which owns its bytes. */
 export class RealmBlob {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   readonly type: string;

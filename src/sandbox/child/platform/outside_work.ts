@@ -14,7 +14,6 @@ interface Work {
 type OutsideWorkOptions = Pick<TimersOptions, "soon" | "afterwards" | "current">;
 
 interface OutsideTask {
-  /** Words for the work in errors, such as "read /a/b". */
   readonly what: string;
   /** Starts the runtime's operation outside of foreign code. */
   readonly begin: (signal: AbortSignal) => Promise<unknown>;

@@ -124,7 +124,7 @@ export const look = {
   functionText: uncurry(Function.prototype.toString) as (self: object) => string,
   repeat: uncurry(String.prototype.repeat),
   temporalTexts: temporalTexts(),
-  /** The runtime's marks on objects of web classes. */
+  /** The runtime marks objects of web classes with these keys. */
   internalKeys: Reflect.ownKeys(new URLSearchParams()).filter((key) => key.toString() !== "Symbol(list)"),
 } as const;
 

@@ -57,7 +57,6 @@ export class InjectedNames {
     return null;
   }
 
-  /** Returns the original, for when no variable hides it any more. */
   descriptorOf(name: string): PropertyDescriptor | null {
     return look.hasOwn(this.#values, name) ? descriptor(this.#values[name]) : null;
   }

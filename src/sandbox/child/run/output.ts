@@ -15,10 +15,8 @@ interface OutputChunk {
 }
 
 interface OutputOptions {
-  /** The limit of one block, in characters. */
   readonly cap: number;
   readonly send: (chunk: OutputChunk) => void;
-  /** Runs the task after foreign code has been left. */
   readonly afterwards: (task: () => void) => void;
 }
 
@@ -40,7 +38,6 @@ export class Output {
     this.#options = options;
   }
 
-  /** Starts a block and adds earlier output of background work to it. */
   begin(): void {
     this.#open = true;
     this.#sentAt = captured.now();

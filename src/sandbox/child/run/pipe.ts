@@ -20,7 +20,6 @@ interface WaitingFrame {
 
 interface Reading {
   readonly onFrame: (frame: Frame) => void;
-  /** Called after frames that arrived together. */
   readonly onRead: () => void;
   /** Whether a turn follows, and `readOn` after it. */
   readonly isTurnDue: () => boolean;

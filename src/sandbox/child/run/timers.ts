@@ -13,7 +13,6 @@ interface Timer {
 export interface TimersOptions {
   /** Enters foreign code, because settling a promise runs the code that awaits it. */
   readonly soon: (task: () => void, owner: RunContext | null) => void;
-  /** Runs the task after foreign code has been left. */
   readonly afterwards: (task: () => void) => void;
   readonly current: () => RunContext | null;
   readonly onError: (error: unknown) => void;

@@ -35,9 +35,8 @@ class Tasks {
 }
 
 interface TurnOptions {
-  /** Returns the limit of a turn with tasks of this owner, in milliseconds. */
+  /** The limit is in milliseconds. */
   readonly limitMs: (owner: RunContext | null) => number;
-  /** Called when a turn of this owner was stopped at its limit. */
   readonly onStopped: (owner: RunContext | null) => void;
   /** Called when foreign code has been left, however a turn ended. */
   readonly onLeft: () => void;

@@ -163,7 +163,7 @@ export function encodeTogether(snapshots: readonly VariableSnapshot[], { functio
 interface Saved {
   readonly table: { readonly bytes: Bytes; readonly hash: string } | null;
   readonly assumed: boolean;
-  /** "" if no other variable has the same function or class. */
+  /** The name is "" if no other variable has the same function or class. */
   readonly alias: string;
 }
 
@@ -229,7 +229,7 @@ export interface VariableRecord {
   tableAssumed: boolean;
   /** The variable under whose function or class this one was saved; "" for its own. */
   alias: string;
-  /** "" without losses. */
+  /** The text is "" without losses. */
   losses: string;
   /** The primitive value that was saved last. If it is unchanged, no other check is needed. */
   primitive: unknown;

@@ -109,7 +109,7 @@ export class RealmVariables {
     for (const name in this.#fresh) if (this.#get(name) === undefined) this.#remove(name);
   }
 
-  /** Runs no accessors. */
+  /** Runs no accessor of the property. */
   #get(name: string): unknown {
     const descriptor = look.descriptorOf(this.#global, name);
     return descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : undefined;

@@ -105,7 +105,7 @@ export function tagOf(value: object): string {
   return tag === null ? "" : look.slice(tag, 0, 100);
 }
 
-/** Reads data properties only. */
+/** Reads only data properties. */
 export function errorText(value: object): { readonly name: string; readonly message: string } {
   if (look.prototypeOf(value) === look.domException) {
     return { name: look.domExceptionName(value), message: look.domExceptionMessage(value) };

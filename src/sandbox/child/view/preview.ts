@@ -22,7 +22,7 @@ import {
 export function preview(
   value: unknown,
   { depth = 5, items = 100, chars = 6000, ms = 50, more = "" }: Partial<Bounds> & {
-    /** Appended to a text that omits parts. */
+    /** The text is appended to a result that omits parts. */
     readonly more?: string;
   } = {},
 ): string {
@@ -324,7 +324,6 @@ interface Bounds {
   readonly items: number;
   /** The limit of the whole text. Markers for omitted parts may exceed it slightly. */
   readonly chars: number;
-  /** The time after which the rest is omitted. */
   readonly ms: number;
   readonly flat?: boolean;
 }

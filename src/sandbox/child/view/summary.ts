@@ -186,7 +186,7 @@ interface ListSchema {
 }
 
 interface ObjectSchema {
-  /** "" for plain objects. */
+  /** The name is "" for plain objects. */
   readonly name: string;
   readonly keys: string[];
   readonly fields: Record<string, { readonly schema: ValueShape; seen: number }>;
