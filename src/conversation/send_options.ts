@@ -41,7 +41,7 @@ export interface AskOptions extends KeyedRequest {
   readonly approve?: Approve | undefined;
   readonly refuseWhenBusy?: boolean;
   readonly label?: string | undefined;
-  /** At most 20 images of 5 MB each. */
+  /** The images of the request, at most 20 of 5 MB each. */
   readonly images?: readonly Image[] | undefined;
   /** The value of the variable `context`. The model sees its type, its size and its beginning. */
   readonly context?: VariableSource | undefined;

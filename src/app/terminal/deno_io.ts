@@ -223,7 +223,7 @@ export class OutputQueue<T> {
     this.#writing ??= this.#writeAll();
   }
 
-  /** Null for an empty queue; otherwise settles when the queue is empty. */
+  /** Settles when the queue is empty; null if it is empty already. */
   get busy(): Promise<void> | null {
     return this.#writing;
   }

@@ -54,7 +54,7 @@ export class FollowedQuery {
     throw new Problem(`Cannot find query: ${queryId.slice(0, 100)}`, { kind: "not-found" });
   }
 
-  /** Null if this process does not run the query, or no longer knows its run. */
+  /** The query's run in this process; null if this process does not run it, or no longer knows the run. */
   get run(): LiveRun | null {
     return this.#found.run;
   }
