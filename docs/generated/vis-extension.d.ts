@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: b9000dcb5d26a61c76274252b5024488f18cdeb40ddc0a197731c5e68b5f4369
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 25e4d06dd016f759a5e07ac766c4ab08928a34d349abddb13ec9b1b772e9feaf
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -873,6 +873,7 @@ export declare class Pace {
   /** Lets other work run first. Throws the signal's reason once it is aborted. */
   rest(): Promise<void>;
 }
+/** Whether the work settled before the time was up. */
 export declare function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean>;
 /** A map that drops the oldest entry once it has more than `most` entries. Reading does not change the order, so it is
  * safe while iterating. Set an entry again to keep it. */
@@ -920,6 +921,7 @@ export interface GitSetting {
 export declare function parseGitConfig(text: string): readonly GitSetting[];
 /** Whether the hashes of a repository with these settings have 32 bytes, not 20. */
 export declare function isSha256(settings: readonly GitSetting[]): boolean;
+/** Returns the user's own settings of git, with the files that they include. */
 export declare function userGitSettings({ home, gitDir }: {
   readonly home: string | null;
   readonly gitDir: string;
@@ -962,6 +964,7 @@ export declare function isSecureUrl(text: string): boolean;
 export declare function replaceFile(path: string, text: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
+/** Creates an empty file if it is missing, with an owner as in `inheritOwner`. */
 export declare function ensureFile(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
@@ -971,6 +974,7 @@ export declare function ensureFolder(path: string, { mode }?: {
 }): Promise<void>;
 /** Whether a path is a folder or inside it, by the rules of the system; both must be absolute. */
 export declare function isWithin(path: string, folder: string, { relative, isAbsolute, sep }?: any): boolean;
+/** Whether a path is inside a folder. Both must be absolute. */
 export declare function isBelow(path: string, folder: string): boolean;
 export interface ReadOptions {
   readonly links?: boolean;
@@ -1004,6 +1008,7 @@ export declare function nearestName(asked: string, names: readonly string[]): st
 export declare function nearestNames(asked: string, names: readonly string[]): readonly string[];
 /** Returns the number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment). */
 export declare function editDistance(one: string, other: string): number;
+/** Returns the message of an error. Any other thrown value is returned as text. */
 export declare function messageOf(error: unknown): string;
 /** Returns the message for use after a colon: in lower case, unless the first word is a name. */
 export declare function reasonOf(error: unknown): string;

@@ -174,6 +174,7 @@ export function faultOf(error: unknown): Fault | null {
  * which is slow. */
 export const ENDED: Cancelled = new Cancelled("Ended");
 
+/** Returns the message of an error. Any other thrown value is returned as text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

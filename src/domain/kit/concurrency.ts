@@ -170,6 +170,7 @@ export const REAL_CLOCK: Clock = {
   },
 };
 
+/** Whether the work settled before the time was up. */
 export async function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), ms);

@@ -31,6 +31,7 @@ export async function inheritOwner(file: FileHandle, path: string): Promise<bool
   return before ? await giveTo(before, file) : await giveToFolder(file, dirname(path));
 }
 
+/** Creates an empty file if it is missing, with an owner as in `inheritOwner`. */
 export async function ensureFile(path: string, { mode = 0o600 } = {}): Promise<void> {
   const file = await open(path, "ax", mode).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "EEXIST") return null;
@@ -107,6 +108,7 @@ export function isWithin(path: string, folder: string, { relative, isAbsolute, s
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
+/** Whether a path is inside a folder. Both must be absolute. */
 export function isBelow(path: string, folder: string): boolean {
   return isWithin(path, folder) && !isWithin(folder, path);
 }

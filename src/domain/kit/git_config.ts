@@ -82,6 +82,7 @@ function valueAt(text: string, from: number): [value: string, end: number] {
   return [value.slice(0, kept), at];
 }
 
+/** Returns the user's own settings of git, with the files that they include. */
 export async function userGitSettings(
   { home, gitDir }: { readonly home: string | null; readonly gitDir: string },
 ): Promise<readonly GitSetting[]> {
