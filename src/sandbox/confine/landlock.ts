@@ -60,11 +60,21 @@ function words(...values: readonly bigint[]): Uint8Array<ArrayBuffer> {
   return new Uint8Array(new BigUint64Array(values).buffer);
 }
 
-/** Returns an access right or scope by the kernel's number (include/uapi/linux/landlock.h).
- * https://docs.kernel.org/userspace-api/landlock.html lists the ABI that introduced each ("Compatibility" and
- * "Previous limitations"). */
 const bit = (at: number): bigint => 1n << BigInt(at);
-const WRITE_FILE = bit(1), READ_FILE = bit(2), READ_DIR = bit(3), MAKE_REG = bit(8), TRUNCATE = bit(14);
+/** Access rights by the kernel's numbers (include/uapi/linux/landlock.h). https://docs.kernel.org/userspace-api/landlock.html lists the ABI that introduced each ("Compatibility" and
+ * "Previous limitations"). */
+export const RIGHTS = {
+  EXECUTE: bit(0),
+  WRITE_FILE: bit(1),
+  READ_FILE: bit(2),
+  READ_DIR: bit(3),
+  MAKE_CHAR: bit(6),
+  MAKE_REG: bit(8),
+  MAKE_BLOCK: bit(11),
+  TRUNCATE: bit(14),
+  IOCTL_DEV: bit(15),
+};
+const { WRITE_FILE, READ_FILE, READ_DIR, MAKE_REG, TRUNCATE } = RIGHTS;
 /** The number of rights per ABI: EXECUTE to MAKE_SYM (ABI 1), REFER (2), TRUNCATE (3), IOCTL_DEV (5). */
 const FILE_RIGHTS = [0, 13, 14, 15, 15, 16];
 const CONNECT_TCP = bit(1);

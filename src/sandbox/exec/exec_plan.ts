@@ -7,6 +7,7 @@ import {
   type LandlockRules,
   PATH_BENEATH,
   type PathRule,
+  RIGHTS,
   rulesFor,
 } from "../confine/landlock.ts";
 import { Libc } from "../confine/libc.ts";
@@ -415,9 +416,7 @@ function setAttributes(
   plan.must(noMounts("set attributes"), "mount_setattr", args);
 }
 
-const bit = (at: number): bigint => 1n << BigInt(at);
-const EXECUTE = bit(0), WRITE_FILE = bit(1), READ_FILE = bit(2), READ_DIR = bit(3);
-const MAKE_CHAR = bit(6), MAKE_BLOCK = bit(11), TRUNCATE = bit(14), IOCTL_DEV = bit(15);
+const { EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, MAKE_CHAR, MAKE_BLOCK, TRUNCATE, IOCTL_DEV } = RIGHTS;
 /** Rights that a rule about a file may contain; other rights are for folders. */
 const OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
 const READ = EXECUTE | READ_FILE | READ_DIR;
