@@ -292,8 +292,13 @@ export class FixedPaths {
     const found: Found = { kindOf: remembered(), paths: new Set(), missing: new Map() };
     const tops = repositories.filter((top) => !named.includes(join(top, GIT)));
     const pace = new Pace();
-    for (const { path, as } of await this.#claims.all(tops, { within: root })) {
+    for (const { path, as, runs = false, reason } of await this.#claims.all(tops, { within: root })) {
       if (pace.due) await pace.rest();
+      if (as === "folder" && runs && [root, workspace].includes(realPathOf(path) ?? "")) {
+        throw new Error(
+          `Cannot run commands: they could change ${path}, whose files ${reason}; name a folder inside it in the setting`,
+        );
+      }
       const isThere = as === "word" || as === "near" ? isFile(path) : false;
       if (as === "part" || isThere) follow(found, path, { kind: "file", isExpected: false });
       else if (as === "file" || as === "near" && isFolder(dirname(path))) expectFile(found, path);

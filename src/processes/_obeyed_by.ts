@@ -2,22 +2,24 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { Pace } from "../domain/kit/concurrency.ts";
-import { isBelow, isWithin, smallTextFile } from "../domain/kit/files.ts";
+import { isBelow, isWithin, joinUnresolved, smallTextFile } from "../domain/kit/files.ts";
 import { everyGitSetting, type GitSetting, isSha256, parseGitConfig, untilde } from "../domain/kit/git_config.ts";
-import { commonFolderOf, gitFolderOf } from "../domain/kit/git_repository.ts";
+import { namedCommonFolder, namedGitFolder } from "../domain/kit/git_repository.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { GitIndexes } from "./_git_index.ts";
 import { folderEntries, keptStampOf, stampOf } from "./folders.ts";
 
 export const GIT = ".git", VIS = ".vis";
-/** Parts of a repository that decide which files git runs and reads. */
-const IN_GIT = "HEAD config config.worktree commondir hooks info info/attributes modules worktrees".split(" ");
+/** Parts of a repository that decide which files git runs and reads, and may be links. */
+const IN_GIT =
+  "HEAD config config.worktree commondir hooks index info info/attributes modules objects packed-refs rebase-merge refs sequencer worktrees"
+    .split(" ");
 const MOST_LINKS = 200, MOST_WORDS = 2_000, MOST_MODULES = 2_000, MODULES_DEPTH = 4, VIS_DEPTH = 2;
 const MOST_LISTED = 1_000, MOST_KNOWN = 2_500, MOST_CLAIMS = 100_000;
 /** The limit for folders that are searched for submodules. */
 const MOST_VISITED = 20_000;
 
-/** A path that git or Vis runs or obeys. `as` is its condition. With `part`, an entry must exist; with `word`, it must
+/** A path that git or Vis runs or obeys, with `..` after links. `as` is its condition. With `part`, an entry must exist; with `word`, it must
  * be a file. With `near`, it must be a file or be able to become one in an existing folder. Other claims hold even for
  * missing paths. */
 interface Claim {
@@ -45,18 +47,34 @@ export interface UserFolders {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Settings of the user, with their files. They apply to each repository. */
+/** Settings of the user, with the files that hold them. They apply to each repository. */
 interface UserSettings extends Awaited<ReturnType<typeof everyGitSetting>> {
   readonly home: string;
   readonly from: Stamps;
 }
 
 async function userSettings({ home, env = {} }: UserFolders): Promise<UserSettings> {
-  const named = [env["GIT_CONFIG_GLOBAL"], env["GIT_CONFIG_SYSTEM"], join(configFolder({ home, env }), "git/config")];
+  const named = namedSettings({ home, env });
   const usual = ["/etc/gitconfig", join(home, ".config/git/config"), join(home, ".gitconfig")];
-  const files = [...new Set([...named, ...usual].flatMap((path) => path?.startsWith("/") ? [path] : []))];
+  const files = [...new Set([...named, ...usual])];
   const since = Date.now(), read = await everyGitSetting(files, home);
-  return { home, from: new Stamps([...files, ...read.included], since), ...read };
+  const settings = [...read.settings, ...variableSettings(env)];
+  return { home, from: new Stamps([...files, ...read.included], since), included: read.included, settings };
+}
+
+/** Variables whose programs git runs. */
+const RUN_VARIABLES =
+  "EDITOR GIT_ASKPASS GIT_EDITOR GIT_EXTERNAL_DIFF GIT_PAGER GIT_PROXY_COMMAND GIT_SEQUENCE_EDITOR GIT_SSH GIT_SSH_COMMAND PAGER SSH_ASKPASS VISUAL"
+    .split(" ");
+const VARIABLE = "variable";
+
+function variableSettings(env: NonNullable<UserFolders["env"]>): readonly GitSetting[] {
+  const found: GitSetting[] = RUN_VARIABLES.flatMap((key) =>
+    env[key] ? [{ section: VARIABLE, subsection: null, key, value: env[key] }] : []
+  );
+  const value = env["GIT_TEMPLATE_DIR"];
+  if (value) found.push({ section: "init", subsection: null, key: "templatedir", value });
+  return found;
 }
 
 /** The state of files and folders at one moment. */
@@ -71,6 +89,12 @@ class Stamps {
   get isCurrent(): boolean {
     return this.#stamps.entries().every(([path, stamp]) => stampOf(path) === stamp);
   }
+}
+
+/** Returns the files of settings that variables name. */
+function namedSettings({ home, env = {} }: UserFolders): readonly string[] {
+  const named = [env["GIT_CONFIG_GLOBAL"], env["GIT_CONFIG_SYSTEM"], join(configFolder({ home, env }), "git/config")];
+  return named.flatMap((path) => path?.startsWith("/") ? [path] : []);
 }
 
 function configFolder({ home, env = {} }: UserFolders): string {
@@ -148,6 +172,9 @@ function homeClaims(user: UserFolders): Claims {
     if (name.startsWith(".")) link(join(home, name));
   }
   for (const folder of folders) claims.push(...linksIn(folder, { depth: 1, by: "the user's settings have" }));
+  for (const path of namedSettings(user)) {
+    claims.push({ path, as: "file", reason: "git reads by a variable of the environment" });
+  }
   return { claims, from: [home, ...folders], others: [] };
 }
 
@@ -170,17 +197,17 @@ async function repositoryClaims(
   const claims: Claim[] = [{ path: dot, as: "part", reason: "git reads" }], from = new Set([dot, join(top, "HEAD")]);
   const folders = await repositoryFolders(top);
   if (folders === null) {
-    const named = await gitFolderOf(top);
+    const named = await namedGitFolder(top);
     if (named !== null && named !== dot) {
       claims.push({ path: named, as: "folder", reason: "git reads" });
       for (const name of ["", "HEAD"]) from.add(join(named, name));
     }
     return { claims, from, others: [] };
   }
-  const { gitDir, commonDir } = folders;
+  const { gitDir, commonDir, named } = folders;
+  for (const path of named) claims.push({ path, as: "part", reason: "git reads" });
   for (const folder of new Set([gitDir, commonDir])) {
     const hooks = join(folder, "hooks");
-    claims.push({ path: folder, as: "part", reason: "git reads" });
     for (const name of IN_GIT) {
       const path = join(folder, name);
       if (entryKind(path) !== "link") continue; // it is a part of the folder
@@ -195,6 +222,9 @@ async function repositoryClaims(
   for (const path of [...included, ...user.included]) {
     claims.push({ path, as: "file", reason: "git reads by the setting include.path" });
   }
+  for (const path of await alternates(join(commonDir, "objects"), from)) {
+    claims.push({ path, as: "folder", reason: "git reads as an alternate" });
+  }
   const isThere = withMissing ? () => true : presence({ top, from });
   for (const claim of claimsOf([...settings, ...user.settings], { top, home: user.home })) {
     if (pace.due) await pace.rest();
@@ -205,9 +235,16 @@ async function repositoryClaims(
       from.add(claim.path);
     }
   }
+  const others: string[] = [];
   const remotes = remotesOf(settings, { top, home: user.home });
   for (const path of remotes) {
     if (entryKind(path) === null) claims.push({ path, as: "folder", reason: "git reads as a remote" });
+  }
+  for (const path of [...await submodules(join(commonDir, "modules")), ...remotes]) {
+    const real = realPathOf(path);
+    others.push(real ?? resolve(path));
+    // The way to it may lead through links.
+    if (real !== path) claims.push({ path: `${path}/${GIT}`, as: "part", reason: "git reads" });
   }
   if (gitDir !== top) {
     const sha256 = isSha256(settings);
@@ -221,7 +258,26 @@ async function repositoryClaims(
       `Cannot run commands: ${odd.path}, which ${odd.reason}, is not UTF-8, and cannot be kept from them; change the setting`,
     );
   }
-  return { claims, from, others: [...await submodules(join(commonDir, "modules")), ...remotes] };
+  return { claims, from, others };
+}
+
+const MOST_ALTERNATES = 100;
+
+/** Returns the folders from which a repository takes objects besides its own: git does not check their hashes. `from`
+ * receives the files that were read. */
+async function alternates(objects: string, from: Set<string>): Promise<readonly string[]> {
+  const open = [objects];
+  for (const folder of open) {
+    const list = join(folder, "info/alternates");
+    from.add(list);
+    for (const line of (await smallTextFile(list) ?? "").split("\n")) {
+      // Unlike the kernel, git takes `..` out of this text before it follows links.
+      const path = resolve(folder, line);
+      if (line !== "" && !line.startsWith("#") && !open.includes(path)) open.push(path);
+    }
+    if (open.length > MOST_ALTERNATES) break;
+  }
+  return open.slice(1);
 }
 
 /** Returns a test of whether a word of a setting names an entry in its repository, which most words do not. `from`
@@ -229,7 +285,7 @@ async function repositoryClaims(
 function presence({ top, from }: { readonly top: string; readonly from: Set<string> }): (claim: Claim) => boolean {
   const known = new Map<string, (path: string) => boolean>();
   return ({ path, as }) => {
-    if (as !== "word" && as !== "near" || !isWithin(path, top)) return true;
+    if (as !== "word" && as !== "near" || !isWithin(path, top) || path.includes("/../")) return true;
     if (path === top) return false;
     const folder = dirname(path), has = known.get(folder) ?? presentIn(folder);
     known.set(folder, has);
@@ -252,7 +308,10 @@ export function plainName(name: string): string {
   return name.normalize("NFKC").toLowerCase();
 }
 
-type RepositoryFolders = Readonly<Record<"gitDir" | "commonDir", string>>;
+interface RepositoryFolders extends Readonly<Record<"gitDir" | "commonDir", string>> {
+  /** Both as they are named, which may lead through links. */
+  readonly named: readonly string[];
+}
 
 /** Returns settings of a repository alone, ignoring the conditions of includes. */
 async function ownSettings({ gitDir, commonDir }: RepositoryFolders, home: string) {
@@ -274,13 +333,13 @@ function remotesOf(
   return settings.flatMap(({ section, key, value }) => {
     const path = value.replace(/^file:\/\/(?=\/)/, "");
     if (section !== "remote" || !["url", "pushurl"].includes(key) || /^[^/]*:/.test(path)) return [];
-    return [resolve(top, untilde(path, home))];
+    return [joinUnresolved(top, untilde(path, home))];
   });
 }
 
 /** Matches settings by which git runs a program or reads other settings. */
 const RUNS =
-  /^(?:core\.(?:hookspath|fsmonitor|gitproxy|askpass|worktree|attributesfile)|(?:alias|pager|include|includeif)\..*|.*\.(?:\w*command|\w*cmd|program|helper|driver|clean|smudge|process|textconv|external|editor|pager|vcs|uploadpack|receivepack|update|packobjectshook|difffilter|path|args|tunnel|smtpserver|httpd|browser|templatedir))$/;
+  /^(?:core\.(?:hookspath|fsmonitor|gitproxy|askpass|worktree|attributesfile)|(?:alias|pager|include|includeif|variable)\..*|.*\.(?:\w*command|\w*cmd|program|helper|driver|clean|smudge|process|textconv|external|editor|pager|vcs|uploadpack|receivepack|update|packobjectshook|difffilter|path|args|tunnel|smtpserver|httpd|browser|templatedir))$/;
 /** The next word is a file of code, unless there is an option with code. */
 const INTERPRETER =
   /^(?:.*\/)?(?:sh|bash|dash|ash|zsh|ksh|fish|python[\d.]*|node|deno|bun|perl|ruby|php|lua|awk|source|\.)$/;
@@ -296,13 +355,14 @@ function* claimsOf(
   { top, home }: Readonly<Record<"top" | "home", string>>,
 ): Generator<Claim> {
   let words = 0;
-  const at = (word: string): string => resolve(top, untilde(word, home));
+  const at = (word: string): string => joinUnresolved(top, untilde(word, home));
   for (const one of settings) {
     // From git 2.52 on, a path may have this prefix.
     const value = one.value.replace(/^:\(optional\)/, "");
     const setting = nameOf(one), small = setting.toLowerCase();
     const runs = RUNS.test(small) && (one.section !== "alias" || value.startsWith("!"));
-    const reason = `git ${runs ? "runs" : "reads"} by the setting ${setting}`;
+    const by = one.section === VARIABLE ? `the variable ${one.key}` : `the setting ${setting}`;
+    const reason = `git ${runs ? "runs" : "reads"} by ${by}`;
     if (small === "core.hookspath" || small === "init.templatedir") {
       const folder = at(value), parent = dirname(folder);
       // The hooks of Husky in `.husky/_` run the files in `.husky`.
@@ -360,7 +420,7 @@ function takeWords(parts: readonly string[], take: (word: string, as: Word["as"]
   let isCode = INTERPRETER.test(first), isFolder = ENTERS.test(first), base = "";
   take(first, first.includes("/") ? "file" : "word");
   for (const word of rest) {
-    if (base !== "") take(join(base, word), "word");
+    if (base !== "") take(`${base}/${word}`, "word");
     if (isFolder) base = word;
     isFolder = ENTERS.test(word);
     const isPath = /^(?:\.{1,2}|~)?\/./.test(word), isOption = word.startsWith("-");
@@ -381,10 +441,12 @@ function nameOf({ section, subsection, key }: GitSetting): string {
 /** Returns the folder that git uses at the top of a repository, and the folder that worktrees share; null if there is
  * none. A bare repository is its own top. */
 export async function repositoryFolders(top: string): Promise<RepositoryFolders | null> {
-  const found = await gitFolderOf(top);
-  const isThere = found !== null && entryKind(join(found, "HEAD")) !== null;
-  const gitDir = isThere ? found : isBare(top) ? realPathOf(top) : null;
-  return gitDir === null ? null : { gitDir, commonDir: await commonFolderOf(gitDir) };
+  const found = await namedGitFolder(top);
+  const isThere = found !== null && entryKind(`${found}/HEAD`) !== null;
+  const named = isThere ? found : isBare(top) ? top : null, gitDir = named === null ? null : realPathOf(named);
+  if (named === null || gitDir === null) return null;
+  const common = await namedCommonFolder(gitDir);
+  return { gitDir, commonDir: realPathOf(common) ?? resolve(common), named: [named, common] };
 }
 
 /** Whether git takes the folder itself for a repository. */
@@ -424,7 +486,7 @@ export async function outsideRepository(workspace: string): Promise<string | nul
   if (commonDir === gitDir) {
     const settings = parseGitConfig(await smallTextFile(join(gitDir, "config")) ?? "");
     const tree = settings.findLast(({ section, key }) => section === "core" && key === "worktree")?.value;
-    return tree !== undefined && realPathOf(resolve(gitDir, tree)) === workspace ? gitDir : null;
+    return tree !== undefined && realPathOf(joinUnresolved(gitDir, tree)) === workspace ? gitDir : null;
   }
   if (commonDir !== dirname(dirname(gitDir))) return null;
   const named = (await smallTextFile(join(gitDir, "gitdir")) ?? "").trim();
@@ -515,7 +577,7 @@ async function submodules(modules: string): Promise<readonly string[]> {
     if (entries.some(({ name, isFolder }) => name === "config" && !isFolder)) {
       const { settings } = await everyGitSetting([join(folder, "config")], "/");
       const tree = settings.findLast(({ section, key }) => section === "core" && key === "worktree")?.value;
-      if (tree !== undefined) found.push(resolve(folder, tree));
+      if (tree !== undefined) found.push(joinUnresolved(folder, tree));
       open.push({ folder: join(folder, "modules"), depth: depth + 1 });
     } else {
       for (const { name, isFolder } of entries) {
@@ -544,12 +606,13 @@ export function* stepsTo(
   path: string,
   { from = "/", kindOf = entryKind }: { readonly from?: string; readonly kindOf?: typeof entryKind } = {},
 ): Generator<PathStep> {
-  const names = path.slice(from.length).split("/").filter((name) => name !== "");
+  const names = path.slice(from.length).split("/").filter((name) => name !== "" && name !== ".");
   let at = from, links = 0;
   while (names.length > 0) {
     const name = names.shift() ?? "";
     if (name === "..") {
       at = dirname(at);
+      if (names.length === 0) yield { path: at, is: kindOf(at), isLast: true };
       continue;
     }
     const here = join(at, name), is = kindOf(here);

@@ -20,24 +20,29 @@ export class ObeyedPaths {
   async of(workspace: string, paths: readonly string[], root = workspace): Promise<readonly ObeyedPath[]> {
     const tops = [...foldersAround(workspace, paths)].filter((folder) => existsSync(join(folder, GIT)));
     const files = new Map<string, string>(), folders = new Map<string, string>(), pace = new Pace();
+    const around = new Map<string, string>();
     for (const { path, as, reason, runs = false } of await this.#claims.all(tops, { within: root })) {
       if (pace.due) await pace.rest();
-      if (as === "part" && entryKind(path) !== "link") continue;
+      // `fs` protects a repository itself, but not the links that lead to it.
+      const isWay = as === "part" && entryKind(path) !== "link";
       // A word is a path if the file exists, or if a program is expected there.
       if (as === "word" && !runs && !isFile(path)) continue;
       let end = path;
-      for (const step of stepsTo(path, { from: isWithin(path, root) ? root : "/" })) {
+      for (const step of stepsTo(path, { from: path.startsWith(`${root}/`) ? root : "/" })) {
         const plain = plainName(step.path);
+        if (isWay && step.is !== "link") continue;
         if (!files.has(plain)) files.set(plain, reason);
         end = plain;
       }
-      const isTree = (as === "part" || as === "folder") && !isWithin(plainName(workspace), end);
-      if (isTree && !folders.has(end)) folders.set(end, reason);
+      if (isWay || as !== "part" && as !== "folder") continue;
+      // Of a folder around the workspace, only its own files count: it contains all others too.
+      const found = isWithin(plainName(workspace), end) ? around : folders;
+      if ((found === folders || runs) && !found.has(end)) found.set(end, reason);
     }
     const running = commandIn(root);
     return paths.flatMap((path) => {
       const plain = plainName(join(workspace, path));
-      let reason = files.get(plain);
+      let reason = files.get(plain) ?? around.get(dirname(plain));
       for (let at = plain; reason === undefined && at !== dirname(at); at = dirname(at)) reason = folders.get(at);
       return reason === undefined ? [] : [{ path, reason, running }];
     });

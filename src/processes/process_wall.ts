@@ -321,7 +321,7 @@ async function ownPaths(
   const repository = write.includes(dot) ? await repositoryFolders(root) : null;
   const there = [
     ...write.filter((path) => path !== dot || entryKind(path) !== null),
-    ...new Set(Object.values(repository ?? {})),
+    ...new Set(repository === null ? [] : [repository.gitDir, repository.commonDir]),
   ];
   return await callPaths(root, { read, write: there }, folders);
 }

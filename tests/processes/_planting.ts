@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { giveTo, type Owner } from "./_place.ts";
 
@@ -15,6 +16,11 @@ export interface Planted {
 const FILTER =
   `git init -q . && mkdir tools && printf '#!/bin/sh\nexec cat\n' > tools/filter && chmod +x tools/filter &&
     echo '*.txt filter=own' > .gitattributes && echo a > a.txt`;
+
+const COMMIT = "git add . && git commit -qm first";
+/** `linked/../hooks` is `far/hooks`: the kernel follows the link first. */
+const LINKED = `git init -q . && mkdir -p far/a far/hooks && ln -s far/a linked &&
+    printf '#!/bin/sh\\n' > far/hooks/pre-commit && chmod +x far/hooks/pre-commit && printf '[core]\\n' > far/settings`;
 
 /** The layouts of repositories in a workspace. The user runs the scripts in the workspace. */
 export const LAYOUTS: Readonly<Record<string, string>> = {
@@ -99,6 +105,30 @@ export const LAYOUTS: Readonly<Record<string, string>> = {
     git -C .. -c protocol.file.allow=always submodule --quiet add "$(dirname "$PWD")/other" workspace && git -C .. commit -qm first`,
   "a repository that is missing":
     `mkdir own && git init -q --separate-git-dir=own/repository.git . && echo a > a.txt && git add . && git commit -qm first && rm -rf own/repository.git`,
+  "hooks above the target of a link": `${LINKED} && git config core.hooksPath linked/../hooks && ${COMMIT}`,
+  "hooks in the folder above the target of a link":
+    `${LINKED} && mv far/hooks/* far/ && git config core.hooksPath linked/.. && ${COMMIT}`,
+  "settings above the target of a link": `${LINKED} && git config include.path ../linked/../settings && ${COMMIT}`,
+  "settings in a home folder that lead above the target of a link":
+    `${LINKED} && ln -s "$PWD/linked" ~/inner && git config --global include.path '~/inner/../settings' && ${COMMIT}`,
+  "a filter above the target of a link":
+    `${FILTER} && mkdir -p far/a && mv tools far/tools && ln -s far/a linked && git config filter.own.clean 'linked/../tools/filter %f' && ${COMMIT}`,
+  "a repository behind a link":
+    `${LINKED} && git init -q --separate-git-dir=far/a/own . && echo 'gitdir: linked/own' > .git && ${COMMIT}`,
+  "a repository above the target of a link":
+    `${LINKED} && git init -q --separate-git-dir=far/own . && echo 'gitdir: linked/../own' > .git && ${COMMIT}`,
+  "a repository that is missing above the target of a link":
+    `${LINKED} && mkdir -p far/own && rm -rf .git && echo 'gitdir: linked/../own/repository.git' > .git`,
+  "a common folder behind a link":
+    `${LINKED} && git init -q . && git commit -q --allow-empty -m first && git worktree add -q tree && mv .git far/a/own && ln -s far/a/own .git &&
+    echo "../../../../../linked/own" > far/a/own/worktrees/tree/commondir && echo "gitdir: $PWD/far/a/own/worktrees/tree" > tree/.git`,
+  "a remote above the target of a link":
+    `${LINKED} && git init -q --bare far/remote.git && git remote add origin linked/../remote.git && ${COMMIT}`,
+  "a submodule above the target of a link":
+    `${LINKED} && git init -q ../other && git -C ../other commit -q --allow-empty -m first &&
+    git -c protocol.file.allow=always submodule --quiet add ../other far/logs && git commit -qm first && git -C far/logs config core.worktree ../../../../linked/../logs`,
+  "a variable that names settings in the workspace":
+    "git init -q . && mkdir dotfiles && echo '[user]' > dotfiles/global && git add . && git commit -qm first",
   "no repository": ":",
 };
 
@@ -139,6 +169,18 @@ export const WORKS: Readonly<Record<keyof typeof LAYOUTS, keyof typeof PLANTS>> 
   "a submodule with longer hashes": "makes a repository where a submodule belongs",
   "a repository around it, of which it is a submodule": "puts a link in the place of the repository",
   "a repository that is missing": "makes the repository that is missing",
+  "hooks above the target of a link": "changes files above the target of a link",
+  "hooks in the folder above the target of a link": "changes files above the target of a link",
+  "settings above the target of a link": "changes files above the target of a link",
+  "settings in a home folder that lead above the target of a link": "changes files above the target of a link",
+  "a filter above the target of a link": "changes files above the target of a link",
+  "a repository behind a link": "leads a link to another repository",
+  "a repository above the target of a link": "leads a link to another repository",
+  "a repository that is missing above the target of a link": "changes files above the target of a link",
+  "a common folder behind a link": "leads a link to another repository",
+  "a remote above the target of a link": "changes files above the target of a link",
+  "a submodule above the target of a link": "adds to settings",
+  "a variable that names settings in the workspace": "changes the user's settings",
   "no repository": "makes a repository at the top",
 };
 
@@ -168,6 +210,13 @@ export const PLANTS: Readonly<Record<string, string>> = {
     "mv tools tools2; mkdir -p tools/hooks; cp evil/* tools/hooks/; cp $EVIL tools/check; cp $EVIL tools/filter",
   "replaces links":
     'rm -f linked hooks; mkdir -p linked/hooks linked/more hooks; cp evil/* linked/hooks/; cp evil/* hooks/; printf "$SET" > linked/more/settings',
+  "changes files above the target of a link":
+    `for f in far/hooks far/remote.git/hooks; do cp evil/* $f/; done; cp evil/pre-commit evil/post-commit far/; cat $EVIL > far/tools/filter; printf "$SET" >> far/settings
+    git init -q --bare far/own/repository.git; git -C far/own/repository.git config core.bare false; printf "$SET" >> far/own/repository.git/config`,
+  "leads a link to another repository":
+    `mkdir -p new/a; for d in new/a/own new/own; do git init -q --bare $d; git -C $d config core.bare false; git -C $d config --unset core.worktree; printf "$SET" >> $d/config; done; rm linked; ln -s new/a linked`,
+  "leads a link to other hooks":
+    `mkdir -p new/a new/hooks new/tools; cp evil/* new/hooks/; cp evil/* new/; cp $EVIL new/tools/filter; printf "$SET" > new/settings; git init -q --bare new/remote.git; cp evil/* new/remote.git/hooks/; rm linked; ln -s new/a linked`,
   "makes what links lead to": 'mkdir -p missing; cp evil/* missing/; printf "$SET" > settings',
   "makes a repository where a submodule belongs":
     'git init -q logs; git -C logs commit -q --allow-empty -m x; printf "$SET" >> logs/.git/config; git init -q w2; printf "$SET" >> w2/.git/config; mv -T w2/.git logs/.git',
@@ -178,7 +227,7 @@ export const PLANTS: Readonly<Record<string, string>> = {
   "makes another common folder at the top":
     'git init -q --bare evilcommon; printf "$SET" >> evilcommon/config; echo "$PWD/evilcommon" > commondir; printf "$SET" > config.worktree',
   "changes the user's settings":
-    'printf "$SET" >> dotfiles/gitconfig; echo ". $EVIL" >> dotfiles/bashrc; rm -f dotfiles/gitconfig; printf "$SET" > dotfiles/gitconfig; mv dotfiles d2; mkdir dotfiles; printf "$SET" > dotfiles/gitconfig; echo ". $EVIL" > dotfiles/bashrc',
+    'printf "$SET" >> dotfiles/gitconfig; echo ". $EVIL" >> dotfiles/bashrc; rm -f dotfiles/gitconfig; printf "$SET" > dotfiles/gitconfig; printf "$SET" > dotfiles/global; mv dotfiles d2; mkdir dotfiles; printf "$SET" > dotfiles/gitconfig; printf "$SET" > dotfiles/global; echo ". $EVIL" > dotfiles/bashrc',
   "changes settings that are included":
     'mkdir -p more; for f in .gitsettings more/settings; do printf "$SET" >> $f; rm -f $f; printf "$SET" > $f; done',
   "moves the repository":
@@ -241,6 +290,9 @@ const env = (root: string): Record<string, string> => ({
   GIT_COMMITTER_EMAIL: "ada@example.org",
   GIT_EDITOR: "true",
   XDG_CONFIG_HOME: join(root, "xdg"),
+  ...existsSync(join(root, "workspace/dotfiles/global"))
+    ? { GIT_CONFIG_GLOBAL: join(root, "workspace/dotfiles/global") }
+    : {},
 });
 
 /** Runs a script as the user would, without a wall. */

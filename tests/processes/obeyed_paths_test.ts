@@ -107,6 +107,24 @@ const PLACES: Readonly<
       git -C main worktree add -q ../tree`,
     are: { "main/hooks/x": HOOKS, "tree/hooks/x": HOOKS, "hooks/x": "" },
   },
+  "hooks in the workspace itself": {
+    script: "git init -q . && git config core.hooksPath .",
+    are: { "pre-commit": HOOKS, "tools/pre-commit": "" },
+  },
+  "hooks above the target of a link": {
+    script: "git init -q . && mkdir -p far/a && ln -s far/a linked && git config core.hooksPath linked/../hooks",
+    are: { "far/hooks/x": HOOKS, "linked": HOOKS, "hooks/x": "", "far/a/x": "" },
+  },
+  "a repository behind a link": {
+    script:
+      "mkdir -p far/a && ln -s far/a linked && git init -q --separate-git-dir=far/a/own . && echo gitdir: linked/own > .git",
+    are: { "linked": "git reads", "far/x": "" },
+  },
+  "objects in other folders": {
+    script: `git init -q . && mkdir -p pool/info && echo ../../pool > .git/objects/info/alternates &&
+      echo ../more > pool/info/alternates`,
+    are: { "pool/aa/x": "git reads as an alternate", "more/aa/x": "git reads as an alternate", "other": "" },
+  },
   "a submodule in a split index": {
     script: `git init -q . && ${COMMIT} && git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub &&
       git update-index --split-index && git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),late`,

@@ -27,12 +27,16 @@ function exists(path: string): boolean {
   }
 }
 
-function wallOf({ root }: Planted): ProcessWall {
+function wallOf({ root, workspace }: Planted): ProcessWall {
   return new ProcessWall({
     private: { home: join(root, "home"), visHome: join(root, "home/.vis") },
     read: [],
     network: false,
-    env: { PATH: "/usr/bin:/bin", XDG_CONFIG_HOME: join(root, "xdg") },
+    env: {
+      PATH: "/usr/bin:/bin",
+      XDG_CONFIG_HOME: join(root, "xdg"),
+      GIT_CONFIG_GLOBAL: join(workspace, "dotfiles/global"),
+    },
   });
 }
 
@@ -276,6 +280,18 @@ Deno.test(
     });
   },
 );
+
+for (const path of [".", "linked/.."]) {
+  Deno.test(`commands are refused where git runs hooks from the workspace itself, by ${path}`, { ignore }, async () => {
+    await planted("a repository", async (place) => {
+      await asUser(`mkdir a && ln -s a linked && git config core.hooksPath ${path}`, place);
+      await assert.rejects(
+        wallOf(place).spawn(place.workspace, ["true"]),
+        /^Error: Cannot run commands: they could change \/\S+, whose files git runs by the setting core.hooksPath; name/,
+      );
+    });
+  });
+}
 
 Deno.test("commands are refused where git runs hooks from a path that is not UTF-8", { ignore }, async () => {
   await planted("a repository", async (place) => {

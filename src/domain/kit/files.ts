@@ -1,7 +1,7 @@
 import { REAL_CLOCK } from "./concurrency.ts";
 import type { Stats } from "node:fs";
 import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
-import ownPath, { dirname, resolve } from "node:path";
+import ownPath, { dirname, resolve, sep } from "node:path";
 
 /** Replaces a file as a whole: readers see the old or the new text, and after an error the old one. Without `mode`,
  * only its owner can read it. The folder must exist. */
@@ -106,6 +106,14 @@ export function isWithin(path: string, folder: string, { relative, isAbsolute, s
   if (sep === "/" && !ODD.test(folder) && !ODD.test(path)) return path === folder || path.startsWith(`${folder}/`);
   const way = relative(folder, path);
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** Returns an absolute path as the kernel reads it. `..` stays, since it leads out of the target of a link before it;
+ * `join` would remove the link. */
+export function joinUnresolved(folder: string, path: string): string {
+  if (sep !== "/") return resolve(folder, path);
+  const whole = path.startsWith("/") ? path : `${folder}/${path}`;
+  return `/${whole.split("/").filter((name) => name !== "" && name !== ".").join("/")}`;
 }
 
 /** Whether a path is inside a folder. Both must be absolute. */

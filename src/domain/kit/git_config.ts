@@ -1,5 +1,5 @@
-import { dirname, join, resolve } from "node:path";
-import { smallTextFile } from "./files.ts";
+import { dirname, join } from "node:path";
+import { joinUnresolved, smallTextFile } from "./files.ts";
 import { matchesWildcard } from "./names.ts";
 
 const DEPTH = 10, MOST_INCLUDED = 200;
@@ -115,7 +115,7 @@ async function withIncluded(
     const isInclude = one.key === "path" && (facts.included && one.section.startsWith("include") ||
       includes(one, { ...facts, folder: dirname(path) }));
     if (isInclude) {
-      const included = resolve(dirname(path), untilde(one.value, facts.home));
+      const included = joinUnresolved(dirname(path), untilde(one.value, facts.home));
       if (facts.included && (facts.included.length >= MOST_INCLUDED || facts.included.includes(included))) continue;
       facts.included?.push(included);
       settings.push(...await withIncluded(included, { ...facts, depth: facts.depth + 1 }));
@@ -151,7 +151,7 @@ export function untilde(path: string, home: string): string {
   const [start = "", name] = /^~([^/]*)\//.exec(path) ?? [];
   if (name === undefined) return path;
   const folder = name === "" ? home : homeOf(name);
-  return folder === null ? path : join(folder, path.slice(start.length));
+  return folder === null ? path : `${folder}/${path.slice(start.length)}`;
 }
 
 function homeOf(name: string): string | null {

@@ -1,34 +1,44 @@
 /** Reads the folders and the index of a repository without git. */
 import { Buffer } from "node:buffer";
-import { isAbsolute, join, resolve } from "node:path";
-import { smallTextFile } from "./files.ts";
+import { join, resolve } from "node:path";
+import { joinUnresolved, smallTextFile } from "./files.ts";
 
 /** Returns the real path of the folder that `.git` is or names. If that folder does not exist, returns the named path.
  * Returns null if there is no `.git`, or if git finds no name in it. Throws Error for a name that is not UTF-8. */
 export async function gitFolderOf(top: string): Promise<string | null> {
+  const named = await namedGitFolder(top);
+  return named === null ? null : await realOr(named);
+}
+
+/** Returns the folder of `gitFolderOf` as it is named, which may lead through links. */
+export async function namedGitFolder(top: string): Promise<string | null> {
   const dot = join(top, ".git"), info = await Deno.stat(dot).catch(() => null);
   if (info === null) return null;
-  if (info.isDirectory) return await realOr(dot);
+  if (info.isDirectory) return dot;
   const [, named] = /^gitdir: ([^]*[^\r\n])[\r\n]*$/.exec(await smallTextFile(dot, { links: true }) ?? "") ?? [];
-  return named === undefined ? null : await folderNamed(named, { in: top, by: dot });
+  return named === undefined ? null : folderNamed(named, { in: top, by: dot });
 }
 
 /** Returns the folder that all worktrees of a repository share: the same one, unless its file `commondir` names
  * another. Throws Error for a name that is not UTF-8. */
 export async function commonFolderOf(gitDir: string): Promise<string> {
-  const path = join(gitDir, "commondir");
-  const named = (await smallTextFile(path, { links: true }) ?? "").replace(/[\r\n]+$/, "");
-  return named === "" ? gitDir : await folderNamed(named, { in: gitDir, by: path });
+  return await realOr(await namedCommonFolder(gitDir));
 }
 
-async function folderNamed(named: string, { in: folder, by }: { readonly in: string; readonly by: string }) {
+/** Returns the folder of `commonFolderOf` as it is named, which may lead through links. */
+export async function namedCommonFolder(gitDir: string): Promise<string> {
+  const path = join(gitDir, "commondir");
+  const named = (await smallTextFile(path, { links: true }) ?? "").replace(/[\r\n]+$/, "");
+  return named === "" ? gitDir : folderNamed(named, { in: gitDir, by: path });
+}
+
+function folderNamed(named: string, { in: folder, by }: { readonly in: string; readonly by: string }): string {
   if (named.includes("\ufffd")) {
     throw new Error(`Cannot find a repository: ${by} names ${named}, which is not UTF-8; rename the folder`);
   }
-  return await realOr(isAbsolute(named) ? named : `${folder}/${named}`);
+  return joinUnresolved(folder, named);
 }
 
-/** The kernel follows a link before it resolves `..`. */
 async function realOr(path: string): Promise<string> {
   return await Deno.realPath(path).catch(() => resolve(path));
 }
