@@ -44,6 +44,8 @@ interface Claims {
 export interface UserFolders {
   readonly home: string;
   readonly visHome?: string | null;
+  /** The database of Vis, if it is a file. */
+  readonly database?: string | null;
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -175,7 +177,16 @@ function homeClaims(user: UserFolders): Claims {
   for (const path of namedSettings(user)) {
     claims.push({ path, as: "file", reason: "git reads by a variable of the environment" });
   }
+  for (const path of user.database ? databaseFiles(user.database) : []) {
+    claims.push({ path, as: "file", reason: "Vis uses as its database" });
+  }
   return { claims, from: [home, ...folders], others: [] };
+}
+
+/** Returns the files of a SQLite database, existing or not: SQLite obeys a journal that it finds beside it. */
+export function databaseFiles(path: string): readonly string[] {
+  const real = realPathOf(path) ?? path;
+  return [...new Set([path, ...["", "-wal", "-shm", "-journal"].map((end) => `${real}${end}`)])];
 }
 
 function visClaims(folder: string): Claims {

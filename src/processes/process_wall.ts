@@ -17,6 +17,7 @@ import {
 import { ConfinedProcess, NoNamespaces } from "./_confined_process.ts";
 import { commandIn, type Fixed, FixedPaths, isPlaceholder } from "./_fixed_paths.ts";
 import {
+  databaseFiles,
   entryKind,
   foldersBeside,
   obeyedIn,
@@ -55,6 +56,8 @@ export interface ProcessWallOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Patterns of files of a workspace that may hold keys. */
   readonly secrets?: readonly string[];
+  /** The database of Vis, if it is a file: programs neither read nor change it. */
+  readonly database?: string | null;
   /** The folder for temporary folders of programs. */
   readonly temporary?: string;
   /** False simulates a machine without namespaces. */
@@ -151,7 +154,12 @@ export class ProcessWall {
       const found = isWhole && (own.write.length > 0 || options.hideSecrets) && keepsRepositories
         ? known ?? await this.#look(root)
         : null;
-      const hidden = found ? await this.#hidden(workspace, options, found) : [];
+      const granted = [...machine.read, ...own.read, ...own.write];
+      const database = this.#options.database ? databaseFiles(this.#options.database) : [];
+      const hidden = [
+        ...found ? await this.#hidden(workspace, options, found) : [],
+        ...database.filter((path) => entryKind(path) === "file" && granted.some((one) => isWithin(path, one.path))),
+      ];
       if (found && own.write.length > 0) {
         const { write: named = [], keep = [] } = options;
         const write = own.write.map(({ path }) => path);
@@ -305,9 +313,9 @@ export class ProcessWall {
 
 /** Returns the user's settings, which apply to each repository. */
 export function userFolders(
-  { private: { home, visHome }, env }: Pick<ProcessWallOptions, "private" | "env">,
+  { private: { home, visHome }, env, database = null }: Pick<ProcessWallOptions, "private" | "env" | "database">,
 ): UserFolders {
-  return { home: home ?? "/", visHome, env };
+  return { home: home ?? "/", visHome, env, database };
 }
 
 /** Returns `callPaths` with the repository of a worktree, which is elsewhere, and with a repository that does not exist

@@ -1,3 +1,4 @@
+import { isWithin } from "../domain/kit/files.ts";
 import { KnownWall } from "./linux_kernel.ts";
 import type { ProcessWall, ProcessWallOptions } from "./process_wall.ts";
 
@@ -21,16 +22,22 @@ async function linuxWall(options: ProcessWallOptions, known: KnownWall): Promise
 }
 
 async function macWall(options: ProcessWallOptions): Promise<ProgramWall> {
-  const [{ SeatbeltWall }, { FixedPaths }, { topsOf, WorkspaceWalk }, { userFolders }] = await Promise.all([
-    import("./seatbelt_wall.ts"),
-    import("./_fixed_paths.ts"),
-    import("./_workspace_walk.ts"),
-    import("./process_wall.ts"),
-  ]);
+  const [{ SeatbeltWall }, { FixedPaths }, { topsOf, WorkspaceWalk }, { userFolders }, { databaseFiles }] =
+    await Promise.all([
+      import("./seatbelt_wall.ts"),
+      import("./_fixed_paths.ts"),
+      import("./_workspace_walk.ts"),
+      import("./process_wall.ts"),
+      import("./_obeyed_by.ts"),
+    ]);
+  const database = options.database ? databaseFiles(options.database) : [];
   const files = new WorkspaceWalk(options.secrets ?? []), fixed = new FixedPaths(userFolders(options));
   return new SeatbeltWall({
     ...options,
-    secretFiles: async (workspace) => await files.secrets(workspace, await files.look(workspace)),
+    secretFiles: async (workspace) => [
+      ...await files.secrets(workspace, await files.look(workspace)),
+      ...database.filter((path) => isWithin(path, workspace)),
+    ],
     kept: async (workspace) => await fixed.find(workspace, topsOf(workspace, await files.look(workspace))),
   });
 }

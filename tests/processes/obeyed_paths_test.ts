@@ -144,6 +144,19 @@ for (const [name, { script, workspace = ".", are }] of Object.entries(PLACES)) {
   });
 }
 
+Deno.test("Vis obeys its database, and the journals that it would find beside it", { ignore }, async () => {
+  await planted("no repository", async ({ root, workspace }) => {
+    await Deno.mkdir(join(workspace, "data"));
+    await Deno.symlink(join(workspace, "data/vis.db"), join(workspace, "own.db"));
+    await Deno.writeTextFile(join(workspace, "data/vis.db"), "");
+    const obeyed = new ObeyedPaths({ home: join(root, "home"), database: join(workspace, "own.db") });
+    const paths = ["own.db", "data/vis.db", "data/vis.db-wal", "data/vis.db-journal", "data/other.db"];
+    const list = await obeyed.of(workspace, paths);
+    assert.deepEqual(list.map(({ path }) => path), paths.slice(0, -1));
+    assert.equal(list[0]?.reason, "Vis uses as its database");
+  });
+});
+
 Deno.test(
   "what the user changes later counts from then on: settings, links, folders and repositories",
   { ignore },

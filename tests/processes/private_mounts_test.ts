@@ -3,6 +3,7 @@ import { SECRET_PATTERNS } from "../../src/domain/kit/names.ts";
 import type { SpawnOptions } from "../../src/extension/spawned.ts";
 import { startLogging } from "../../src/logging/log.ts";
 import type { ChildProgram } from "../../src/sandbox/launch.ts";
+import { ProcessWall } from "../../src/processes/process_wall.ts";
 import { call } from "../helpers/system_calls.ts";
 import { launcherBehind, mayMake, place, SECRET } from "./_place.ts";
 import { killed, longSleep } from "./lives.ts";
@@ -203,4 +204,29 @@ Deno.test("a folder that is moved while commands begin there takes the wall from
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+});
+
+Deno.test("commands neither read nor change the database of Vis in their workspace", { ignore }, async () => {
+  await place(async ({ root, workspace, home, visHome, read }) => {
+    await Deno.mkdir(`${workspace}/data`);
+    for (const end of ["", "-wal"]) await Deno.writeTextFile(`${workspace}/data/vis.db${end}`, SECRET);
+    const wall = (database: string | null) =>
+      new ProcessWall({
+        ...{ private: { home, visHome }, read: [], network: false, env: {}, database },
+        temporary: `${root}/temporary`,
+      });
+    const tries =
+      `cat data/*; for end in "" -wal -shm -journal; do echo x >> data/vis.db$end; rm -f data/vis.db$end; done
+      mv data away && mkdir data; echo x > data/vis.db-journal; ln data/vis.db name; cp data/vis.db copy; cat name copy`;
+    const facts = () => ["", "-wal", "-shm", "-journal"].map((end) => read(`workspace/data/vis.db${end}`));
+    const before = facts();
+    for (const options of [own, { network: true }]) {
+      const { stdout } = await wall(`${workspace}/data/vis.db`).spawn(workspace, sh(tries), options);
+      assert.ok(!stdout.includes(SECRET), stdout);
+      assert.deepEqual(facts(), before);
+    }
+    const { stdout } = await wall(null).spawn(workspace, sh(tries), own);
+    assert.match(stdout, new RegExp(SECRET));
+    assert.notDeepEqual(facts(), before);
+  });
 });

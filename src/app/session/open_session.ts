@@ -24,6 +24,7 @@ import { checkLeftOut, extensionSource } from "../extensions/extension_source.ts
 import type { Telemetry } from "../otel/telemetry.ts";
 import { buildRouter } from "../providers/build_router.ts";
 import {
+  databaseFile,
   type EnvironmentVariables,
   programSettings,
   programsOf,
@@ -228,9 +229,9 @@ function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRul
 /** Implements `env.obeyedPaths`. Its code is loaded with the first change of a file. */
 function obeyedPaths(
   env: EnvironmentVariables,
-  { home: visHome }: Pick<Settings, "home">,
+  settings: Pick<Settings, "home" | "database">,
 ): NonNullable<EnvironmentParts["obeyedPaths"]> {
-  const user = { home: env["HOME"] || "/", visHome, env };
+  const user = { home: env["HOME"] || "/", visHome: settings.home, database: databaseFile(settings), env };
   const load = async () => new (await import("../../processes/obeyed_paths.ts")).ObeyedPaths(user);
   let obeyed: ReturnType<typeof load> | null = null;
   return async (workspace, paths, root) => await (await (obeyed ??= load())).of(workspace, paths, root);

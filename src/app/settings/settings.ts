@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import type { OpenRequest } from "../../channels/channel.ts";
 import { type ConfigFile, type ProjectFile, SettingsSections } from "../../config/layers.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
@@ -55,13 +55,23 @@ export async function readSettings(
 }
 
 /** Returns patterns of files of a workspace that may hold keys. They include Vis's own keys, tokens and databases where
- * its folder is the workspace or in it, such as in a home folder. */
-export function secretsIn({ config, home }: Pick<Settings, "config" | "home">, workspace: string): readonly string[] {
+ * its folder is the workspace or in it, such as in a home folder. A database elsewhere is included by its name. */
+export function secretsIn(
+  { config, home, database }: Pick<Settings, "config" | "home" | "database">,
+  workspace: string,
+): readonly string[] {
   const real = home === null ? "" : realPathOf(home);
-  if (!isWithin(real, workspace)) return config.secrets;
+  const file = databaseFile({ database });
+  const chosen = file === null || home !== null && isWithin(file, real) ? [] : [basename(file), `${basename(file)}-*`];
+  if (!isWithin(real, workspace)) return [...config.secrets, ...chosen];
   const below = relative(workspace, real).replaceAll("\\", "/");
   const own = ["auth.json", "*token*", "*.db*"].map((name) => below === "" ? name : `${below}/${name}`);
-  return [...config.secrets, ...own];
+  return [...config.secrets, ...own, ...chosen];
+}
+
+/** Returns the real path of the database; null if it is not a file. */
+export function databaseFile({ database }: Pick<Settings, "database">): string | null {
+  return database === ":memory:" || isPostgres(database) ? null : realPathOf(database);
 }
 
 function realPathOf(path: string): string {
@@ -324,7 +334,7 @@ export function programSettings(
 /** Returns programs behind the command wall that the settings describe, for `env.spawn` and `env.programWalls`. `mode`
  * overrides the settings. The code of the wall is loaded with the first call. */
 export function programsOf(
-  settings: Pick<Settings, "config" | "sections" | "home">,
+  settings: Pick<Settings, "config" | "sections" | "home" | "database">,
   { env, shipped, mode }: Pick<ShippedParts, "shipped"> & {
     readonly env: EnvironmentVariables;
     readonly mode?: UnwalledMode | undefined;
@@ -338,7 +348,8 @@ export function programsOf(
     const { config, home: visHome } = settings;
     const { read, network, unwalled } = programSettings(settings, { mode });
     const folders = { home: env["HOME"] || null, visHome };
-    const wall = programWall({ private: folders, read, network, secrets: config.secrets, env });
+    const database = databaseFile(settings);
+    const wall = programWall({ private: folders, read, network, secrets: config.secrets, database, env });
     const known = new Set([...(await shippedExtensions({ shipped })).values()].map(({ namespace }) => namespace));
     return new AskedPrograms({ wall, mode: unwalled, env, visHome, vouches: (extension) => known.has(extension) });
   };

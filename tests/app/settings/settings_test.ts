@@ -87,6 +87,24 @@ Deno.test("secretsIn() counts the keys and tokens of Vis if its folder is the wo
   });
 });
 
+Deno.test("secretsIn() counts a database outside the folder of Vis, with its logs", async () => {
+  await withFolder(async (folder) => {
+    const env = { VIS_HOME: join(folder, ".vis") };
+    for (const db of ["data/own.db", ":memory:"]) {
+      const settings = await readSettings(
+        { cwd: folder, db: db === ":memory:" ? db : join(folder, db) },
+        env,
+        NO_EXTENSIONS,
+      );
+      const found = secretsIn(settings, join(folder, "data"));
+      for (const name of ["own.db", "own.db-wal", "own.db-journal"]) {
+        assert.equal(isSecretFile(`data/${name}`, found), db !== ":memory:", name);
+      }
+      assert.ok(!isSecretFile("data/other.db", found));
+    }
+  });
+});
+
 Deno.test("readSettings() treats an empty settings file as a missing one", async () => {
   await withFolder(async (folder) => {
     for (const text of ["", " \n", "\ufeff"]) {
