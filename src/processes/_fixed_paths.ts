@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { Pace, Semaphore } from "../domain/kit/concurrency.ts";
+import { Pace, REAL_CLOCK, Semaphore } from "../domain/kit/concurrency.ts";
 import type { Spawned } from "../extension/spawned.ts";
 import { Libc } from "../sandbox/confine/libc.ts";
 import type { Layer } from "../sandbox/exec/exec_plan.ts";
@@ -56,6 +56,7 @@ interface FixedOptions extends Readonly<Record<"repositories" | "write" | "named
   readonly title: string;
   /** Folders that commands cannot look into now, but could open by changing their modes. */
   readonly closed?: readonly string[];
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The workspace of a command and the repository around it; both are the same without a repository. */
@@ -108,7 +109,7 @@ export class FixedPaths {
    * paths in its settings, or parts of one. Paths in `keep` stay fixed even there. */
   async enter(
     place: Place,
-    { repositories, write, named, keep, title, closed = [] }: FixedOptions,
+    { repositories, write, named, keep, title, closed = [], signal }: FixedOptions,
   ): Promise<Fixed> {
     const { root, workspace } = place;
     const found = await this.#find(place, { repositories, named }), pace = new Pace();
@@ -136,6 +137,7 @@ export class FixedPaths {
       }
     };
     try {
+      release.push(await LOCKS.share(root, signal));
       for (const [path, kind] of missing) {
         if (pace.due) await pace.rest();
         found.paths.add(path);
@@ -234,9 +236,10 @@ export class FixedPaths {
   ): Promise<Spawned> {
     const work = async (): Promise<Spawned> => {
       const { root } = place;
-      if (commandIn(root) === null) return await run(null);
+      const unlock = await LOCKS.alone(root);
       const goOn = new Map<Running, () => void>();
       try {
+        if (commandIn(root) === null) return await run(null);
         for (const one of runningWith(root)) {
           if (one.pid === 0) continue; // it belongs to another workspace, and is about to begin
           const go = await pauseProgram(one.pid);
@@ -261,6 +264,7 @@ export class FixedPaths {
         if ("error" in result) throw result.error;
         return { ...result.spawned, notes: [...result.spawned.notes, ...notes] };
       } finally {
+        await unlock();
         goOn.forEach((go) => go());
       }
     };
@@ -421,9 +425,87 @@ async function layersOf(
   return [...layers.values()].sort((a, b) => a.path.length - b.path.length);
 }
 
+const LOCK_SHARED = 1n, LOCK_ALONE = 2n, LOCK_AT_ONCE = 4n;
+const EWOULDBLOCK = 11;
+const LOCK_AGAIN_MS = 50, ALONE_TRIES = 40;
+
+/** Locks of workspaces between Vis processes. A process has a shared lock while a command of it can change files there.
+ * It has the lock alone while git brings files, since it cannot pause commands of another process. */
+class WorkspaceLocks {
+  readonly #held = new Map<string, { readonly descriptor: number; shares: number; isAlone: boolean }>();
+  #libc: Libc | null = null;
+
+  /** Waits while git of another process brings files. */
+  async share(folder: string, signal: AbortSignal | undefined): Promise<() => void> {
+    const held = this.#open(folder);
+    held.shares++;
+    const leave = (): void => {
+      held.shares--;
+      this.#close(folder);
+    };
+    try {
+      if (!held.isAlone) await this.#until(() => this.#lock(folder, LOCK_SHARED), { signal });
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    return leave;
+  }
+
+  /** Throws Error while a command of another process runs. */
+  async alone(folder: string): Promise<() => Promise<void>> {
+    const held = this.#open(folder);
+    held.isAlone = await this.#until(() => this.#lock(folder, LOCK_ALONE), { most: ALONE_TRIES });
+    const leave = async (): Promise<void> => {
+      held.isAlone = false;
+      // A failed attempt has lost the shared lock, too.
+      if (held.shares > 0) await this.#until(() => this.#lock(folder, LOCK_SHARED));
+      this.#close(folder);
+    };
+    if (held.isAlone) return leave;
+    await leave();
+    throw new Error(`Cannot change files in ${folder} while a command of another Vis runs there: stop it first`);
+  }
+
+  #open(folder: string) {
+    const libc = this.#libc ??= new Libc();
+    const held = this.#held.get(folder) ?? { descriptor: libc.open(folder), shares: 0, isAlone: false };
+    this.#held.set(folder, held);
+    return held;
+  }
+
+  #close(folder: string): void {
+    const held = this.#held.get(folder);
+    if (held === undefined || held.shares > 0 || held.isAlone) return;
+    this.#held.delete(folder);
+    this.#libc?.closeDescriptor(held.descriptor);
+  }
+
+  /** Some file systems have no locks, and then every process has them all. */
+  #lock(folder: string, how: bigint): boolean {
+    const descriptor = this.#held.get(folder)?.descriptor ?? -1;
+    if (descriptor < 0 || this.#libc === null) return true;
+    const result = this.#libc.call("flock", [BigInt(descriptor), how | LOCK_AT_ONCE]);
+    return result === 0 || this.#libc.errno() !== EWOULDBLOCK;
+  }
+
+  async #until(
+    isDone: () => boolean,
+    { most = Infinity, signal }: { readonly most?: number; readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<boolean> {
+    for (let tries = 1; !isDone(); tries++) {
+      if (tries >= most) return false;
+      signal?.throwIfAborted();
+      await REAL_CLOCK.sleep(LOCK_AGAIN_MS);
+    }
+    return true;
+  }
+}
+
+const LOCKS = new WorkspaceLocks();
+
 /** The sticky bit marks entries that Vis made: it has no effect on an empty folder or file. */
 const MARK = 0o1000;
-const LOCK_SHARED = 1n, LOCK_ALONE = 2n, LOCK_AT_ONCE = 4n;
 const TRIES = 10;
 
 /** Empty folders and files in places where git or Vis would obey a command's entries. Each exists as long as a command

@@ -172,6 +172,7 @@ export class ProcessWall {
           named,
           keep,
           closed,
+          signal,
           title: options.title ?? argv.join(" ").slice(0, MOST_TITLE),
         });
       }

@@ -172,6 +172,67 @@ Deno.test("a command that runs cannot change what git brings meanwhile, and ends
   assert.equal((await whileRunning(false)).found, true, "without a pause, it can");
 });
 
+/** Runs `flock` as another Vis would around a command (`shared`) or git; `end` ends it. */
+async function otherVis(
+  workspace: string,
+  how: "shared" | "exclusive",
+): Promise<{ readonly end: () => Promise<void> }> {
+  const args = [`--${how}`, workspace, "/bin/sh", "-c", "echo up; exec cat"];
+  const process = new Deno.Command("flock", { args, stdin: "piped", stdout: "piped" }).spawn();
+  const reader = process.stdout.getReader();
+  await reader.read();
+  reader.releaseLock();
+  return {
+    end: async () => {
+      await Promise.all([process.stdin.close(), process.stdout.cancel(), process.status]);
+    },
+  };
+}
+
+Deno.test("git brings no files while a command of another Vis runs, which it cannot pause", { ignore }, async () => {
+  await planted("a repository", async (place) => {
+    const { workspace } = place, wall = wallOf(place);
+    const bring = () =>
+      wall.spawn(workspace, ["git", "checkout", "-q", "-b", crypto.randomUUID()], {
+        write: [workspace, join(workspace, ".git")],
+        pauses: true,
+      });
+    const other = await otherVis(workspace, "shared");
+    const refused = /^Error: Cannot change files in \S+ while a command of another Vis runs there: stop it first/;
+    await assert.rejects(bring(), refused);
+    assert.equal((await wall.spawn(workspace, ["true"])).code, 0);
+    const begun = Promise.withResolvers<void>(), stop = new AbortController();
+    const running = wall.spawn(workspace, ["/bin/sh", "-c", "echo up; exec sleep 600"], {
+      stop: stop.signal,
+      onOutput: () => begun.resolve(),
+    });
+    await begun.promise;
+    await assert.rejects(bring(), refused, "with a command of its own, too");
+    await other.end();
+    assert.equal((await bring()).code, 0);
+    assert.equal((await bring()).code, 0);
+    stop.abort();
+    await running;
+  });
+});
+
+Deno.test("a command begins once git of another Vis has brought its files", { ignore }, async () => {
+  await planted("a repository", async (place) => {
+    const { workspace } = place, wall = wallOf(place);
+    const other = await otherVis(workspace, "exclusive");
+    const abort = new AbortController(), reason = new Error("enough");
+    const first = wall.spawn(workspace, ["true"], { signal: abort.signal });
+    const order: string[] = [];
+    const second = wall.spawn(workspace, ["true"]).then(({ code }) => order.push(`command ${code}`));
+    abort.abort(reason);
+    await assert.rejects(first, reason);
+    order.push("git");
+    await other.end();
+    await second;
+    assert.deepEqual(order, ["git", "command 0"]);
+  });
+});
+
 for (const first of ["git", "the command"]) {
   Deno.test(`a command cannot change what git brings while it begins, ${first} first`, { ignore }, async () => {
     await planted("settings in the workspace", async (place) => {
