@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 25e4d06dd016f759a5e07ac766c4ab08928a34d349abddb13ec9b1b772e9feaf
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6681805c115de260778511f21077be008a5f8a529d8c8becc0363d6a91b6ddc3
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
