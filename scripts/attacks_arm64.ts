@@ -84,7 +84,7 @@ export async function attacksOnArm64(page: string, args: readonly string[]): Pro
     for (const one of wanted) {
       runs.push(await runOn({ program, folder, parts, ...one }));
       const text = withMachines(await Deno.readTextFile(page), runs, { keepOthers: only !== undefined });
-      await Deno.writeTextFile(page, text); // It is written at once, because each machine takes many minutes.
+      await Deno.writeTextFile(page, text); // Each machine takes many minutes, so its results are written at once.
     }
     return runs.every(({ groups }) => [...groups.values()].every(({ failed }) => failed.length === 0));
   } finally {

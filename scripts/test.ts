@@ -10,7 +10,7 @@ import { type Counts, parseSummary, summaryLine } from "./test_summary.ts";
 
 const ALL = "--all";
 const TAIL_CHARS = 16_384;
-/** The number of files that run at once. It is one more than the processors, so that a waiting file leaves none of them
+/** The number of files that run at once. It is one more than the processors, so that a waiting file leaves no processor
  * idle. */
 const JOBS = Number(Deno.env.get("DENO_JOBS") ?? navigator.hardwareConcurrency + 1);
 

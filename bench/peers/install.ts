@@ -39,7 +39,7 @@ export class Installed {
   }
 }
 
-/** Some of its dependencies are not in the registry. Its bundle needs only these. */
+/** Some dependencies of pi are not in the registry. Its bundle needs only these. */
 async function installPi(at: string): Promise<void> {
   const target = join(at, "node_modules/@earendil-works/pi-coding-agent");
   await npm(at, [

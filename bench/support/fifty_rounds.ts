@@ -8,12 +8,12 @@ export interface FiftyRoundsOptions {
   /** Whether each round keeps its file in its own variable, which the index then lists. Otherwise the round only shows
    * the text. */
   readonly keep?: boolean;
-  /** It is called before a request is answered, with the request's number from 1 and the process of vis. */
+  /** The run calls it before a request is answered, with the request's number from 1 and the process of vis. */
   readonly onRound?: (round: number, pid: number) => void;
 }
 
-/** Makes the run for the figures of round, memory and size. In each of fifty rounds, it reads another file of 4 KB and
- * sees it whole. Then it answers in call 51. */
+/** Makes the run for the figures of round, memory and size. In each of fifty rounds, the model reads another file of 4
+ * KB as a whole. Then it answers in call 51. */
 export async function fiftyRounds(program: Program, options: FiftyRoundsOptions): Promise<VisRun> {
   const run = await visRun(program, {
     workspace: options.workspace,

@@ -56,7 +56,7 @@ export function withFolders(workspace: Workspace, patterns: readonly string[]): 
       if (place.info?.kind !== "dir" || /[{}]/.test(place.path)) return one;
       return `${not}${place.path === "." ? "" : `${place.path.replace(/[\\*?[\]{}!]/g, "\\$&")}/`}**`;
     } catch {
-      return one; // It is only a pattern, or leads out of the workspace, where the matcher refuses it.
+      return one; // The pattern leads out of the workspace, where the matcher refuses it, or is no path.
     }
   });
 }

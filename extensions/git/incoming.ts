@@ -199,7 +199,7 @@ export async function refusePlanted(
       `Cannot ${cannot}: git would take ${folder || "its top folder"} for a repository, whose settings can run ` +
         "commands; leave it to the user",
     );
-  for (let at = place; at !== workspace; at = dirname(at)) { // It may be a new folder with the name "objects".
+  for (let at = place; at !== workspace; at = dirname(at)) { // The folder may be new and have the name "objects".
     const folder = dirname(at), there = await partsOf(folder), made = basename(at).toLowerCase();
     if (isPart(made) && isRepository(new Set([...there, made]))) throw refused(relative(workspace, folder));
   }

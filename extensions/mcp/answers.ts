@@ -250,5 +250,5 @@ function fields(value: unknown): Fields {
   return typeof value === "object" && value !== null ? value as Fields : {};
 }
 
-/** The limits of one message of a server. The result of a call needs this many values. */
+/** The limits of one message of a server. The values limit is that of a call's result. */
 const MESSAGE_LIMITS = { values: 400_000, depth: 500 };

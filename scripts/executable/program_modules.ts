@@ -69,7 +69,7 @@ export class ProgramModules {
     const filename = `${this.#folder}${file}`;
     const text = this.#content(file);
     const script = new Script(text.toString(), { filename, ...cachedData && { cachedData } });
-    text.buffer.transfer(0); // Its memory is free before the next collection.
+    text.buffer.transfer(0); // The memory of the text is free before the next collection.
     cachedData?.buffer.transfer(0);
     script.runInThisContext()((name: string, imports: readonly string[], evaluate: Evaluate): void => {
       this.#defined.set(name, { imports, evaluate });
@@ -81,7 +81,7 @@ export class ProgramModules {
     try {
       return this.#content(`${PACK}.cache`);
     } catch {
-      return null; // It was built for another platform, on which the cache could not be created.
+      return null; // The cache is missing in a build for another platform.
     }
   }
 

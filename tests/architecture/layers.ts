@@ -40,10 +40,11 @@ export const WALLS: readonly Wall[] = [
       "src/sandbox/child/",
       "src/sandbox/protocol.ts",
       "src/sandbox/codec/codec.ts",
-      // It captures intrinsics before foreign code runs, once for all readers and writers of bytes.
+      // This file captures intrinsics before foreign code runs, once for all readers and writers of bytes.
       "src/sandbox/codec/intrinsics.ts",
       "src/sandbox/confine/",
-      // It is pure and imports no module. The compiler uses it to name the probable meaning of a misspelled name.
+      // This file is pure and imports no module. The compiler uses it to name the probable meaning of a misspelled
+      // name.
       "src/domain/kit/names.ts",
     ],
     types: ["src/domain/"],

@@ -126,7 +126,7 @@ export function sandboxSuite({ name, launcher, missing = "" }: Carrier): void {
 
   test("aborting a start leaves no process", async () => {
     const folderRoot = Deno.makeTempDirSync();
-    const program = { path: "/bin/sh", args: ["-c", "exec cat > /dev/null"] }; // It reads its setup and never answers.
+    const program = { path: "/bin/sh", args: ["-c", "exec cat > /dev/null"] }; // The program reads its setup and never answers.
     const caller = new AbortController();
     const opening = assert.rejects(open({ signal: caller.signal, test: { program, folderRoot } }), SandboxEnded);
     await until(() => inFolder(folderRoot).length > 0);

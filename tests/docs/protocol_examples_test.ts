@@ -7,7 +7,7 @@ import { replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
 const PAGE = await Deno.readTextFile(new URL("../../docs/internals/protocol.md", import.meta.url));
-/** The words of the picture for a tag, if they differ. */
+/** Maps tags to their words in the picture, if the words differ. */
 const NAMED: Readonly<Record<string, string>> = { prior_thinking: "prior thinking", var_index: "index of variables" };
 const TAGS = ["notes", "prior_thinking", "earlier", "journal", "attempts", "var_index"];
 

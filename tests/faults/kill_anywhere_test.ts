@@ -109,7 +109,7 @@ const CHAINS: readonly Chain[] = [
       ...at("after beginQuery", [1]),
       ...at("started", [1]),
       ...at("answer_delta", [5]),
-      // It is stored together with the end of the last iteration.
+      // The end of the query is stored together with the end of the last iteration.
       ...at("before endQuery", [9]),
       ...at("within endQuery", [12], { nth: 20 }),
     ],

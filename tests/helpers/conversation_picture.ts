@@ -135,7 +135,7 @@ async function callsBelow(store: Store, { iterationId }: StoredIteration): Promi
 async function variablesOf(store: Store, branchId: string): Promise<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
   for (const { name, kind, scope, versions, code } of await store.variables(branchId)) {
-    if (name === "$query") continue; // It occurs once per query, and an interruption makes another query.
+    if (name === "$query") continue; // The variable exists once per query, and an interruption makes another query.
     const values = (await store.variableVersions(branchId, name)).map(({ version, image, code }) => {
       const { kind, source, reason, requires, root, bytes, summary } = image;
       return { version, code, kind, source, reason, requires, root, bytes: Array.from(bytes).join(), summary };

@@ -42,7 +42,7 @@ Object.entries(STAYS).forEach(([what, command], at) => {
         await Promise.all([vis.status, vis.stderr.cancel()]);
         await reader.cancel();
         try {
-          await until(() => !isNamed(sleep)); // Its shell may end after it.
+          await until(() => !isNamed(sleep)); // The shell of the sleep may end after it.
         } finally {
           assert.equal(killed(sleep), false);
         }

@@ -119,7 +119,7 @@ Deno.test("ProcessWall.spawn() keeps begin and end of a flood", { ignore }, asyn
   });
 });
 
-/** It grows alone, but never beyond the machine's capacity if the wall should fail. */
+/** The program starts processes without end, but never exceeds the machine's capacity if the wall fails. */
 Deno.test("ProcessWall.spawn() bounds how many processes a program has", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     const many = "i=0; while [ $i -lt 3000 ]; do sleep 907.4 & i=$((i+1)); done; wait";

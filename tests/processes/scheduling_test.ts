@@ -7,7 +7,7 @@ const ignore = missing !== "";
 Deno.test("ProcessWall.spawn() lets no program change how another one is scheduled", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     const stop = new AbortController(), begun = Promise.withResolvers<string>();
-    // It has the rights of the other program, so the kernel alone would allow it.
+    // The program has the rights of the other one, so the kernel alone would allow the change.
     const victim = wall.spawn(workspace, ["/bin/sh", "-c", "echo $$; exec sleep 60"], {
       signal: stop.signal,
       onOutput: (_output, bytes) => begun.resolve(new TextDecoder().decode(bytes).trim()),

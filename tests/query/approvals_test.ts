@@ -10,7 +10,7 @@ import { withFolder } from "../helpers/with_folder.ts";
 
 const DONE = replyJson([], { final: "That is all" });
 
-/** Its functions need the user's approval. `timed` has no time limit of its own. */
+/** The functions of this extension need the user's approval. `timed` has no time limit of its own. */
 const ASKING: Extension = {
   namespace: "test.asking",
   alias: { ns: "test.ext.asking", alias: "asking" },

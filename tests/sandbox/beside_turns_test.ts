@@ -57,7 +57,7 @@ for (const [name, code] of Object.entries(LEFT)) {
     const released = Promise.withResolvers<void>();
     await using box = await testSandbox({ ...PATIENT, functions: { "host.wait": () => released.promise } });
     await box.run(code);
-    // It waits until the earlier block's work has begun, which its own limit then ends.
+    // The block waits until the earlier block's work has begun, which its own limit then ends.
     const running = box.run(`while (begun === 0) ${WAIT} "done"`, { deadlineMs: 60_000 });
     released.resolve();
     const { result, notes } = await running;

@@ -221,7 +221,7 @@ class PatchReader {
       }
     }
     if (bare !== null && !isFull()) throw this.#unreadable(bare, MARKS);
-    // Blank lines between the hunk and the next part were counted as lines of the hunk.
+    // The loop takes back blank lines before the next part, which were counted as lines of the hunk.
     for (let last = this.#at - 1; !isFull() && blanks === 0 && last >= start && this.#line(last) === ""; last--) {
       hunk.old.pop();
       hunk.new.pop();

@@ -85,7 +85,7 @@ function ranked<T extends Named>(nodes: readonly T[], edges: readonly Edge[]): C
   return [...rows, alone].filter((row) => row !== undefined && row.length > 0);
 }
 
-/** It uses an explicit stack, because a chain may be longer than the call stack allows. */
+/** The explicit stack permits chains that are longer than the call stack. */
 function rankFrom(
   start: string,
   { reads, ranks }: { readonly reads: ReadonlyMap<string, readonly Edge[]>; readonly ranks: Map<string, number> },

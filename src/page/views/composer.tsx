@@ -119,7 +119,7 @@ async function send(): Promise<void> {
         taken: () => state.taken = true,
       });
     } catch (error) {
-      if (!state.taken && area.value === "") area.value = typed; // It keeps the typed text.
+      if (!state.taken && area.value === "") area.value = typed; // A text that the user typed meanwhile is kept.
       if (!state.taken) attached.value = [...images, ...attached.value];
       grow();
       throw error;

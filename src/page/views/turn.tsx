@@ -240,7 +240,7 @@ function summary({ files }: UndoPreview): string {
 }
 
 async function undo(conversation: string): Promise<void> {
-  const found = await changes.load(conversation); // Others may have changed the files meanwhile.
+  const found = await changes.load(conversation); // Other clients may have changed the files meanwhile.
   if (found.fault !== null) throw new Error(found.fault);
   const named = namedFiles(found.files.map(({ path }) => path));
   const question = [`Undo the changes of ${named}?`, keptText(found, "It keeps")].join(" ").trimEnd();

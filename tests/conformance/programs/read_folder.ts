@@ -49,7 +49,7 @@ interface Place {
 function programOf(text: string, { path, root, harness }: Place): Program | string {
   const name = relative(root, path), language = LANGUAGES[extname(path)] ?? "js";
   if (name.includes("_FIXTURE")) return "parts of other tests";
-  // Both share one console, as each prints objects in its own form.
+  // Both runs share one console, because each prints objects in its own form.
   if (!harness) return { name, language, text: `const console = $console;\n${text}` };
   const header = headerOf(text);
   if (!header) return "no header";

@@ -98,7 +98,7 @@ export class Player {
     const running = this.#running;
     if (!running) return;
     if (this.#kill?.below) {
-      // It must not see them end, because another test covers that.
+      // The program must not see its processes end, because another test covers that.
       tryKill(() => running.kill("SIGSTOP"));
       for (const { pid } of descendants(running.pid)) tryKill(() => Deno.kill(pid, "SIGKILL"));
     }

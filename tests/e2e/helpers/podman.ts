@@ -22,7 +22,7 @@ async function output(args: readonly string[], options: Deno.CommandOptions = {}
 export interface Podman extends AsyncDisposable {
   /** Starts each sandbox in a container without a network, rights or a writable file system. */
   readonly launcher: readonly string[];
-  /** The same arguments of `podman run`, without the image. */
+  /** The arguments of `launcher`, without the image. */
   readonly isolated: readonly string[];
   ran(args: readonly string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }>;
   /** Returns its processes outside of containers. The processes inside are below them. */
@@ -67,7 +67,7 @@ export function loaded(archive: string, name: string): Image {
 /** Returns Podman with an image, or the reason why containers cannot run. */
 export async function podman(image: Image): Promise<Podman | string> {
   const folder = await Deno.makeTempDir({ prefix: "vis-podman-" });
-  // Its timers for health checks need systemd.
+  // Podman's timers for health checks need systemd.
   const base = ["/usr/bin/env", `PATH=${PATH}`, "HOME=/root", "DISABLE_HC_SYSTEMD=true", "podman"];
   const own = [`--root=${join(folder, "root")}`, `--runroot=${join(folder, "run")}`, "--storage-driver=vfs"];
   const remove = async (): Promise<void> => {

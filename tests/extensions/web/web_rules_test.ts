@@ -37,5 +37,5 @@ Deno.test("reachOf() lets local ones be reached by their exact host and port", (
   assert.equal(reach("http://[0:0::1]/", rules), "local");
   assert.equal(reach("http://0x7f.1:8080/", rules), "local");
   assert.equal(reach("http://localhost:3001/", rules), null);
-  assert.equal(reach("http://localhost/", rules), "public"); // Its address is then refused.
+  assert.equal(reach("http://localhost/", rules), "public"); // The address of the name is then refused.
 });

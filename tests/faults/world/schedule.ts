@@ -83,7 +83,7 @@ export class Schedule {
     return { token: this.world.token(), parts: 1 + this.world.trial.random.below(3) };
   }
 
-  /** Puts later turns after the earlier ones. */
+  /** Later turns come after the turns of this group. */
   nextGroup(): void {
     this.#group++;
   }

@@ -104,9 +104,9 @@ export interface MockOptions {
   readonly models?: readonly string[];
   /** The valid key; any other key gets 401. */
   readonly key?: string;
-  /** It is called for each chat request before it is answered. */
+  /** The mock calls it for each chat request before it answers. */
   readonly onRequest?: (request: MockRequest) => void;
-  /** It is called each time a whole stream was passed to the system. */
+  /** The mock calls it each time it has passed a whole stream to the system. */
   readonly onReplied?: () => void;
 }
 

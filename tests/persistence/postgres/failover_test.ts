@@ -49,7 +49,7 @@ for (const { name, begin, end, fault } of REFUSALS) {
     await postgres.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`);
     const writing = db.write(async (tx) => await tx.run(INSERT, ["after"]));
     while (server.fault === "" || !fault.test(server.fault)) await new Promise((resolve) => setTimeout(resolve, 10));
-    // Others do not wait as long.
+    // Other statements do not wait as long.
     await withPatience(0, () => assert.rejects(store.deleteConversation("none"), StoreError));
     await postgres.sql(`ALTER DATABASE ${database} ${end}`);
     await writing;

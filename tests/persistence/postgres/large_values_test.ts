@@ -110,7 +110,7 @@ test("a value in pieces goes with the last row that has it, of any tenant, and s
   await store.close();
 });
 
-/** It compares without a difference, which would take minutes to find. */
+/** Compares without printing a difference, which would take minutes to compute. */
 function same(found: Uint8Array | undefined, expected: Uint8Array): void {
   assert.ok(found !== undefined && Buffer.from(found).equals(expected), `${found?.length} bytes are others`);
 }

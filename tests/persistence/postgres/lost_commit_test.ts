@@ -37,7 +37,7 @@ for (const others of [0, 20]) {
         if (tries > 1) return;
         await rig.server.stop("immediate");
         await rig.server.start();
-        // They get the numbers that the server assigned before and has forgotten.
+        // These rows get the numbers that the server assigned before and has forgotten.
         for (let n = 0; n < others; n++) await rig.server.sql("SELECT pg_current_xact_id()");
       });
       assert.equal(await ids(rig), "before try 2");

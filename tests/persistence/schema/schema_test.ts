@@ -272,7 +272,7 @@ Deno.test("V1__schema.sql has the tables and the view of each table", () => {
     const columns = (of: string): unknown[] =>
       db.prepare(`SELECT * FROM ${of} LIMIT 0`).columns().map(({ name }) => name)
         .filter((name) => name !== "tenant"); // A migration added it behind the others.
-    // The counts are for the program.
+    // Only the program reads the counts.
     const shown = columns(`${table}_full`);
     assert.deepEqual(shown, columns(table).slice(0, shown.length), table);
   }

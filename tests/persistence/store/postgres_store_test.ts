@@ -6,7 +6,7 @@ import { storeSuite } from "../../conformance/store/suite.ts";
 import { attack, secrets, whole } from "../../conformance/store/tenants.ts";
 import { noPostgres, usualPostgres } from "../../helpers/postgres.ts";
 
-/** It costs much less than another database. Without triggers, the order of the tables does not matter. */
+/** Emptying the tables is much cheaper than another database. Without triggers, their order does not matter. */
 const EMPTY = `SET session_replication_role = replica; DO $$
   DECLARE name regclass;
   BEGIN

@@ -35,13 +35,14 @@ function factsOf(pid: number) {
 
 /** The behaviour of a stand-in for `sandbox-exec`. All of them record their arguments. */
 export type Behaviour =
-  /** It lets the probe's attempts fail, except on these targets (patterns of bash), and confines no other access. */
+  /** The stand-in lets the probe's attempts fail, except on these targets (patterns of bash), and confines no other
+   * access. */
   | { readonly obeys: true; readonly except?: readonly string[] }
-  /** It lets everything through, and reports denials. */
+  /** The stand-in lets everything through, and reports denials. */
   | "lies"
-  /** It ends without starting the program. */
+  /** The stand-in ends without starting the program. */
   | "refuses"
-  /** It starts the program and loses its output. */
+  /** The stand-in starts the program and loses its output. */
   | "mute";
 
 /** The first target of the probe follows the command that starts it. */

@@ -329,7 +329,7 @@ for (const protocol of PROTOCOLS) {
           ...{ clock, firstTokenMs: 60, silenceMs: 30 },
         });
         const { messages, reasoning } = request();
-        // It is called after every event, so that the service is silent after the last one.
+        // The handler runs after every event, so that the service is silent after the last one.
         const onEvent = () => {
           setTimeout(() => clock.pass(30));
           return false;

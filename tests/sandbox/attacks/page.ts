@@ -1,4 +1,4 @@
-/** Writes the attack table as a page, and reads the claims that must not become outdated. */
+/** Writes the attack table as a page. A test compares the claims of the page with the list. */
 import { type Attack, WALLS } from "./attack.ts";
 import { claimed, type Column, COLUMNS, type Way } from "./table.ts";
 import type { Attempt } from "./attacker.ts";

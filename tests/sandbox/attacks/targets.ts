@@ -58,7 +58,7 @@ export class AttackTargets {
     await new Promise<void>((done) => hidden.listen({ path: `\0${abstract}` }, done));
     const udp = createSocket("udp4", (message, { port, address }) => {
       contacts.push("udp");
-      // It refuses as a name server does, so that the client does not wait until it gives up.
+      // The target refuses as a name server does, so that the client does not wait until it gives up.
       udp.send(Uint8Array.of(...message.subarray(0, 2), 0x81, 0x85, 0, 0, 0, 0, 0, 0, 0, 0), port, address);
     });
     await new Promise<void>((done) => udp.bind(0, "127.0.0.1", done));

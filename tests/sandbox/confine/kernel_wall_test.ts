@@ -239,7 +239,7 @@ async function withInherited(walls: Walls, path: string): Promise<TestSandbox> {
 kernelTest("descriptors that came along are closed, whatever the other walls let through", async () => {
   const path = Deno.makeTempFileSync();
   Deno.writeTextFileSync(path, "inherited");
-  // It uses pread, because the number may belong to a pipe of the runtime by then, where read would wait.
+  // With pread, the read cannot wait, although the number may belong to a pipe of the runtime by then.
   const read =
     "const b = new Uint8Array(9); call('pread64', 9, at(b), 9, 0) > 0 ? new TextDecoder().decode(b) : 'closed'";
   try {

@@ -60,7 +60,7 @@ Deno.test("no key approves a request before all of it was on the screen; refusin
     panel.handleInput(KEYS.home);
     panel.render(40);
     for (let presses = 0; answers.length === 0 && presses < 30; presses++) {
-      panel.handleInput("a"); // The key first shows more.
+      panel.handleInput("a"); // The first press of the key only scrolls the text.
       panel.render(40);
       if (presses < 3) assert.deepEqual(answers, []);
     }
