@@ -84,7 +84,7 @@ const CHANNELS: Readonly<Record<string, Refused>> = {
 };
 
 for (const [name, ask] of Object.entries(CHANNELS)) {
-  Deno.test(`what is refused leaves nothing behind: ${name}`, async () => {
+  Deno.test(`a refused request leaves no data: ${name}`, async () => {
     const looked = { at: false };
     await ask(async ({ store, branch, provider }) => {
       looked.at = true;
@@ -98,14 +98,14 @@ for (const [name, ask] of Object.entries(CHANNELS)) {
   });
 }
 
-Deno.test("what is refused makes no branch: vis run --fork, a request that is too large", async () => {
+Deno.test("a refused request makes no branch: vis run --fork, a request that is too large", async () => {
   await using engine = await startEngine([final("one")]);
   const { queryId } = await engine.ask("one");
   await assert.rejects(run(engine, { fork: queryId }, TOO_LARGE), UsageError);
   assert.equal((await engine.conversations.branches(engine.branch.conversationId)).length, 1);
 });
 
-Deno.test("what is refused makes no branch: a query again whose images no model takes any more", async () => {
+Deno.test("a refused request makes no branch: a retry whose images no model accepts any more", async () => {
   await using engine = await startEngine([final("one"), final("two")], {
     scripted: { capabilities: { images: true } },
   });
@@ -130,7 +130,7 @@ Deno.test("Conversations.ask() makes no conversation and no branch once its call
   assert.equal((await conversations.branches(branch.conversationId)).length, 1);
 });
 
-Deno.test("what is refused leaves nothing behind: Telegram, where a chat has one conversation from its first message on", () =>
+Deno.test("a refused request leaves no data: Telegram, where a chat has one conversation from its first message on", () =>
   withBot([], async ({ api, engine, until }) => {
     api.files.set("a.png", PNG);
     for (const number of [1, 2]) {

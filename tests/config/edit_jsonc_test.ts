@@ -88,7 +88,7 @@ function expected(root: unknown, path: readonly string[], put: unknown): unknown
   return { ...object, [step]: expected(Object.hasOwn(object, step) ? object[step] : {}, rest, put) };
 }
 
-Deno.test("setInJsonc() gives the value that was asked for, whatever stands around it; removing it restores the rest", () => {
+Deno.test("setInJsonc() sets the value in any surrounding text; removing it restores the rest", () => {
   const object = value.filter((text) => text.startsWith("{"));
   fc.assert(
     fc.property(object, fc.array(key, { minLength: 1, maxLength: 3 }), fc.json({ maxDepth: 1 }), (text, path, put) => {

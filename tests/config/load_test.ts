@@ -246,7 +246,7 @@ Deno.test("loadConfig() takes from the user alone that commands run without a qu
   }
 });
 
-Deno.test("loadConfig() lets no layer allow what another one denies", async () => {
+Deno.test("loadConfig() lets no layer allow a thing that another one denies", async () => {
   const file = { path: "u", text: '{ "extensions": { "deny": ["web"] }, "shell": { "deny": ["rm *"] } }' };
   const project = '{ "extensions": { "deny": [] }, "shell": { "deny": ["git push*"] } }';
   const { config } = await loadConfig(withProject(project, { file, flags: { noExtension: ["fs", "web"] } }));

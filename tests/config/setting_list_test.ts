@@ -18,7 +18,7 @@ Deno.test("settingList() has every key with its sentence, its type and its defau
   assert.ok(find("providers[].models[].price.input"));
 });
 
-Deno.test("settingOf() finds keys in lists, in what has any key, and above others; nothing else", () => {
+Deno.test("settingOf() finds keys in lists, in records of any keys, and above others, and no other keys", () => {
   for (const key of ["model", "budget", "providers.0.name", "providers.3.headers.X-Team", "extensions.config.a.b.c"]) {
     assert.ok(of(key), key);
   }

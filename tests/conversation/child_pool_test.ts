@@ -111,7 +111,7 @@ Deno.test("LivingChildren never stops a child with a running query, and stops ot
   assert.deepEqual([alive(), children.count], [[0], 1]);
 });
 
-Deno.test("LivingChildren starts none before the one that makes room for it has been reaped", async () => {
+Deno.test("LivingChildren starts no child before the child that makes room for it has been reaped", async () => {
   const { begin, query, children, of } = house(1);
   await query(0);
   const { child } = of(0);
@@ -151,7 +151,7 @@ Deno.test("LivingChildren lets one start as soon as there is room for it, howeve
   assert.deepEqual([of(3).alive, of(4).alive, of(2).alive, children.count], [true, true, true, 3]);
 });
 
-Deno.test("LivingChildren counts starting children, and no longer counts one that fails to start or dies", async () => {
+Deno.test("LivingChildren counts starting children, but no child that failed to start or died", async () => {
   const { children, begin, end, of } = house(3);
   const up = Promise.withResolvers<FakeChild>();
   const starting = children.start(() => up.promise);
@@ -169,7 +169,7 @@ Deno.test("LivingChildren counts starting children, and no longer counts one tha
   assert.deepEqual([children.count, children.resting], [0, 0], "what has no child is not known");
 });
 
-Deno.test("LivingChildren does not take one that died at rest for one that can be stopped", async () => {
+Deno.test("LivingChildren does not count a child that died at rest as one that can be stopped", async () => {
   const { query, begin, of, children } = house(2);
   await query(0);
   await query(1);
@@ -181,7 +181,7 @@ Deno.test("LivingChildren does not take one that died at rest for one that can b
   assert.deepEqual([of(1).alive, children.count], [false, 2]);
 });
 
-Deno.test("LivingChildren stops one that has run no block at once, and lets nobody wait for it but a child in its place", async () => {
+Deno.test("LivingChildren stops a child without a block at once, and only the child in its place waits for it", async () => {
   const { begin, end, children, of } = house(1);
   await begin(0);
   const { child } = of(0);
@@ -238,7 +238,7 @@ Deno.test("LivingChildren does not count the time of a query as idle", async () 
   assert.deepEqual(alive(), []);
 });
 
-Deno.test("LivingChildren ignores a child that it was told to forget, and survives a child that cannot be stopped", async () => {
+Deno.test("LivingChildren ignores a forgotten child, and survives a child that cannot be stopped", async () => {
   const { query, clock, children, of, errors } = house(3);
   await query(0);
   children.forget("0");

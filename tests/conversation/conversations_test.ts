@@ -63,7 +63,7 @@ Deno.test("Conversations.ask() refuses a busy conversation if requested, and onl
   assert.equal((await engine.conversations.ask(engine.branch, "y", options)).answer, "free again");
 });
 
-Deno.test("Conversations.ask() lets no conversation wait for the model calls of others", async () => {
+Deno.test("Conversations.ask() lets no conversation wait for another one's model calls", async () => {
   const count = 12; // A process makes fewer calls of `rlm` at a time.
   await using engine = await startEngine([], {
     scripted: { otherwise: { text: replyJson([], { final: "late" }), delayMs: 60_000 } },
@@ -87,7 +87,7 @@ Deno.test("Conversations.ask() refuses an empty and an oversized request before 
   assert.deepEqual(await engine.conversations.queries(engine.branch), []);
 });
 
-Deno.test("Conversations.byId() finds by the beginning of an id, and names one that it cannot find", async () => {
+Deno.test("Conversations.byId() finds by the beginning of an id, and names a missing one", async () => {
   await using engine = await startEngine([]);
   const { conversationId } = engine.branch;
   assert.equal((await engine.conversations.byId(conversationId)).conversationId, conversationId);
@@ -102,7 +102,7 @@ Deno.test("Conversations.create() limits the title to one line", async () => {
   assert.ok(made.title.startsWith("a b xxx") && made.title.length <= 100);
 });
 
-Deno.test("Conversations.close() ends the child and the next query starts anew with all variables", async () => {
+Deno.test("Conversations.close() ends the child, and the next query starts a new one with all variables", async () => {
   const children: Sandbox[] = [];
   await using engine = await startEngine([
     replyJson("const kept = 1", { final: "kept {{kept}}" }),
@@ -138,7 +138,7 @@ Deno.test("Conversations.close() in the middle of a query ends it, and nothing s
   assert.equal(iterations.some(({ status }) => status === "running"), false);
 });
 
-Deno.test("Conversations.closeAll() cancels what runs, and resolves when that is stored", async () => {
+Deno.test("Conversations.closeAll() cancels running queries, and resolves when they are stored", async () => {
   await using engine = await startEngine([replyJson("await new Promise(() => {})")]);
   const running = engine.ask("x");
   await until(() => engine.events.some(({ type }) => type === "block_started"));
@@ -148,7 +148,7 @@ Deno.test("Conversations.closeAll() cancels what runs, and resolves when that is
   assert.equal((await running).reason, "cancelled");
 });
 
-Deno.test("Conversations.ask() ends the running query at its signal, and the one that waits behind it is answered", async () => {
+Deno.test("Conversations.ask() ends the running query at its signal, and the next waiting one is answered", async () => {
   await using engine = await startEngine([
     replyJson("await new Promise(() => {})"),
     replyJson("1 + 1", { final: "two" }),

@@ -51,7 +51,7 @@ async function ask(engine: Engine, branch: Branch, signal = new AbortController(
   return (await engine.conversations.ask(branch, "x", { signal, emit: () => {} })).answer;
 }
 
-Deno.test("a conversation that runs no code keeps no child, and one that does keeps its own", async () => {
+Deno.test("a conversation without code keeps no child, and one with code keeps its own", async () => {
   const starts = new Starts();
   await using engine = await enginesOf(starts, [final("seven"), COMPUTE, final("still seven")]);
   assert.equal((await engine.ask("1")).answer, "seven");
@@ -182,7 +182,7 @@ Deno.test("children that live, whatever queries do: never more than sandbox.live
   assert.ok(!children.some(({ pid }) => isAlive(pid)));
 });
 
-Deno.test("a child whose conversation cannot begin its next query is still one that can be stopped", async () => {
+Deno.test("a child whose conversation cannot begin its next query can still be stopped", async () => {
   const starts = new Starts();
   await using engine = await enginesOf(starts, [COMPUTE, COMPUTE], { children: { live: 1 } });
   await engine.ask("1");

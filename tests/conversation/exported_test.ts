@@ -60,7 +60,7 @@ Deno.test("an export is complete before it is read, in a file without a name if 
   });
 });
 
-Deno.test("exports are made one after the other; one that is given up or fails lets the next one begin", async () => {
+Deno.test("exports are made one after the other; an abandoned or failed one lets the next one begin", async () => {
   const gate = Promise.withResolvers<void>();
   const began: string[] = [];
   const conversations = conversationsOf(async (conversationId, take) => {
@@ -86,7 +86,7 @@ Deno.test("exports are made one after the other; one that is given up or fails l
   assert.deepEqual(began, ["first", "bad", "last"]);
 });
 
-Deno.test("exports that nobody reads to their end are bounded", async () => {
+Deno.test("exports that no client reads to their end are bounded", async () => {
   const conversations = conversationsOf((_id, take) => take({ format: "f", version: 1 }));
   const exports = new Exports();
   const make = () => exports.make(BRANCH, { conversations, format: "json" });

@@ -20,7 +20,7 @@ Deno.test("LeaseKeeper renews while a query runs, after a failure as well, and s
   assert.equal(renewed, before);
 });
 
-Deno.test("LeaseKeeper tells the query whose lease is gone, and none that began while it asked", async () => {
+Deno.test("LeaseKeeper notifies the query whose lease is gone, and none that began while it asked", async () => {
   const told: string[] = [];
   const lost = Promise.withResolvers<void>();
   const keeper: LeaseKeeper = new LeaseKeeper(() => {

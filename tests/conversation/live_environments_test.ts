@@ -38,7 +38,7 @@ function rig({ kept = 3, open = (branchId: string) => Promise.resolve(new Fake(b
   return { live, made, gone, use };
 }
 
-Deno.test("LiveEnvironments keeps those that were used last, however many there were", async () => {
+Deno.test("LiveEnvironments keeps the last used ones, however many there were", async () => {
   const { live, made, gone, use } = rig();
   for (let at = 0; at < 1000; at++) {
     await use("often");
@@ -70,7 +70,7 @@ Deno.test("LiveEnvironments closes none in which something lives, runs or waits"
   assert.deepEqual(made.filter(({ closed }) => !closed).map(({ branchId }) => branchId), ["child", "program", "next"]);
 });
 
-Deno.test("LiveEnvironments.trim() closes what queries that ran at once have left", async () => {
+Deno.test("LiveEnvironments.trim() closes the environments that simultaneous queries have left", async () => {
   const { live, made, gone, use } = rig({ kept: 2 });
   for (let at = 0; at < 6; at++) {
     await use(`b${at}`);
@@ -83,7 +83,7 @@ Deno.test("LiveEnvironments.trim() closes what queries that ran at once have lef
   assert.deepEqual(gone, ["b0", "b1", "b2", "b3"]);
 });
 
-Deno.test("LiveEnvironments opens again what could not be opened, under the same lock", async () => {
+Deno.test("LiveEnvironments retries a failed opening, under the same lock", async () => {
   let works = false;
   const { live, use } = rig({ open: (id) => works ? Promise.resolve(new Fake(id)) : Promise.reject(new Error("no")) });
   const lock = live.lockOf({ branchId: "a" });
@@ -115,7 +115,7 @@ Deno.test("LiveEnvironments opens one again after a run of another process, for 
   assert.equal(made.filter(({ closed }) => !closed).length, 1);
 });
 
-Deno.test("LiveEnvironments forgets a branch that was never opened, but not the one that is asked for", async () => {
+Deno.test("LiveEnvironments forgets a branch that was never opened, but not the requested one", async () => {
   const { live, gone } = rig({ kept: 1 });
   const first = live.lockOf({ branchId: "a" });
   assert.equal(live.lockOf({ branchId: "a" }), first);

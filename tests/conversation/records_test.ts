@@ -7,7 +7,7 @@ import { archiveTextOf } from "../helpers/archive_of.ts";
 const trust = (): Promise<void> => Promise.resolve();
 const OPTIONS = { signal: new AbortController().signal, emit: () => {} };
 
-Deno.test("Records.import() brings a conversation that goes on with its variables, functions and history", async () => {
+Deno.test("Records.import() brings a conversation that continues with its variables, functions and history", async () => {
   let text = "";
   {
     await using engine = await startEngine([

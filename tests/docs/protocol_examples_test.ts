@@ -27,7 +27,7 @@ function fenced(language: string): string {
   return new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, "m").exec(PAGE)?.[1] ?? "";
 }
 
-Deno.test("docs/internals/protocol.md: the reply is one that Vis takes, runs and answers with", async () => {
+Deno.test("docs/internals/protocol.md: Vis accepts the reply, runs it and answers with it", async () => {
   const reply = fenced("json");
   const parsed = parseReply(reply);
   assert.ok(parsed.ok);
@@ -41,7 +41,7 @@ Deno.test("docs/internals/protocol.md: the reply is one that Vis takes, runs and
   });
 });
 
-Deno.test("docs/internals/protocol.md: the parts of the context are those that are sent, in this order", async () => {
+Deno.test("docs/internals/protocol.md: the parts of the context are the sent ones, in this order", async () => {
   const example = fenced("text");
   const order = (text: string): string[] =>
     TAGS.filter((tag) => text.includes(`<${tag}>`)).toSorted((a, b) => text.indexOf(`<${a}>`) - text.indexOf(`<${b}>`));
@@ -58,7 +58,7 @@ Deno.test("docs/internals/protocol.md: the parts of the context are those that a
   assert.match(sent, /^\[iter 4\/4\]\n/);
 });
 
-Deno.test("docs/internals/protocol.md: the context is what these blocks give, where it stands whole", async () => {
+Deno.test("docs/internals/protocol.md: the context is the output of these blocks, if it is shown whole", async () => {
   const example = fenced("text");
   await withFolder(async (workspace) => {
     await Deno.mkdir(join(workspace, "src"));
@@ -108,7 +108,7 @@ Deno.test("docs/internals/protocol.md: the picture of a call has its messages an
   inOrder(engine.context(3), ["[iter", ...TAGS.map((tag) => `<${tag}>`)]);
 });
 
-Deno.test("docs/internals/protocol.md: blocks show what the table says", async () => {
+Deno.test("docs/internals/protocol.md: blocks show the values of the table", async () => {
   const rows = tableOf("block");
   assert.ok(rows.length > 8);
   await using engine = await startEngine([
@@ -124,7 +124,7 @@ Deno.test("docs/internals/protocol.md: blocks show what the table says", async (
   assert.deepEqual(shown, rows.map(({ right }) => right));
 });
 
-Deno.test("docs/internals/protocol.md: answers become what the table says, or are refused with its reason", async () => {
+Deno.test("docs/internals/protocol.md: answers become the values of the table, or are refused with its reason", async () => {
   const rows = tableOf("answer");
   assert.ok(rows.length > 8);
   const [, declared = ""] = /^After `(.*)`:$/m.exec(PAGE) ?? [];

@@ -83,7 +83,7 @@ Deno.test("CallOutput sends text as a terminal would show it, and little of it",
   assert.doesNotMatch(await of("漢".repeat(3_000)) ?? "", /\ufffd/);
 });
 
-Deno.test("a call shows its output to those who watch, and to nobody else", async () => {
+Deno.test("a call shows its output to observers only", async () => {
   const seen = Promise.withResolvers<string>();
   const printer = sample({
     namespace: "test.printer",

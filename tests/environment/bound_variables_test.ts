@@ -186,7 +186,7 @@ Deno.test("readVar() refuses a missing variable, a value that is not data, and a
   for (const [at, one] of expected.entries()) assert.match(found[at] ?? "", one);
 });
 
-Deno.test("readVar() without a child reads what is stored and starts none", () =>
+Deno.test("readVar() without a child reads the stored value and starts none", () =>
   withDatabase(async (path) => {
     {
       await using engine = await startEngine([

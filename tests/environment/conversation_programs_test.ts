@@ -19,7 +19,7 @@ function wall() {
   return { spawn, asked, ended: () => ended };
 }
 
-Deno.test("ConversationPrograms.bind() ends programs with their call, but for those of the conversation", async () => {
+Deno.test("ConversationPrograms.bind() ends programs with their call, except the conversation's own", async () => {
   const programs = new ConversationPrograms();
   const { spawn, asked } = wall();
   const call = new AbortController();
@@ -50,7 +50,7 @@ Deno.test("ConversationPrograms.close() waits until nothing is left, and starts 
   assert.equal(asked[2]?.signal?.aborted, true);
 });
 
-Deno.test("ConversationPrograms tells once of a titled program that failed by itself", async () => {
+Deno.test("ConversationPrograms reports once a titled program that failed without being ended", async () => {
   const programs = new ConversationPrograms();
   const ENDED: Spawned = {
     ...{ code: 0, signal: null, stdout: "", stderr: "", ms: 1 },

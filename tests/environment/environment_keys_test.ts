@@ -99,7 +99,7 @@ Deno.test("the environment's table on the page has the keys of the type, with th
   assert.deepEqual(of("query"), Object.keys(QUERY).sort());
 });
 
-Deno.test("the live environment has those keys and no other, of those types", async () => {
+Deno.test("the live environment has exactly the documented keys, with their types", async () => {
   const seen: Record<string, Record<string, string>> = {};
   await using engine = await watched((env, where) => {
     const keys = Object.keys(env).filter((key) => Reflect.get(env, key) !== null);
@@ -139,7 +139,7 @@ Deno.test("keys of the query are absent while none runs", async () => {
   }
 });
 
-Deno.test("facts: router, names, extensions and iteration are those of the moment", async () => {
+Deno.test("facts: router, names, extensions and iteration are current", async () => {
   const ids: (string | null | undefined)[] = [];
   let facts: EnvironmentView | undefined;
   await using engine = await watched((env, where) => {
@@ -166,7 +166,7 @@ Deno.test("facts: router, names, extensions and iteration are those of the momen
   assert.deepEqual([facts?.maxIterations, facts?.depth], [4, 0]);
 });
 
-Deno.test("varIndex is what the model read, and stale after a bump or a new variable", async () => {
+Deno.test("varIndex is the index that the model read, and stale after a bump or a new variable", async () => {
   const seen: NonNullable<EnvironmentView["varIndex"]>[] = [];
   const note = ({ varIndex }: EnvironmentView): void => void (varIndex && seen.push(varIndex));
   await using engine = await watched((env, where) => {
@@ -184,7 +184,7 @@ Deno.test("varIndex is what the model read, and stale after a bump or a new vari
   assert.equal(bumped?.revision, read?.revision);
 });
 
-Deno.test("nothing of the environment can be changed, and what was given does not lead back", async () => {
+Deno.test("the environment cannot be changed, and values from it do not lead back", async () => {
   const thrown: string[] = [];
   let after: EnvironmentView | undefined;
   await using engine = await watched((env, where) => {

@@ -88,7 +88,7 @@ Deno.test("restoreVar() of an older version makes it the newest one, for good", 
   });
 });
 
-Deno.test("restoreVar() and a change in the same block: the change is what is kept", async () => {
+Deno.test("restoreVar() and a change in the same block: the change is kept", async () => {
   await withDatabase(async (path) => {
     await using engine = await startEngine([
       replyJson("let list = [1]"),
@@ -175,7 +175,7 @@ Deno.test("Environment.close() releases resources that extensions registered for
   await store.close();
 });
 
-Deno.test("Environment starts no child for what outlives its query", async () => {
+Deno.test("Environment starts no child for work that outlives its query", async () => {
   await using engine = await startEngine([]);
   let opened = 0;
   const environment = await Environment.open({

@@ -21,7 +21,7 @@ function keeper(name: string): Extension {
   return sample({ namespace: `test.${name}`, symbols });
 }
 
-Deno.test("env.store: what a call puts is there for the next one, the next process and no other extension", () =>
+Deno.test("env.store: a stored value exists for the next call, the next process and no other extension", () =>
   withDatabase(async (path) => {
     const extensions = [keeper("a"), keeper("b")];
     {
@@ -48,7 +48,7 @@ Deno.test("env.store: what a call puts is there for the next one, the next proce
     assert.deepEqual(shown(again), ['"second"', "true", "1"]);
   }));
 
-Deno.test("env.store: a fork sees what was there when it was made", async () => {
+Deno.test("env.store: a fork sees the values at the time of the fork", async () => {
   await using engine = await startEngine([
     replyJson("await a.put('k', 'first'); 0"),
     END,

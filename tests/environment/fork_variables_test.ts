@@ -21,7 +21,7 @@ function source(values: Readonly<Record<string, unknown>>, stored: readonly Vari
   };
 }
 
-Deno.test("forkVariables() copies data as it is now, not as it was stored", async () => {
+Deno.test("forkVariables() copies the present data, not the stored data", async () => {
   const { images, copies } = await forkVariables(["rows"], source({ rows: [1, 2, 3] }, [dataImage("rows", [1])]));
   assert.deepEqual(images.map(({ name, bytes }) => [name, decode(bytes)]), [["rows", [1, 2, 3]]]);
   assert.equal(images[0]?.summary.shape, "Array(3) of number");

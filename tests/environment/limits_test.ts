@@ -47,7 +47,7 @@ async function live(blocks: readonly (string | readonly [code: string, ms: numbe
 const UNSTOPPABLE = `const part = "a".repeat(1e5), big = "a".repeat(1e7)
 kept.push(3); big.lastIndexOf(part + "b")`;
 
-Deno.test("block time: Timeout (1s) is told, its changes and all variables are kept, the child lives", async () => {
+Deno.test("block time: Timeout (1s) is reported, its changes and all variables are kept, and the child lives", async () => {
   const { engine, children, results } = await live([
     "const kept = [1]; const open = () => kept.length",
     "kept.push(2); const made = 5; await new Promise(() => {})",
@@ -61,7 +61,7 @@ Deno.test("block time: Timeout (1s) is told, its changes and all variables are k
   assert.equal(children.length, 1);
 });
 
-Deno.test("block time: waiting for what has a time limit of its own takes none of it, waiting for anything else does", async () => {
+Deno.test("block time: waiting for a call with its own time limit does not count, other waiting does", async () => {
   const wait = (_env: unknown, ms: unknown): Promise<string> =>
     new Promise((done) => setTimeout(() => done("came"), Number(ms)));
   const facts = { doc: "Waits.", args: z.tuple([z.number().describe("ms")]), returns: "string" };
@@ -81,7 +81,7 @@ Deno.test("block time: waiting for what has a time limit of its own takes none o
   assert.deepEqual(results.map(({ outcome }) => outcome), ["value", "timeout"]);
 });
 
-Deno.test("a block that nothing interrupts: killed, what it defined is named as lost, the rest is as before", {
+Deno.test("a block that cannot be interrupted is killed; its definitions are named as lost, the rest is unchanged", {
   ignore: !linux,
 }, async () => {
   const { engine, children, results } = await live([
@@ -109,7 +109,7 @@ const BOMBS: Readonly<Record<string, string>> = {
     "const bomb = []; for (let i = 0;; i++) bomb.push(String.fromCharCode(65 + i % 26).repeat(2 ** 20) + i, bomb.join(''))",
 };
 for (const [what, bomb] of Object.entries(BOMBS)) {
-  Deno.test(`memory, ${what}: the child ends and is started again as of the last finished block`, {
+  Deno.test(`memory, ${what}: the child ends and is started again in the state of the last finished block`, {
     ignore: !linux,
   }, async () => {
     const { engine, children, results } = await live([
@@ -131,13 +131,13 @@ for (const [what, bomb] of Object.entries(BOMBS)) {
   });
 }
 
-Deno.test("memory, WebAssembly: there is none to fill", async () => {
+Deno.test("memory, WebAssembly: blocks have no WebAssembly", async () => {
   const { engine, results } = await live(["typeof WebAssembly + typeof SharedArrayBuffer"]);
   await using _closed = engine;
   assert.equal(results[0]?.preview, '"undefinedundefined"');
 });
 
-Deno.test("output: 1 MiB of stdout and stderr together is kept, the rest is counted, all of it told", async () => {
+Deno.test("output: 1 MiB of stdout and stderr together is kept, the rest is counted, and the model learns both", async () => {
   const { engine, results } = await live([
     "for (let i = 0; i < 24; i++) { console.log('o'.repeat(65535)); console.error('e'.repeat(65535)) }; const done = 7",
     "done + 1",
@@ -245,7 +245,7 @@ Deno.test("living children: the least recently used is stopped, and is back with
   assert.deepEqual(children.map(({ ended }) => ended), [true, true, false, false]);
 });
 
-Deno.test("child idle: stopped when no query runs, restored on next use; what could not be kept is named", async () => {
+Deno.test("child idle: stopped when no query runs, restored on next use; lost variables are named", async () => {
   await buildSandbox();
   const children: Sandbox[] = [];
   const due: { ms: number; f: () => void; cancelled: boolean }[] = [];

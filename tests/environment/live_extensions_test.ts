@@ -25,7 +25,7 @@ const pack: Extension = sample({
   ],
 });
 
-Deno.test("what a call registers is bound from the next query on, and replaced there; variables stay", async () => {
+Deno.test("an extension that a call registers is bound from the next query on, and replaced there; variables stay", async () => {
   const open = (version: string) => `await pack.open('${version}'); typeof late`;
   await using engine = await startEngine([
     replyJson(["const n = 41", open("1.0.0")]),
@@ -46,7 +46,7 @@ Deno.test("what a call registers is bound from the next query on, and replaced t
   assert.match(JSON.stringify(engine.provider.requests.at(-1)?.messages), /late\.hello/);
 });
 
-Deno.test("what cannot be registered says why to the block, and the conversation goes on", async () => {
+Deno.test("an invalid registration gives the block its reason, and the conversation continues", async () => {
   await using engine = await startEngine([
     replyJson(["await pack.wrong()"]),
     replyJson(["await pack.open('1.0.0'); await pack.clash()"]),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { MissingVariableNotes } from "../../src/environment/variables.ts";
 
-Deno.test("LostNotes tells of a variable once, and again after it had a new version", () => {
+Deno.test("LostNotes reports a variable once, and again after a new version", () => {
   const notes = new MissingVariableNotes();
   const lost = [{ name: "hold", reason: "a closure", statement: "" }];
   notes.add(lost, () => "const hold = make()");

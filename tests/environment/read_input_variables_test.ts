@@ -33,7 +33,7 @@ Deno.test("readGiven() keeps a small text as a value and a large one in pieces, 
   assert.match(large.text, new RegExp(`string of ${text.length - 1} characters\\.`));
 });
 
-Deno.test("readGiven() tells the same amount of any text, in one line", async () => {
+Deno.test("readGiven() describes any text in one line of bounded length", async () => {
   for (
     const text of ["", "x", "<journal>\n[iter 1/2]\n".repeat(100), '"\\\u2028'.repeat(1_000), "\n".repeat(2 << 20)]
   ) {
@@ -43,14 +43,14 @@ Deno.test("readGiven() tells the same amount of any text, in one line", async ()
   }
 });
 
-Deno.test("readGiven() parses JSON, and gives what is none as text", async () => {
+Deno.test("readGiven() parses JSON, and returns other input as text", async () => {
   const list = await given('[{"id":1}]', { json: true });
   assert.deepEqual(decode(list.image.bytes), [{ id: 1 }]);
   assert.match(list.text, /Array\(1\) of \{id\}, from JSON/);
   assert.equal(decode((await given("{oops", { json: true })).image.bytes), "{oops");
 });
 
-Deno.test("readGiven() names the encoding that it guessed, and counts what it replaced", async () => {
+Deno.test("readGiven() names a guessed encoding, and counts the replaced characters", async () => {
   const latin = Uint8Array.from([0x67, 0x72, 0xfc, 0xdf]);
   const { image, text } = await given(latin);
   assert.equal(decode(image.bytes), "grüß");
@@ -79,7 +79,7 @@ Deno.test("readGiven() reads UTF-16 by its mark, and JSON with a mark", async ()
   assert.deepEqual(decode(list.image.bytes), [{ id: 1 }]);
 });
 
-Deno.test("readGiven() refuses what is binary", async () => {
+Deno.test("readGiven() refuses binary input", async () => {
   const wanted = { name: "UsageError", message: /a\.txt: it contains binary data, not text/ };
   await assert.rejects(given(Uint8Array.from([1, 0, 0xff])), wanted);
   const large = new Uint8Array(2 << 20).fill(0xff);

@@ -32,7 +32,7 @@ Deno.test("a module is there for blocks, for functions that are restored, and af
   assert.equal(shown(engine.events).at(-1), "10");
 });
 
-Deno.test("a module that throws or ends the child is told once, and blocks run without it", async () => {
+Deno.test("a module that throws or ends the child is reported once, and blocks run without it", async () => {
   for (
     const source of [
       "throw new Error('at load'); export {}; export const a = 1",

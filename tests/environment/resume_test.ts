@@ -130,7 +130,7 @@ for (const [what, { blocks, check, is }] of Object.entries(KEPT)) {
   });
 }
 
-Deno.test("resume never runs what made a value, and sources run with host calls off", async () => {
+Deno.test("resume never runs the code that made a value, and sources run with host calls off", async () => {
   const { checks } = await resumed([
     "const past = await conversationCode().catch(() => [1])\nlet calls = 0; const track = () => { calls++; return vars() }",
     "const one = await track()",
@@ -141,7 +141,7 @@ Deno.test("resume never runs what made a value, and sources run with host calls 
   assert.equal(checks[2], "true");
 });
 
-Deno.test("resume what is lost is named to the model, with the reason and the statement that made it", async () => {
+Deno.test("resume names each lost variable to the model, with the reason and the statement that made it", async () => {
   const { checks, context } = await resumed([
     "const kept = 1; class Secret { #x = 1; get x() { return this.#x } }",
     "const hidden = new Secret(); const nested = { in: [hidden] }",

@@ -36,7 +36,7 @@ Deno.test("SandboxSession starts one child for all that ask at the same time", a
   assert.equal(session.living, child);
 });
 
-Deno.test("SandboxSession binds system variables, then restores what is stored", async () => {
+Deno.test("SandboxSession binds system variables, then restores the stored ones", async () => {
   const child = new FakeSandbox();
   const { session } = sessionOf([child], {
     stored: () => Promise.resolve([dataImage("a", 1), dataImage("b", 2)]),
@@ -47,7 +47,7 @@ Deno.test("SandboxSession binds system variables, then restores what is stored",
   assert.deepEqual(names(child.restored), ["a", "b"]);
 });
 
-Deno.test("SandboxSession gives a new child what the old one made and nobody stored yet", async () => {
+Deno.test("SandboxSession gives a new child the variables of the old one that are not stored yet", async () => {
   const first = new FakeSandbox(() => runReport({ saved: [dataImage("b", 20), dataImage("c", 3)] }));
   const [second, third] = [new FakeSandbox(), new FakeSandbox()];
   let stored = [dataImage("a", 1), dataImage("b", 2), dataImage("gone", 0)];
@@ -79,7 +79,7 @@ Deno.test("SandboxSession.stored() keeps a version that was made while the one b
   assert.deepEqual([session.unsaved("a"), session.unsaved("b")], [dataImage("a", 2), null]);
 });
 
-Deno.test("SandboxSession remembers a version that was restored, and forgets one that was forgotten after", async () => {
+Deno.test("SandboxSession remembers a restored version, and forgets a version that was forgotten later", async () => {
   const [first, second] = [new FakeSandbox(), new FakeSandbox()];
   const { session } = sessionOf([first, second], { stored: () => Promise.resolve([dataImage("a", 2)]) });
   await session.ready();
@@ -92,7 +92,7 @@ Deno.test("SandboxSession remembers a version that was restored, and forgets one
   assert.deepEqual(second.restored, [dataImage("a", 1)]);
 });
 
-Deno.test("SandboxSession tells what could not be restored", async () => {
+Deno.test("SandboxSession reports variables that could not be restored", async () => {
   const gone: VariableImage = { ...dataImage("a", 1), kind: "lost", reason: "a closure" };
   const { session, lost } = sessionOf([new FakeSandbox()], {
     stored: () => Promise.resolve([gone, dataImage("b", 1)]),
@@ -228,7 +228,7 @@ Deno.test("SandboxSession close() waits for a child that is being stopped", asyn
   assert.equal(child.ended, true);
 });
 
-Deno.test("SandboxSession close() ends the child, also one that is just starting, and starts no other", async () => {
+Deno.test("SandboxSession close() ends the child, even while it starts, and starts no other", async () => {
   const first = new FakeSandbox();
   const opening = Promise.withResolvers<FakeSandbox>();
   const { session } = sessionOf([], { open: () => opening.promise });

@@ -19,7 +19,7 @@ Deno.test("ScopeChanges forgets, takes it back for what a block defines, and beg
   assert.equal(scopes.forgotten.size, 0);
 });
 
-Deno.test("ScopeChanges.stored() keeps what changed while it was stored", () => {
+Deno.test("ScopeChanges.stored() keeps changes that were made during the storing", () => {
   const { scopes } = changes();
   scopes.forget("a");
   const stored = scopes.now;
@@ -30,7 +30,7 @@ Deno.test("ScopeChanges.stored() keeps what changed while it was stored", () => 
   assert.deepEqual(scopes.now, { forgotten: [], live: [] });
 });
 
-Deno.test("ScopeChanges gives what a block restored and did not change", () => {
+Deno.test("ScopeChanges returns variables that a block restored and did not change", () => {
   const { scopes, index } = changes();
   scopes.forget("a");
   scopes.restore("a", { image: dataImage("a", 1), older: true });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { sourceFault } from "../../src/environment/source_fault.ts";
 
-Deno.test("sourceFault() finds names declared twice and an empty JSON file, and nothing in what is right", async () => {
+Deno.test("sourceFault() finds names declared twice and an empty JSON file, and no fault in valid files", async () => {
   const twice = (name: string, line = 1) => ({ line, message: `Identifier '${name}' has already been declared` });
   const faults: readonly (readonly [string, string, object])[] = [
     ["a.ts", "let a: number;\nlet a;", twice("a", 2)],

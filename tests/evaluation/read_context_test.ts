@@ -93,7 +93,7 @@ Deno.test("evalContext() is not fooled by values that imitate a context", () => 
   assert.deepEqual(context.journal.map(({ number }) => number), [1]);
 });
 
-Deno.test("readContext() refuses a text that is none, and survives any other", () => {
+Deno.test("readContext() refuses a text that is no context, and survives any text", () => {
   assert.throws(() => readContext("hello"), SyntaxError);
   fc.assert(fc.property(fc.string(), (text) => {
     const context = evalContext(`[iter 1/2]\n<journal>\n${text}\n</journal>\n<var_index>\n${text}\n</var_index>`);

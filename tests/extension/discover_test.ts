@@ -11,7 +11,7 @@ Deno.test("isWanted() goes by the lists, with either name of an extension", () =
   }
 });
 
-Deno.test("isWanted() leaves out what must be switched on, until it is; the locked profile always does", () => {
+Deno.test("isWanted() skips an extension that must be switched on, until it is; the locked profile always skips it", () => {
   const optIn = { onByDefault: false };
   const on = { config: { "a.one": { enabled: true } } };
   const asked: readonly Wants[] = [on, { allow: ["one"] }, { ...on, allow: ["a.one"] }, { off: true }];
@@ -26,7 +26,7 @@ Deno.test("isWanted() leaves out what must be switched on, until it is; the lock
   for (const wants of not) assert.ok(!wanted(wants, optIn), JSON.stringify(wants));
 });
 
-Deno.test("isWanted() loads what is on by default until it is switched off; the locked profile never does", () => {
+Deno.test("isWanted() loads an extension that is on by default until it is switched off; the locked profile never does", () => {
   const onByDefault = { onByDefault: true };
   const off = { config: { "a.one": { enabled: false } } };
   for (const wants of [{}, { config: { "a.one": { enabled: true } } }, { allow: ["one"] }, { ...off, off: true }]) {

@@ -36,7 +36,7 @@ for (const [what, files, expected] of REFUSED) {
     }));
 }
 
-Deno.test("readExtensionFolder() refuses links, wherever they lead, and what is too large", () =>
+Deno.test("readExtensionFolder() refuses links, wherever they lead, and files that are too large", () =>
   withFolder(async (folder) => {
     await write(folder, { "x/vis.json": manifestOf(), "x/mod.ts": moduleOf(), "real.ts": "" });
     await Deno.symlink("/etc/passwd", join(folder, "x/data.txt"));
@@ -70,7 +70,7 @@ Deno.test("readExtensionFolder() changes its hash with any byte and any path, bu
     assert.notEqual(await hash("two", { "ab": "c", "a": "" }), first);
   }));
 
-Deno.test("discoverFolders() searches the user's own, the project's, then what was named", () =>
+Deno.test("discoverFolders() searches the user's own, the project's, then the named folders", () =>
   withFolder(async (folder) => {
     await write(folder, {
       "home/extensions/b/vis.json": "",
@@ -198,7 +198,7 @@ Deno.test("loadShipped() runs a project's code only while just this content is t
     assert.equal(await folderOptions.trust.remove(path), true);
   }));
 
-Deno.test("loadShipped() allow loads exactly those, deny none of those, and runs no code of the others", () =>
+Deno.test("loadShipped() allow loads exactly the listed ones, deny none of them, and no code of others runs", () =>
   withFolder(async (folder) => {
     const path = await write(join(folder, "x"), {
       "vis.json": manifestOf(),
@@ -245,7 +245,7 @@ Deno.test("TrustList refuses an invalid file", () =>
     await assert.rejects(trust.has("/x", "y"), /it is not a list of trusted extensions/);
   }));
 
-Deno.test("loadShipped() logs what it found in folders as info, what it left out as error", () =>
+Deno.test("loadShipped() logs found folders as info, and skipped ones as errors", () =>
   withFolder(async (folder) => {
     const good = await write(join(folder, "good"), { "vis.json": manifestOf(), "mod.ts": moduleOf() });
     const bad = await write(join(folder, "bad"), { "mod.ts": moduleOf() });
@@ -284,7 +284,7 @@ Deno.test("loadShipped() over a workspace that is only read: parts that say so, 
     assert.deepEqual((await loadShipped(shipped, { log, locked: { writable: false } })).loaded, []);
   }));
 
-Deno.test("loadShipped() leaves out a module whose top-level await never settles", () =>
+Deno.test("loadShipped() skips a module whose top-level await never settles", () =>
   withFolder(async (folder) => {
     await write(folder, { "x/vis.json": manifestOf(), "x/mod.ts": moduleOf("", "await new Promise(() => {});") });
     const { loaded, skipped } = await loadShipped({}, {

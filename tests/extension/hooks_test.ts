@@ -61,7 +61,7 @@ Deno.test("invokeSymbol() calls the function with env first and its result comes
   assert.equal(await call({ run: () => Promise.resolve(undefined) }), undefined);
 });
 
-Deno.test("before: args, fn and env override what the call gets", async () => {
+Deno.test("before: args, fn and env override the inputs of the call", async () => {
   assert.equal(await call({ hooks: { before: () => ({ args: [21] }) } }), 42);
   assert.equal(await call({ hooks: { before: () => ({ fn: (_env, n) => n + 1 }) } }), 5);
   const env = { ...VIEW, conversationId: "other" };
@@ -143,7 +143,7 @@ Deno.test("onError: args retry once, and are checked", async () => {
   assert.match((await failure({ run, hooks: { onError: () => ({ args: ["x"] }) } })).message, /argument 1/);
 });
 
-Deno.test("onError: fn retries with the same arguments, and after runs on what it returns", async () => {
+Deno.test("onError: fn retries with the same arguments, and after runs on its result", async () => {
   const hooks: Partial<FunctionOptions> = {
     onError: () => ({ fn: double }),
     after: ({ result }) => ({ result: `${result}!` }),
@@ -210,7 +210,7 @@ Deno.test("arguments: a wrong list is answered with reason and signature, and on
   for (const args of [[], [1, 2], [null]]) assert.ok((await message(args)).endsWith(usage));
 });
 
-Deno.test("arguments: of several types, the reason is that of the one that was given", async () => {
+Deno.test("arguments: of several types, the reason concerns the given one", async () => {
   const edit = z.strictObject({ old: z.string(), all: z.boolean().optional() });
   const args = z.tuple([z.union([z.string(), z.array(z.string())]), z.union([edit, z.array(edit)])]);
   const reason = async (...given: unknown[]): Promise<string> => {
@@ -233,7 +233,7 @@ Deno.test("errors: names, hints and causes survive, stacks do not", async () => 
   assert.ok(!error.message.includes("hooks_test.ts"));
 });
 
-Deno.test("errors: what is not an Error still has a message", async () => {
+Deno.test("errors: a thrown value that is not an Error still has a message", async () => {
   for (const thrown of ["text", null, undefined, 7, {}]) {
     const run: HostFunction = () => {
       throw thrown;
@@ -270,7 +270,7 @@ Deno.test("log: start, hooks and end debug, a throw and onError warn, each with 
   assert.deepEqual(said, ["debug start", "warn onError", "debug onError", "warn throw"]);
 });
 
-Deno.test("invokeSymbol() tells how a call turned out, with the end of its output if it failed", async () => {
+Deno.test("invokeSymbol() reports the result of a call, with the end of its output if it failed", async () => {
   const told = async (outcome: FunctionOptions["outcome"]): Promise<ShownOutcome | undefined> => {
     const asked = invoke({ hooks: { ...(outcome ? { outcome } : {}) } });
     assert.equal(await asked.promise, 8);
@@ -299,7 +299,7 @@ Deno.test("invokeSymbol() tells how a call turned out, with the end of its outpu
   assert.equal(thrown, undefined);
 });
 
-Deno.test("invokeSymbol() tells the lines of an output that name a failure, each with the lines below it", async () => {
+Deno.test("invokeSymbol() reports the lines of an output that name a failure, each with the lines below it", async () => {
   const failed = async (lines: readonly string[]) => {
     const asked = invoke({ hooks: { outcome: () => ({ text: "bad", ok: false, output: lines.join("\n") }) } });
     await asked.promise;
@@ -406,7 +406,7 @@ Deno.test("nudge() gets every key of its context, iteration by iteration", async
   assert.deepEqual(environments, ["4 true", "4 false", "6 false"]);
 });
 
-Deno.test("nudge() is told of no expressions after a strategy restart", async () => {
+Deno.test("nudge() gets no expressions after a strategy restart", async () => {
   const seen: string[] = [];
   const nudge = ({ iteration, prevExpressions, prevIteration }: NudgeContext): null => {
     seen.push(`${iteration} ${prevExpressions?.length ?? null} ${prevIteration}`);

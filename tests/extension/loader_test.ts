@@ -38,7 +38,7 @@ Deno.test("loadShipped() skips an extension that fails, and its dependents, with
   assert.equal(entries.filter(({ level }) => level === "error").length, 3);
 });
 
-Deno.test("loadShipped() skips a circle and goes on", async () => {
+Deno.test("loadShipped() skips a circle and continues", async () => {
   const { loaded, skipped } = await load({ a: of("a", ["test.b"]), b: of("b", ["test.a"]), c: of("c") });
   assert.deepEqual(loaded, ["test.c"]);
   assert.match(skipped[0]?.reason ?? "", /circular requires: test\.a → test\.b → test\.a/);
@@ -107,7 +107,7 @@ Deno.test("activate() gives the modules of active extensions only", async () => 
   assert.match(modules["two"] ?? "", /^\(function \(\) \{ "use strict";/);
 });
 
-Deno.test("loadShipped() reads modules of a folder beside the entry, out of what was hashed", () =>
+Deno.test("loadShipped() reads modules of a folder next to the entry, from the hashed bytes", () =>
   withFolder(async (folder) => {
     const path = await write(join(folder, "x"), {
       "vis.json": manifestOf({ entry: "src/mod.ts" }),
@@ -135,13 +135,13 @@ Deno.test("loadShipped() gives shipped extensions the scripts that were made at 
   assert.deepEqual((await registry.activate(VIEW)).modules, { stats: "1" });
 });
 
-Deno.test("the generator makes scripts of the files beside a shipped extension", () =>
+Deno.test("the generator makes scripts of the files next to a shipped extension", () =>
   withFolder(async (folder) => {
     await write(folder, { "stats.ts": "export const a: number = 1;" });
     const made = withModules(sample({ modules: { stats: "./stats.ts" } }), new URL(`file://${folder}/`));
     assert.match(made[REALM_SCRIPTS]?.["stats"] ?? "", /const a\s*= 1/);
   }));
 
-Deno.test("extensions/realm.ts is what the generator makes", async () => {
+Deno.test("extensions/realm.ts is the output of the generator", async () => {
   assert.equal(await Deno.readTextFile(new URL("../../extensions/realm.ts", import.meta.url)), await realmFile());
 });

@@ -28,7 +28,7 @@ Deno.test("readConfig() fills secrets into settings that are marked, and into no
   assert.deepEqual(readExtensionConfig(extension, section), section);
 });
 
-Deno.test("readConfig() takes what a client offers where the settings ask for it; the user's own comes first", () => {
+Deno.test("readConfig() takes a client's offers if the settings request them; the user's own come first", () => {
   const own = { servers: { a: { command: "own" }, b: { command: "b" } } };
   const mcpServers = { a: { command: "theirs" }, c: { command: "c", env: { A: "${KEY}" } } };
   const offered = { mcpServers, others: { x: 1 } };

@@ -104,7 +104,7 @@ const failed = (phase: string) => [
   },
 ];
 
-Deno.test("activate() leaves out an extension whose activate throws, logs it, and keeps the rest", async () => {
+Deno.test("activate() skips an extension whose activate throws, logs it, and keeps the rest", async () => {
   const bad = named("bad", { symbols: [twice(() => 1)], activate: throwing });
   const { registry, entries } = registryOf(bad, named("good"));
   const active = await registry.activate(VIEW);
@@ -139,7 +139,7 @@ Deno.test("activate() follows truthiness, also of a promise", async () => {
   assert.deepEqual((await Promise.all(found)).map(({ list }) => list.length), [1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0]);
 });
 
-Deno.test("activate() asks anew at each query with the view it was given", async () => {
+Deno.test("activate() asks again at each query with its view", async () => {
   const asked: string[] = [];
   const extension = named("a", { activate: (env) => asked.push(env.conversationId) > 1 });
   const { registry } = registryOf(extension);
@@ -220,7 +220,7 @@ Deno.test("call() hands on a live view with the call's signal", async () => {
   assert.throws(() => Object.assign(seen ?? {}, { depth: 7 }), TypeError);
 });
 
-Deno.test("call() of an unknown function names what the alias has", async () => {
+Deno.test("call() of an unknown function names the functions of the alias", async () => {
   const active = await activate(named("a", { symbols: [twice(() => 1)] }));
   const error: unknown = await active.call("a.thrice", [], options).catch((thrown: unknown) => thrown);
   assert.ok(error instanceof HostCallError);
@@ -237,7 +237,7 @@ const NUDGE: NudgeContext = {
   userVarCount: 0,
 };
 
-Deno.test("nudge() passes a line on, drops what is none, asks activate again", async () => {
+Deno.test("nudge() passes a line on, drops other values, and asks activate again", async () => {
   let on = true;
   const said: unknown[] = ["Hurry", "  ", 7, null, "two\nlines"];
   const nudge: Extension["nudge"] = () => said.shift() as string;
@@ -265,7 +265,7 @@ Deno.test("nudge() cuts a long line and swallows a throw, both with a warning", 
   ]]);
 });
 
-Deno.test("doc() of an alias lists the functions that its block leaves out", async () => {
+Deno.test("doc() of an alias lists the functions that its block omits", async () => {
   const hidden = named("hidden", { symbols: [twice(() => 1)], shown: 0 });
   const { registry } = registryOf(hidden, named("plain", { symbols: [twice(() => 1)], prompt: "Numbers." }));
   const active = await registry.activate(VIEW);
@@ -325,7 +325,7 @@ Deno.test("config: a section is checked, defaults are filled in, and only its ex
   assert.deepEqual(prompts, [[{ limit: 7 }, "/home/vis"]]);
 });
 
-Deno.test("config: a wrong section, and one that nobody reads, are faults that name the key", () => {
+Deno.test("config: a wrong section, and one that no extension reads, are faults that name the key", () => {
   const config = z.strictObject({ limit: z.number() });
   const registry = registryWith({ config: { "test.a": { limit: "x" }, "test.c": {} } });
   assert.throws(() => registry.register(sample({ namespace: "test.a", config })), {
@@ -359,7 +359,7 @@ Deno.test("registerFor() is for one environment: it replaces there, and its requ
   assert.deepEqual(await list("env-1"), ["test.a 1.0.0"]);
 });
 
-Deno.test("register() of a namespace again: a running query keeps what it has, the next one has the new", async () => {
+Deno.test("register() of a namespace again: a running query keeps the old one, and the next one has the new", async () => {
   const registry = registryWith();
   const says = (text: string) => fn("say", () => text, { doc: "Says.", args: z.tuple([]), returns: "string" });
   registry.register(sample({ namespace: "test.a", symbols: [says("old")] }));
@@ -377,7 +377,7 @@ Deno.test("an extension that shows nothing and has nothing to say has functions 
   assert.match(active.doc("a.seen") ?? "", /What it sees/);
 });
 
-Deno.test("extend() adds extensions for one conversation, anew at each query; one that cannot be added is left out", async () => {
+Deno.test("extend() adds extensions for one conversation, again at each query, and skips one that cannot be added", async () => {
   const { log, entries } = recordingLog();
   const registry = new ExtensionRegistry({ log, config: { "test.a": { names: ["b", "c"] } } });
   let version = 0;

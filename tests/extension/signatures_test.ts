@@ -140,7 +140,7 @@ Deno.test("schemaText() is bounded: cycles, depth, width, length", () => {
   assert.ok(schemaText(deep).length < 100);
 });
 
-Deno.test("schemaText() takes the name that a type of our own has, however long, and none of others", () => {
+Deno.test("schemaText() takes the name of the project's own types, however long, and no other names", () => {
   const own = { type: "object", tsType: `{${"key: string, ".repeat(50)}}` };
   assert.equal(schemaText(own), own.tsType);
   assert.equal(schemaText(own, { notes: true }), "object");

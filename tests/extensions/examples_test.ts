@@ -32,7 +32,7 @@ Deno.test("each example loads as TypeScript from its folder", () =>
     assert.deepEqual(loaded.map(({ namespace }) => namespace).sort(), names.map((name) => `example.${name}`));
   }));
 
-Deno.test("each example does what it shows", () =>
+Deno.test("each example works as its text shows", () =>
   withFolder(async (folder) => {
     const { registry, loaded } = await examplesIn(folder);
     const workspace = await write(join(folder, "ws"), { Makefile: "all: x\nclean:\n" });

@@ -63,13 +63,13 @@ for (const [name, [turns, seen, words]] of Object.entries(CASES)) {
   });
 }
 
-Deno.test("Expected.compare() says of a turn once what is wrong with it", () => {
+Deno.test("Expected.compare() reports the fault of a turn once", () => {
   const branch = new Expected("b", ANSWERED);
   assert.equal(branch.compare(view([], [DONE])).length, 1);
   assert.deepEqual(branch.compare(view([], [DONE])), []);
 });
 
-Deno.test("Expected.compare() finds what was refused and ran", () => {
+Deno.test("Expected.compare() finds a refused request that ran", () => {
   const branch = new Expected("b", ANSWERED);
   branch.refused.add("t2");
   const words = branch.compare(view([...FIRST, "t2.1-3"], [DONE, query("t2", "done", 1)])).map(({ word }) => word);

@@ -17,7 +17,7 @@ function numbersOf(page: string): readonly (readonly number[])[] {
   return rows.map((line) => line.split("|").slice(5, -1).map(Number));
 }
 
-Deno.test("faultsPage() has the table of this run and keeps that of the other way", () =>
+Deno.test("faultsPage() has the table of this run and keeps the table of the other way", () =>
   withFolder(async (folder) => {
     const before = join(folder, "faults.md");
     await Deno.writeTextFile(before, await faultsPage({ way: "compiled", rows: [row(1)], before }));

@@ -6,7 +6,7 @@ import { openStore } from "../../src/persistence/open_store.ts";
 import { fillForFlips } from "./_flip_database.ts";
 import { flipTries } from "./flip_tries.ts";
 
-Deno.test("after a flipped bit in any kind of page no value is another one, and every error says what it is", async () => {
+Deno.test("after a flipped bit in any kind of page, values stay the same, and every error names the damage", async () => {
   await buildSandbox();
   const folder = await Deno.makeTempDir({ prefix: "vis-flips-" });
   try {

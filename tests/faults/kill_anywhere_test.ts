@@ -146,7 +146,7 @@ async function killedAlong(program: CachedScript, chain: Chain, whole: Picture):
   });
 }
 
-Deno.test("a conversation killed anywhere goes on as if it had not been", async (t) => {
+Deno.test("a conversation killed at any point continues as without the kill", async (t) => {
   await buildSandbox();
   await using program = await cachedScript(MAIN);
   const points = CHAINS.flatMap((chain) => chain.points);

@@ -33,7 +33,7 @@ Deno.test("a turn waits for a database that another writer has locked for three 
   });
 });
 
-Deno.test("a lock in the middle of a turn costs no reply; one that lasts ends the turn with StoreError busy", async () => {
+Deno.test("a lock in the middle of a turn costs no reply; a lasting lock ends the turn with StoreError busy", async () => {
   await buildSandbox();
   await inPlace(async ({ path, workspace }) => {
     const store = await openStore({ path, busyMs: 60 });

@@ -121,7 +121,7 @@ Deno.test("bin/deno does not call itself when its folder is on PATH", async () =
   assert.match((await checkout.run([], { env: { PATH: path.join(":") } })).stdout, /^ran installed:/);
 });
 
-Deno.test("bin/deno says what is missing where there is no npm", async () => {
+Deno.test("without npm, bin/deno names the missing programs", async () => {
   await using checkout = await Checkout.make();
   const { code, stdout, stderr } = await checkout.run([]);
   assert.deepEqual([code, stdout], [1, ""]);

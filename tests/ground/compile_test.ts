@@ -22,7 +22,7 @@ Deno.test("compileArguments() bakes in permissions, flags and the folder", () =>
   assert.ok(!compileArguments("/b", {}).includes("--target"));
 });
 
-Deno.test("compileFailure() tells a missing base runtime from other failures", () => {
+Deno.test("compileFailure() distinguishes a missing base runtime from other failures", () => {
   const text =
     "error: Writing\n\nCaused by:\n    0: Setting up base binary.\n    1: error sending request for url (x)\n";
   assert.match(

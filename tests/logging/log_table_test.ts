@@ -55,7 +55,7 @@ Deno.test("startLogTable() has one row for the calls of a function, and one for 
   ]);
 });
 
-Deno.test("startLogTable() beside lines leaves these at their level", async () => {
+Deno.test("startLogTable() next to lines leaves the level of the lines unchanged", async () => {
   const lines: string[] = [];
   startLogging({ level: "error", write: (line) => void lines.push(line) });
   const { rows, opened } = table();
@@ -111,7 +111,7 @@ Deno.test("LogQueue stores by itself after a while", async () => {
   await log.close();
 });
 
-Deno.test("LogQueue drops what finds no room, counts it, and says so in the log", async () => {
+Deno.test("LogQueue drops and counts records without room, and reports it in the log", async () => {
   const { batches, log } = queue({ limit: 3 });
   for (let at = 0; at < 10; at++) log.add(entry(`e${at}`));
   await log.flush();
@@ -122,7 +122,7 @@ Deno.test("LogQueue drops what finds no room, counts it, and says so in the log"
   assert.deepEqual(batches.flat().map(({ event }) => event).slice(4), ["again"]);
 });
 
-Deno.test("LogQueue goes on when a batch cannot be stored, and while one is being stored", async () => {
+Deno.test("LogQueue continues when a batch cannot be stored, and while one is being stored", async () => {
   let time = 0;
   const seen: string[] = [];
   const { log } = queue({

@@ -13,7 +13,7 @@ function named(spans: readonly CodeSpan[]): readonly string[] {
   return spans.filter(({ kind }) => kind !== "plain").map(({ kind, text }) => `${kind} ${text}`);
 }
 
-Deno.test("codeSpans() tells comments, strings, keywords and numbers apart, also where they do not end", () => {
+Deno.test("codeSpans() distinguishes comments, strings, keywords and numbers, also unfinished ones", () => {
   for (
     const [language, code, expected] of [
       ["ts", 'const a = "x // y"; // 1\nreturn 42 + f(true) + `open', [
@@ -33,7 +33,7 @@ Deno.test("codeSpans() tells comments, strings, keywords and numbers apart, also
   ) assert.deepEqual(named(codeSpans(code, language)), expected, language);
 });
 
-Deno.test("codeSpans() tells the lines of a diff apart by what each place announces", () => {
+Deno.test("codeSpans() distinguishes the lines of a diff by the counts of each hunk", () => {
   const diff =
     "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ f\n--- a\n+++ b\n c\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-d\n+e";
   assert.deepEqual(codeSpans(diff, "diff").map(({ kind }) => kind), [

@@ -50,7 +50,7 @@ Deno.test("parseMarkdown() nests emphasis, lists and quotes", () => {
   ]);
 });
 
-Deno.test("parseMarkdown() tells loose lists, tasks and the sides of columns", () => {
+Deno.test("parseMarkdown() recognises loose lists, tasks and the alignment of columns", () => {
   const [tight, loose] = ["- a\n- b", "- a\n\n- b"].map((one) => parse(one)[0]);
   assert.ok(tight?.kind === "list" && !tight.loose && loose?.kind === "list" && loose.loose);
   const [tasks] = parse("- [ ] a\n- [x] **b**\n- [ ]\n- [y] c");

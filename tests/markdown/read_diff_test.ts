@@ -48,7 +48,7 @@ Deno.test("readDiff() numbers the lines, marks the words that changed, and takes
   ]);
 });
 
-Deno.test("readDiff() reads new, deleted, moved and binary files, those of git, and counts what was left out", () => {
+Deno.test("readDiff() reads new, deleted, moved and binary files, also of git, and counts omitted lines", () => {
   const cases: readonly (readonly [diff: string, expected: readonly (readonly string[])[]])[] = [
     ["--- /dev/null\n+++ b/n.ts\n@@ -0,0 +1 @@\n+one\n", [["n.ts (new) +1", "1+one"]]],
     ["--- a/o.ts\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n", [["o.ts (deleted) −1", "1-one"]]],

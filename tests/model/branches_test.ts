@@ -11,7 +11,7 @@ const plums = (await history.search("plums", { conversation: id })).hits.length;
 const listed = (await history.variables()).map(({ name }) => name).filter((name) => name.startsWith("fruit"));
 const found = JSON.stringify({ asked, named, pears, plums, listed, value: await history.variable(id, "fruit") })`;
 
-Deno.test("a request in an older branch finds what this branch holds, not the newest one", async () => {
+Deno.test("a request in an older branch finds the variables of that branch, not of the newest one", async () => {
   await using engine = await startEngine([
     replyJson("const fruit = 'apples'", { final: "We have apples." }),
     replyJson("fruit = 'pears'; const fruitInTheFork = 1", { final: "We have pears." }),

@@ -10,7 +10,7 @@ import { withFolder } from "../helpers/with_folder.ts";
 import fs from "../../extensions/fs/mod.ts";
 import rlm from "../../extensions/rlm/mod.ts";
 
-Deno.test("the model sees which files its request changed, and the user is told at the end", async () => {
+Deno.test("the model sees which files its request changed, and the user learns them at the end", async () => {
   await withFolder(async (workspace) => {
     await Deno.writeTextFile(join(workspace, "a.ts"), "one\ntwo\nthree\n");
     await using engine = await startEngine([
@@ -109,7 +109,7 @@ Deno.test("a later process knows which variables have text of a file that change
   });
 });
 
-Deno.test("what a child query changed counts as changed by its request, and is undone with it", async () => {
+Deno.test("changes of a sub-query count as changes of its request, and are undone with it", async () => {
   await withFolder(async (folder) => {
     const [workspace, home] = [join(folder, "workspace"), join(folder, "home")];
     await Deno.mkdir(workspace);
@@ -136,7 +136,7 @@ Deno.test("what a child query changed counts as changed by its request, and is u
   });
 });
 
-Deno.test("ChangedFiles names binary and removed files, and counts those that it does not show", () => {
+Deno.test("ChangedFiles names binary and removed files, and counts the hidden ones", () => {
   const changed = new ChangedFiles();
   changed.add("Binary file p.png replaced\n");
   changed.add("--- a/gone.ts\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n");
@@ -145,7 +145,7 @@ Deno.test("ChangedFiles names binary and removed files, and counts those that it
   assert.match(changed.line, /^f197 \+1 −1, f196 \+1 −1, .*, f190 \+1 −1, 192 more$/);
 });
 
-Deno.test("what a later change takes back does not count, and removed and moved files are named", async () => {
+Deno.test("a reverted change does not count, and removed and moved files are named", async () => {
   await withFolder(async (workspace) => {
     const sql = "-- one\nselect 1;\n-- two\n";
     for (const name of ["a.sql", "b.sql", "c.sql", "d.sql"]) await Deno.writeTextFile(join(workspace, name), sql);
@@ -203,7 +203,7 @@ Deno.test("lines count that a diff is too long to show, and a file that two name
   });
 });
 
-Deno.test("the first message of a follow-up has what the request before changed in files, in bounds", async () => {
+Deno.test("the first message of a follow-up has the earlier request's changes of files, within limits", async () => {
   await withFolder(async (workspace) => {
     await Deno.writeTextFile(`${workspace}/a.ts`, "one\ntwo\n");
     await using engine = await startEngine([

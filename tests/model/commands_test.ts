@@ -58,7 +58,7 @@ Deno.test("a refusal in an output names the setting that would allow it", { igno
   });
 });
 
-Deno.test("doc() says how long a started command goes on, and what a run ended is told", { ignore }, async () => {
+Deno.test("doc() explains how long a started command runs, and a run that ended is reported", { ignore }, async () => {
   await place(async (at) => {
     const start = replyJson('const s = await shell.start("echo ready; sleep 907.3", {until: "ready", waitMs: 20000})');
     const once = await startEngine([start, DONE], { ...options(at), oneRequest: true });

@@ -7,7 +7,7 @@ import { replyJson } from "../helpers/scripted_provider.ts";
 
 const LAST = replyJson([], { final: "It is finished." });
 
-Deno.test("what fits the whole journal is never cut, however long one print is", async () => {
+Deno.test("a result that fits the whole journal is never cut, however long one print is", async () => {
   await using engine = await startEngine([
     replyJson(["for (let i = 0; i < 600; i++) print(`row ${i} of the long output`)", "'y'.repeat(5000)"]),
     LAST,
@@ -18,7 +18,7 @@ Deno.test("what fits the whole journal is never cut, however long one print is",
   assert.ok(!context.includes("left out"));
 });
 
-Deno.test("what does not fit is cut once, at line ends, in the largest row, and the mark says where the rest is", async () => {
+Deno.test("an excess is cut once, at line ends, in the largest row, and the mark names the place of the rest", async () => {
   await using engine = await startEngine([
     replyJson([
       "for (let i = 0; i < 5000; i++) print(`row ${i} of the long output`)",
@@ -37,7 +37,7 @@ Deno.test("what does not fit is cut once, at line ends, in the largest row, and 
   assert.ok(context.length < 27_000);
 });
 
-Deno.test("a cut in the middle of a text says which lines it leaves out, and the code that shows them", async () => {
+Deno.test("a cut in the middle of a text names the omitted lines, and the code that shows them", async () => {
   const lines = "Array.from({ length: 900 }, (_, i) => `line ${i + 1} of a source that is too long`).join('\\n')";
   const shown = (context: string): readonly number[] =>
     [...context.matchAll(/^(?: {6}stdout: |""")?\n?line (\d+) of/gm)].map(([, line]) => Number(line));
@@ -62,7 +62,7 @@ Deno.test("a cut in the middle of a text says which lines it leaves out, and the
   }
 });
 
-Deno.test("a declaration that is cut names what shows more, and a value that is cut names what has all", async () => {
+Deno.test("a cut declaration names the code that shows more, and a cut value names the variable with all of it", async () => {
   await using engine = await startEngine([
     replyJson(["const src = 'a line of it\\n'.repeat(90)", "const n = 5", "({ text: 'x'.repeat(40000) })"]),
     LAST,
@@ -95,7 +95,7 @@ Deno.test("records are rows, not a key a line", async () => {
   assert.match(engine.context(1), /\n +\{path: "src\/1\/.*, ok: true\},?\n/);
 });
 
-Deno.test("attempts say what came of each iteration that is not shown: the last printed line, or the value in short", async () => {
+Deno.test("attempts summarise each hidden iteration: its last printed line, or its value in short", async () => {
   await using engine = await startEngine([
     replyJson(["const t1 = { passed: 3, failed: [1, 2] }; t1"]),
     replyJson(["const t2 = 5; print('12 passed\\n2 failed')"]),
@@ -111,7 +111,7 @@ Deno.test("attempts say what came of each iteration that is not shown: the last 
   assert.match(second, /→ defined t2; printed 2 failed$/);
 });
 
-Deno.test("the index shows a dictionary as a record, short lists of keys, and versions only of what changed", async () => {
+Deno.test("the index shows a dictionary as a record, short lists of keys, and versions only of changed variables", async () => {
   await using engine = await startEngine([
     replyJson([
       "const counts = Object.fromEntries(Array.from({ length: 40 }, (_, i) => ['a long name of a region ' + i, i]))",

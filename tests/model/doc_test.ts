@@ -29,7 +29,7 @@ async function shown(blocks: readonly string[]) {
   return { results, prompt: engine.provider.requests[0]?.texts.join("\n") ?? "" };
 }
 
-Deno.test("the prompt has one line for what exists and is off, with how the user switches it on", async () => {
+Deno.test("the prompt has one line for inactive extensions, with the way to switch them on", async () => {
   const { prompt } = await shown(["1 + 1"]);
   const lines = prompt.split("\n").filter((line) => line.startsWith("Off; "));
   assert.equal(lines.length, 1);
@@ -46,7 +46,7 @@ Deno.test("a function of something that is off says how the user switches it on"
   assert.match(results[2] ?? "", /Cannot describe memo\.add: memo is off; .*extensions\.deny/);
 });
 
-Deno.test("doc() describes namespaces and what the realm has, and names the nearest of an unknown one", async () => {
+Deno.test("doc() describes namespaces and the realm, and suggests the nearest name for an unknown one", async () => {
   const { results } = await shown([
     "await doc(fs)",
     "await doc(print)",

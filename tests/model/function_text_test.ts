@@ -10,7 +10,7 @@ const BLOCK = `early();\n${RLE}\nconst arrow = (x) => x * 2;\nclass Point { x = 
   `const named = function inner() {};\n${EARLY}\nconst old = rle;\n${ALL}`;
 const SOURCES = [RLE, "(x) => x * 2"];
 
-Deno.test("a function as text is what was written: in its block, later, in an answer and after a restart", async () => {
+Deno.test("a function as text is its source: in its block, later, in an answer and after a restart", async () => {
   await withFolder(async (folder) => {
     const path = `${folder}/vis.db`;
     const texts = [RLE, EARLY, "(x) => x * 2", "class Point { x = 1 }", "function inner() {}"].join("\n");

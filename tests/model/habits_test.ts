@@ -28,7 +28,7 @@ async function after(reply: string, extensions: readonly Extension[] = [fs, run,
   return engine.provider.requests[1]?.texts.at(-1) ?? "";
 }
 
-Deno.test("a block that uses what only other tools and runtimes have is told the call to write", async () => {
+Deno.test("a block that uses functions of other tools and runtimes gets the call to write", async () => {
   const cases: readonly (readonly [string, string])[] = [
     ['await read_file("a.ts")', "await fs.readFile(path)"],
     ['await readFile("a.ts")', "await fs.readFile(path)"],
@@ -76,7 +76,7 @@ Deno.test("the hint names only functions that are active, and is absent where it
   for (const message of own) assert.doesNotMatch(message, /there are no tools|Python|command line/);
 });
 
-Deno.test("a block that reads a name of a text or a list which it lacks is told so, where that shows", async () => {
+Deno.test("a block that reads a missing property of a text or a list learns it, if the error shows it", async () => {
   await withFolder(async (workspace) => {
     await Deno.writeTextFile(join(workspace, "a.ts"), "one two\n");
     const told: readonly (readonly [string, string])[] = [
@@ -114,7 +114,7 @@ Deno.test("a block that reads a name of a text or a list which it lacks is told 
   });
 });
 
-Deno.test("a reply that calls a tool is told the call to write", async () => {
+Deno.test("a reply that calls a tool gets the call to write", async () => {
   const cases: readonly (readonly [string, RegExp])[] = [
     ['{"tool": "read_file", "path": "a.ts"}', /instead of read_file, write await fs\.readFile\(path\)/],
     ['{"name": "bash", "arguments": {"command": "ls"}}', /instead of bash, write await shell\.run\(command\)/],
@@ -132,7 +132,7 @@ Deno.test("a reply that calls a tool is told the call to write", async () => {
   assert.doesNotMatch(await after("The function run(x) of a.ts is fine."), /instead of/);
 });
 
-Deno.test("doc() finds functions, skills and what the sandbox has by words, the best first, in few lines", async () => {
+Deno.test("doc() finds functions, skills and parts of the sandbox by words, the best first, in few lines", async () => {
   await withFolder(async (workspace) => {
     await Deno.mkdir(join(workspace, ".vis/skills/release"), { recursive: true });
     await Deno.writeTextFile(

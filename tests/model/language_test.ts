@@ -31,7 +31,7 @@ Deno.test("a declaration gives a name its value, whatever it had before", async 
   assert.deepEqual(shown, ["2", "3", "6", "2", "TypeError: D is not a constructor", "7", '"1,1"', "2", "5"]);
 });
 
-Deno.test("an assignment to an undeclared name says what to write", async () => {
+Deno.test("the error of an assignment to an undeclared name shows the declaration", async () => {
   const [assigned, loop, wrong] = await play("total = 5", "for (i = 0; i < 3; i++) {}", "await vrs()");
   const [called] = await play("(() => { leaked = [1, 2] })()");
   assert.equal(called, "ReferenceError: leaked is not defined (declare it: let leaked = …)");
@@ -74,7 +74,7 @@ Deno.test("the console formats, and a promise that nothing can settle is shown a
   assert.ok(performance.now() - begun < 60_000);
 });
 
-Deno.test("require, a continued line and a deadline say what to do", async () => {
+Deno.test("the errors of require, a continued line and a deadline name a remedy", async () => {
   const shown = await play(
     "require('fs')",
     "throw new Error('x')\n({ a: 1 })",
@@ -93,14 +93,14 @@ Deno.test("enums of text and functions declared twice are as in the language", a
   assert.deepEqual(shown, ['"4,A,B,C"', '"2 2 function f() { return 2 }"']);
 });
 
-Deno.test("a name that the engine does not allow is refused with its place, and the sandbox goes on", async () => {
+Deno.test("a name that the engine forbids is refused with its place, and the sandbox continues", async () => {
   const shown = await play("const kept = 1", "1;\nvar \\u088F = 1", "\\u088F", "kept");
   assert.match(shown[1]!, /^Refused: Cannot use the name \S+ \(line 2:5\)/);
   assert.match(shown[2]!, /^Refused: Cannot use the name \S+ \(line 1:1\)/);
   assert.equal(shown[3], "1");
 });
 
-Deno.test("line feeds inside strings are escaped, and positions stay those of the text that was written", async () => {
+Deno.test("line feeds inside strings are escaped, and positions refer to the written text", async () => {
   await using engine = await startEngine([
     replyJson(["const a = \"x\ny\", b = 'p\r\n\\'q';\nnope(a)", "a + b", 'const c: string = "one\n";\nc.length']),
     replyJson(["const d = \"open;\nconst e = 'closed'"]),
@@ -115,7 +115,7 @@ Deno.test("line feeds inside strings are escaped, and positions stay those of th
   assert.equal(results[3]?.error?.name, "SyntaxError");
 });
 
-Deno.test("a promise that is shown, and a block that takes too long, come with what to write instead", async () => {
+Deno.test("a shown promise, and a block that takes too long, come with code to write instead", async () => {
   const wait = "new Promise((done) => setTimeout(() => done(1), 20))";
   await using engine = await startEngine([
     replyJson([`print(${wait})`, `[1, 2].map(() => ${wait})`, `await ${wait}`, "'text'"]),
@@ -133,7 +133,7 @@ Deno.test("a promise that is shown, and a block that takes too long, come with w
   );
 });
 
-Deno.test("what does not exist comes with what does", async () => {
+Deno.test("the error for a missing name suggests an existing one", async () => {
   const shown = await play(
     "await rlm.summarise('x')",
     "await rlm('x')",

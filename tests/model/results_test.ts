@@ -64,7 +64,7 @@ Deno.test("a journal marker that names printed[0] or results[0] is right", async
   assert.equal(shown[1], '"true 90000"');
 });
 
-Deno.test("a child that was killed in a block: the new one has what was shown, and says what is lost", async () => {
+Deno.test("after a child was killed in a block, the new one has the shown values, and names the lost ones", async () => {
   const children: Sandbox[] = [];
   await using engine = await startEngine([
     replyJson(["print('p'); ({ rows: [1] })", "new (class Point { x = 1 })", "() => 5", "if (1) {}"]),

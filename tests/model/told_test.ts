@@ -42,7 +42,7 @@ const commands = defineExtension({
   ],
 });
 
-Deno.test("who watches reads what each block did: files, commands and how they turned out, else its code", async () => {
+Deno.test("an observer reads the work of each block: files, commands and their results, else its code", async () => {
   await withFolder(async (workspace) => {
     for (const name of ["a.ts", "b.ts"]) await Deno.writeTextFile(`${workspace}/${name}`, "one\n");
     await using engine = await startEngine([
@@ -195,7 +195,7 @@ Deno.test("a command that fails is marked as failed on every surface while it ru
   });
 });
 
-Deno.test("sub-queries that a step ran are shown again, with those that ended without an answer", async () => {
+Deno.test("sub-queries of a step are shown again, also without an answer", async () => {
   await using engine = await startEngine([
     replyJson(
       'const both = [await rlm.run("Say one"), await rlm.run("Say nothing", {maxIterations: 1}).catch(String)]',

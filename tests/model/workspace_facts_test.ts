@@ -5,7 +5,7 @@ import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
-Deno.test("the first message says what is in the workspace, its branch and its machine, and stays the same while files change", async () => {
+Deno.test("the first message describes the workspace, its branch and its machine, and stays the same while files change", async () => {
   await withFolder(async (workspace) => {
     await Deno.writeTextFile(`${workspace}/package.json`, '{"scripts": {"test": "node --test"}}');
     await Deno.mkdir(`${workspace}/.git`);
@@ -25,7 +25,7 @@ Deno.test("the first message says what is in the workspace, its branch and its m
   });
 });
 
-Deno.test("a work tree and a commit without a branch are told, and a branch that is no name is not", async () => {
+Deno.test("a work tree and a commit without a branch are shown, and an invalid branch name is not", async () => {
   await withFolder(async (workspace) => {
     const prompt = async (): Promise<string> =>
       await git.prompt({ envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace });

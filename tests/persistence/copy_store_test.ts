@@ -101,7 +101,7 @@ test("a file copied to PostgreSQL and back is the same for every reader, and sou
   assert.equal((await stat(back)).mode & 0o777, 0o600);
 });
 
-test("what is stored after a copy comes after everything that was copied", async ({ file, folder, postgres }) => {
+test("rows stored after a copy come after all copied ones", async ({ file, folder, postgres }) => {
   await fill(file);
   const url = await postgres.createDatabase();
   await copy(file, url);

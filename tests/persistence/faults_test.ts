@@ -136,7 +136,7 @@ Deno.test({
   },
 });
 
-Deno.test("another process that holds the lock fails a step as busy; reading goes on, the step can be repeated", async () => {
+Deno.test("while another process holds the lock, a step fails as busy; reading works, and the step can be repeated", async () => {
   await withDatabasePath(async (path) => {
     const store = await openStore({ path, busyMs: 30 });
     const { branchId, queryId } = await begun(store);
@@ -200,7 +200,7 @@ Deno.test("a migration that keeps a copy, and all care, need no more than the pe
   });
 });
 
-Deno.test("a backup of a newer Vis, of another program or of nothing is told apart", async () => {
+Deno.test("a backup of a newer Vis, of another program and an empty one are distinguished", async () => {
   await withDatabasePath(async (path, folder) => {
     const care = new SqliteMaintenance({ path });
     const file = join(folder, "other.db");

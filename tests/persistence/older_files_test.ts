@@ -37,7 +37,7 @@ for (const version of [12, 11, 10].slice(0, runs(1, 3))) {
     }));
 }
 
-Deno.test("a damaged file of a former schema is refused with what to do, and stays as it is", () =>
+Deno.test("a damaged file of a former schema is refused with a remedy, and stays unchanged", () =>
   withDatabasePath(async (path) => {
     const bytes = await unpacked("v12.db");
     // This byte of a page in the middle determines its kind.

@@ -47,7 +47,7 @@ Deno.test("openStore() makes folder and file for the user alone", { ignore: !pos
   });
 });
 
-Deno.test("openStore() opens again what it wrote", async () => {
+Deno.test("openStore() opens its own file again", async () => {
   await withDatabasePath(async (path) => {
     const first = await openStore({ path });
     const { branchId, queryId } = await begun(first);

@@ -71,7 +71,7 @@ Deno.test("no statement of a turn reads a whole table", async () => {
   assert.deepEqual(scans(plans), []);
 });
 
-Deno.test("opening a branch reads its own rows only; a list of conversations reads those", async () => {
+Deno.test("opening a branch reads only its own rows, and a list of conversations only the listed ones", async () => {
   const plans = await plansOf(async (store) => {
     await turn(store);
     const { branchId = "" } = await store.latestConversation("/w") ?? {};

@@ -89,7 +89,7 @@ Deno.test("calls at the same time do not mix their transactions", async () => {
   await store.close();
 });
 
-Deno.test("edges lead from what a block made to what it read, within the branch, between variables only", async () => {
+Deno.test("edges lead from the variables that a block made to the ones that it read, within the branch", async () => {
   const { db, store } = await opened();
   const { queryId } = await begun(store);
   const blocks = [

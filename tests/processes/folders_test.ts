@@ -45,7 +45,7 @@ Deno.test("removeTree() removes thousands of folders in each other, locked ones,
   });
 });
 
-Deno.test("removeTree() leaves what would take long to others", { ignore }, async () => {
+Deno.test("removeTree() leaves long removals to other runs", { ignore }, async () => {
   await withFolder(async (folder) => {
     await run(folder, "sh", "-c", "mkdir many; cd many; seq 3000 | xargs touch");
     await assert.rejects(removeTree(join(folder, "many"), { most: 2999 }), TooMuchToRemove);
@@ -56,7 +56,7 @@ Deno.test("removeTree() leaves what would take long to others", { ignore }, asyn
   });
 });
 
-Deno.test("ProcessWall.spawn() goes on after a command left a deep tree", { ignore: missing !== "" }, async () => {
+Deno.test("ProcessWall.spawn() works after a command left a deep tree", { ignore: missing !== "" }, async () => {
   await place(async ({ wall, workspace, root }) => {
     const command = ["/bin/sh", "-c", `cd $TMPDIR; python3 -c "${deep(2_100)}"`];
     assert.deepEqual((await wall.spawn(workspace, command)).notes, []);

@@ -93,7 +93,7 @@ for (const layout of Object.keys(LAYOUTS)) {
     await plantsNothing(layout, { inside: true, all: true });
   });
 
-  Deno.test(`nor where root works in somebody's workspace with ${layout}`, { ignore: ignore || !OWNER }, async () => {
+  Deno.test(`nor if root works in another user's workspace with ${layout}`, { ignore: ignore || !OWNER }, async () => {
     await plantsNothing(layout, { owner: OWNER });
   });
 
@@ -161,7 +161,7 @@ async function whileRunning(
   return { found, notes, end };
 }
 
-Deno.test("a command that runs cannot change what git brings meanwhile, and ends", { ignore }, async () => {
+Deno.test("a running command cannot change files that git brings meanwhile, and ends", { ignore }, async () => {
   const { found, notes, end } = await whileRunning(true);
   assert.equal(found, false);
   assert.match(
@@ -234,7 +234,7 @@ Deno.test("a command begins once git of another Vis has brought its files", { ig
 });
 
 for (const first of ["git", "the command"]) {
-  Deno.test(`a command cannot change what git brings while it begins, ${first} first`, { ignore }, async () => {
+  Deno.test(`a command cannot change files that git brings while it begins, ${first} first`, { ignore }, async () => {
     await planted("settings in the workspace", async (place) => {
       const { workspace } = place, wall = wallOf(place);
       await asUser(
@@ -256,7 +256,7 @@ for (const first of ["git", "the command"]) {
   });
 }
 
-Deno.test("a command goes on after git brought nothing that is obeyed", { ignore }, async () => {
+Deno.test("a command continues after git brought no obeyed file", { ignore }, async () => {
   await planted("a repository", async (place) => {
     const { workspace } = place, wall = wallOf(place);
     const begun = Promise.withResolvers<void>(), stop = new AbortController();

@@ -65,7 +65,7 @@ Deno.test(
     }),
 );
 
-Deno.test("links of the machine lead to what a command may use", { ignore }, async () => {
+Deno.test("links of the machine lead to files that a command may use", { ignore }, async () => {
   await place(async ({ root }) => {
     await Deno.mkdir(`${root}/tools/bin`, { recursive: true });
     await Deno.writeTextFile(`${root}/tools/bin/greet`, "#!/bin/sh\necho hello\n", { mode: 0o755 });
@@ -140,7 +140,7 @@ Deno.test("a file system that could not be made once is made the next time", {
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("ProcessWall.spawn() hides secret files that git does not track, and those alone", {
+Deno.test("ProcessWall.spawn() hides only secret files that git does not track", {
   ignore: !mayMake,
 }, async () => {
   await place(async ({ wall, workspace }) => {

@@ -73,7 +73,7 @@ Deno.test("ProcessWall.spawn() works where the system runs nothing from memory",
   });
 });
 
-Deno.test("ProcessWall.spawn() gives a short list of variables and those that are asked for", { ignore }, async () => {
+Deno.test("ProcessWall.spawn() passes a short list of variables and the requested ones", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     const { stdout } = await wall.spawn(workspace, ["env"], { env: { ASKED: "1" } });
     const names = stdout.trim().split("\n").map((line) => line.split("=")[0]).sort();

@@ -126,7 +126,7 @@ Deno.test("SeatbeltWall.walls() counts no denial whose target does not exist", {
   });
 });
 
-Deno.test("SeatbeltWall.spawn() passes what is kept and hidden", { ignore }, async () => {
+Deno.test("SeatbeltWall.spawn() passes kept and hidden paths", { ignore }, async () => {
   const inside = (...names: readonly string[]) => (workspace: string) =>
     Promise.resolve(names.map((name) => join(workspace, name)));
   await place(OBEYS, async ({ wall, workspace, started }) => {
@@ -190,18 +190,22 @@ Deno.test(
   },
 );
 
-Deno.test("SeatbeltWall.spawn() ends everything at the time limit, and what is left behind", { ignore }, async () => {
-  await place(OBEYS, async ({ wall, workspace }) => {
-    const tree = `setsid sh -c '${longSleep(921)}; :' & (${longSleep(922)} &) ; echo begun; wait; ${longSleep(923)}`;
-    const { timedOut, signal } = await wall.spawn(workspace, ["sh", "-c", tree], { timeoutMs: 400 });
-    assert.deepEqual([timedOut, signal], [true, "SIGKILL"]);
-    for (const seconds of [921, 922, 923]) assert.ok(!killed(longSleep(seconds)), `${seconds} had been ended`);
-    const { code, notes } = await wall.spawn(workspace, ["sh", "-c", `${longSleep(924)} >/dev/null 2>&1 &`]);
-    assert.equal(code, 0);
-    assert.deepEqual(notes, ["1 processes that were left running were ended"]);
-    assert.ok(!killed(longSleep(924)));
-  });
-});
+Deno.test(
+  "SeatbeltWall.spawn() ends all processes at the time limit, and processes left behind",
+  { ignore },
+  async () => {
+    await place(OBEYS, async ({ wall, workspace }) => {
+      const tree = `setsid sh -c '${longSleep(921)}; :' & (${longSleep(922)} &) ; echo begun; wait; ${longSleep(923)}`;
+      const { timedOut, signal } = await wall.spawn(workspace, ["sh", "-c", tree], { timeoutMs: 400 });
+      assert.deepEqual([timedOut, signal], [true, "SIGKILL"]);
+      for (const seconds of [921, 922, 923]) assert.ok(!killed(longSleep(seconds)), `${seconds} had been ended`);
+      const { code, notes } = await wall.spawn(workspace, ["sh", "-c", `${longSleep(924)} >/dev/null 2>&1 &`]);
+      assert.equal(code, 0);
+      assert.deepEqual(notes, ["1 processes that were left running were ended"]);
+      assert.ok(!killed(longSleep(924)));
+    });
+  },
+);
 
 Deno.test("SeatbeltWall.spawn() stops when it is asked to, and rejects when it is aborted", { ignore }, async () => {
   await place(OBEYS, async ({ wall, workspace }) => {

@@ -67,7 +67,7 @@ Deno.test("other names that are not UTF-8 are in no one's way", { ignore }, asyn
   });
 });
 
-Deno.test("an ordinary user's commands are refused where a folder could be opened, and not where nobody can look", {
+Deno.test("an ordinary user's commands are refused if a hidden folder could be opened, but not if no one can read it", {
   ignore: ignore || Deno.uid() !== 0,
 }, async () => {
   await withFolder(async (folder) => {

@@ -128,7 +128,7 @@ Deno.test("assembleSystemPrompt() shows the environment, one fact a line, whatev
   );
 });
 
-Deno.test("assembleSystemPrompt() leaves out what is not there and joins extension blocks by a blank line", () => {
+Deno.test("assembleSystemPrompt() omits missing parts and joins extension blocks by a blank line", () => {
   assert.ok(!prompt({ instructions: "  \n", extensions: [{ block: " " }] }).match(/# (?:Instructions|Extensions)/));
   const text = prompt({
     extensions: [{ block: "## a\n" }, { block: "" }, { block: "## b" }],

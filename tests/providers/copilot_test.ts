@@ -200,7 +200,7 @@ const REFUSALS = [
   { status: 503, code: "server", retryable: true, says: /\(503\)/ },
 ] as const;
 for (const { status, code, retryable, says } of REFUSALS) {
-  Deno.test(`CopilotTokens.get() says what ${status} means, and tries again the next time`, async () => {
+  Deno.test(`CopilotTokens.get() explains status ${status}, and tries again the next time`, async () => {
     await using mock = startCopilotMock();
     const { tokens } = tokensRig(mock);
     mock.exchange = { status };
@@ -250,7 +250,7 @@ Deno.test("copilotDeviceLogin() shows the code, waits for the user and resolves 
   assert.equal(poll?.headers.get("accept"), "application/json");
 });
 
-Deno.test("copilotDeviceLogin() slows down when it is told to, for good", async () => {
+Deno.test("copilotDeviceLogin() slows down permanently when the server requests it", async () => {
   await using mock = startCopilotMock();
   const { outcome, clock } = await login(mock, [
     { error: "slow_down" },
@@ -310,7 +310,7 @@ Deno.test("copilotDeviceLogin() says that GitHub cannot be reached", async () =>
   assert.equal(outcome.code, "network");
 });
 
-Deno.test("copilotEndpoints() are those of github.com, or of an enterprise", () => {
+Deno.test("copilotEndpoints() returns the endpoints of github.com, or of an enterprise", () => {
   assert.deepEqual(copilotEndpoints("github.com"), {
     deviceCode: "https://github.com/login/device/code",
     accessToken: "https://github.com/login/oauth/access_token",
@@ -324,7 +324,7 @@ Deno.test("copilotEndpoints() are those of github.com, or of an enterprise", () 
   ]);
 });
 
-Deno.test("copilotEndpoints() refuses what is no domain", () => {
+Deno.test("copilotEndpoints() refuses a text that is no domain", () => {
   for (
     const domain of ["", "localhost", "https://github.com", "a.b/c", "a b.com", "user@github.com", "github.com:8080"]
   ) {

@@ -24,7 +24,7 @@ async function withDemo(
   }
 }
 
-Deno.test("demoProvider() says what it is, needs no network, and is cancelled before and during a reply", async () => {
+Deno.test("demoProvider() describes itself, needs no network, and can be cancelled before and during a reply", async () => {
   const provider = demoProvider();
   const abort = new AbortController();
   assert.deepEqual([provider.name, provider.defaultModel], ["demo", "scripted"]);
@@ -66,7 +66,7 @@ Deno.test("demoProvider() counts, mends, defines, reuses and edits under the rea
   });
 });
 
-Deno.test("demoProvider() lists, counts, calculates and explains what is there", async () => {
+Deno.test("demoProvider() lists, counts, calculates and explains the context", async () => {
   const files = { "README.md": "# Till\n\nA cash register.\n", "src/a.ts": "export function total() {}\n" };
   await withDemo(files, async ({ engine }) => {
     const cases: readonly (readonly [string, RegExp])[] = [

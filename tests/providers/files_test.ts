@@ -49,7 +49,7 @@ Deno.test("filesProvider() writes a request to a file and reads the reply from a
   });
 });
 
-Deno.test("filesProvider() gives each of several requests its own number, after what is in the folder", async () => {
+Deno.test("filesProvider() numbers several requests after the files of the folder", async () => {
   await withFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "041.reply.txt"), "of an earlier run");
     const all = [ask(folder), ask(folder), ask(folder)];

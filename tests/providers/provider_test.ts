@@ -18,7 +18,7 @@ Deno.test("costOf() never counts more cached input than input", () => {
   assert.equal(costOf({ ...NO_USAGE, input: 10, cached: 1000 }, PRICE), 10 * 0.3 / 1e6);
 });
 
-Deno.test("costOf() counts what was written to the cache at its own price, or that of input", () => {
+Deno.test("costOf() counts input written to the cache at its own price, or at the price of input", () => {
   const usage = { ...NO_USAGE, input: 1_000_000, cached: 500_000, cacheWrite: 300_000 };
   const cost = (cacheWrite?: number) => costOf(usage, cacheWrite === undefined ? PRICE : { ...PRICE, cacheWrite });
   assert.equal(cost(), (500_000 * 3 + 500_000 * 0.3) / 1e6);

@@ -93,7 +93,7 @@ Deno.test("createProvider() goes past the proxy to the hosts of NO_PROXY", async
   });
 });
 
-Deno.test("createProvider() names the proxy where it may be what cannot be reached", async () => {
+Deno.test("createProvider() names the proxy if it may be the unreachable part", async () => {
   const gone = "http://127.0.0.1:1";
   const said = await ask("http://vis-test.invalid/v1", { HTTP_PROXY: gone });
   assert.match(

@@ -147,7 +147,7 @@ Deno.test("replayProvider() refuses a call that the recording has no reply for",
   assert.match(played.queries[0]?.answer ?? "", /the recording has no reply for it/);
 });
 
-Deno.test("replayProvider() says what it is", () => {
+Deno.test("replayProvider() describes itself", () => {
   const provider = replayProvider(
     new Playback({ conversationId: "", title: "", workspace: "", createdAt: 0, queries: [] }),
   );
@@ -166,7 +166,7 @@ Deno.test("replayProvider() a query that was cancelled is compared as far as it 
   assert.deepEqual(differences(recording, await replay(recording)), []);
 });
 
-Deno.test("replayProvider() plays with what context was given, small and large, text and JSON", async () => {
+Deno.test("replayProvider() plays with the given context, small and large, text and JSON", async () => {
   const given = (text: string, json = false): Partial<AskOptions> => ({
     context: {
       label: "it",

@@ -37,7 +37,7 @@ function user(...answers: readonly (Decision | ApprovalAnswer)[]) {
   return { asked, approve };
 }
 
-Deno.test("env.approve() asks the user, and the call learns what was said", async () => {
+Deno.test("env.approve() asks the user, and the call learns the answer", async () => {
   await using engine = await startEngine(
     [replyJson(['[await asking.open(), await asking.open("doors"), await asking.open("gates")]']), DONE],
     { extensions: [ASKING] },
@@ -178,7 +178,7 @@ Deno.test("a request that does not last is asked every time, whatever is answere
   });
 });
 
-Deno.test("after three refusals in a row the model is told to stop asking; a yes starts anew", async () => {
+Deno.test("after three refusals in a row a note asks the model to stop asking; an approval resets the count", async () => {
   const open = (scope: string) => `(await asking.open("${scope}")).reason`;
   await using engine = await startEngine([
     replyJson([`[${["a", "b", "c", "d", "e", "f"].map(open).join(", ")}]`]),
@@ -238,7 +238,7 @@ Deno.test("lasting answers are kept by workspace and conversation, for one exten
   });
 });
 
-Deno.test("lasting answers are those of a tenant; those from before tenants are the default one's", async () => {
+Deno.test("lasting answers belong to a tenant; answers from before tenants belong to the default one", async () => {
   await withFolder(async (home) => {
     const folder = new ApprovalFolder(home);
     const rule = { tenant: "default", workspace: "/w", conversationId: null, extension: "test.a", scope: "doors" };
@@ -267,7 +267,7 @@ Deno.test("a rule that cannot be kept holds for the query, and the log says so",
   assert.ok(engine.logged.some(({ event }) => event === "approval_not_kept"));
 });
 
-Deno.test("the time limit of a block stands still while the user thinks", async () => {
+Deno.test("the time limit of a block stops while the user thinks", async () => {
   const thinkMs = 3_000;
   await using engine = await startEngine([replyJson(["await asking.open()"]), DONE], {
     extensions: [ASKING],
@@ -293,7 +293,7 @@ Deno.test("cancelling the query ends the question", async () => {
   assert.equal(result.status, "interrupted");
 });
 
-Deno.test("only functions with a time limit of their own can ask, and only what can be shown whole", async () => {
+Deno.test("only functions with their own time limit can ask, and only about text that can be shown whole", async () => {
   await using engine = await startEngine([
     replyJson(["await asking.timed()", 'await asking.open("a", "x".repeat(5000))', 'await asking.open("")']),
     DONE,
@@ -307,7 +307,7 @@ Deno.test("only functions with a time limit of their own can ask, and only what 
   assert.equal(none.asked.length, 0);
 });
 
-Deno.test("the repository around the workspace is asked for once for all extensions, and a look asks nobody", async () => {
+Deno.test("one question covers the repository around the workspace for all extensions, and a look asks none", async () => {
   const changing = (name: string): Extension => ({
     ...ASKING,
     namespace: `test.${name}`,

@@ -20,7 +20,7 @@ Deno.test("runQuery() takes plain text that is repeated as the answer once a blo
   assert.match(result.notes.join(), /plain text/);
 });
 
-Deno.test("runQuery() shows what a model wrote that never keeps to the format", async () => {
+Deno.test("runQuery() shows the text of a model that never keeps the format", async () => {
   await using engine = await startEngine(Array(9).fill("I think it is 42."));
   const result = await engine.ask("how many");
   assert.deepEqual([result.status, result.reason], ["error", "unusable_replies"]);

@@ -11,7 +11,7 @@ const TURN = {
   earlier: { shown: [], more: 0 },
 } as const;
 
-Deno.test("handoverOf() tells of images, and of blocks that were cut, clipped", () => {
+Deno.test("handoverOf() mentions images, and blocks that were cut, in bounds", () => {
   assert.equal(handoverOf(null), null);
   assert.deepEqual(handoverOf(TURN), { request: "count", thinkings: [], answer: "It ended", unfinished: true });
   assert.match(handoverOf({ ...TURN, images: 2 })?.request ?? "", /with 2 images/);

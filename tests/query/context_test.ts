@@ -108,7 +108,7 @@ Deno.test("a large context comes back after a restart, when a block or a functio
   }
 });
 
-Deno.test("JSON comes as a value; what a block changes of it is kept", async () => {
+Deno.test("JSON is a value, and a block's changes of it are kept", async () => {
   const provider = oracleProvider({
     iteration: ({ number }) =>
       number === 1
@@ -147,7 +147,7 @@ Deno.test("a context that is no text is refused before anything runs", async () 
   assert.deepEqual(await engine.store.queries(engine.branch.branchId), []);
 });
 
-Deno.test("JSON that is none is given as text; an overwritten context is an ordinary variable", async () => {
+Deno.test("invalid JSON is text; an overwritten context is an ordinary variable", async () => {
   const provider = oracleProvider({
     iteration: ({ number }) => number === 1 ? replyJson("context = context.slice(0, 4)") : replyJson("answer(context)"),
   });
@@ -155,7 +155,7 @@ Deno.test("JSON that is none is given as text; an overwritten context is an ordi
   assert.equal((await send(engine, "x", source("{not json", { json: true }))).answer, "{not");
 });
 
-Deno.test("a context that the sandbox has no room for is an error that says so, and the query goes on", async () => {
+Deno.test("a context that is too large for the sandbox is an error with that reason, and the query continues", async () => {
   const provider = oracleProvider({
     iteration: ({ context }) =>
       context.includes("Cannot load context") ? replyJson("answer('too large')") : replyJson("context.length"),

@@ -58,7 +58,7 @@ Deno.test("twelve lines of at most 160 characters, 460 for the last; how many th
   assert.equal(shown[0]?.size, turns, "without the running request");
 });
 
-Deno.test("requests that failed or were cancelled say so, and messages sent meanwhile stand beside their request", async () => {
+Deno.test("failed and cancelled requests are marked, and messages sent meanwhile are next to their request", async () => {
   let sent: Promise<boolean> | undefined;
   await using engine = await startEngine([
     "no object",

@@ -22,7 +22,7 @@ Deno.test("Deadline without a limit is the caller's own signal, one beyond every
   for (const limit of [null, 2 ** 40]) assert.equal(new QueryDeadline(signal, { wallMs: limit }).signal, signal);
 });
 
-Deno.test("Deadline stands still while it is held, by one or by several", async () => {
+Deno.test("Deadline stops while it is held, by one or by several", async () => {
   let now = 0;
   const deadline = new QueryDeadline(new AbortController().signal, { wallMs: 60_000, now: () => now });
   now = 1_000;

@@ -41,7 +41,7 @@ async function ask(request: string, replies: readonly ScriptedReply[]) {
   return asked;
 }
 
-Deno.test("an answer beside a command that failed is refused once, with the command and its exit code", async () => {
+Deno.test("an answer next to a failed command is refused once, with the command and its exit code", async () => {
   const run = (ended: Ended) =>
     replyJson(`await shell.run("npm test", ${JSON.stringify(ended)})`, { final: "It works" });
   const asked = await ask("Do the tests pass?", [run({ code: 1 }), replyJson([], { final: "One test fails" })]);
@@ -80,7 +80,7 @@ Deno.test("a claim of work by a request that changed nothing and ran nothing is 
   assert.equal((await ask("Fix the failing test", [honest])).calls, 1);
 });
 
-Deno.test("a claim is supported by a change of a file, by a command, and by what a sub-query did", async () => {
+Deno.test("a claim is supported by a change of a file, by a command, and by the work of a sub-query", async () => {
   const final = "I fixed the failing test in a.ts.";
   const edit = `await fs.edit("a.ts", { old: "a = 1", new: "a = 2" })`;
   const supported = [
@@ -95,7 +95,7 @@ Deno.test("a claim is supported by a change of a file, by a command, and by what
   }
 });
 
-Deno.test("an answer to a follow-up may be about what was done before", async () => {
+Deno.test("an answer to a follow-up may be about earlier work", async () => {
   await withFolder(async (workspace) => {
     const final = "I fixed the failing test in a.ts.";
     const replies = [replyJson(`await fs.writeFile("a.ts", "1")`, { final }), replyJson([], { final })];
@@ -176,7 +176,7 @@ Deno.test("an answer has the confidence that the model gave it, and none if it g
   assert.equal((await ask("Why?", [replyJson("1"), broken, broken])).confidence, "low");
 });
 
-Deno.test("the result says what was changed and run, also when it is read again", async () => {
+Deno.test("the result names changed files and run commands, also when it is read again", async () => {
   await withFolder(async (workspace) => {
     await Deno.writeTextFile(`${workspace}/a.ts`, "export const a = 1;\n");
     const work =
@@ -194,7 +194,7 @@ Deno.test("the result says what was changed and run, also when it is read again"
   });
 });
 
-Deno.test("a forked query says what its iterations until the fork did, with the queries below them", async () => {
+Deno.test("a forked query names the work of its iterations until the fork, with the queries below them", async () => {
   await withFolder(async (workspace) => {
     await Deno.writeTextFile(`${workspace}/a.ts`, "export const a = 1;\n");
     const replies = [

@@ -9,7 +9,7 @@ function earlierOf(context: string): string {
   return /<earlier>\n([^]*?)\n<\/earlier>/.exec(context)?.[1] ?? "";
 }
 
-Deno.test("a failed reply and a brief one leave what was read before them in view, each under its iteration", async () => {
+Deno.test("a failed reply and a brief one leave earlier results in view, each under its iteration", async () => {
   await using engine = await startEngine([
     replyJson(["'r'.repeat(9000)", "print('two')"]),
     FAILS,
@@ -67,7 +67,7 @@ Deno.test("a row of an earlier result names no results[i], which are the journal
   assert.ok(engine.context(2).length < 26_000);
 });
 
-Deno.test("a reply that failed as a whole stays in every later prompt: its number is that of the next reply", async () => {
+Deno.test("a reply that failed as a whole stays in every later prompt: the next reply has its number", async () => {
   await using engine = await startEngine([
     replyJson("'one'.repeat(2000)"),
     FAILS,

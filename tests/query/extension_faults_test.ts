@@ -3,7 +3,7 @@ import { sample } from "../extension/_sample.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { final, replyJson } from "../helpers/scripted_provider.ts";
 
-Deno.test("parts of extensions that throw are one note each beside the answer", async () => {
+Deno.test("parts of extensions that throw are one note each next to the answer", async () => {
   const boom = (): never => {
     throw new Error("boom");
   };

@@ -15,7 +15,7 @@ function sequences(): readonly (readonly string[])[] {
   return [...pairs, ...[5, 9, 20].map((count) => Array<string>(count).fill("FAILS"))];
 }
 
-Deno.test("the last call has a header within the budget, and one sentence on what it can do, in every state", async () => {
+Deno.test("the last call has a header within the budget, and one sentence about its options, in every state", async () => {
   let seen = 0;
   for (const budget of [1, 2]) {
     const left: ScriptedReply[] = [];
@@ -61,7 +61,7 @@ function checkNotes(context: string): void {
   }
 }
 
-Deno.test("a last call after several errors keeps what was tried, and does not start again", async () => {
+Deno.test("a last call after several errors keeps the attempts, and does not start again", async () => {
   await using engine = await startEngine([...Array<ScriptedReply>(5).fill(FAILS), ANSWERS], {
     settings: { budget: 1 },
   });

@@ -18,7 +18,7 @@ function calls(provider: Provider, options: { readonly model?: string; readonly 
   return { ledger, gate, calls: new LedgerCalls(router, { ledger, gate, model: options.model ?? null }) };
 }
 
-Deno.test("LedgerCalls.ask() settles what a call took, and nothing for one that failed", async () => {
+Deno.test("LedgerCalls.ask() settles the usage of a call, and none for a failed one", async () => {
   const refused = new ProviderError("Cannot", { code: "refused", retryable: false });
   const provider = scriptedProvider([{ text: "hi", usage: { input: 5, output: 2 } }, refused, refused], {
     capabilities: { price: { input: 1e6, output: 0, cached: 0 } },
@@ -53,7 +53,7 @@ Deno.test("LedgerCalls.ask() counts a call that was cancelled", async () => {
   assert.deepEqual([ledger.spent.usage.input, ledger.spent.costUsd], [5, 5]);
 });
 
-Deno.test("LedgerCalls asks the model of its query, and the one that a call names before it", async () => {
+Deno.test("LedgerCalls asks the model that a call names, or else the model of its query", async () => {
   const provider = scriptedProvider(["1", "2", "3"]);
   const { calls: own } = calls(provider, { model: "other" });
   assert.equal(own.current().model, "other");
@@ -66,7 +66,7 @@ Deno.test("LedgerCalls asks the model of its query, and the one that a call name
   assert.notEqual(provider.requests[2]?.model, "cost");
 });
 
-Deno.test("LedgerCalls: what waits for the ledger holds no place, what was cancelled at the gate nothing of the ledger", async () => {
+Deno.test("LedgerCalls: a call that waits for the ledger holds no place, and a call cancelled at the gate reserves nothing", async () => {
   const provider = scriptedProvider([], { otherwise: { text: "ok", delayMs: 20, usage: { input: 40, output: 0 } } });
   const ledger = Ledger.open({ ...NONE, tokens: 100 }, () => 0);
   const { calls: own, gate } = calls(provider, { ledger });

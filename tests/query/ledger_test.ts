@@ -41,7 +41,7 @@ Deno.test("Ledger: a cost is not known once one call's is not; a failed call cos
   assert.equal(root.spent.costUsd, null);
 });
 
-Deno.test("Ledger.reserve() makes a call wait for those under way that may take what is left", async () => {
+Deno.test("Ledger.reserve() makes a call wait for running ones that may use the rest", async () => {
   const root = Ledger.open({ ...NONE, tokens: 100 }, () => 0);
   const [a, b] = [root.child(), root.child()];
   const first = await a.reserve({ inputTokens: 60, price: null }, LIVE);
@@ -56,7 +56,7 @@ Deno.test("Ledger.reserve() makes a call wait for those under way that may take 
   assert.equal(b.reached(), "limit_tokens");
 });
 
-Deno.test("Ledger.reserve() refuses those that waited, when the limit is reached meanwhile", async () => {
+Deno.test("Ledger.reserve() refuses waiting calls when the limit is reached meanwhile", async () => {
   const root = Ledger.open({ ...NONE, costUsd: 1 }, () => 0);
   const first = await root.reserve({ inputTokens: 10, price: { input: 1, output: 1, cached: 1 } }, LIVE);
   const waiting = [1, 2, 3].map(() => root.child().reserve(small, LIVE));

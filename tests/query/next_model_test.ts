@@ -24,7 +24,7 @@ Deno.test("runQuery() lets the reply choose the model of the next iteration, and
   assert.match(engine.context(1), /=> ?2|2 → 2|→ 2/);
 });
 
-Deno.test("runQuery() goes on with another model in the middle of a query", async () => {
+Deno.test("runQuery() continues with another model in the middle of a query", async () => {
   const { ProviderError } = await import("../../src/domain/errors.ts");
   const away = new ProviderError("Cannot sign in", { code: "auth", retryable: false, status: 401 });
   const spare = other("spare", [replyJson([], { final: "{{n}}" })], {});

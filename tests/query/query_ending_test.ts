@@ -19,7 +19,7 @@ const REASONS = {
   process_lost: /process/,
 } satisfies Record<Exclude<QueryReason, "answered" | "forked">, RegExp>;
 
-Deno.test("fallbackAnswer() says for each reason what ended the query and what to do", () => {
+Deno.test("fallbackAnswer() names the end of the query and a remedy for each reason", () => {
   const facts = {
     iterations: 3,
     used: 3,
@@ -38,7 +38,7 @@ Deno.test("fallbackAnswer() says for each reason what ended the query and what t
   }
 });
 
-Deno.test("fallbackAnswer() says in a sentence what a model does whose replies cannot be used", () => {
+Deno.test("fallbackAnswer() describes in a sentence a model whose replies cannot be used", () => {
   const faults = {
     empty: /an empty text/,
     thinking: /reasoning only/,

@@ -79,7 +79,7 @@ Deno.test("QueryEvent native reasoning wins over the thinking of the reply", asy
   assert.equal(thinking.join(""), "native");
 });
 
-Deno.test("QueryEvent a host call has a start and an end, which tells whether it went well", async () => {
+Deno.test("QueryEvent a host call has a start and an end, which shows whether it succeeded", async () => {
   await using engine = await startEngine([
     replyJson(["await Promise.all([clock.now(), clock.now()])", "await clock.fail()"]),
     replyJson([], { final: "That is all" }),
@@ -111,7 +111,7 @@ Deno.test("QueryEvent an answer is a draft until it is accepted, and a refused o
   assert.deepEqual(outcomes, ["failed", "final"]);
 });
 
-Deno.test("QueryEvent a query that fails ends with failed, one that is cancelled with cancelled", async () => {
+Deno.test("QueryEvent a failing query ends with failed, and a cancelled one with cancelled", async () => {
   await using failing = await startEngine(Array(3).fill(replyJson("1")), { settings: { budget: 1 } });
   const failed = await failing.ask("x");
   assert.deepEqual(failing.events.at(-1), {
@@ -133,7 +133,7 @@ Deno.test("QueryEvent a query that fails ends with failed, one that is cancelled
   assert.deepEqual(last.result, cancelled);
 });
 
-Deno.test("QueryEvent a nudge is told in the iteration that shows it", async () => {
+Deno.test("QueryEvent a nudge is an event of the iteration that shows it", async () => {
   await using engine = await startEngine([replyJson("1"), replyJson("2"), replyJson([], { final: "That is all" })], {
     settings: { budget: 3 },
   });

@@ -8,7 +8,7 @@ Deno.test("reasoningLevel() begins balanced and goes up with the errors in a row
   assert.deepEqual(levels, ["balanced", "deep", "deep", "deep"]);
 });
 
-Deno.test("reasoningLevel() takes what the model asked for", () => {
+Deno.test("reasoningLevel() takes the level that the model requested", () => {
   assert.equal(reasoningLevel({ asked: "quick", consecutiveErrors: 4 }), "quick");
 });
 

@@ -29,12 +29,12 @@ Deno.test("Faults.add() bears five replies in a row that broke off", () => {
   assert.deepEqual(ends("broken", "broken", "broken", "broken", "broken"), [null, null, null, null, "provider"]);
 });
 
-Deno.test("Faults.add() tells calls with different errors apart", () => {
+Deno.test("Faults.add() distinguishes calls with different errors", () => {
   const counted = new Faults();
   for (const text of ["a", "b", "a", "b"]) assert.equal(counted.add("call", { text, model: "m" }), null);
 });
 
-Deno.test("Faults.unusable says which model did what, how often", () => {
+Deno.test("Faults.unusable names each model with its faults and their number", () => {
   const counted = new Faults();
   for (const fault of ["tools", "tools", "tools"] as const) counted.add(fault, { text: "", model: "m" });
   assert.deepEqual(counted.unusable, { model: "m", count: 3, fault: "tools" });

@@ -41,7 +41,7 @@ Deno.test("runQuery() with a schema takes answer(value), a variable's name, a te
   }
 });
 
-Deno.test("runQuery() with a schema tells the model of it in the stable prefix and why an answer was refused", async () => {
+Deno.test("runQuery() with a schema shows it in the stable prefix, with the reason why an answer was refused", async () => {
   await using engine = await startEngine([
     replyJson([], { final: "three files" }),
     replyJson("const counts = { files: 0, of: 'x' }", { final: "counts" }),
@@ -90,7 +90,7 @@ Deno.test("runQuery() stores the schema with its query; the next query has none"
   assert.equal((await engine.store.queryExtras(second?.queryId ?? "")).answerSchema, null);
 });
 
-Deno.test("send() refuses a schema that is none before anything is stored", async () => {
+Deno.test("send() refuses an invalid schema before it stores a row", async () => {
   await using engine = await startEngine([]);
   await assert.rejects(send(engine, { responseSchema: { type: "strange" } }), UsageError);
   assert.deepEqual(await engine.store.queries(engine.branch.branchId), []);
@@ -137,7 +137,7 @@ Deno.test("send() goes with one user message where the model has no system role,
   assert.deepEqual(provider.requests[0]?.messages.map(({ images }) => images?.length), [2]);
 });
 
-Deno.test("retry() tells the model what the run before was told besides, in its place and in a fork", async () => {
+Deno.test("retry() gives the model the extras of the run before, in its place and in a fork", async () => {
   await using engine = await startEngine(["a", "b", "c", "d"].map((final) => replyJson([], { final })));
   const { queryId } = await send(engine, { instructions: "Answer in rhymes" });
   const again = { signal: new AbortController().signal, emit: () => {} };

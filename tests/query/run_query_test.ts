@@ -46,7 +46,7 @@ Deno.test("runQuery() runs a reply of named fences as blocks and says nothing of
   assert.match(engine.context(2), /took fenced code as blocks/);
 });
 
-Deno.test("runQuery() tells the next call why a reply in prose could not be used", async () => {
+Deno.test("runQuery() shows in the next call why a reply in prose could not be used", async () => {
   await using engine = await startEngine(["I am sure it is fine.", replyJson("1 + 1", { final: "It is 2." })]);
   const result = await engine.ask("1 + 1?");
   assert.equal(result.status, "done");
@@ -194,7 +194,7 @@ Deno.test("runQuery() ends with reason provider when the key is refused, with th
   assert.equal((await engine.store.query(result.queryId))?.status, "error");
 });
 
-Deno.test("runQuery() feeds a refused call back and goes on", async () => {
+Deno.test("runQuery() feeds a refused call back and continues", async () => {
   const error = new ProviderError("The provider refused: too rude", { code: "refused", retryable: false });
   await using engine = await startEngine([error, replyJson([], { final: "Sorry for that" })]);
   assert.equal((await engine.ask("hi")).answer, "Sorry for that");
@@ -214,7 +214,7 @@ Deno.test("runQuery() ends when the same call error comes three times in a row",
   assert.match(engine.context(1), /bad field/);
 });
 
-Deno.test("runQuery() keeps what was done when it is cancelled while the model is asked", async () => {
+Deno.test("runQuery() keeps finished work when it is cancelled during a model call", async () => {
   const controller = new AbortController();
   await using engine = await startEngine([
     replyJson("const kept = 7"),
@@ -291,7 +291,7 @@ Deno.test("runQuery() ends with reason configuration when a required wall does n
   ]);
 });
 
-Deno.test("runQuery() asks no model where it is known that no sandbox can be started, and one that lives is enough", async () => {
+Deno.test("runQuery() calls no model if no sandbox can be started, and a living one is enough", async () => {
   let fault = "Cannot make a folder";
   const trySandbox = (): void => {
     if (fault !== "") throw new ConfigError(fault);

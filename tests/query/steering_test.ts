@@ -38,7 +38,7 @@ Deno.test("a message counts as shown only once it is stored", async () => {
   assert.deepEqual(order, ["stored", "told"]);
 });
 
-Deno.test("end() says of what no call showed that it was not, also of what comes later", async () => {
+Deno.test("end() reports messages that no call showed, also later ones", async () => {
   const steering = new Steering();
   const late = steering.add("too late");
   steering.end();
@@ -98,7 +98,7 @@ async function steeredQuery(): Promise<Engine> {
   return engine;
 }
 
-Deno.test("what the user sent while a query ran is an event, and stored with the iteration that showed it", async () => {
+Deno.test("a message sent during a query is an event, and stored with the iteration that showed it", async () => {
   await using engine = await steeredQuery();
   const { conversations, branch, events } = engine;
   const sent = events.filter((event) => event.type === "steered");
@@ -111,7 +111,7 @@ Deno.test("what the user sent while a query ran is an event, and stored with the
   assert.deepEqual((await conversations.queries(fork))[0]?.steered, []);
 });
 
-Deno.test("what the user sent while a query ran is shown, exported, imported and found", async () => {
+Deno.test("a message sent during a query is shown, exported, imported and found", async () => {
   await using engine = await steeredQuery();
   const { conversations, branch } = engine;
   const recording = await conversations.recording(branch);
@@ -136,7 +136,7 @@ Deno.test("what the user sent while a query ran is shown, exported, imported and
   assert.deepEqual(await engine.store.check(), []);
 });
 
-Deno.test("what the user sent is kept although the call that shows it is cut off", async () => {
+Deno.test("a sent message is kept although the call that shows it is cut off", async () => {
   const controller = new AbortController();
   await using engine = await startEngine([
     () => {

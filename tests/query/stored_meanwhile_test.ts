@@ -100,7 +100,7 @@ Deno.test("runQuery() gives the answer when its last iteration cannot be stored,
   assert.ok(!engine.events.some(({ type }) => type === "final" || type === "answer_delta"));
 });
 
-Deno.test("runQuery() waits for what it stores when it is cancelled meanwhile", async () => {
+Deno.test("runQuery() waits for its writes when it is cancelled meanwhile", async () => {
   const stop = new AbortController();
   const store = await storeWith(async (store, ...args) => {
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -100,7 +100,7 @@ Deno.test("8 model calls run at a time, whatever asks for more", async () => {
   assert.equal(most, 8);
 });
 
-Deno.test("rlm.run() forks the variables it names, those of the running block too, and nothing else", async () => {
+Deno.test("rlm.run() forks exactly the variables it names, including the running block's", async () => {
   await using engine = await start({
     iteration: ({ asked, context }) => {
       if (asked !== "start") {
@@ -161,7 +161,7 @@ Deno.test("depth 3 with a fan-out of 2 ends, and the ledger is the sum of all ro
   assert.ok(Math.abs((result.costUsd ?? 0) - (result.usage.input + result.usage.output) / 1e6) < 1e-9);
 });
 
-Deno.test("a sub-query below the deepest depth is refused with what to do instead", async () => {
+Deno.test("a sub-query below the deepest depth is refused with an alternative", async () => {
   await using engine = await start({
     iteration: ({ asked }) =>
       asked === "start" ? once("return await rlm.run('one')") : once(
@@ -182,7 +182,7 @@ Deno.test("the limit of sub-calls holds over the whole tree and costs no answer"
   assert.deepEqual([result.status, result.answer], ["done", "2"]);
 });
 
-Deno.test("parallel calls cannot each spend what is left", async () => {
+Deno.test("parallel calls cannot each spend the rest", async () => {
   let calls = 0;
   await using engine = await start({
     iteration: () =>
@@ -217,7 +217,7 @@ Deno.test("cancelling reaches every child and its model calls, and all end inter
   assert.ok(provider.aborted >= 3);
 });
 
-Deno.test("a child that nobody waits for ends with its parent, before its result", async () => {
+Deno.test("a sub-query that no code awaits ends with its parent, before its result", async () => {
   await using engine = await start({
     iteration: ({ asked }) =>
       asked === "start"
@@ -244,7 +244,7 @@ Deno.test("a child without an answer is an error with its reason, in a list a va
   assert.match(slot.error, /^The sub-query ended without an answer \(max_iterations\)/);
 });
 
-Deno.test("a child whose sandbox is killed goes on, or ends with a reason; the parent is not touched", async () => {
+Deno.test("a sub-query whose sandbox is killed continues, or ends with a reason; the parent is not affected", async () => {
   await using engine = await start({
     iteration: ({ asked, context }) => {
       if (asked === "start") {

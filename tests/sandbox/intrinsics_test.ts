@@ -150,7 +150,7 @@ Deno.test("a FinalizationRegistry of a block has no native class above it", asyn
   assert.equal(await box.show("Object.getPrototypeOf(FinalizationRegistry.prototype) === Object.prototype"), "true");
 });
 
-Deno.test("what a block throws runs its code only within the time limit of the block", async () => {
+Deno.test("code of a thrown value runs only within the time limit of the block", async () => {
   await using box = await testSandbox();
   await box.run("let kept = 7");
   const loops = "class Loops extends Error { get message() { for (;;); } }; ";

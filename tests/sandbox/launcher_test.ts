@@ -15,7 +15,7 @@ for (const [name, launcher] of Object.entries(LAUNCHERS).slice(0, runs(2, 3))) {
   sandboxSuite({ name, launcher, missing });
 }
 
-Deno.test("a launcher that does not give a child is told as such", { ignore: missing !== "" }, async () => {
+Deno.test("a launcher that starts no child is reported", { ignore: missing !== "" }, async () => {
   const failing = testSandbox({ launcher: ["/bin/sh", "-c", "echo 'no such container' >&2; exit 7"] });
   await assert.rejects(failing, (error) => {
     assert.ok(error instanceof SandboxEnded);

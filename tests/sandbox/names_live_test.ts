@@ -69,7 +69,7 @@ Deno.test("run() a declared name of the sandbox is the block's variable until it
   }
 });
 
-Deno.test("run() says once what a block made permanent, and goes on", async () => {
+Deno.test("run() reports once a property that a block made permanent, and continues", async () => {
   await using box = await testSandbox({ functions: FUNCTIONS });
   const { notes } = await box.run("Object.defineProperty(globalThis, 'vars', { value: 7, configurable: false }); 1");
   assert.deepEqual(notes, ["vars belongs to the sandbox, but the block made it permanent: it is lost"]);
@@ -96,7 +96,7 @@ const STRAY: readonly (readonly [block: string, says: string])[] = [
 ];
 
 for (const [block, says] of STRAY) {
-  Deno.test(`run() what nobody caught is a note and no block's error: ${block}`, async () => {
+  Deno.test(`run() an uncaught rejection is a note and no block's error: ${block}`, async () => {
     await using box = await testSandbox({ functions: FUNCTIONS });
     const reports = [await box.run(block), await box.run("await new Promise((r) => setTimeout(r, 20)); 2")];
     reports.push(await box.run("3"));

@@ -36,7 +36,7 @@ const exit = (change: Partial<ConstructorParameters<typeof ChildExit>[0]>) =>
   new ChildExit({ status: { success: false, code: 1, signal: null }, stderr: "", killedFor: null, ...change });
 const signalled = (signal: Deno.Signal) => ({ success: false, code: 128, signal });
 
-Deno.test("ChildExit tells memory from other ends", () => {
+Deno.test("ChildExit distinguishes memory from other ends", () => {
   const memory = [
     exit({ status: signalled("SIGTRAP") }),
     exit({ status: signalled("SIGABRT"), stderr: "memory allocation of 10 bytes failed" }),
@@ -67,7 +67,7 @@ Deno.test("childProgram() gives the child the reading of its bundles and FFI, an
   assert.ok(args.some((arg) => /disallow-code-generation-from-strings.*max-old-space-size=384/.test(arg)));
 });
 
-Deno.test("childProgram() says what to do where the bundles are missing", async () => {
+Deno.test("childProgram() names the remedy for missing bundles", async () => {
   const folder = Deno.makeTempDirSync();
   try {
     Deno.mkdirSync(`${folder}/src/sandbox`, { recursive: true });

@@ -42,7 +42,7 @@ async function plainly(all: readonly Program[]): Promise<unknown[]> {
   }
 }
 
-Deno.test("run() blocks come to what the same program comes to as a module", async () => {
+Deno.test("run() blocks have the same values as the program in a module", async () => {
   const all = [...each, ...fc.sample(programs(MAKERS, 14), runs(40, 150))];
   const expected = await plainly(all);
   await using box = await testSandbox();

@@ -50,7 +50,7 @@ const frame = fc.record({
   payload: new Uint8Array(payload),
 }));
 
-Deno.test("FrameReader gives back the same frames however the bytes are cut", () => {
+Deno.test("FrameReader returns the same frames however the bytes are cut", () => {
   fc.assert(fc.property(fc.array(frame, { maxLength: 6 }), fc.array(fc.nat(), { maxLength: 20 }), (frames, cuts) => {
     assert.deepEqual(readInPieces(bytesOf(frames), cuts), frames);
   }));
@@ -121,7 +121,7 @@ Deno.test("FrameReader refuses headers that are no JSON object with a type", () 
   assert.throws(() => new FrameReader().push(notUtf8, () => {}), ProtocolError);
 });
 
-Deno.test("frameHead refuses what the other side would refuse", () => {
+Deno.test("frameHead refuses the same frames as the other side", () => {
   const header: Header = { t: "x", text: "y".repeat(MAX_HEADER_BYTES) };
   assert.throws(() => frameHead({ header, payloadBytes: 0 }), RangeError);
   assert.throws(() => frameHead({ header: { t: "x" }, payloadBytes: MAX_PAYLOAD_BYTES + 1 }), RangeError);
@@ -149,7 +149,7 @@ Deno.test("wireId() gives identifiers that Fields takes, each another", () => {
   for (const id of ids) assert.equal(new FrameFields({ id }, "x").id(), id);
 });
 
-Deno.test("Fields refuses every value that is not what was asked for", () => {
+Deno.test("Fields refuses every value of another type than requested", () => {
   const junk = [undefined, null, 1, -1, NaN, Infinity, "x", true, [], {}, [1], "a".repeat(100), new Uint8Array(1)];
   const readers: Record<
     string,

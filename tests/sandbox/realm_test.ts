@@ -73,7 +73,7 @@ Deno.test("the realm has ECMAScript, a short list, our own names, and nothing el
   }
 });
 
-Deno.test("what is absent is undefined or what a block assigned, and cannot be deleted", async () => {
+Deno.test("an absent global is undefined or the value that a block assigned, and cannot be deleted", async () => {
   const code = `${JSON.stringify(ABSENT)}.filter((name) => {
     try { globalThis[name] = 1 } catch { /* as it should be */ }
     try { Object.defineProperty(globalThis, name, { value: 2 }) } catch { /* likewise */ }
@@ -211,7 +211,7 @@ Deno.test("crypto has random values, UUIDs and digests alone", async () => {
   });
 });
 
-Deno.test("what a block breaks in the realm hurts only itself: results and calls go on", async () => {
+Deno.test("a block that breaks the realm harms only itself: results and calls still work", async () => {
   const breaks = [
     "Array.prototype.push = null; Array.prototype.map = null; Array.prototype.filter = null; Array.prototype.join = null",
     "Array.prototype[Symbol.iterator] = function* () { throw 1 }",

@@ -24,7 +24,7 @@ Deno.test("bind() of a name that is not the user's is seen by whatever is asked 
   assert.equal(await box.show("$query.length + $answer"), '"100000short"');
 });
 
-Deno.test("endQuery() after a block that left nothing behind holds up nothing, and the next query begins anew", async () => {
+Deno.test("endQuery() after a block without open work does not wait, and the next query starts fresh", async () => {
   await using box = await testSandbox();
   for (let query = 0; query < 3; query++) {
     await box.sandbox.bind("$query", `query ${query}`);
@@ -33,7 +33,7 @@ Deno.test("endQuery() after a block that left nothing behind holds up nothing, a
   }
 });
 
-Deno.test("endQuery() stops at once what an earlier block left behind, although the last one left nothing", async () => {
+Deno.test("endQuery() stops the open work of an earlier block at once, although the last one left none", async () => {
   let calls = 0;
   await using box = await testSandbox({ functions: { "host.tick": () => ++calls } });
   await box.show("setInterval(() => host.tick().catch(() => {}), 2); 1");
@@ -45,7 +45,7 @@ Deno.test("endQuery() stops at once what an earlier block left behind, although 
   assert.equal(calls, then);
 });
 
-Deno.test("what a block leaves behind goes on while the child has nothing else to do", async () => {
+Deno.test("the open work of a block continues while the child is idle", async () => {
   const left: Record<string, string> = {
     "a timer": "setTimeout(() => host.done(1), 10)",
     "a digest": "crypto.subtle.digest('SHA-256', new Uint8Array(4_000_000)).then(() => host.done(2))",

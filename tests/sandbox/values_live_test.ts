@@ -12,7 +12,7 @@ const CHECK =
   "[total(rows), basket.sum, basket instanceof Basket, basket.items[1] === rows[0], byId.get(1) === rows[0], Mode.Slow, weigh.name]";
 const EXPECTED = '[ 70, 70, true, true, true, 1, "weigh" ]';
 
-Deno.test("restore() a child goes on where another one ended", async () => {
+Deno.test("restore() a child continues where another one ended", async () => {
   const stored = new Map<string, VariableImage>();
   {
     await using box = await testSandbox();
@@ -95,7 +95,7 @@ Deno.test("run() variables are kept by a block that breaks the prototypes of its
   assert.deepEqual(kept, ["list", "map"]);
 });
 
-Deno.test("run() goes on in a realm whose typed arrays a block has broken", async () => {
+Deno.test("run() works in a realm whose typed arrays a block has broken", async () => {
   await using box = await testSandbox({ functions: { echo: ({ args }) => args[0] } });
   await box.run("const kept = [1]");
   const { result, saved } = await box.run(`

@@ -22,7 +22,7 @@ for (const [what, code, expected] of CASES) {
   Deno.test(`compact() keeps the meaning: ${what}`, () => assert.equal(compact(code), `${expected}\n`));
 }
 
-Deno.test("compact() keeps names and what stands on each line, for stack traces", () => {
+Deno.test("compact() keeps names and the code of each line, for stack traces", () => {
   const code =
     "function outer() {\n  // why\n  const inner = () => {\n    throw new Error( 'x' );\n  };\n  inner();\n}\n";
   assert.deepEqual(compact(code).split("\n"), [
@@ -45,11 +45,11 @@ Deno.test("compact() keeps the names of files and licences, each on its line", (
   assert.equal(compact(code), expected);
 });
 
-Deno.test("compact() takes what has no code", () => {
+Deno.test("compact() accepts a module without code", () => {
   for (const code of ["", "\n", "// a\n"]) assert.equal(compact(code), "\n");
 });
 
-Deno.test("compact() refuses what is no module", () => {
+Deno.test("compact() refuses text that is no module", () => {
   assert.throws(() => compact("let a = ;"), SyntaxError);
 });
 

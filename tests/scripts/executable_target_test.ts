@@ -25,7 +25,7 @@ function headOf(target: string): Uint8Array<ArrayBuffer> {
   return head;
 }
 
-Deno.test("executableTarget() tells the platforms of releases apart, and from what is no program", () => {
+Deno.test("executableTarget() distinguishes the platforms of releases, and other files", () => {
   for (const target of TARGETS) assert.equal(executableTarget(headOf(target)), target);
   for (const other of [new Uint8Array(), new TextEncoder().encode("#!/bin/sh\n".repeat(20)), new Uint8Array(512)]) {
     assert.equal(executableTarget(other), null);
@@ -42,7 +42,7 @@ Deno.test("executableTarget() knows this Deno", async () => {
   assert.equal(executableTarget(head), Deno.build.target);
 });
 
-Deno.test("baseRuntimeFor() finds the runtime of each target, and refuses one that is absent or another's", () =>
+Deno.test("baseRuntimeFor() finds the runtime of each target, and refuses a missing one or another target's", () =>
   withFolder(async (folder) => {
     for (const target of TARGETS) {
       const path = join(folder, `denort-${target}${target.includes("windows") ? ".exe" : ""}`);
@@ -64,7 +64,7 @@ Deno.test("baseRuntimeFor() finds the runtime of each target, and refuses one th
     await refused({ DENORT_BIN: join(folder, "text") }, /which is no runtime of Deno$/);
   }));
 
-Deno.test("compileArguments() names each target, and compileFailure() what there is instead of another", () => {
+Deno.test("compileArguments() names each target, and compileFailure() names the alternatives", () => {
   for (const target of TARGETS) {
     const args = compileArguments("/b", { target, output: "/o/vis" });
     assert.equal(args[args.indexOf("--target") + 1], target);

@@ -4,7 +4,7 @@ import { tokenDifference } from "../../scripts/token_difference.ts";
 
 const between = (one: string, other: string): string | null => tokenDifference(moduleTokens(one), moduleTokens(other));
 
-Deno.test("tokenDifference() finds none in what differs by spaces and comments alone", () => {
+Deno.test("tokenDifference() ignores differences of spaces and comments", () => {
   assert.equal(between("a = b + c;\n\n  d()", "/* x */ a=b+c;\nd()"), null);
 });
 
@@ -16,7 +16,7 @@ Deno.test("tokenDifference() names the first token that is read otherwise", () =
   assert.equal(between("a;", "a; b"), "");
 });
 
-Deno.test("tokenDifference() names a token that came to stand on another line, or on that of the one before", () => {
+Deno.test("tokenDifference() names a token that moved to another line, or to the line of the one before", () => {
   assert.equal(between("a\n++\nb", "a++\nb"), "++");
   assert.equal(between("() => { return a }", "() => { return\na }"), "a");
 });

@@ -174,7 +174,7 @@ Deno.test("check() names undeclared types in returns and in parameters", async (
   ]);
 });
 
-Deno.test("an extension loads beside its tests, and a file that no import reaches does not matter", async () => {
+Deno.test("an extension loads next to its tests, and a file without an import does not matter", async () => {
   const test = 'import { test } from "@vis/extension/testing"; import "npm:nothing"; test("x", () => {});';
   const others = { "mod_test.ts": test, "old.ts": "this is { no module" };
   const manifest = manifestOf({ entry: "mod.js" });
@@ -236,7 +236,7 @@ Deno.test("trust() loads only the content that was shown, and distrust() withdra
     assert.equal(await state(), "untrusted");
   }));
 
-Deno.test("show() names what an extension gives the sandbox by bare names", () =>
+Deno.test("show() names the bare names that an extension adds to the sandbox", () =>
   withFolder(async (folder) => {
     const { admin, home } = await adminIn(folder);
     await write(join(home, "extensions/a"), {

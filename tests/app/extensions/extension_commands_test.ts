@@ -23,7 +23,7 @@ const PARTS = {
   shipped: { one: () => Promise.resolve({ default: sample({ namespace: "test.one", cli: [NOTE] }) }) },
 };
 
-Deno.test("extensionCommands() lists what extensions add", () =>
+Deno.test("extensionCommands() lists the commands of extensions", () =>
   withFolder(async (home) => {
     const settings = { ...await settingsOf({ home }), workspace: home };
     assert.deepEqual(await extensionCommands(settings, PARTS), [LISTED]);

@@ -64,7 +64,7 @@ async function locked(folder: string, writable: boolean) {
   return await source.activate(view(folder));
 }
 
-Deno.test("extensionSource() the locked profile has of the shipped extensions what cannot write, and nothing else", () =>
+Deno.test("extensionSource() the locked profile has only the functions of shipped extensions that cannot write", () =>
   withFolder(async (folder) => {
     const active = await locked(folder, false);
     assert.deepEqual(active.list.map(({ namespace }) => namespace).filter((name) => /git|shell|mcp/.test(name)), []);

@@ -13,7 +13,7 @@ async function typeCheck(folder: string): Promise<{ readonly code: number; reado
   return { code, stderr: new TextDecoder().decode(stderr) };
 }
 
-Deno.test("docs/generated/vis-extension.d.ts is made of the current sources: deno task gen makes it anew", async () => {
+Deno.test("docs/generated/vis-extension.d.ts is made of the current sources: deno task gen renews it", async () => {
   const text = await Deno.readTextFile(new URL(`../../../${EXTENSION_TYPES}`, import.meta.url));
   assert.ok(text.startsWith(await typesHeading()));
   for (const name of ["function fn", "function defineExtension", "interface Extension ", "class Semaphore"]) {

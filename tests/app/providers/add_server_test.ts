@@ -11,7 +11,7 @@ Deno.test("serverName() is the host of the address", () => {
   assert.throws(() => serverName("llm.example.com"), /Cannot use llm\.example\.com/);
 });
 
-Deno.test("addServer() adds a server to the configuration, keeps what is there, and replaces its own", () =>
+Deno.test("addServer() adds a server to the configuration, keeps other settings, and replaces its own", () =>
   withFolder(async (home) => {
     const path = join(home, "config.jsonc");
     await addServer({ baseUrl: "http://127.0.0.1:8080/v1", model: "a" }, { home });

@@ -130,7 +130,7 @@ Deno.test("a saved key, and one of keyEnv, do not follow the address of the envi
   );
 });
 
-Deno.test("OPENAI_API_KEY goes to no server of VIS_BASE_URL but one on this machine, or the one that it is for", async () => {
+Deno.test("OPENAI_API_KEY goes to OpenAI, and to a server of VIS_BASE_URL only on this machine", async () => {
   const other = await sent({ OPENAI_API_KEY: "openai-key", VIS_BASE_URL: "https://other.example/v1" });
   assert.equal(other.key, null);
   assert.match(

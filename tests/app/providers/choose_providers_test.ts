@@ -179,7 +179,7 @@ Deno.test("chooseProviders() uses only the named provider", async () => {
   assert.deepEqual(await chosen({ config, env }), ["anthropic", "claude-sonnet-5", "ANTHROPIC_API_KEY"]);
 });
 
-Deno.test("chooseProviders() suggests the nearest known name, and a fix for what is missing", async () => {
+Deno.test("chooseProviders() suggests the nearest known name, and a fix for a missing part", async () => {
   const cases: readonly (readonly [Asked, RegExp])[] = [
     [
       { config: { provider: "antropic" } },

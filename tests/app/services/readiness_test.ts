@@ -50,7 +50,7 @@ Deno.test("readiness() does not check the disk for a database in memory, and nam
   assert.match((await gone()).disk, /ENOENT/);
 });
 
-Deno.test("readiness() reports the fault of the open database's file, and that nobody may write it", async () => {
+Deno.test("readiness() reports the fault of the open database's file, and a file that cannot be written", async () => {
   const rest = { now: () => 0, trySandbox: () => Promise.resolve() };
   await withDatabase(async (database) => {
     const store = await openStore({ path: database });

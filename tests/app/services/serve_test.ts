@@ -50,7 +50,7 @@ async function prompt(server: RunningServer): Promise<string> {
   return await response.text();
 }
 
-Deno.test("checkServer() finds a server by the settings or the flags, and explains why there is none", async () => {
+Deno.test("checkServer() finds a server by the settings or the flags, and explains why none runs", async () => {
   await using at = await place();
   const check = (request: ServeRequest) =>
     checkServer({ cwd: at.workspace, ...request }, { env: { VIS_HOME: at.home, HOME: at.home }, ...extensions });
@@ -66,7 +66,7 @@ Deno.test("checkServer() finds a server by the settings or the flags, and explai
   assert.equal((await check({ port: foreign.addr.port })).problem, "it responded with status 503");
 });
 
-Deno.test("serve() the locked profile loads what is listed, reads no settings of the project and offers no commands", async () => {
+Deno.test("serve() the locked profile loads listed extensions, reads no settings of the project and offers no commands", async () => {
   await using at = await place({ extensions: { allow: ["vis.fs", "vis.shell", "vis.fss"] }, shell: { enabled: true } });
   await Deno.writeTextFile(join(at.workspace, ".vis", "config.jsonc"), '{ "budget": { "costUsd": 1e9 } }');
   await assert.rejects(at.serve(), /budget\.costUsd/, "the project's file counts elsewhere");
@@ -86,7 +86,7 @@ Deno.test("serve() the locked profile loads what is listed, reads no settings of
   }
 });
 
-Deno.test("serve() the locked profile: what a block asks to write is not written", async () => {
+Deno.test("serve() the locked profile: a block writes no file", async () => {
   await using at = await place({ extensions: { allow: ["fs"] } });
   const path = join(at.workspace, "src", "discount.ts");
   await Deno.mkdir(join(at.workspace, "src"));
@@ -162,7 +162,7 @@ Deno.test("serve() knows its profiles", async () => {
   await assert.rejects(at.serve({}, { VIS_PROFILE: "x" }), { name: "UsageError" });
 });
 
-Deno.test("serve() a restart does not give a token its day anew", async () => {
+Deno.test("serve() a restart does not renew the day of a token", async () => {
   await using at = await place({ server: { quota: { queriesPerDay: 1 } } });
   const db = join(at.home, "x.db");
   const ask = async (): Promise<number> => {
@@ -179,7 +179,7 @@ Deno.test("serve() a restart does not give a token its day anew", async () => {
   assert.deepEqual([await ask(), await ask()], [200, 429]);
 });
 
-Deno.test("serve() a list of tokens stands in place of the one", async () => {
+Deno.test("serve() a list of tokens replaces the single one", async () => {
   await using at = await place();
   const tokens = join(at.home, "tokens.jsonc");
   const entry = { name: "reader", token: "reader-token-0123456789", scope: "read" };

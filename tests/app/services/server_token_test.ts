@@ -43,7 +43,7 @@ Deno.test("serverToken() says when others can read the file", async () => {
   });
 });
 
-Deno.test("serverToken() refuses what could be guessed or not be sent, and never shows it", async () => {
+Deno.test("serverToken() refuses a token that could be guessed or not be sent, and never shows it", async () => {
   await withFolder(async (folder) => {
     const at = { env: {}, settings: settingsOf(folder) };
     for (const token of ["", "short", "has spaces in its middle", "ünicode-0123456789", "x".repeat(600)]) {

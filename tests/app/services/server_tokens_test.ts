@@ -11,7 +11,7 @@ async function sourceOf(jwt: Partial<typeof DEFAULT_CONFIG.server.jwt>) {
   return (await serverTokens({ token: TOKEN }, { env: {}, settings })).source;
 }
 
-Deno.test("serverTokens() accepts tokens of an issuer beside its own only where one is set", async () => {
+Deno.test("serverTokens() accepts tokens of an issuer besides its own only if one is set", async () => {
   await using issuer = startIssuer(Math.floor(Date.now() / 1000));
   const key = await issuer.add("one");
   assert.equal((await sourceOf({})).signed, undefined);

@@ -163,7 +163,7 @@ test("update() refuses an executable that does not run, or reports another versi
   );
 }, { program: "#!/bin/sh\necho vis 1.9.0\n" });
 
-test("update() needs a key, and a release address that nobody else controls", async (release) => {
+test("update() needs a key, and a release address that no other party controls", async (release) => {
   await refuses(release, ConfigError, /there is no public key; use --key KEY/, { key: undefined });
   await refuses(release, ConfigError, /it is not a public key of minisign/, { key: "RWQ" });
   await refuses(release, ConfigError, /no release is set; use --from URL or DIR/, { from: undefined });

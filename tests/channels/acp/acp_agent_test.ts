@@ -140,7 +140,7 @@ Deno.test("sessions are listed by folder, loaded with their messages, resumed wi
     await assert.rejects(engine.conversations.byId(sessionId));
   }));
 
-Deno.test("sessions of a folder are found behind any number of others, page by page, the one used last first", () =>
+Deno.test("sessions of a folder are found behind any number of others, page by page, the latest first", () =>
   withEditor([final("one")], async ({ context, engine }) => {
     const create = async (workspace: string, title: string): Promise<string> =>
       (await engine.conversations.create({ title, channel: "acp", workspace })).conversationId;
@@ -231,7 +231,7 @@ Deno.test("an impossible call returns an error that names the reason", () =>
     await assert.rejects(prompting([{ type: "resource", resource: blob }]), /a\.bin: it is application\/x-bin/);
   }));
 
-Deno.test("servers that an editor offers are those of the extension mcp, one opening for each set", () =>
+Deno.test("servers that an editor offers are used by the extension mcp, with one opening for each set", () =>
   withEditor([], async ({ context, servers, opened }) => {
     const local = { name: "My files", command: "/bin/files", args: ["-v"], env: [{ name: "A", value: "1" }] };
     const remote = { type: "http" as const, name: "my_files", url: "http://127.0.0.1:1/", headers: [] };

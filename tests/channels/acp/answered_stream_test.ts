@@ -91,7 +91,7 @@ for (
     id: true,
   }]
 ) {
-  Deno.test(`a request that is none (${JSON.stringify(broken)}) is refused, and the input can still end`, () =>
+  Deno.test(`an invalid request (${JSON.stringify(broken)}) is refused, and the input can still end`, () =>
     withClient([], async ({ send, sendLine, read, closeInput }) => {
       await send(1, of.initialize, { protocolVersion: 1, clientCapabilities: {} });
       await read(1);

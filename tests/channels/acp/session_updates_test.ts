@@ -5,7 +5,7 @@ import type { QueryEvent } from "../../../src/domain/query/query_schemas.ts";
 
 const event = { seq: 1, at: 0, queryId: "q", iteration: 1 } as const;
 
-Deno.test("an editor is told among the thoughts that a model is asked again", () => {
+Deno.test("an editor learns among the thoughts that a model call is repeated", () => {
   const updates = new SessionUpdates("/work");
   assert.deepEqual(updates.take({ ...event, type: "retrying", reason: "Cannot reach it", waitMs: 8_000, attempt: 3 }), {
     sessionUpdate: "agent_thought_chunk",
@@ -13,7 +13,7 @@ Deno.test("an editor is told among the thoughts that a model is asked again", ()
   });
 });
 
-Deno.test("a block that changes files shows them as diffs with their places, and what it did as its title", () => {
+Deno.test("a block that changes files shows them as diffs with their places, and its work as its title", () => {
   const updates = new SessionUpdates("/work");
   const diff = "--- a/src/app.ts\n+++ b/src/app.ts\n@@ -10,3 +10,3 @@\n one\n-two\n+2\n three\n@@ -90 +90 @@\n-x\n+y\n";
   const made = "--- /dev/null\n+++ b/new.md\n@@ -0,0 +1,2 @@\n+# New\n+text\n";

@@ -18,7 +18,7 @@ Deno.test("runCli() prints version and help without asking for a service", async
   }
 });
 
-Deno.test("runCli() refuses what it does not know with 2 and a hint, on stderr alone", async () => {
+Deno.test("runCli() refuses unknown arguments with 2 and a hint, on stderr alone", async () => {
   const cases: [string[], RegExp][] = [
     [["rnu"], /^vis: unknown command 'rnu'\n\(Did you mean run\?\)\n\(to ask it: /],
     [["hstory"], /^vis: unknown command 'hstory'\n\(Did you mean history\?\)\n\(to ask it: /],
@@ -100,7 +100,7 @@ Deno.test("runCli() lets a defect through", async () => {
   assert.deepEqual(JSON.parse(json.out), { error: { code: 1, message: "a defect" } });
 });
 
-Deno.test("runCli() hands the flags of run to whoever opens", async () => {
+Deno.test("runCli() passes the flags of run to the function that opens a session", async () => {
   const asked: OpenRequest[] = [];
   const services = fakeServices({
     open: (request) => {
@@ -140,7 +140,7 @@ Deno.test("runCli() lists the commands of extensions that it does not run itself
   assert.doesNotMatch(io.out, /From extensions/);
 });
 
-Deno.test("runCli() asks extensions for a command that is none of its own, and for the help of one", async () => {
+Deno.test("runCli() asks extensions for a command that is not its own, and for its help", async () => {
   const asked: (readonly string[])[] = [];
   const services = fakeServices({
     extensionAdmin: () =>
@@ -163,7 +163,7 @@ Deno.test("runCli() asks extensions for a command that is none of its own, and f
   assert.match(other.err, /^vis: unknown command 'memmo'/);
 });
 
-Deno.test("runCli() asks what is plain words, and no command that is misspelled or missing", async () => {
+Deno.test("runCli() runs plain words as a request, but no misspelled or missing command", async () => {
   const opened = fakeServices({ open: () => Promise.reject(new ConfigError("It was asked")) });
   for (const args of [["fix the tests"], ["fix", "the", "tests"], ["runn it"], ["list", "routes", "--model", "m"]]) {
     const io = fakeIo({ args });

@@ -126,7 +126,7 @@ Deno.test("help run lists its flags and the exit codes", async () => {
   assert.match(out, /Exit codes: 0 .* 1 .* 2 .* 3 [^.]*\s130/);
 });
 
-Deno.test("help alone is that of the program, and help help its own", async () => {
+Deno.test("help alone is the help of the program, and help help is its own", async () => {
   const program = (await said("help")).out;
   assert.match(program, /^Usage: vis \[options\] \[command\]\n/);
   for (const args of [["--help"], ["-h"], ["help", "--help"], ["--help", "--yes"]]) {

@@ -34,7 +34,7 @@ function as(rig: Rig, name: string) {
   };
 }
 
-Deno.test("describeIn() each token does what its scope says, for every route that OpenAPI describes", async () => {
+Deno.test("describeIn() each token has the rights of its scope, for every route that OpenAPI describes", async () => {
   await using rig = await startRig([], {
     tokens: source(grant("reader", { scope: "read" }), grant("writer"), grant("owner", { scope: "admin" })),
   });
@@ -58,7 +58,7 @@ Deno.test("describeIn() each token does what its scope says, for every route tha
   assert.ok(tried > 60, `${tried}`);
 });
 
-Deno.test("Quotas a token runs so many queries at a time, others are not held up, and an end makes room", async () => {
+Deno.test("Quotas limit the queries that a token runs at a time, without delaying others, and an end makes room", async () => {
   const quota = { ...NO_QUOTA, concurrent: 1 };
   await using rig = await startRig([endless, final("of the owner"), final("after it")], {
     tokens: source(grant("writer", { quota }), grant("owner")),
@@ -81,7 +81,7 @@ async function make(rig: Rig, name: string): Promise<string> {
   return `/api/v1/conversations/${(await (await as(rig, name).post("/api/v1/conversations")).json()).conversationId}`;
 }
 
-Deno.test("Quotas queries of a day are counted by token on every way to begin one; what was refused is not", async () => {
+Deno.test("Quotas count the queries of a day by token, on every way to begin one, without refused ones", async () => {
   const clock = { now: Date.UTC(2026, 0, 1, 22) };
   const quota = { ...NO_QUOTA, queriesPerDay: 2 };
   await using rig = await startRig([final("a"), final("b"), final("c")], {
@@ -122,7 +122,7 @@ Deno.test("Quotas a token that has spent its day's money begins no more", async 
   assert.match((await (await post(`${at}/messages`, { request: "x" })).json()).detail, /has spent its/);
 });
 
-Deno.test("Quotas what was used of the day before this process counts", async () => {
+Deno.test("Quotas count usage of the day from before this process", async () => {
   const quota = { ...NO_QUOTA, queriesPerDay: 3 };
   await using rig = await startRig([final("the third")], {
     tokens: source(grant("writer", { quota }), grant("owner", { scope: "admin" })),
@@ -149,7 +149,7 @@ Deno.test("Quotas what was used of the day before this process counts", async ()
   assert.equal((await as(rig, "writer").ask("/api/v1/tokens")).status, 403);
 });
 
-Deno.test("Quotas what a token used of the day on other nodes counts", async () => {
+Deno.test("Quotas count usage of the day on other nodes", async () => {
   await using rig = await startRig([], {
     tokens: source(grant("writer", { quota: { ...NO_QUOTA, queriesPerDay: 1 } }), grant("owner", { scope: "admin" })),
     // The engine has accepted no request itself.
@@ -205,7 +205,7 @@ Deno.test("Door counts wrong tokens by address and serves the right one all the 
   assert.equal((await as(rig, "writer").ask("/api/v1")).status, 200);
 });
 
-Deno.test("createApp() the log names the client behind a proxy, also of what was refused", async () => {
+Deno.test("createApp() the log names the client behind a proxy, also of a refused request", async () => {
   const limits = { perAddress: { perMinute: 1, burst: 1 } };
   await using rig = await startRig([], { proxies: ["127.0.0.1"], limits });
   const from = (address: string, headers = {}) =>
@@ -293,7 +293,7 @@ Deno.test("guard() limits addresses, headers and bodies", async () => {
   assert.equal(endless.status, 413, "a body without a length is counted");
 });
 
-Deno.test("readBody() refuses what is packed, of another kind, no UTF-8, no JSON, too deep or too slow", async () => {
+Deno.test("readBody() refuses a body that is compressed, of another type, no UTF-8, no JSON, too deep or too slow", async () => {
   await using rig = await startRig([], { limits: { bodyMs: 200 } });
   const send = async (headers: Record<string, string>, body: BodyInit): Promise<number> => {
     const response = await rig.ask("/api/v1/conversations", { method: "POST", headers, body });
@@ -371,7 +371,7 @@ Deno.test("guard() refuses a body with two lengths, and one of another coding", 
   assert.equal(codeOf({ "content-length": "5" }, false), 200);
 });
 
-Deno.test("guard() after a chunked body the connection is closed: what follows it may be no request", async () => {
+Deno.test("guard() closes the connection after a chunked body, because the next bytes may be no request", async () => {
   await using rig = await startRig([]);
   const { host } = new URL(rig.url);
   for (const path of ["/healthz", "/none", "/api/v1"]) {
@@ -387,7 +387,7 @@ const from = (remote: string, forwarded?: string, proxies: readonly string[] = [
   return addressReader(proxies)(new Headers(forwarded === undefined ? {} : { "x-forwarded-for": forwarded }), remote);
 };
 
-Deno.test("addressReader() believes nobody but a known proxy, and of its list only what proxies have added", () => {
+Deno.test("addressReader() trusts only a known proxy, and only the addresses that proxies have added", () => {
   assert.equal(from("192.0.2.1", "198.51.100.7"), "192.0.2.1");
   assert.equal(from("192.0.2.1", "198.51.100.7", ["192.0.2.1"]), "198.51.100.7");
   assert.equal(from("192.0.2.1", "6.6.6.6, 198.51.100.7", ["192.0.2.1"]), "198.51.100.7", "the first one is invented");
@@ -432,7 +432,7 @@ Deno.test("rateLimiter() fills up with time, to its burst and no further, and a 
   assert.equal(takes(), false);
 });
 
-Deno.test("rateLimiter() keeps a bounded number of keys, and does not forget one that is empty for those that are full", () => {
+Deno.test("rateLimiter() keeps a bounded number of keys, and does not forget an exhausted one for full ones", () => {
   const clock = { now: 0 };
   const limit = rateLimiter({ perMinute: 60, burst: 1 }, { what: "address", now: () => clock.now });
   for (let at = 0; at < 9_999; at++) limit(`old ${at}`);

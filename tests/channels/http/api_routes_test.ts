@@ -42,7 +42,7 @@ Deno.test("conversationRoutes() pages through the list and shows each conversati
   }
 });
 
-Deno.test("conversationRoutes() a page goes on where the last one ended, whatever came or moved to the front since", async () => {
+Deno.test("conversationRoutes() a page continues after the last one, whatever was added or moved to the front since", async () => {
   await using rig = await startRig([final("it moves")]);
   const made: string[] = [];
   for (let n = 0; n < 5; n++) made.push(await rig.conversation());
@@ -66,7 +66,7 @@ Deno.test("conversationRoutes() a new conversation has a place and a title of on
   assert.equal((await rig.ask("/api/v1/conversations/ffffffff-0000")).status, 404);
 });
 
-Deno.test("queryRoutes() show iterations, what was sent, variables, versions and how they differ", async () => {
+Deno.test("queryRoutes() show iterations, sent messages, variables, versions and their differences", async () => {
   const { rig, at } = await worked();
   await using _ = rig;
   const [first] = (await read(rig, `${at}/queries`)).items;
@@ -152,7 +152,7 @@ Deno.test("recordRoutes() a conversation with a running query is not deleted", a
   await stream.body?.cancel();
 });
 
-Deno.test("infoRoutes() say what serves, and what a request would send without sending it", async () => {
+Deno.test("infoRoutes() describe the server, and the messages of a request without sending them", async () => {
   const { rig, at } = await worked();
   await using _ = rig;
   assert.deepEqual(await read(rig, "/api/v1"), {

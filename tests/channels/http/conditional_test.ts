@@ -50,7 +50,7 @@ Deno.test("conditional() answers 304 while nothing has changed, on every way to 
   for (const path of steady) assert.equal(await tagOf(rig, path), tags.get(path), path);
 });
 
-Deno.test("Changes rename and delete only what is as If-Match says", async () => {
+Deno.test("Changes rename and delete a conversation only if If-Match holds", async () => {
   await using rig = await startRig([replyJson([], { final: "one" })]);
   const at = `/api/v1/conversations/${await rig.conversation()}`;
   const seen = await tagOf(rig, at);

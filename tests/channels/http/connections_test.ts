@@ -67,7 +67,7 @@ Deno.test("a port whose connection was closed and whose end the kernel still rem
   assert.deepEqual(await lookAt(70), ["72"]);
 });
 
-Deno.test("connections of other ports, closed ones and those of nobody are left alone; a port that comes again is new", async () => {
+Deno.test("connections of other ports, closed ones and unowned ones are ignored; a reused port is a new connection", async () => {
   const { state, lookAt } = rig([
     row(1001, 71, { port: 9000 }),
     row(1002, 72, { state: CLOSE_WAIT }),
@@ -82,7 +82,7 @@ Deno.test("connections of other ports, closed ones and those of nobody are left 
   assert.deepEqual(await lookAt(71), ["75"]);
 });
 
-Deno.test("Connections tells once of a client that closed its end", async () => {
+Deno.test("Connections reports once a client that closed its end", async () => {
   const { state, lookAt, gone, watch } = rig([row(5001, 71), row(5002, 72)]);
   const stop = [5001, 5002].map(watch);
   await lookAt(0);
@@ -94,7 +94,7 @@ Deno.test("Connections tells once of a client that closed its end", async () => 
   stop.forEach((end) => end());
 });
 
-Deno.test("Connections tells of nobody whom it does not know to have gone", async () => {
+Deno.test("Connections reports no client that may still be connected", async () => {
   const { state, lookAt, gone, watch } = rig();
   const stop = watch(5001);
   const both = [row(5001, 71, { state: CLOSE_WAIT }), row(5001, 72)];
@@ -107,7 +107,7 @@ Deno.test("Connections tells of nobody whom it does not know to have gone", asyn
   stop();
 });
 
-Deno.test("Connections tells nobody after the watch", async () => {
+Deno.test("Connections reports no client after the watch", async () => {
   const { state, lookAt, gone, watch } = rig([row(5001, 71)]);
   watch(5001)();
   state.rows = [row(5001, 71, { state: CLOSE_WAIT })];
@@ -140,7 +140,7 @@ Deno.test("Listener takes a free port, and says which address it cannot have", a
   await assert.rejects(fetch(`http://127.0.0.1:${port}/`));
 });
 
-Deno.test("Listener close() sends what was answered until its time is over, and nothing more without a time", async () => {
+Deno.test("Listener close() sends finished answers until its time is over, and no more without a time", async () => {
   const size = 8 << 20; // The buffers of both ends hold less.
   const readAfterClose = async (late: Promise<void> | null): Promise<number> => {
     const completed = Promise.withResolvers<void>();

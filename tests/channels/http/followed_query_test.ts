@@ -7,7 +7,7 @@ import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { sseEvents } from "../../helpers/wires/sse_events.ts";
 import { allEvents, type Rig, SSE, startRig, TOKEN } from "./_rig.ts";
 
-Deno.test("FollowedQuery rebuilds what a running query no longer keeps, and goes on with what it does next", async () => {
+Deno.test("FollowedQuery rebuilds events that a running query no longer keeps, and continues with its next ones", async () => {
   const code = `"${"x".repeat(3_000)}".length`;
   await using rig = await startRig([
     { text: replyJson(code, { thinking: "Long" }), chunk: 1 },
@@ -109,7 +109,7 @@ Deno.test("eventsource: without a token it stops at once", async () => {
   assert.equal(source.readyState, source.CLOSED);
 });
 
-Deno.test("QueryEventSchema describes what streams: every event fits, with no field beyond", async () => {
+Deno.test("QueryEventSchema describes the stream: every event fits, without further fields", async () => {
   await using rig = await startRig([
     replyJson(["const a = 1; console.log(a)", "missing()"], { thinking: "First" }),
     replyJson([], { final: "It is {{a}}" }),

@@ -79,7 +79,7 @@ Deno.test("startHttp() requests that two servers would read in two ways are refu
   assert.ok([400, 431].includes(statusOf(await raw(rig.url, post(host, headers)))));
 });
 
-Deno.test("startHttp() clients that send slowly or never end hold up nobody else", async () => {
+Deno.test("startHttp() clients that send slowly or never end delay no other client", async () => {
   await using rig = await startRig([final("served")], { limits: { bodyMs: 100 } });
   const { host } = new URL(rig.url);
   const starts = [

@@ -78,7 +78,7 @@ Deno.test("messages: a client that leaves the wait for a result cancels its quer
   assert.deepEqual([...new Set(await ended(rig))], ["cancelled"]);
 });
 
-Deno.test("messages: what a query took until its client left counts against the quota of the token", async () => {
+Deno.test("messages: the usage of a query until its client left counts against the quota of the token", async () => {
   const taking = { ...endless, usage: { input: 1_000_000, output: 0 } };
   await using rig = await startRig([taking], {
     tokens: oneToken(TOKEN, { ...NO_QUOTA, costUsdPerDay: 2 }),
@@ -93,7 +93,7 @@ Deno.test("messages: what a query took until its client left counts against the 
   assert.match((await refused.json()).detail, /has spent its 2 US dollars/);
 });
 
-Deno.test("messages: with an idempotency key the query goes on, and the next call has its outcome", async () => {
+Deno.test("messages: with an idempotency key the query continues, and the next call has its outcome", async () => {
   const { reply, release } = held("went on");
   await using rig = await startRig([reply, endless]);
   const id = await rig.conversation();
@@ -106,7 +106,7 @@ Deno.test("messages: with an idempotency key the query goes on, and the next cal
   assert.equal(rig.engine.provider.requests.length, 2);
 });
 
-Deno.test("messages: a client may say that its query goes on without it", async () => {
+Deno.test("messages: a client may let its query continue without it", async () => {
   const { reply, release } = held("went on");
   await using rig = await startRig([reply, endless]);
   await leave(rig, messages(await rig.conversation()), { body: { request: "x", cancelOnDisconnect: false } });
@@ -185,7 +185,7 @@ Deno.test("openai client: a call that is aborted cancels its query", async () =>
   assert.deepEqual(await ended(rig), ["cancelled"]);
 });
 
-Deno.test("a call that is answered is not taken for one that was left", async () => {
+Deno.test("an answered call does not count as abandoned", async () => {
   await using rig = await startRig([final("one"), final("two")]);
   const id = await rig.conversation();
   assert.equal((await (await rig.post(messages(id), { request: "x" })).json()).reason, "answered");

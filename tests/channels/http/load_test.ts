@@ -19,7 +19,7 @@ Deno.test("autocannon: all requests of many connections at once are answered, re
   assert.equal(items.length, 200);
 });
 
-Deno.test("autocannon: what is above the rate is refused with 429, and counted", async () => {
+Deno.test("autocannon: requests above the rate are refused with 429, and counted", async () => {
   await using rig = await startRig([], { limits: { perToken: { perMinute: 1, burst: 20 } } });
   const refused = await autocannon({
     ...{ url: `${rig.url}api/v1`, connections: 10, amount: 100, headers: { authorization: `Bearer ${TOKEN}` } },

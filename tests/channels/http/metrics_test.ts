@@ -20,7 +20,7 @@ Deno.test("Metrics names are as Prometheus wants them: base units written out, c
   assert.equal(text, families.map(([whole]) => whole).join(""), "nothing stands between the families");
 });
 
-Deno.test("metricsRoutes() tells of requests, streams, queries, blocks and tokens, and takes a token", async () => {
+Deno.test("metricsRoutes() reports requests, streams, queries, blocks and tokens, and requires a token", async () => {
   await using rig = await startRig([
     { text: replyJson(["const a = 1", "missing()"]), usage: { input: 100, output: 20, cached: 60 } },
     { text: final("{{a}} it is"), usage: { input: 10, output: 2 } },

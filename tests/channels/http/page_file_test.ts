@@ -25,7 +25,7 @@ async function sources(folder: URL): Promise<readonly URL[]> {
   return found.flat();
 }
 
-Deno.test("PAGE_FILES is what was built and all styles, and all of it is at most 150 KB", async () => {
+Deno.test("PAGE_FILES has the built scripts and all styles, at most 150 KB together", async () => {
   const styles = await Array.fromAsync(Deno.readDir(new URL("style/", PAGE)), ({ name }) => name);
   const built = await Array.fromAsync(Deno.readDir(new URL("../../../../build/page/", PAGE)), ({ name }) => name);
   assert.deepEqual(Object.keys(PAGE_FILES).toSorted(), ["index.html", ...built, ...styles].toSorted());

@@ -10,7 +10,7 @@ const cost = (costUsd: number): QueryResult => ({
   ...{ costUsd, ms: 1, notes: [] },
 });
 
-Deno.test("Quotas a day begins anew at midnight UTC, and what runs over it is still one that runs", () => {
+Deno.test("Quotas a day begins at midnight UTC, and a query that runs over it still counts as running", () => {
   const clock = { now: 10 * DAY_MS + 1 };
   const quotas = new Quotas(() => clock.now);
   const a = { name: "a", quota: { queriesPerDay: 2, costUsdPerDay: 1, concurrent: 1 } };
@@ -26,7 +26,7 @@ Deno.test("Quotas a day begins anew at midnight UTC, and what runs over it is st
   assert.throws(() => quotas.begin(a), /has spent its 1 US dollars/);
 });
 
-Deno.test("Quotas learn what the database says, of both APIs together, where it is more than what is counted", () => {
+Deno.test("Quotas take the database's count, of both APIs together, if it is higher than their own", () => {
   const a = { name: "a", quota: NO_QUOTA };
   const of = (label: string, queries: number, costUsd: number) => ({ label, queries, costUsd });
   const quotas = new Quotas(() => 5, [of("http:a", 2, 0.5), of("openai:a", 1, 0.25)]);
@@ -38,7 +38,7 @@ Deno.test("Quotas learn what the database says, of both APIs together, where it 
   assert.deepEqual(quotas.used(a), { queries: 9, costUsd: 2, running: 0 });
 });
 
-Deno.test("Quotas an end is told once, and what never began is not counted, on whichever day that is known", () => {
+Deno.test("Quotas an end is reported once, and a query that never began is not counted, on any day", () => {
   const clock = { now: 5 };
   const quotas = new Quotas(() => clock.now);
   const a = { name: "a", quota: { ...NO_QUOTA, queriesPerDay: 1 } };

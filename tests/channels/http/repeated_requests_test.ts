@@ -7,7 +7,7 @@ import { allEvents, SSE, startRig } from "./_rig.ts";
 
 const KEY = { "idempotency-key": "abc" };
 
-Deno.test("Idempotency a key that a server before was given answers with what it began, and with 422 for another body", async () => {
+Deno.test("Idempotency a key of an earlier server answers with its query, and with 422 for another body", async () => {
   await withDatabase(async (path) => {
     const place = { id: "", queryId: "" };
     {
@@ -27,7 +27,7 @@ Deno.test("Idempotency a key that a server before was given answers with what it
   });
 });
 
-Deno.test("Idempotency the key of a retry that made a branch is found after a restart, though the name stands for that branch now", async () => {
+Deno.test("Idempotency the key of a retry that made a branch is found after a restart, although the name means that branch now", async () => {
   await withDatabase(async (path) => {
     const place = { id: "", first: "", again: "" };
     {
@@ -63,7 +63,7 @@ Deno.test("Idempotency the key of a run that was replaced since answers with tha
   });
 });
 
-Deno.test("Idempotency what was refused can be tried again with its key", async () => {
+Deno.test("Idempotency a refused request can be repeated with its key", async () => {
   const refused = Promise.withResolvers<void>();
   await using rig = await startRig([{ text: final("a"), after: refused.promise }, final("b")]);
   const at = `/api/v1/conversations/${await rig.conversation()}/messages`;
@@ -75,7 +75,7 @@ Deno.test("Idempotency what was refused can be tried again with its key", async 
   assert.equal((await (await rig.post(at, { request: "y" }, KEY)).json()).answer, "b");
 });
 
-Deno.test("Idempotency a clock that jumps a day makes no key new, and the database decides what it stands for", async () => {
+Deno.test("Idempotency a clock that jumps a day makes no key new, and the database decides its meaning", async () => {
   const clock = { own: 0 };
   const once = new Idempotency(() => clock.own);
   let begun = 0;

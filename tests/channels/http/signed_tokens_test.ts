@@ -63,7 +63,7 @@ Deno.test("signedTokens() clocks may differ by a minute, and no more", async () 
   await refused(given({ nbf: NOW + 61 }), 401, /it is not valid yet/);
 });
 
-Deno.test("signedTokens() refuses what is meant for others, lacks a claim or is signed by others", async () => {
+Deno.test("signedTokens() refuses tokens that are for others, lack a claim or are signed by others", async () => {
   await using issuer = startIssuer(NOW);
   await using other = startIssuer(NOW);
   const key = await issuer.add("one");

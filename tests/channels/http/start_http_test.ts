@@ -10,7 +10,7 @@ import assert from "node:assert/strict";
 /** The model thinks until it is cancelled. */
 const endless = { text: final("never"), delayMs: 60_000 };
 
-Deno.test("startHttp() close() cancels what still runs after its time, stores it as interrupted and ends its stream", async () => {
+Deno.test("startHttp() close() cancels queries that still run after its time, stores them as interrupted and ends their streams", async () => {
   const rig = await startRig([endless], { limits: { shutdownMs: 20 }, engine: { path: ":memory:" } });
   const id = await rig.conversation();
   const response = await rig.post(`/api/v1/conversations/${id}/messages`, { request: "x" }, SSE);

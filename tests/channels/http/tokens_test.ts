@@ -45,7 +45,7 @@ Deno.test("checkToken() refuses an empty token even where the digest of nothing 
   await assert.rejects(checkToken("Bearer ", { tokens: tokens(grant("")), now: Date.now }), { status: 401 });
 });
 
-Deno.test("checkToken() an expired token is refused from its moment on, and is told so", async () => {
+Deno.test("checkToken() an expired token is refused from its moment on, with that reason", async () => {
   const clock = { now: 999 };
   const options = { tokens: tokens(grant(TOKEN, { expiresAt: 1_000 })), now: () => clock.now };
   assert.equal((await checkToken(`Bearer ${TOKEN}`, options)).name, TOKEN);

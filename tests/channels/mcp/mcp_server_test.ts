@@ -9,7 +9,7 @@ const textOf = (result: { readonly content?: unknown }) => (result.content as { 
 
 const ASK = { name: "ask", arguments: { request: "x" } };
 
-Deno.test("mcpServer() says who it is and what its tools take, read and give", () =>
+Deno.test("mcpServer() describes itself and the arguments and results of its tools", () =>
   withClient([], async (client) => {
     assert.deepEqual(client.getServerVersion(), { name: "vis", title: "Vis", version: "1.2.3" });
     const { tools } = await client.listTools();
@@ -27,7 +27,7 @@ Deno.test("mcpServer() says who it is and what its tools take, read and give", (
     }
   }));
 
-Deno.test("ask begins a conversation, continue goes on in it, search and variables find what it did", () =>
+Deno.test("ask begins a conversation, continue continues it, search and variables find its work", () =>
   withClient(
     [replyJson("const kept = { a: 40 + 2 }"), final("It is {{kept.a}}"), final("still {{kept.a}}")],
     async (client, engine) => {
@@ -67,7 +67,7 @@ Deno.test("ask gives the answer as data where a schema asks for it", () => {
   });
 });
 
-Deno.test("continue tells a client that asked for progress what each step does", () =>
+Deno.test("continue reports each step to a client that requested progress", () =>
   withClient([replyJson("1 + 1"), final("2")], async (client, { branch }) => {
     const heard: unknown[] = [];
     await client.callTool({ name: "continue", arguments: { request: "x", conversation: branch.conversationId } }, {
@@ -96,7 +96,7 @@ Deno.test("conversations are resources, with all that was asked, run and answere
     await assert.rejects(client.readResource({ uri: "vis://conversations/nothing" }));
   }));
 
-Deno.test("what keeps Vis from starting is the result of a call, and the next call tries again", () => {
+Deno.test("a fault that keeps Vis from starting is the result of a call, and the next call tries again", () => {
   const tries: string[] = [];
   const open = () => {
     tries.push("x");
@@ -140,7 +140,7 @@ for (const [how, leave] of Object.entries(LEAVING)) {
     }));
 }
 
-Deno.test("what cannot be done is an error of the call that says what is wrong", () =>
+Deno.test("an impossible request is an error of the call that names the fault", () =>
   withClient([], async (client, { branch }) => {
     for (
       const [name, given, expected] of [
@@ -159,7 +159,7 @@ Deno.test("what cannot be done is an error of the call that says what is wrong",
     }
   }));
 
-Deno.test("continue with more goes on with a request that stopped at its step limit", () =>
+Deno.test("continue with more resumes a request that stopped at its step limit", () =>
   withClient([replyJson("const n = 1"), final("half"), final("whole {{n}}")], async (client, engine) => {
     const stopped = await client.callTool({ name: "ask", arguments: { request: "x", maxIterations: 1 } });
     const { conversation } = stopped.structuredContent as Record<string, unknown>;

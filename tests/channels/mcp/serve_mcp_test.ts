@@ -58,7 +58,7 @@ const INITIALIZE = {
   params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
 };
 
-Deno.test("serveMcp() answers a message of any size, and those after it", () =>
+Deno.test("serveMcp() answers a message of any size, and later ones", () =>
   withPipes(async ({ send, read, closeInput, warned }) => {
     await send(INITIALIZE);
     assert.equal((await read())["id"], 0);

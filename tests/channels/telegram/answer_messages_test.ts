@@ -117,7 +117,7 @@ Deno.test("Reply.finish() in a new message begins with the text for a notificati
   assert.ok((chat.texts[1] ?? "").length <= 162);
 });
 
-Deno.test("Reply.finish() anew says where the answer is in a message that Telegram does not let it remove", async () => {
+Deno.test("Reply.finish() a second time names the place of the answer in a message that Telegram does not remove", async () => {
   const chat = new Chat();
   chat.keeps = true;
   await answer(chat, new RichText().add("done"), true);
@@ -134,7 +134,7 @@ Deno.test("Reply.pause() explains the pause in the first message and chooses not
   assert.deepEqual(chat.texts.filter((text) => text !== undefined), ["done"]);
 });
 
-Deno.test("Reply.finish() writes a message again that somebody has deleted", async () => {
+Deno.test("Reply.finish() rewrites a message that a user has deleted", async () => {
   const chat = new Chat();
   const reply = chat.reply();
   await reply.open("⏳");

@@ -5,7 +5,7 @@ import { sessionOf, withBot } from "./_rig.ts";
 
 const answer = (text: string): string => replyJson([], { final: text });
 
-Deno.test("/fork goes on without the last request, /usage counts, /model chooses, /help tells", () =>
+Deno.test("/fork continues without the last request, /usage counts, /model chooses, /help explains", () =>
   withBot([answer("one"), answer("two"), answer("three")], async ({ api, engine, until }) => {
     const models: (string | null)[] = [];
     const told = async (said: string, expected: RegExp): Promise<void> => {

@@ -141,7 +141,7 @@ Deno.test("a long answer after long work sounds once, and answers who asked in t
   }, { lateMs: LATE });
 });
 
-Deno.test("an answer after short work takes the place of the progress, and one that was cancelled as well", () =>
+Deno.test("an answer after short work replaces the progress, and so does a cancelled one", () =>
   withBot([answer("quick"), work(20_000)], async (rig) => {
     const { api, engine, until, restart } = rig;
     api.say("a");

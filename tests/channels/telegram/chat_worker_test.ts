@@ -64,7 +64,7 @@ Deno.test("a file that is too large, missing or not text is reported, and the ne
     await until(() => api.shown().some((text) => text.startsWith("fine")));
   }));
 
-Deno.test("a photo of somebody else is looked at by who answers it and names the bot", () =>
+Deno.test("a user who answers another user's photo and names the bot shows it that photo", () =>
   withBot([answer("a cat")], async ({ api, engine, until }) => {
     api.files.set("cat.png", PNG);
     const photo = [{ file_id: "cat.png", width: 9, height: 9, file_size: PNG.length }];
@@ -171,7 +171,7 @@ Deno.test("a long answer comes in parts in order, and a text that Telegram refus
   });
 });
 
-Deno.test("the end of the program lets a query finish; one that takes too long goes on at the next start", () => {
+Deno.test("the end of the program lets a query finish; one that takes too long continues at the next start", () => {
   const api = new FakeBotApi();
   const clock = fastClock();
   /** The last words are sent, however long that takes. */
@@ -254,7 +254,7 @@ const edit = (messageId: number, text: string) => ({
   } as never,
 });
 
-Deno.test("voice, stickers and edits of what was answered are refused in words, each kind once", () =>
+Deno.test("voice, stickers and edits of answered messages are refused with a message, each kind once", () =>
   withBot([], async ({ api, until }) => {
     for (let n = 0; n < 3; n++) api.say(null, { voice: { file_id: "v", duration: 1 } });
     for (let n = 0; n < 2; n++) api.say(null, { sticker: { file_id: "s", width: 1, height: 1 } });
@@ -294,7 +294,7 @@ Deno.test("a message that is edited while its query runs reaches the query, only
     },
   ));
 
-Deno.test("a message with a file that comes meanwhile is marked as waiting, and says what it was edited to", () =>
+Deno.test("a message with a file that arrives meanwhile is marked as waiting, and is read in its edited form", () =>
   withBot(
     [
       replyJson("await new Promise((r) => setTimeout(r, 400)); const a = 1"),

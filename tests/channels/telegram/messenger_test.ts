@@ -105,7 +105,7 @@ Deno.test("Access.mayTell() repeats a text after ten minutes, and allows ten tex
   assert.equal(access.mayTell("user 0"), true);
 });
 
-Deno.test("Access.allows() accepts a listed user anywhere, anybody in a listed group, and nobody else", async () => {
+Deno.test("Access.allows() accepts a listed user anywhere, any user in a listed group, and no others", async () => {
   const access = new UserAccess({ clock: steppedClock(), allowed: () => Promise.resolve([7, -500, 900]) });
   const group = (id: number) => ({ id, thread: null, group: true });
   const own = (id: number) => ({ id, thread: null, group: false });

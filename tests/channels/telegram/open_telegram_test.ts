@@ -5,7 +5,7 @@ import { withBot } from "./_rig.ts";
 
 const answer = (text: string): string => replyJson([], { final: text });
 
-Deno.test("TelegramBot answers a message in one message, with what the query took", () =>
+Deno.test("TelegramBot answers a message in one message, with the usage of the query", () =>
   withBot(
     [replyJson("const n = 41 + 1"), replyJson([], { final: { answer: "It is **42**", answerType: "markdown" } })],
     async ({ api, until }) => {
@@ -21,7 +21,7 @@ Deno.test("TelegramBot answers a message in one message, with what the query too
     },
   ));
 
-Deno.test("TelegramBot goes on in one conversation a chat, and begins another at /new", () =>
+Deno.test("TelegramBot continues one conversation per chat, and begins another at /new", () =>
   withBot([answer("one"), answer("two"), answer("three")], async ({ api, engine, until }) => {
     for (const [said, told] of [["a", "one"], ["b", "two"]] as const) {
       api.say(said);
@@ -35,7 +35,7 @@ Deno.test("TelegramBot goes on in one conversation a chat, and begins another at
     assert.deepEqual(listed.map(({ queries }) => queries).sort(), [1, 2]);
   }));
 
-Deno.test("TelegramBot refuses users who are not listed, explains once what to type, and begins nothing", () =>
+Deno.test("TelegramBot refuses unlisted users, explains once how to be listed, and begins no query", () =>
   withBot([], async ({ api, engine, until }) => {
     for (let n = 0; n < 5; n++) api.say("let me in", {}, { user: 99 });
     await until(() => api.messages.length > 0 && api.unconfirmed === 0);

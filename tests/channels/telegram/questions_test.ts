@@ -97,7 +97,7 @@ Deno.test("only who may use the bot answers, in the chat that was asked, with th
     assert.equal(notices(rig).at(-1), old);
   }));
 
-Deno.test("in a group whoever may use the bot there answers, and the message says who", () =>
+Deno.test("in a group, any user of the bot answers, and the message names this user", () =>
   withBot([replyJson(["(await asking.open()).allowed"]), final("That: is all")], async (rig) => {
     rig.api.say("@VisTestBot go", inGroup("@VisTestBot go"));
     await rig.until(() => questionIn(rig) !== undefined, "question");

@@ -128,7 +128,7 @@ Deno.test("splitRichText() gives parts within the limit, and nothing but blanks 
   );
 });
 
-Deno.test("splitRichText() goes on with a block of code in the next part, cut between its lines", () => {
+Deno.test("splitRichText() continues a block of code in the next part, cut between its lines", () => {
   const code = Array.from({ length: 400 }, (_, n) => `const value${n} = ${n};`).join("\n");
   const parts = splitRichText(renderMarkdown(`Before\n\`\`\`ts\n${code}\n\`\`\`\nAfter`), 4096).map((part) =>
     part.message()

@@ -79,7 +79,7 @@ Deno.test("Sessions closes no session with running work, however old, until it e
   await sessions.close();
 });
 
-Deno.test("Sessions: one that ran for long is not the first to go when it ends", async () => {
+Deno.test("Sessions: a session that ran for long is not the first one closed after its end", async () => {
   const { sessions, isOpen, once } = rig();
   const gate = Promise.withResolvers<void>();
   const long = sessions.use("long", () => gate.promise);
@@ -106,7 +106,7 @@ Deno.test("Sessions: who wants a model whose session is being closed waits for t
   await sessions.close();
 });
 
-Deno.test("Sessions: one that is used again before it was open is opened once, and is not closed under its user", async () => {
+Deno.test("Sessions: a session that is used again before it was open is opened once, and stays open for its user", async () => {
   const { sessions, noted, slow, isOpen, once } = rig();
   const gate = Promise.withResolvers<void>();
   slow.opening = gate.promise;

@@ -7,7 +7,7 @@ const ESC = "\x1b";
 const UP = "\x1b[A";
 const slow = (text: string): ScriptedReply => ({ text, delayMs: 60_000 });
 
-Deno.test("Esc ends the running query, the screen goes on", async () => {
+Deno.test("Esc ends the running query, and the screen continues", async () => {
   await withScreen([slow(final("never")), final("Second: yes")], {}, async ({ screen, engine }) => {
     screen.type(`first${ENTER}`);
     await screen.until("Esc cancels");

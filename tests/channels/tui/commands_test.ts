@@ -8,7 +8,7 @@ import { withScreen } from "./_rig.ts";
 const ENTER = "\r";
 const ESCAPE = "\x1b";
 
-Deno.test("/diff shows what the last request changed, /undo undoes it, /export writes the conversation", async () => {
+Deno.test("/diff shows the last request's changes, /undo undoes them, /export writes the conversation", async () => {
   await withFolder(async (workspace) => {
     await Deno.writeTextFile(join(workspace, "a.ts"), "one\n");
     const asked: (readonly string[])[] = [];
@@ -93,7 +93,7 @@ Deno.test("high contrast dims nothing, neither text already on the screen nor th
   });
 });
 
-Deno.test("deleting a word closes the list of files, so that Enter sends what is typed", async () => {
+Deno.test("deleting a word closes the list of files, so that Enter sends the typed text", async () => {
   await withFolder(async (workspace) => {
     await Deno.writeTextFile(join(workspace, "notes.md"), "");
     await withScreen([final("ok: sent")], { session: { workspace } }, async ({ screen, engine }) => {

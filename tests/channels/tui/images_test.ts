@@ -157,7 +157,7 @@ Deno.test("a message with an image waits for the end of the running query, and r
     assert.deepEqual(await asked(engine), [[0, 1], "see [image 1: a.gif] now"]);
   }));
 
-Deno.test("what was typed before has the path in place of the chip, and takes the image along again", () =>
+Deno.test("an earlier input has the path in place of the chip, and attaches the image again", () =>
   withImages([final("First: yes"), final("Second: yes")], async ({ screen, engine }) => {
     screen.type(`see @"my shot.png" now${ENTER}`);
     await screen.until("First: yes");

@@ -69,7 +69,7 @@ Deno.test("several lines are typed with Alt-Enter", async () => {
   });
 });
 
-Deno.test("what was typed is there again in the next session, in a file for its owner alone", async () => {
+Deno.test("typed inputs are kept for the next session, in a file for its owner alone", async () => {
   const home = await Deno.makeTempDir();
   try {
     await withScreen([final("ok: 1")], { home }, async ({ screen }) => {
@@ -116,7 +116,7 @@ Deno.test("a path is a message, no command", async () => {
   });
 });
 
-Deno.test("what was typed when Ctrl-C emptied the input is there again with Up", async () => {
+Deno.test("Up restores the input that Ctrl-C emptied", async () => {
   await withScreen([], {}, async ({ screen }) => {
     screen.type("a long thought");
     await screen.until("a long thought");

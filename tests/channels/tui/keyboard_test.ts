@@ -35,7 +35,7 @@ Deno.test("keyAction() handles a key where it has a meaning, and passes it to th
   }
 });
 
-Deno.test("a new conversation begins with what Vis is and what to type, and ? shows the keys", async () => {
+Deno.test("a new conversation begins with an introduction to Vis, and ? shows the keys", async () => {
   await withScreen([], {}, async ({ screen }) => {
     const text = await screen.until("Ask anything");
     assert.match(text, /vis\n Ask for anything in this folder[^]*\/ lists the commands[^]*Ctrl-D quits/);

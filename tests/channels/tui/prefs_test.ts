@@ -55,7 +55,7 @@ Deno.test("PrefsFile.open() uses the default of an invalid value, and keeps the 
   });
 });
 
-Deno.test("PrefsFile.set() keeps what it does not know and what another process wrote", async () => {
+Deno.test("PrefsFile.set() keeps unknown keys and the changes of another process", async () => {
   await inFolder(async (path) => {
     const one = (await PrefsFile.open(path)).prefs;
     const other = (await PrefsFile.open(path)).prefs;

@@ -55,7 +55,7 @@ Deno.test("promptFiles() reads a limited number of prompts and reports that ther
   });
 });
 
-Deno.test("promptFiles() reads commands of another agent after those of Vis, with their numbered words", async () => {
+Deno.test("promptFiles() reads commands of another agent after Vis's own, with their numbered words", async () => {
   await withFolder(async (folder) => {
     const workspace = join(folder, "work"), home = join(folder, "home"), userHome = join(folder, "user");
     await prompts(join(workspace, ".claude", "commands"), {

@@ -85,7 +85,7 @@ Deno.test("typed text answers nothing: neither its first letter, nor letters typ
   }, { rows: 40 });
 });
 
-Deno.test("Ctrl-G gives an approval the keyboard beside a text, which stays", async () => {
+Deno.test("Ctrl-G gives an approval the keyboard, and the text in the input stays", async () => {
   await asks("(await asking.open()).allowed", async ({ screen, engine }) => {
     screen.type("ynca");
     await screen.until((now) => now.includes("Esc says no and sends your text") && /\bynca\b/.test(now));

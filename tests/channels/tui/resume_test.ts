@@ -9,7 +9,7 @@ import { withScreen } from "./_rig.ts";
 
 const ENTER = "\r";
 
-Deno.test("a conversation that is opened again shows what was said and done, with its iterations", async () => {
+Deno.test("a reopened conversation shows its requests, answers and iterations", async () => {
   const replies = [
     replyJson("const seen = [1, 2, 3]; seen.length", { thinking: "I count them." }),
     replyJson([], { final: "There are three: 3" }),
@@ -58,7 +58,7 @@ Deno.test("a folder without a conversation to continue is named", async () => {
   });
 });
 
-Deno.test("a conversation is named by the beginning of its id; one that is not there is an error before anything is drawn", async () => {
+Deno.test("the beginning of an id names a conversation; a missing one is an error before the screen is drawn", async () => {
   const before = async (engine: Engine): Promise<void> => void await engine.ask("How many?");
   const replies = [replyJson([], { final: "There are three: 3" })];
   await withScreen(replies, { before, place: { conversation: "00000000-0000" } }, async ({ screen, code, out }) => {

@@ -13,7 +13,7 @@ async function stored({ conversations }: Engine): Promise<readonly (readonly [st
   return queries.map(({ text, answer }) => [text, answer]);
 }
 
-Deno.test("/retry asks the last question again in the place of its last run, and the conversation goes on", async () => {
+Deno.test("/retry repeats the last request in the place of its last run, and the conversation continues", async () => {
   const replies = [final("First: one"), final("Second: two"), final("Third: three"), final("Fourth: four")];
   await withScreen(replies, {}, async ({ screen, engine }) => {
     screen.type(`question A${ENTER}`);
@@ -35,7 +35,7 @@ Deno.test("/retry asks the last question again in the place of its last run, and
   });
 });
 
-Deno.test("Alt-M goes on with a request that stopped at its step limit, and says why there is nothing to go on with", async () => {
+Deno.test("Alt-M continues a request that stopped at its step limit, or explains why none can be continued", async () => {
   const replies = [replyJson("1 + 1"), final("Half: one"), final("Whole: two")];
   await withScreen(replies, {}, async ({ screen, engine }) => {
     screen.type(`/steps 1${ENTER}`);
@@ -82,7 +82,7 @@ Deno.test("a conversation that is opened again can be asked again, with its iter
   });
 });
 
-Deno.test("a question that a fork inherits is asked again in a branch of its own, which the screen goes on with", async () => {
+Deno.test("an inherited request is repeated in a branch of its own, in which the screen continues", async () => {
   const replies = [final("Before: one"), final("After: two"), final("Later: three")];
   const before = async (engine: Engine): Promise<void> => {
     const { queryId } = await engine.ask("How many?");

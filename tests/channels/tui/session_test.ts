@@ -37,7 +37,7 @@ Deno.test("/think and /budget hold for the next requests", async () => {
   });
 });
 
-Deno.test("/rename gives the conversation another title, also that of the window", async () => {
+Deno.test("/rename changes the title of the conversation and of the window", async () => {
   await withScreen([final("Done: one")], {}, async ({ screen, engine }) => {
     screen.type(`/rename Too early${ENTER}`);
     await screen.until("it has no request yet");
@@ -71,7 +71,7 @@ Deno.test("Ctrl-X Ctrl-E edits the text of the input elsewhere", async () => {
   });
 });
 
-Deno.test("Ctrl-V attaches the image in the clipboard, and says if there is none", async () => {
+Deno.test("Ctrl-V attaches the image in the clipboard, and reports a clipboard without one", async () => {
   const images = [null, PNG];
   const clipboardImage = () => Promise.resolve(images.shift() ?? null);
   const scripted = { capabilities: { images: true } };
@@ -101,7 +101,7 @@ Deno.test("the keys of vi: Esc begins the normal mode, letters move and delete, 
   });
 });
 
-Deno.test("a desktop notification says what ended or is asked while another window has the focus", async () => {
+Deno.test("a desktop notification reports an end or a question while another window has the focus", async () => {
   const { ASKING } = await import("../../helpers/asking_extension.ts");
   const replies = [replyJson("await asking.open()"), final("Done: open")];
   await withScreen(replies, { engine: { extensions: [ASKING] } }, async ({ screen }) => {
@@ -117,7 +117,7 @@ Deno.test("a desktop notification says what ended or is asked while another wind
   });
 });
 
-Deno.test("/btw answers beside the conversation and leaves no trace", async () => {
+Deno.test("/btw answers outside of the conversation and leaves no trace", async () => {
   await withScreen([final("Main: done"), final("Aside: a **monoid**")], {}, async ({ screen, engine }) => {
     screen.type(`work${ENTER}`);
     await screen.until("Main: done");
@@ -172,7 +172,7 @@ Deno.test("commands of extensions are commands of the screen, and /mcp shows the
   });
 });
 
-Deno.test("/rewind shows what changed since, and takes back the conversation, the files, or both", async () => {
+Deno.test("/rewind shows later changes, and reverts the conversation, the files, or both", async () => {
   for (
     const [choice, calls, told] of [
       ["c", 2, "Now on a new branch"],

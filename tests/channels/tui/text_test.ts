@@ -65,7 +65,7 @@ Deno.test("the screen changes its size while an answer streams, down to a few ce
   });
 });
 
-Deno.test("what is read stays where it is while more comes, and End goes to the end", async () => {
+Deno.test("the visible text stays in place while more arrives, and End jumps to the end", async () => {
   const answer = Array.from({ length: 400 }, (_, n) => `Paragraph ${n}.`).join("\n\n");
   await withScreen([], {}, async ({ screen, engine }) => {
     streamsAnswer(engine, { answer });
@@ -111,7 +111,7 @@ Deno.test("wrapped() keeps short lines as they are, wraps long ones, and widens 
   assert.deepEqual(wrapped("one\n\ntwo three four\n\tx", 9), ["one", "", "two three", "four", "    x"]);
 });
 
-Deno.test("wrapped() tells what it leaves out", () => {
+Deno.test("wrapped() reports the omitted text", () => {
   const text = Array.from({ length: 30 }, (_, n) => `line ${n}`).join("\n");
   assert.deepEqual(wrapped(text, 40, { most: 2 }).at(-1), "… 28 more lines (Ctrl-O)");
   assert.deepEqual(wrapped("x".repeat(30_000), 10, { most: 2 }), ["x".repeat(10), "x".repeat(10), "… more (Ct"]);
@@ -137,7 +137,7 @@ Deno.test("wrapped() is never wider than asked for and never commands the termin
   );
 });
 
-Deno.test("wrapped() goes on in the next line with a character that is wider than one, and loses nothing of it", () => {
+Deno.test("wrapped() continues a character that is wider than a line in the next one, without loss", () => {
   const wide = `a${"\u0903".repeat(60)}`;
   const lines = wrapped(`x ${wide} y`, 20);
   assert.equal(lines.join("").replaceAll(" ", ""), `x${wide}y`);

@@ -77,7 +77,7 @@ Deno.test("runUserCommand() ends with its command, even if that left something r
   assert.deepEqual([ended, output], ["ended", "begun\n"]);
 });
 
-Deno.test("/plan makes a plan and says how it is carried out; without words it says what to type", async () => {
+Deno.test("/plan makes a plan and explains how to carry it out; without words it explains its use", async () => {
   await withScreen([final("1. Split it")], {}, async ({ screen, engine }) => {
     screen.type(`/plan${ENTER}`);
     await screen.until("Say what to plan: /plan split this module");

@@ -118,7 +118,7 @@ Deno.test("codeHtml() names comments, strings, keywords and numbers, and gives t
   }
 });
 
-Deno.test("answerHtml() shows what Markdown can say, and escapes all of it", () => {
+Deno.test("answerHtml() shows all elements of Markdown, and escapes all text", () => {
   const shown = (text: string) => answerHtml(text, marked);
   for (
     const [markdown, html] of [

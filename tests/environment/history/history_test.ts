@@ -37,7 +37,7 @@ Deno.test("findVersion() finds a version, or lists the existing ones", () => {
   assert.throws(() => find("$reasoning", 1), /Cannot restore \$reasoning: it is a system variable/);
 });
 
-Deno.test("varHistory(), varDiff() and conversation functions show what is stored", async () => {
+Deno.test("varHistory(), varDiff() and conversation functions show the stored data", async () => {
   await using engine = await startEngine([
     replyJson("let rows = ['a', 'b']", { thinking: "first" }),
     replyJson("rows = ['a', 'c']", { thinking: "second" }),

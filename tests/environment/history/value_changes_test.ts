@@ -4,7 +4,7 @@ import { valueChanges } from "../../../src/environment/version_diff.ts";
 const lines = (before: unknown, after: unknown): string[] =>
   valueChanges(before, after).changes.map(({ change, path, before, after }) => `${change} ${path} ${before} ${after}`);
 
-Deno.test("valueChanges() names what was added, removed and changed by path", () => {
+Deno.test("valueChanges() names added, removed and changed parts by path", () => {
   const before = { name: "till", old: 1, deep: { "a b": [1, { x: 1n }] }, keep: new Date(5) };
   const after = { name: "shop", deep: { "a b": [1, { x: 2n, y: undefined }] }, keep: new Date(5), fresh: [] };
   assert.deepEqual(lines(before, after), [

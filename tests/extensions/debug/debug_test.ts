@@ -7,7 +7,7 @@ import { openStore } from "../../../src/persistence/open_store.ts";
 import { begun, block, iterate } from "../../conformance/store/fixtures.ts";
 import { recordingLog, VIEW } from "../../extension/_sample.ts";
 
-Deno.test("debug shows what was sent, run and how long it took, and adds nothing to a prompt", async () => {
+Deno.test("debug shows the sent messages, the run blocks and their times, and adds no text to a prompt", async () => {
   const store = await openStore({ path: ":memory:" });
   const ids = await begun(store, { text: "Where is the jam?" });
   for (const position of [0, 1]) {

@@ -344,7 +344,7 @@ Deno.test("fs.definition() gives the innermost function or class around a line",
   assert.match(await workspace.refusal("definition", "t.ts", 99), /around line 99/);
 });
 
-Deno.test("fs.definition() names other definitions, and what to do without one", async () => {
+Deno.test("fs.definition() names other definitions, and an alternative without one", async () => {
   await using workspace = await Workspace.with({
     "a.ts": "class A {\n  run() {\n    a();\n  }\n}\nclass B {\n  run() {\n    b();\n  }\n}\nrun();\n",
     "crlf.js": "function one() {\r\n  return 1;\r\n}\r\nfunction two() {}\r\n",

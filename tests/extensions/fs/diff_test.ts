@@ -53,14 +53,14 @@ Deno.test("lineChanges() are the least: as many lines as the longest common subs
   );
 });
 
-Deno.test("unifiedDiff() tells a missing last line end", async () => {
+Deno.test("unifiedDiff() shows a missing last line end", async () => {
   assert.equal(
     await unifiedDiff("a", { before: "x\ny", after: "x\ny\n" }),
     "--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n x\n-y\n\\ No newline at end of file\n+y\n",
   );
 });
 
-Deno.test("findText() finds what the engine finds, in texts that would take it long", async () => {
+Deno.test("findText() finds the same places as the engine, in texts that would take the engine long", async () => {
   const letters = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 60 });
   await fc.assert(
     fc.asyncProperty(

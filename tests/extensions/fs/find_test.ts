@@ -119,7 +119,7 @@ Deno.test("fs.glob(): an ignore file made to hang the matcher does not", async (
   assert.ok(cpuMs() - start < 2_000);
 });
 
-Deno.test("fs.listFiles() goes two levels deep, or as told", async () => {
+Deno.test("fs.listFiles() descends two levels, or as many as requested", async () => {
   await using workspace = await Workspace.with({ "a.txt": "abc", "d/b.txt": "", "d/e/c.txt": "" });
   const paths = async (...args: unknown[]): Promise<string[]> =>
     (await workspace.call("listFiles", ...args)).map(({ path }: { path: string }) => path);

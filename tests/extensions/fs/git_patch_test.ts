@@ -219,7 +219,7 @@ const trees = fc.record({
   more: fc.array(step, { minLength: 1, maxLength: 3 }),
 });
 
-Deno.test("fs.patch() applies what git diff prints: names, contents, modes, links, renames and copies", async () => {
+Deno.test("fs.patch() applies the output of git diff: names, contents, modes, links, renames and copies", async () => {
   await fc.assert(
     fc.asyncProperty(trees, fc.constantFrom(...FLAGS), fc.constantFrom(...SETTINGS), async (tree, flags, settings) => {
       const wanted = after(tree.first, tree.steps);

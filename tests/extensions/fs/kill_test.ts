@@ -78,7 +78,7 @@ for (const change of ["edit", "overwrite", "patch", "move", "remove", "undo", "u
   });
 }
 
-Deno.test("what a process that lives is about to change is put back by another one only once it has ended", async () => {
+Deno.test("a process reverts another one's unfinished change only after that process has ended", async () => {
   await using workspace = await Workspace.with({ "a.txt": "a\n" });
   const at = { workspace: workspace.root, home: workspace.home, conversationId: "c" };
   const { end } = await otherProcess(`

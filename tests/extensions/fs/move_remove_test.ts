@@ -141,7 +141,7 @@ Deno.test("fs refuses a repository's own folder under any other name, and .vis t
   assert.deepEqual(await workspace.names("renamed"), ["HEAD", "config", "objects", "refs"]);
 });
 
-Deno.test("fs refuses paths that are too deep, named or found, and goes on", async () => {
+Deno.test("fs refuses paths that are too deep, named or found, and continues", async () => {
   await using workspace = await Workspace.with({ "a.txt": "a" });
   const deep = (levels: number): string => Array(levels).fill("d").join("/");
   await workspace.call("writeFile", `${deep(199)}/a.txt`, "a");

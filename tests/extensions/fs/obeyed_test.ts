@@ -93,7 +93,7 @@ Deno.test("every function of fs that changes files asks before it changes a hook
   assert.equal(await workspace.text(".githooks/pre-commit"), "#!/bin/sh\ntrue\n");
 });
 
-Deno.test("fs asks once for all files of one change, and refuses them where nobody can be asked", async () => {
+Deno.test("fs asks once for all files of one change, and refuses them without a user to ask", async () => {
   const { workspace, asked } = await repository(
     { "core.hooksPath": ".githooks", "include.path": "../shared.config" },
     { "b.txt": "b\n" },

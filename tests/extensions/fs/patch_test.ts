@@ -43,7 +43,7 @@ Deno.test("fs.patch() applies a unified diff to several files: changes, makes an
   assert.equal(told[2].diff, "--- a/old.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-gone\n");
 });
 
-Deno.test("fs.patch() takes what fs.edit() shows as its diff", async () => {
+Deno.test("fs.patch() accepts the diff of fs.edit()", async () => {
   const before = Array.from({ length: 60 }, (_, at) => `line ${at}`).join("\n");
   await using workspace = await Workspace.with({ "a.txt": before, "b.txt": before });
   const { diff } = await workspace.call("edit", "a.txt", [
@@ -66,7 +66,7 @@ Deno.test("fs.patch() renames and sets the mode as git says", async () => {
   assert.equal(((await Deno.stat(join(workspace.root, "bin/b.sh"))).mode ?? 0) & 0o777, 0o755);
 });
 
-Deno.test("fs.patch() finds a hunk elsewhere only where it stands once, and takes wrong counts", async () => {
+Deno.test("fs.patch() finds a hunk elsewhere only if it matches once, and accepts wrong counts", async () => {
   await using workspace = await Workspace.with({ "a.txt": `x\ny\nz\n${FILE}`, "b.txt": "a\nb\na\nb\n" });
   await workspace.call("patch", "--- a/a.txt\n+++ b/a.txt\n@@ -2,99 +2,99 @@\n two\n-three\n+3\n four\n");
   assert.equal(await workspace.text("a.txt"), `x\ny\nz\n${FILE.replace("three", "3")}`);
@@ -89,7 +89,7 @@ Deno.test("fs.patch() finds a hunk elsewhere only where it stands once, and take
   );
 });
 
-Deno.test("fs.patch() has no fuzz: a line that differs is shown with what stands there", async () => {
+Deno.test("fs.patch() has no fuzz: a different line is shown with the text of the file", async () => {
   await using workspace = await Workspace.with({ "a.txt": FILE, "b.txt": "x\n" });
   const patch = "--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-x\n+y\n" +
     "--- a/a.txt\n+++ b/a.txt\n@@ -2,4 +2,4 @@\n two\n Three\n-four\n+4\n five\n";
@@ -136,7 +136,7 @@ Deno.test("fs.patch() takes search/replace blocks, with paths as models write th
   );
 });
 
-Deno.test("fs.patch() refuses what it cannot do, and says why", async () => {
+Deno.test("fs.patch() refuses an impossible change, and names the reason", async () => {
   await using workspace = await Workspace.with({
     "a.txt": "one\n",
     "x.bin": Uint8Array.of(1, 0, 2),
@@ -291,7 +291,7 @@ Deno.test("fs.patch() does not guess which line divides a block, and takes longe
   assert.equal(await workspace.text("a.md"), "Title\n=======\nnew\n");
 });
 
-Deno.test("fs.patch() makes no link that leads out of the workspace, or to what is protected", async () => {
+Deno.test("fs.patch() makes no link that leads out of the workspace, or to a protected path", async () => {
   await using workspace = await Workspace.with({ "d/a.txt": "a\n", ".git/config": "x\n", "b.txt": "b\n" });
   await Deno.symlink("../..", join(workspace.root, "d/up"));
   const link = (target: string, name = "d/link") =>
@@ -315,7 +315,7 @@ Deno.test("fs.patch() makes no link that leads out of the workspace, or to what 
   assert.deepEqual(await workspace.names(), [".git", "b.txt", "d"]);
 });
 
-Deno.test("fs.patch() refuses what only git can apply, and names it", async () => {
+Deno.test("fs.patch() refuses parts that only git can apply, and names them", async () => {
   await using workspace = await Workspace.with({ "a.txt": "one\n", "x.bin": Uint8Array.of(1, 0, 2) });
   const of = (text: string): Promise<string> => workspace.refusal("patch", `diff --git a/a.txt b/a.txt\n${text}`);
   assert.match(await of("index 1..2 160000\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n"), /a submodule/);

@@ -190,7 +190,7 @@ function state(workspace: Workspace, path = "."): string[] {
   return found.sort();
 }
 
-Deno.test("fs makes no repository in any order of changes, and a refused change leaves everything as it was", async () => {
+Deno.test("fs makes no repository in any order of changes, and a refused change changes no file", async () => {
   let refused = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 24 }), async (steps) => {

@@ -152,7 +152,7 @@ Deno.test("fs.readFiles() takes a name with brackets literally where it exists",
   }]);
 });
 
-Deno.test("fs.readFiles() stops at the total cap and says so for each file left out", async () => {
+Deno.test("fs.readFiles() stops at the total limit and reports it for each omitted file", async () => {
   const files = Object.fromEntries(Array.from({ length: 18 }, (_, at) => [`f${at + 10}.txt`, "x".repeat(1_000_000)]));
   await using workspace = await Workspace.with(files);
   const entries = await workspace.call("readFiles", "*.txt");

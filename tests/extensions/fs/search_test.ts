@@ -100,7 +100,7 @@ const ODD_PATTERN = fc.constantFrom(
   ],
 );
 
-Deno.test("fs.grep() finds what a plain reading finds, in odd files and beside ignore files of other programs", async () => {
+Deno.test("fs.grep() finds the same lines as a plain reading, in odd files and next to ignore files of other programs", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(ODD_PART, { maxLength: 12 }), { maxLength: 4 }),
@@ -123,7 +123,7 @@ Deno.test("fs.grep() finds what a plain reading finds, in odd files and beside i
   );
 });
 
-Deno.test("globalIgnoreLines() are those of git's own file, or of the one that the user's settings name", async () => {
+Deno.test("globalIgnoreLines() reads git's own file, or the file that the user's settings name", async () => {
   await using workspace = await Workspace.with({ ".config/git/ignore": "*.swp\n" });
   const home = workspace.root;
   assert.ok(globalIgnoreLines(home).includes("*.swp"));
@@ -134,7 +134,7 @@ Deno.test("globalIgnoreLines() are those of git's own file, or of the one that t
   assert.deepEqual(globalIgnoreLines(join(home, "nope")), [""]);
 });
 
-Deno.test("fs heeds nested ignore files and what they take back", async () => {
+Deno.test("fs obeys nested ignore files and their exceptions", async () => {
   await using workspace = await Workspace.with({
     ".gitignore": "*.log\nbuild/\n",
     ".git/info/exclude": "secret.txt\n",

@@ -77,7 +77,7 @@ Deno.test("fs.grep() and fs.count() pass over secret files and say which", async
   assert.equal((await workspace.call("grep", "KEY", ".env")).length, 1);
 });
 
-Deno.test("fs refuses a secret file where nobody can be asked, and undo shows none to another conversation", async () => {
+Deno.test("fs refuses a secret file without a user to ask, and undo shows none to another conversation", async () => {
   const { workspace, asked } = await secretWorkspace();
   await using _ = workspace;
   asked.answer = true;

@@ -44,7 +44,7 @@ Deno.test("decodeText() guesses the encodings of old files, and says that it doe
   }
 });
 
-Deno.test("decodeText() takes a text with a mark of UTF-8, and one that was cut, for UTF-8", () => {
+Deno.test("decodeText() recognises UTF-8 by its mark, and in a text that was cut", () => {
   for (const bytes of [[0xef, 0xbb, 0xbf, 97, 0xe9, 0xe8], [...of("für alle", "utf-8"), 0xc3]]) {
     assert.equal(decodeText(Uint8Array.from(bytes))?.encoding, "utf-8");
   }
@@ -62,7 +62,7 @@ Deno.test("decodeText() takes a text for UTF-8 that is so except for some bytes"
   assert.equal(decodeText(utf8("é, d", 0xe9, 0x6a, 0xe0, 0x20, 0x74, 0x72, 0xe8, 0x73))?.encoding, "windows-1252");
 });
 
-Deno.test("textWithStrays() and encodeText() give back any bytes, and a reader sees U+FFFD for those that are no text", () => {
+Deno.test("textWithStrays() and encodeText() restore any bytes, and a reader sees U+FFFD for bytes that are not text", () => {
   const some = fc.oneof(fc.nat(255), fc.constantFrom(0xc3, 0xa9, 0xe0, 0xed, 0xa0, 0xbf, 0xf0, 0x9f, 0x98, 0xf4, 0x90));
   fc.assert(
     fc.property(fc.array(some, { maxLength: 40 }), (all) => {
@@ -75,7 +75,7 @@ Deno.test("textWithStrays() and encodeText() give back any bytes, and a reader s
   );
 });
 
-Deno.test("decodeText() and encodeText() give back any bytes of one byte each, and any text of UTF-16", () => {
+Deno.test("decodeText() and encodeText() restore any bytes of single-byte encodings, and any text of UTF-16", () => {
   fc.assert(fc.property(
     fc.uint8Array({ max: 255, maxLength: 60 }),
     fc.constantFrom("windows-1252", "windows-1251", "koi8-r", "ibm866", "macintosh", "windows-1250"),
@@ -179,7 +179,7 @@ Deno.test("fs takes a byte order mark off for the reader, and every change puts 
   assert.equal(await workspace.text("a.json"), '{\r\n"a": 4}\r\n');
 });
 
-Deno.test("fs.writeFile() keeps CRLF where every line has it, unless it is told otherwise", async () => {
+Deno.test("fs.writeFile() keeps CRLF if every line has it, unless `eol` is given", async () => {
   const files = { "crlf.txt": "a\r\nb\r\n", "mixed.txt": "a\r\nb\n", "lf.txt": "a\nb\n" };
   await using workspace = await Workspace.with(files);
   const after = async (name: string, text: string, options?: object) => {
@@ -197,7 +197,7 @@ Deno.test("fs.writeFile() keeps CRLF where every line has it, unless it is told 
   assert.match(await workspace.refusal("writeFile", "lf.txt", "x", { eol: "cr" }), /eol/);
 });
 
-Deno.test("fs tells the model of JSON, JavaScript and TypeScript that a change leaves unparsable", async () => {
+Deno.test("fs notes JSON, JavaScript and TypeScript that a change leaves unparsable", async () => {
   await using workspace = await Workspace.with({
     "a.json": '{\n  "a": 1\n}\n',
     "tsconfig.json": "{\n  // strict\n}\n",

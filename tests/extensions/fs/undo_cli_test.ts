@@ -45,7 +45,7 @@ Deno.test("chooseChanges() goes by iterations where no query is known, and by ch
   assert.equal(ids(chooseChanges(all, { scope: "request" })), "2 1");
 });
 
-Deno.test("openChanges() leaves out what is taken back, and has what was taken back and made again", () => {
+Deno.test("openChanges() omits undone changes, and includes redone ones", () => {
   const all = [checkpoint("1"), checkpoint("2"), checkpoint("3", { change: "undo", of: ["2"] })];
   assert.equal(ids(openChanges(all)), "1 3");
   assert.equal(ids(chooseChanges(all, { redo: true })), "3");
@@ -134,7 +134,7 @@ Deno.test("undoCli() keeps a file that was committed after its change, and force
   assert.equal(await workspace.text("a.txt"), "one\n");
 });
 
-Deno.test("undoCli() undoes file by file: what somebody else changed is kept, and can be forced later", async () => {
+Deno.test("undoCli() undoes file by file: it keeps another program's changes, which can be forced later", async () => {
   await using workspace = await Workspace.with({ "a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n" });
   await workspace.call("writeFile", "c.txt", "C\n");
   await workspace.call("edit", [{ path: "a.txt", old: "a", new: "A" }, { path: "b.txt", old: "b", new: "B" }]);

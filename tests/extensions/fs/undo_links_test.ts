@@ -82,7 +82,7 @@ Deno.test("fs.undo() of writing one name of a file and removing the other restor
   assert.deepEqual(workspace.notes, ["b was one of several names of a file (hard links); it is a file of its own now"]);
 });
 
-Deno.test("fs.undo() keeps both names of a file that somebody else changed, and says so", async () => {
+Deno.test("fs.undo() keeps both names of a file that another program changed, and reports it", async () => {
   await using workspace = await linked();
   await workspace.call("writeFile", "a", "1\n");
   await workspace.call("writeFile", "b", "2\n");
@@ -91,7 +91,7 @@ Deno.test("fs.undo() keeps both names of a file that somebody else changed, and 
   assert.deepEqual(await texts(workspace), { a: "mine\n", b: "mine\n" });
 });
 
-Deno.test("fs.undo() says of a file that became a name of another one that they share their content", async () => {
+Deno.test("fs.undo() reports that a file which became another one's name shares its content", async () => {
   await using workspace = await Workspace.with({ a: "old\n" });
   await workspace.call("writeFile", "a", "1\n");
   await Deno.link(join(workspace.root, "a"), join(workspace.root, "b"));
@@ -142,7 +142,7 @@ Deno.test("fs.undo() of a removal restores the access list and extended attribut
   assert.equal(await workspace.text("in/a"), "old\n");
 });
 
-Deno.test("undoCli() reports what the undo noted", async () => {
+Deno.test("undoCli() reports the notes of the undo", async () => {
   await using workspace = await linked();
   await workspace.call("remove", "b");
   let printed = "";

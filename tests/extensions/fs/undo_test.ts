@@ -37,7 +37,7 @@ Deno.test("fs.undo() undoes several changes of one file at once, and an undo can
   assert.equal(await workspace.text("run.sh"), "3");
 });
 
-Deno.test("fs.undo() keeps a file that somebody else changed since, names it, and undoes the others", async () => {
+Deno.test("fs.undo() keeps a file that another program changed since, names it, and undoes the others", async () => {
   await using workspace = await Workspace.with({ "a.txt": "a\n", "b.txt": "b\n" });
   await workspace.call("edit", [{ path: "a.txt", old: "a", new: "A" }, { path: "b.txt", old: "b", new: "B" }]);
   await workspace.put("b.txt", "B and mine\n");
@@ -64,7 +64,7 @@ Deno.test("fs.undo() restores the mode that a patch changed, and nothing else", 
   assert.equal(await mode(), 0o640);
 });
 
-Deno.test("fs.undo() refuses where somebody changed a file between two of the changes", async () => {
+Deno.test("fs.undo() refuses if another program changed a file between two of the changes", async () => {
   await using workspace = await Workspace.with({ "a.txt": "1" });
   await workspace.call("writeFile", "a.txt", "2");
   await workspace.put("a.txt", "mine");

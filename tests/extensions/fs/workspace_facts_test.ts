@@ -18,7 +18,7 @@ async function factsOf(files: Files): Promise<string> {
   return facts;
 }
 
-Deno.test("the prompt says what is at the top, how the tests run and where Python is", async () => {
+Deno.test("the prompt lists the files of the workspace, the test command and the place of Python", async () => {
   const node = { "package.json": '{"scripts": {"test": "rm -rf / # <notes>"}}' };
   const cases: readonly (readonly [Files, string])[] = [
     [{}, "cwd is empty."],

@@ -4,7 +4,7 @@ import { unifiedDiff } from "../../../extensions/fs/patch/unified_diff.ts";
 import { Workspace } from "./_workspace.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
 
-Deno.test("fs.writeFile() creates folders and file and shows what it wrote as a diff", async () => {
+Deno.test("fs.writeFile() creates folders and file and shows the change as a diff", async () => {
   await using workspace = await Workspace.with();
   assert.deepEqual(await workspace.call("writeFile", "new/deep/a.txt", "one\ntwo\n"), {
     path: "new/deep/a.txt",
@@ -219,7 +219,7 @@ Deno.test("fs sees a change of the same size, and none where only the time chang
   assert.equal((await workspace.call("writeFile", "b.txt", "x")).bytes, 1);
 });
 
-Deno.test("fs writes again what it wrote, and what was removed meanwhile", async () => {
+Deno.test("fs rewrites its own file, and a file that was removed meanwhile", async () => {
   await using workspace = await Workspace.with();
   for (const text of ["1", "2", "3"]) await workspace.call("writeFile", "a.txt", text);
   await Deno.remove(join(workspace.root, "a.txt"));
@@ -227,7 +227,7 @@ Deno.test("fs writes again what it wrote, and what was removed meanwhile", async
   assert.equal(await workspace.text("a.txt"), "4");
 });
 
-Deno.test("fs: what one conversation read does not bind another", async () => {
+Deno.test("fs: the files that one conversation read do not bind another", async () => {
   await using workspace = await Workspace.with({ "a.txt": "one" });
   await workspace.call("readFile", "a.txt");
   await workspace.put("a.txt", "two");
@@ -272,7 +272,7 @@ Deno.test("unifiedDiff() of large texts that differ in one line shows that line"
   assert.equal(diff, `--- a/a.txt\n+++ b/a.txt\n@@ -99998,7 +99998,7 @@\n${around}-old\n+new\n${around}`);
 });
 
-Deno.test("fs computes sizes before it builds texts, and says what to do instead", async () => {
+Deno.test("fs computes sizes before it builds texts, and names an alternative", async () => {
   await using workspace = await Workspace.with({ "a.txt": "a".repeat(420) });
   const grown = { old: "a", new: "x".repeat(1e6), all: true };
   assert.match(await workspace.refusal("edit", "a.txt", grown), /it would have 420000000 characters, over 16 MB/);

@@ -111,7 +111,7 @@ Deno.test(
   },
 );
 
-Deno.test("git.add() refuses what a filter should have changed", { ignore }, async () => {
+Deno.test("git.add() refuses a file that a filter should have changed", { ignore }, async () => {
   await repository(async ({ env, write }) => {
     await write(".gitattributes", "*.bin filter=lfs\n");
     await write("big.bin", "x\n");
@@ -120,7 +120,7 @@ Deno.test("git.add() refuses what a filter should have changed", { ignore }, asy
   });
 });
 
-Deno.test("git.log() and git.diff() bound what they keep of a large repository", { ignore }, async () => {
+Deno.test("git.log() and git.diff() bound their results in a large repository", { ignore }, async () => {
   await repository(async ({ env, write }) => {
     for (let at = 0; at < 400; at++) await write(`many/${at}.txt`, "x\n");
     await write("wide.txt", "y".repeat(2_000_000));

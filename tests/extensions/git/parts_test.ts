@@ -106,7 +106,7 @@ Deno.test("PatchReader takes no line of a file for a header", () => {
   assert.deepEqual(total, { files: 2, added: 2, deleted: 1 });
 });
 
-Deno.test("PatchReader decodes the lines of each file together, and guesses only what is not UTF-8", () => {
+Deno.test("PatchReader decodes the lines of each file together, and guesses only text that is not UTF-8", () => {
   const patch = new PatchReader({ files: 10, chars: 100_000 });
   const bytes = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(0));
   // In Shift_JIS, the second byte of a character can be a letter's.

@@ -34,7 +34,7 @@ async function opened() {
   return { store, registry, env, active, call, ids };
 }
 
-Deno.test("history.search() finds what was asked, run and answered, with where and when", async () => {
+Deno.test("history.search() finds requests, code and answers, with their place and time", async () => {
   const { store, call, ids: { conversationId, queryId } } = await opened();
   const { hits: [hit, ...others], more }: Hits = await call("search", "marmalade");
   assert.deepEqual([others.length, more], [0, false]);

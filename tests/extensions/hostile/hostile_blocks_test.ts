@@ -6,7 +6,7 @@ import { HOSTILE_BLOCKS } from "./_blocks.ts";
 const executable = (await baseRuntime()).ok;
 const why = executable ? " (skipped: the executable does, in hostile_compiled_test.ts)" : "";
 
-Deno.test(`a process with the heap of the executable goes on after every hostile block, and answers${why}`, {
+Deno.test(`a process with the heap of the executable survives every hostile block, and answers${why}`, {
   ignore: executable,
 }, async () => {
   const flags = [...V8_FLAGS, `--max-old-space-size=${COMPILED_HEAP_MIB}`].join(",");

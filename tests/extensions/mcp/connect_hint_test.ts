@@ -16,7 +16,7 @@ Deno.test("programHint() names the setting that a stopped program probably lacks
   for (const [said, config, wanted] of cases) assert.match(programHint(said, config), wanted, said);
 });
 
-Deno.test("addressHint() tells tokens and older transports by the status", () => {
+Deno.test("addressHint() distinguishes missing tokens and older transports by the status", () => {
   const none = { headers: {} };
   assert.match(addressHint("hub", 401, none), /vis auth login hub, .*"Authorization: Bearer \$\{auth:hub\}"$/);
   assert.match(addressHint("hub", 403, { headers: { authorization: "Bearer x" } }), /wrong or expired$/);

@@ -55,7 +55,7 @@ test("mcp: a server that never answers, or speaks something else, ends with a cl
   }
 });
 
-Deno.test("ServerLink.close() ends a start that goes on", async () => {
+Deno.test("ServerLink.close() ends a running start", async () => {
   const spawn = (_argv: readonly string[], { stop }: { readonly stop: AbortSignal }) =>
     new Promise((resolve) => stop.addEventListener("abort", () => resolve({ code: 0, signal: null })));
   const link = new ServerLink("s", Stdio.parse({ command: "x", startMs: 600_000 }));
@@ -64,7 +64,7 @@ Deno.test("ServerLink.close() ends a start that goes on", async () => {
   await pending;
 });
 
-test("mcp: servers of older versions of the protocol work, and so do those that greet on their output", async () => {
+test("mcp: servers of older versions of the protocol work, and servers that print a greeting", async () => {
   for (const mode of ["old", "chatty", "stderr flood"]) {
     await withOne(mode, async ({ call, log }) => {
       assert.match(String(await call("mcp.call", ["s", "run"])), /run of \d+/, mode);
@@ -84,7 +84,7 @@ test("mcp: a server that dies in a call is started again with the next one, and 
   });
 });
 
-test("mcp: a call that hangs ends by its time limit or its signal, the server is told, others go on", async () => {
+test("mcp: a hanging call ends by its time limit or its signal, the server learns it, and others continue", async () => {
   await withOne("hangs on call", async ({ call }) => {
     await call("mcp.tools", ["s"]);
     await assert.rejects(call("mcp.call", ["s", "run"]), /Cannot finish run of .*timed out; it may have run/);
@@ -145,7 +145,7 @@ test("mcp: an empty cursor is the end of a list", async () => {
   await withOne("empty cursor", async ({ call }) => assert.match(String(await call("mcp.tools", ["s"])), /s: 1 tools/));
 });
 
-test("mcp: thousands of tools can be called, and the list says how many are left out", async () => {
+test("mcp: thousands of tools can be called, and the list counts the omitted ones", async () => {
   await withOne("many", async ({ call, begin, env, workspace, home, spawn, settings }) => {
     assert.match(
       String(await call("mcp.tools", ["s"])),
@@ -271,7 +271,7 @@ test("mcp: a server is started with its first use, sees only what it may, and en
   );
 });
 
-Deno.test("mcp is not there without servers, and says what is wrong with a server", async () => {
+Deno.test("mcp is inactive without servers, and names the fault of a server", async () => {
   await withServers({}, async ({ begin }) => {
     assert.deepEqual([(await begin()).functions, (await begin()).blocks], [[], []]);
   });
@@ -307,7 +307,7 @@ test("mcp: a program that its wall stopped says which settings allow more", asyn
   });
 });
 
-test("mcp: servers are checked: the number of tools, or why one cannot be used and what to do", async () => {
+test("mcp: the check shows the number of tools, or why a server cannot be used and the remedy", async () => {
   const unset = { ...faulty("good"), env: { TOKEN: "${auth:tracker}" } };
   const gone = faulty("good", { command: "nosuchprogram" });
   await withServers({ good: faulty("good"), gone, unset }, async ({ env, workspace, home, spawn, settings }) => {

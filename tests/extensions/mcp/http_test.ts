@@ -56,7 +56,7 @@ function library(): HttpServer {
   });
 }
 
-Deno.test("mcp: a server over streamable HTTP gets its headers, answers, and is told of the end", async () => {
+Deno.test("mcp: a server over streamable HTTP gets its headers, answers, and is notified of the end", async () => {
   const server = library();
   try {
     const headers = { authorization: "Bearer very-secret-key" };
@@ -282,7 +282,7 @@ Deno.test("mcp: server-everything over streamable HTTP", async () => {
   }
 });
 
-Deno.test("mcp: an address that wants a token or is none of streamable HTTP says what to do", async () => {
+Deno.test("mcp: an address that requires a token or lacks streamable HTTP gives an error with a remedy", async () => {
   for (
     const [status, says] of [[401, /vis auth login remote/], [
       405,

@@ -49,7 +49,7 @@ test("mcp: servers of .mcp.json are used once the user allows them; a file that 
   });
 });
 
-test("mcp: servers of .mcp.json are not used where nobody can be asked, and the user is told once", async () => {
+test("mcp: servers of .mcp.json are not used without a user to ask, and the user learns it once", async () => {
   await withServers({}, async (place) => {
     await bring(place, { db: described() });
     const active = await place.begin();

@@ -113,7 +113,7 @@ Deno.test("mcp: an answer without a result is one, and no end of its stream is w
   }, { timeoutMs: 600_000 });
 });
 
-Deno.test("mcp: a call whose answer does not come never looks like one that was not made", async () => {
+Deno.test("mcp: the error of an unanswered call never suggests that the call was not made", async () => {
   const refused: readonly (readonly [string, (id: unknown) => Response])[] = [
     ["no such method", (id) => Response.json({ jsonrpc: "2.0", id, error: { code: -32601, message: "unknown" } })],
     ["not allowed", () => new Response("no", { status: 403 })],

@@ -20,7 +20,7 @@ async function earlierHome(home: string): Promise<void> {
   await Deno.writeTextFile(join(home, "memo/user.json"), JSON.stringify({ notes: NOTES.slice(1) }));
 }
 
-Deno.test("notes of an earlier version are taken over once, and removed ones stay removed", () =>
+Deno.test("notes of an earlier version are imported once, and removed ones stay removed", () =>
   withFolder(async (home) => {
     await earlierHome(home);
     await using stores = await OwnStores.open();
@@ -33,7 +33,7 @@ Deno.test("notes of an earlier version are taken over once, and removed ones sta
     assert.deepEqual((await readNotes(place, "project")).map(({ text }) => text), ["Use tabs", "Another"]);
   }));
 
-Deno.test("notes of an earlier version are taken over by processes at the same time, and again after a kill", () =>
+Deno.test("several processes import notes of an earlier version at the same time, and again after a kill", () =>
   withFolder(async (home) => {
     await earlierHome(home);
     await using stores = await OwnStores.open();
@@ -46,7 +46,7 @@ Deno.test("notes of an earlier version are taken over by processes at the same t
     for (const found of all) assert.deepEqual(found, NOTES);
   }));
 
-Deno.test("a file that holds no notes is named, and taken over once it is corrected", () =>
+Deno.test("a file without notes is named, and imported once it is corrected", () =>
   withFolder(async (home) => {
     await earlierHome(home);
     await Deno.writeTextFile(join(home, "memo/user.json"), "[]");

@@ -61,7 +61,7 @@ Deno.test("shell.stop() ends all that a command has started, whatever it did to 
   }
 });
 
-Deno.test("shell.start() keeps little of a flood, and the command goes on", { ignore }, async () => {
+Deno.test("shell.start() keeps little of a flood, and the command continues", { ignore }, async () => {
   await place(async (there) => {
     const env = viewOf(there, "flood");
     const bytes = 40_000_000;

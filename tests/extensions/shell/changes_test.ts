@@ -25,7 +25,7 @@ Deno.test("shell.run() reports files that a command added, changed and removed, 
   });
 });
 
-Deno.test("contents of files that git tracks come from git, of others from copies, with modes and links", async () => {
+Deno.test("undo takes contents of tracked files from git, and of others from copies, with modes and links", async () => {
   const large = `${"x".repeat(99)}\n`.repeat(20_000); // The file is larger than the limit for copies.
   await withCommands({ "large.txt": large, "own.txt": "own\n", "run.sh": "1\n" }, async (at) => {
     const { workspace, run, call, git } = at;
@@ -86,7 +86,7 @@ Deno.test("ignored files, a touch and other rules of .gitignore are no changes; 
   });
 });
 
-Deno.test("undo keeps a file that somebody changed after the command", async () => {
+Deno.test("undo keeps a file that another program changed after the command", async () => {
   await withCommands({ "a.txt": "a\n", "b.txt": "b\n" }, async ({ run, call, workspace }) => {
     await run("echo >> a.txt; echo >> b.txt");
     await workspace.put("a.txt", "by the user\n");

@@ -31,7 +31,7 @@ Deno.test("shell.run() in a block gives the full output as a value and shows a p
   });
 });
 
-Deno.test("a block that prints a part of what failed commands printed shows how they ended", { ignore }, async () => {
+Deno.test("a block that prints part of a failed command's output shows how the command ended", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     const failing = "echo started; exit 3", hidden = "printf '# pass  3\\n# fail  2\\n' | tail -9";
     await using engine = await startEngine([
@@ -86,40 +86,44 @@ Deno.test("a name that a command's result lacks is refused with its own, in a la
   });
 });
 
-Deno.test("shell.start() goes on over blocks and requests, and ends with the conversation", { ignore }, async () => {
-  await place(async ({ wall, workspace, read }) => {
-    const serve = `echo ready; while read -r line; do echo got $line; done < fifo; ${SLEEP}`;
-    const engine = await startEngine([
-      replyJson([
-        `await shell.run("mkfifo fifo"); const s = await shell.start(${
-          JSON.stringify(serve)
-        }, {until: "ready", waitMs: 20000})`,
-        "s.running + s.output.trim()",
-      ]),
-      replyJson(
-        'await shell.run("echo hello > fifo"); (await shell.read(s.id, {until: "hello", waitMs: 20000})).output',
-      ),
-      replyJson([], { final: "It runs now" }),
-      replyJson("const l = await shell.list(); l.map(c => [c.id, c.running].join()).join()"),
-      replyJson([], { final: "{{l.length}}" }),
-    ], { workspace, extensions: [shell], spawn: (folder, argv, options) => wall.spawn(folder, argv, options) });
-    try {
-      assert.equal((await engine.ask("Start it")).status, "done");
-      assert.match(engine.context(1), /trueready/);
-      assert.match(engine.context(2), /got hello/);
-      await until(() => lives(SLEEP));
-      assert.equal((await engine.ask("Does it run?")).answer, "1");
-      assert.match(engine.provider.requests[3]?.texts.join("\n") ?? "", /Still running: c1 "echo ready/);
-      assert.match(engine.context(4), /c1,true/);
-    } finally {
-      await engine.close();
-    }
-    assert.equal(lives(SLEEP), false);
-    assert.notEqual(read("workspace/.git/config"), null);
-  });
-});
+Deno.test(
+  "a command of shell.start() runs over blocks and requests, and ends with the conversation",
+  { ignore },
+  async () => {
+    await place(async ({ wall, workspace, read }) => {
+      const serve = `echo ready; while read -r line; do echo got $line; done < fifo; ${SLEEP}`;
+      const engine = await startEngine([
+        replyJson([
+          `await shell.run("mkfifo fifo"); const s = await shell.start(${
+            JSON.stringify(serve)
+          }, {until: "ready", waitMs: 20000})`,
+          "s.running + s.output.trim()",
+        ]),
+        replyJson(
+          'await shell.run("echo hello > fifo"); (await shell.read(s.id, {until: "hello", waitMs: 20000})).output',
+        ),
+        replyJson([], { final: "It runs now" }),
+        replyJson("const l = await shell.list(); l.map(c => [c.id, c.running].join()).join()"),
+        replyJson([], { final: "{{l.length}}" }),
+      ], { workspace, extensions: [shell], spawn: (folder, argv, options) => wall.spawn(folder, argv, options) });
+      try {
+        assert.equal((await engine.ask("Start it")).status, "done");
+        assert.match(engine.context(1), /trueready/);
+        assert.match(engine.context(2), /got hello/);
+        await until(() => lives(SLEEP));
+        assert.equal((await engine.ask("Does it run?")).answer, "1");
+        assert.match(engine.provider.requests[3]?.texts.join("\n") ?? "", /Still running: c1 "echo ready/);
+        assert.match(engine.context(4), /c1,true/);
+      } finally {
+        await engine.close();
+      }
+      assert.equal(lives(SLEEP), false);
+      assert.notEqual(read("workspace/.git/config"), null);
+    });
+  },
+);
 
-Deno.test("shell.start() tells that a program cannot run", { ignore }, async () => {
+Deno.test("shell.start() reports a program that cannot run", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     await using engine = await startEngine([
       replyJson('await shell.start(["no-such-program"], {waitMs: 20000})'),
@@ -130,7 +134,7 @@ Deno.test("shell.start() tells that a program cannot run", { ignore }, async () 
   });
 });
 
-Deno.test("the model and the user are told of files that a command changed", { ignore }, async () => {
+Deno.test("the model and the user learn of files that a command changed", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     await Deno.writeTextFile(`${workspace}/a.txt`, "one\n");
     await using engine = await startEngine([

@@ -97,7 +97,7 @@ Deno.test("Jobs.read() waits for new output, for a text, and at most for its tim
   assert.equal((await end).running, false);
 });
 
-Deno.test("Jobs.read() limits the memory for a flood, and reports what was dropped", async () => {
+Deno.test("Jobs.read() limits the memory for a flood, and reports the dropped output", async () => {
   const jobs = new Jobs();
   const { program, job } = started(jobs);
   for (let at = 0; at < 100; at++) program.print("x".repeat(10_000));
@@ -136,7 +136,7 @@ Deno.test("Jobs.add() bounds how many run and how many that ended are kept", asy
   assert.equal(jobs.all.length, 9);
 });
 
-Deno.test("jobsOf() keeps conversations apart, and forgets one that is closed", () => {
+Deno.test("jobsOf() separates conversations, and forgets a closed one", () => {
   const end = new AbortController();
   const { program } = started(jobsOf({ envId: "with one", closed: end.signal }));
   assert.equal(runningIn("with one").length, 1);

@@ -12,7 +12,7 @@ Deno.test("ten thousand files are counted, named in part, and undone as far as t
   });
 });
 
-Deno.test("a workspace that is too large runs commands as before, and the model is told once", async () => {
+Deno.test("in a workspace that is too large, commands run as usual, and the model learns it once", async () => {
   await withCommands({}, async ({ run, workspace }) => {
     const many = "for d in 1 2 3; do mkdir $d; (cd $d; seq 40000 | xargs touch); done";
     await new Deno.Command("sh", { args: ["-c", many], cwd: workspace.root }).output();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { missingProgramHint } from "../../../extensions/shell/missing_program.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
-Deno.test("a program that is not found: the workspace's own, or another one that does the same", async () => {
+Deno.test("a missing program: the hint names the workspace's own, or an equivalent one", async () => {
   await withFolder(async (workspace) => {
     for (const path of [".venv/bin/pytest", ".venv/bin/python", "node_modules/.bin/tsc"]) {
       await Deno.mkdir(`${workspace}/${path.slice(0, path.lastIndexOf("/"))}`, { recursive: true });

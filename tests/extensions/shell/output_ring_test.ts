@@ -4,7 +4,7 @@ import { OutputRing } from "../../../extensions/shell/jobs.ts";
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const all = { maxBytes: 1000, whole: true };
 
-Deno.test("OutputRing.from() gives what came since a place, and counts what was dropped", () => {
+Deno.test("OutputRing.from() returns the output since a place, and counts the dropped bytes", () => {
   const ring = new OutputRing(8);
   ring.push(bytes("abc"));
   assert.deepEqual(ring.from(0, all), { text: "abc", to: 3, missed: 0 });
@@ -31,7 +31,7 @@ Deno.test("OutputRing.from() cuts no character in two", () => {
   assert.equal(ring.from(0, all).text, "€€yy", "the first one was cut by what came");
 });
 
-Deno.test("OutputRing.from() goes on in bytes that are no UTF-8", () => {
+Deno.test("OutputRing.from() continues in bytes that are not UTF-8", () => {
   const ring = new OutputRing(16);
   ring.push(new Uint8Array(16).fill(0x80));
   const piece = ring.from(0, { maxBytes: 4, whole: false });

@@ -70,7 +70,7 @@ Deno.test("a command whose code hides that a part of it failed has the codes of 
   });
 });
 
-Deno.test("what learns the codes changes neither outputs nor files of a command", { ignore }, async () => {
+Deno.test("learning the exit codes changes neither the outputs nor the files of a command", { ignore }, async () => {
   const lines = [
     "nosuch | cat",
     "echo a\nnosuch; echo $LINENO; echo )",
@@ -94,7 +94,7 @@ Deno.test("what learns the codes changes neither outputs nor files of a command"
   });
 });
 
-Deno.test("a user who is asked for a command reads it as it was written", async () => {
+Deno.test("a user who approves a command reads the original line", async () => {
   const argvs: (readonly string[])[] = [];
   const walls = { network: false, whole: false, reason: "r", loopback: false, unix: false, hides: false, leftOut: [] };
   const env: EnvironmentView = {

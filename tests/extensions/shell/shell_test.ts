@@ -89,7 +89,7 @@ Deno.test("a path that changed after the approval is not opened", async () => {
   });
 });
 
-Deno.test("where the wall is not whole, the prompt says that the user is asked, and the user that nobody was", async () => {
+Deno.test("with an incomplete wall, the prompt announces questions to the user, and the user learns that none was asked", async () => {
   const walls = { network: false, whole: false, reason: "", loopback: false, unix: false, hides: false, leftOut: [] };
   const at = (
     unwalled: NonNullable<Awaited<ReturnType<NonNullable<EnvironmentView["programWalls"]>>>["unwalled"]>,

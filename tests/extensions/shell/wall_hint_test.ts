@@ -3,7 +3,7 @@ import { wallHint } from "../../../extensions/shell/run.ts";
 
 const hint = (output: string): string | null => wallHint({ config: {}, workspace: "/home/me/project" }, output);
 
-Deno.test("wallHint() explains files that commands do not see, and not those that do not exist", () => {
+Deno.test("wallHint() explains files that commands do not see, but not missing files", () => {
   for (const line of ["cat: /var/log/syslog: No such file or directory", "touch: /usr/x: Read-only file system"]) {
     assert.match(hint(line) ?? "", /see the system, cwd and \$TMPDIR/, line);
   }

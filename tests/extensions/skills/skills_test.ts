@@ -136,7 +136,7 @@ Deno.test("skills: no link brings a file that may hold keys into the prompt or t
     await assert.rejects(call("read", "a", "keys.md"), /Cannot read keys\.md of skill a/);
   }));
 
-Deno.test("skills: instructions are those of the user, the top of the repository and each folder down to the workspace", () =>
+Deno.test("skills: instructions are read from the user, the root of the repository and each folder down to the workspace", () =>
   withFolder(async (folder) => {
     const root = await Deno.realPath(folder), api = join(root, "mono/packages/api"), home = join(root, "home");
     await write(root, {
@@ -185,7 +185,7 @@ Deno.test("skills are requests by name", () =>
     assert.match(found?.[0]?.text ?? "", /skill release.*\$ARGUMENTS/s);
   }));
 
-Deno.test("skills that cannot be used are named with the reason, once beside an answer and by doctor", () =>
+Deno.test("unusable skills are named with the reason, once next to an answer and by doctor", () =>
   withFolder(async (folder) => {
     await write(folder, {
       "w/.claude/skills/headless/SKILL.md": "# Headless",

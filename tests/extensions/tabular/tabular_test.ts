@@ -9,7 +9,7 @@ Deno.test("parse() reads quotes, line ends and separators as written", () => {
   assert.deepEqual(parse(""), []);
 });
 
-Deno.test("parse() refuses what it would have to guess", () => {
+Deno.test("parse() refuses ambiguous text", () => {
   assert.throws(() => parse('a\n"x'), /the quote at character 2 is not closed/);
   assert.throws(() => parse('a\n"x"y'), /record 2 has text after a closing quote/);
   assert.throws(() => parse("a\n1,2", { separator: "," }), /record 2 has 2 fields, the header 1/);
@@ -18,7 +18,7 @@ Deno.test("parse() refuses what it would have to guess", () => {
   assert.deepEqual(parse("name.csv\n1"), [{ "name.csv": "1" }]);
 });
 
-Deno.test("csv() gives what parse() reads back", () => {
+Deno.test("parse() reads the output of csv()", () => {
   const field = fc.string({ unit: fc.constantFrom("a", ",", '"', "\n", "\r\n", ";", " ", "é") });
   const records = fc.array(fc.oneof(fc.tuple(field), fc.tuple(field, field, field)), { minLength: 1 });
   fc.assert(fc.property(records, (lists) => {
@@ -29,7 +29,7 @@ Deno.test("csv() gives what parse() reads back", () => {
   assert.deepEqual(parse(csv([{ a: "" }, { a: "1" }, { a: null }])), [{ a: "" }, { a: "1" }, { a: "" }]);
 });
 
-Deno.test("markdown() says what columns are", () => {
+Deno.test("markdown() names the columns", () => {
   const columns = { columns: ["a"] } as unknown as string[];
   assert.throws(
     () => markdown([{ a: 1 }], columns),

@@ -82,7 +82,7 @@ const ADDRESSES = {
   ],
 };
 
-Deno.test("addressClass() knows what is not the internet, in every spelling", () => {
+Deno.test("addressClass() recognises addresses outside the internet, in every spelling", () => {
   for (const [expected, addresses] of Object.entries(ADDRESSES)) {
     for (const address of addresses) assert.equal(addressClass(address), expected, address);
   }

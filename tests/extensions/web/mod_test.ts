@@ -42,7 +42,7 @@ Deno.test("web asks the user for a host that is not allowed, and shows everythin
   ]);
 });
 
-Deno.test("web asks nobody for what is allowed, and nobody allows this machine or its network by an answer", async () => {
+Deno.test("web does not ask about an allowed host, and no answer allows this machine or its network", async () => {
   const active = await activeWith({ hosts: ["allowed.invalid"] });
   const yes = user(true);
   const call = (address: string) => active.call("web.get", [address], { env: yes.env, signal });
@@ -56,7 +56,7 @@ Deno.test("web asks nobody for what is allowed, and nobody allows this machine o
   assert.equal(yes.asked.length, 1);
 });
 
-Deno.test("web explains how the user allows a host if nobody can be asked", async () => {
+Deno.test("without a user to ask, web explains how to allow a host", async () => {
   const active = await activeWith({ hosts: ["example.com"] });
   assert.deepEqual(active.functions, ["web.get", "web.post", "web.readable"]);
   for (const [name, ...more] of [["get"], ["post", { a: 1 }], ["readable"]] as const) {

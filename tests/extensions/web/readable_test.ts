@@ -92,7 +92,7 @@ Deno.test("web.readable() keeps the columns of tables whose cells take several, 
   assert.ok(repeated.length < 600_000, `${repeated.length}`);
 });
 
-Deno.test("web.readable() leaves out what is no text, and takes the main part where the page names one", async () => {
+Deno.test("web.readable() omits everything but text, and takes the main part if the page names one", async () => {
   const body = "word ".repeat(60).trim();
   const around = (main: string): string =>
     `<nav><a href="/x">menu</a></nav><div role="navigation">nav</div><header>head</header>${main}
@@ -141,7 +141,7 @@ Deno.test("web.readable() takes time that grows with the page alone, whatever it
   await assert.rejects(reading, /given up/);
 });
 
-Deno.test("web.readable() lets other work go on while it reads, and says what it cut", async () => {
+Deno.test("web.readable() lets other work run while it reads, and reports the omitted part", async () => {
   let longest = 0, last = cpuMs();
   const timer = setInterval(() => {
     longest = Math.max(longest, cpuMs() - last);

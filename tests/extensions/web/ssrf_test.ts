@@ -83,7 +83,7 @@ Deno.test("web.get() reaches nothing private, however it is written", async () =
   }
 });
 
-Deno.test("web.get() refuses what no rule names, and says how the user allows it", async () => {
+Deno.test("web.get() refuses a host without a rule, and explains how the user allows it", async () => {
   const outside = world({ "api.example": [[PUBLIC]] }, {});
   const get = (url: string, rules = {}) => callWeb(view(rules), url, { ...GET, outside });
   await assert.rejects(get("https://api.example/x?key=1"), {

@@ -67,7 +67,7 @@ async function withProgram(
 
 const HELLO = { model: "m", messages: [{ role: "user", content: "x" }] };
 
-Deno.test("openai_mock_main.ts serves a script and logs what was asked", async () => {
+Deno.test("openai_mock_main.ts serves a script and logs the requests", async () => {
   const files = { "script.json": JSON.stringify(["scripted"]) };
   await withProgram({ files, args: ["script.json", "--log", "log.jsonl"] }, async ({ url, folder }) => {
     const reply = await (await post(url, HELLO)).json();

@@ -36,7 +36,7 @@ Deno.test("markdownLines() wraps between words, and words that are too wide betw
   assert.equal(drawn("```\nabcdefghijklmnop\n```", 12), "```\n  abcdefghij\n  klmnop\n```");
 });
 
-Deno.test("markdownLines() aligns columns, wraps cells, and shows what has no room one below the other", () => {
+Deno.test("markdownLines() aligns columns, wraps cells, and stacks the cells of a table without room", () => {
   const table = "| a | b | c |\n|---|:-:|--:|\n| x | y | 100 |\n| long text | **z** | 1 |";
   assert.equal(
     drawn(table),
@@ -55,7 +55,7 @@ Deno.test("markdownLines() paints each line for itself, nested styles too", () =
   assert.equal(drawn("[a](https://e.org)", 40, links), "\x1b]8;;https://e.org\x1b\\a\x1b]8;;\x1b\\");
 });
 
-Deno.test("textColumns() counts what terminals count", () => {
+Deno.test("textColumns() counts columns as terminals do", () => {
   for (const text of ["abc", "日本", "e\u0301", "👩‍👩‍👧", "🇩🇪", "☺\ufe0f", "ｶﾞ", "\u200b"]) {
     assert.equal(textColumns(text), visibleWidth(text), text);
   }

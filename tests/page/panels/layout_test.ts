@@ -16,7 +16,7 @@ function placed(graph: Layout<Node>): Map<string, Spot<Node>> {
   return new Map(graph.spots.map((spot) => [spot.node.name, spot] as const));
 }
 
-Deno.test("layout() puts what is read above what reads it, by the longest way", () => {
+Deno.test("layout() places a variable above its readers, by the longest path", () => {
   const graph = layout(nodes("d", "c", "b", "a"), edges("b<a", "c<b", "d<c", "d<a", "d<gone", "a<a"));
   const at = placed(graph);
   const heights = ["a", "b", "c", "d"].map((name) => at.get(name)?.y ?? NaN);
@@ -25,7 +25,7 @@ Deno.test("layout() puts what is read above what reads it, by the longest way", 
   assert.equal(graph.links.length, 4, "what is no node and what reads itself has no line");
 });
 
-Deno.test("layout() leads what goes over several rows past the boxes between", () => {
+Deno.test("layout() leads an edge over several rows past the boxes between", () => {
   const graph = layout(nodes("a", "b", "c", "d", "e"), edges("b<a", "c<b", "d<c", "d<a", "e<a", "e<b", "e<d"));
   const passes = graph.links.flatMap(({ via }: { readonly via: readonly { x: number; y: number }[] }) => via);
   assert.equal(passes.length, 2 + 3 + 2, "one in each row between");

@@ -29,7 +29,7 @@ Deno.test("chunks() of noise are some 20 KiB on average", () => {
   assert.ok(mean > 12_000 && mean < 32_000, String(mean));
 });
 
-Deno.test("chunks() stay the same beside an insertion, a deletion and an addition", () => {
+Deno.test("chunks() stay the same around an insertion, a deletion and an addition", () => {
   const before = noise(2 * MIB);
   const known = new Set(chunks(before).map((piece) => Buffer.from(piece).toString("base64")));
   const at = MIB + 17;

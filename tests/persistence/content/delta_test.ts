@@ -5,7 +5,7 @@ import { encode } from "../../../src/sandbox/codec/codec.ts";
 
 const ROWS = Array.from({ length: 300 }, (_, id) => ({ id, name: `name ${id}`, value: Math.sin(id) }));
 
-Deno.test("deltaOf() is small for what becomes of a value from block to block", () => {
+Deno.test("deltaOf() is small for the changes of a value from block to block", () => {
   const changes: readonly (readonly [string, unknown])[] = [
     ["an entry more", [...ROWS, { id: 300, name: "name 300", value: 1 }]],
     ["the first entry less", ROWS.slice(1)],
@@ -27,7 +27,7 @@ Deno.test("deltaOf() gives nothing for a value that is another one", () => {
   assert.equal(deltaOf(encode(ROWS), encode(other)), null);
 });
 
-Deno.test("applyDelta() gives back any value that deltaOf() found a difference for", () => {
+Deno.test("applyDelta() restores any value that deltaOf() found a difference for", () => {
   const edit = fc.record({ at: fc.nat(5000), remove: fc.nat(300), insert: fc.uint8Array({ maxLength: 200 }) });
   const small = fc.uint8Array({ minLength: 1, maxLength: 40 });
   fc.assert(fc.property(small, fc.nat(200), fc.array(edit, { maxLength: 6 }), (pattern, times, edits) => {

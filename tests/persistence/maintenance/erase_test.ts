@@ -125,7 +125,7 @@ Deno.test("whenever a process that deletes is killed, the next one erases the re
   });
 });
 
-Deno.test("what other conversations have in common with one that was deleted stays, whenever they stored it", async () => {
+Deno.test("content that other conversations share with a deleted one stays, whenever they stored it", async () => {
   const conversation = fc.record({
     text: fc.constantFrom("a", "b", "c"),
     seed: fc.constantFrom("x", "y"),

@@ -8,7 +8,7 @@ import { withDatabasePath } from "../_temp_database.ts";
 
 const OWNER = newQuery("", "").owner;
 
-Deno.test("prune() deletes what is idle with its content, and nothing that others refer to", async () => {
+Deno.test("prune() deletes idle conversations with their content, but no content that others refer to", async () => {
   await withDatabasePath(async (path) => {
     let time = NOW - 90 * DAY;
     const { store, care } = await opened(path, () => time);
@@ -62,7 +62,7 @@ Deno.test("prune() keeps a conversation in which a query runs, and one whose bra
   });
 });
 
-Deno.test("prune() beside another process keeps content of the last day, which may be about to be named", async () => {
+Deno.test("prune() next to another process keeps content of the last day, which may soon be referred to", async () => {
   await withDatabasePath(async (path) => {
     let time = NOW - 90 * DAY;
     const { store, care } = await opened(path, () => time);

@@ -9,7 +9,7 @@ import { SqliteMaintenance } from "../../../src/persistence/sqlite_maintenance.t
 import type { Store } from "../../../src/persistence/store.ts";
 import { begun } from "../../conformance/store/fixtures.ts";
 
-Deno.test("backup() copies what is there while the database is open, for the user alone", async () => {
+Deno.test("backup() copies an open database, for the user alone", async () => {
   await withDatabasePath(async (path, folder) => {
     const { store, care } = await opened(path);
     const { branchId } = await filled(store, "alpha");
@@ -49,7 +49,7 @@ Deno.test("backup() refuses a target that exists and a database that does not, a
   });
 });
 
-Deno.test("restore() puts a backup in place and keeps the old file, with what was in its log", async () => {
+Deno.test("restore() replaces the database by a backup and keeps the old file with the content of its log", async () => {
   await withDatabasePath(async (path, folder) => {
     const { store, care } = await opened(path);
     const { branchId } = await filled(store, "alpha");
@@ -68,7 +68,7 @@ Deno.test("restore() puts a backup in place and keeps the old file, with what wa
   });
 });
 
-Deno.test("restore() is refused while somebody has the database open, and changes nothing", async () => {
+Deno.test("restore() is refused while another process has the database open, and changes no file", async () => {
   await withDatabasePath(async (path, folder) => {
     const { store, care } = await opened(path);
     const { queryId } = await filled(store, "alpha");
@@ -101,7 +101,7 @@ Deno.test("restore() takes the place of a file that is damaged beyond opening, a
   });
 });
 
-Deno.test("restore() refuses what is damaged, foreign, newer or the database itself, and touches nothing", async () => {
+Deno.test("restore() refuses a damaged, foreign or newer file and the database itself, and changes no file", async () => {
   await withDatabasePath(async (path, folder) => {
     const { store, care } = await opened(path);
     await filled(store, "alpha");
@@ -172,7 +172,7 @@ for (
     ["the search index lost a row", "DELETE FROM search", /search index/],
   ] as const
 ) {
-  Deno.test(`check() tells when ${what}`, async () => {
+  Deno.test(`check() reports when ${what}`, async () => {
     await withDatabasePath(async (path) => {
       const { store, care } = await opened(path);
       await filled(store, "alpha");
@@ -185,7 +185,7 @@ for (
   });
 }
 
-Deno.test("check() tells of pages that are damaged instead of failing", async () => {
+Deno.test("check() reports damaged pages instead of failing", async () => {
   await withDatabasePath(async (path) => {
     const { store, care } = await opened(path);
     await filled(store, "alpha");
@@ -241,7 +241,7 @@ Deno.test("vacuum() keeps every row, value and hit, in a file of the same rights
   });
 });
 
-Deno.test("vacuum() is refused while somebody has the database open", async () => {
+Deno.test("vacuum() is refused while another process has the database open", async () => {
   await withDatabasePath(async (path) => {
     const { store, care } = await opened(path);
     await assert.rejects(care.vacuum(), {

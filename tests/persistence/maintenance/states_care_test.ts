@@ -6,7 +6,7 @@ import { withDatabasePath } from "../_temp_database.ts";
 
 const long = (seed: string): string => `sha256:${"0".repeat(64)} ${noise(seed, 100_000).toBase64()}`;
 
-Deno.test("what extensions keep is checked, measured, backed up, restored; what nobody keeps any more is collected", () =>
+Deno.test("the states of extensions are checked, measured, backed up and restored, and unused content is collected", () =>
   withDatabasePath(async (path, folder) => {
     const { store, care } = await opened(path);
     const one = await filled(store, "one");

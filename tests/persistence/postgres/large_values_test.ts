@@ -55,7 +55,7 @@ test("a fork, an export and an import have a value that is in pieces", async (po
   await store.close();
 });
 
-test("a value in pieces goes with the last row that has it, of any tenant, and stays for one that comes", async (postgres) => {
+test("a value in pieces goes with its last row, of any tenant, and stays for a new row", async (postgres) => {
   const url = await postgres.createDatabase();
   const store = await openStore({ path: url });
   const value = noise("long", 2 * MIB);

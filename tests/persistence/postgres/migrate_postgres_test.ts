@@ -15,7 +15,7 @@ const NEXT = {
   sql: "ALTER TABLE conversation_soul ADD COLUMN next text; ALTER TABLE log ADD COLUMN next text;",
 };
 
-test("a migration that waits for a table keeps no other one from those that work", async (server) => {
+test("a migration that waits for a table keeps no other table from working nodes", async (server) => {
   const url = await server.createDatabase();
   const store = await openStore({ path: url });
   const reader = new Server(readAddress(url), { patienceMs: 0 });
@@ -39,7 +39,7 @@ test("a migration that waits for a table keeps no other one from those that work
   await store.close();
 });
 
-Deno.test("what the server undid because of others is asked again", async () => {
+Deno.test("a transaction that the server undid because of others is repeated", async () => {
   const failures = ["40P01", "55P03"];
   const fake: Partial<Server> = {
     take: () =>
@@ -94,7 +94,7 @@ test("a PostgreSQL database of the former schema V8 becomes one of V1", async (s
   assert.equal(await server.sql(versions, upgraded), await server.sql(versions, made));
 });
 
-test("a PostgreSQL database of before V8 is refused with what to do", async (server) => {
+test("a PostgreSQL database older than V8 is refused with a remedy", async (server) => {
   const url = await server.createDatabase();
   await server.sql(
     `CREATE TABLE schema_migration (version bigint, name text, sha256 text, applied_at bigint);

@@ -10,7 +10,7 @@ const TAKES_AWAY = [
   /\bADD\s+COLUMN\s+(?:(?!DEFAULT)[^,;])*\bNOT\s+NULL\b(?:(?!DEFAULT)[^,;])*[,;]/i,
 ];
 
-Deno.test("a migration of PostgreSQL keeps what nodes of the version before use", () => {
+Deno.test("a migration of PostgreSQL keeps everything that nodes of the version before use", () => {
   const [, ...later] = migrations;
   for (const { name, sql } of later) {
     const text = sql.replace(/--.*$/gm, "");

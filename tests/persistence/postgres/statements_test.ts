@@ -31,7 +31,7 @@ test(`a query with two model calls sends PostgreSQL at most ${MOST.statements} s
   assert.ok(isFew, `${roundTrips} round trips for ${statements} statements`);
 });
 
-test("changes that nobody waits for are one statement, unless one of them needs another", async (postgres) => {
+test("changes without a waiting caller are one statement, unless one of them needs another", async (postgres) => {
   const url = await postgres.createDatabase();
   await (await openStore({ path: url })).close();
   const db = new PostgresDatabase(new Server(readAddress(url), { patienceMs: 1000 }), { tenant: "default" });
@@ -59,7 +59,7 @@ test("changes that nobody waits for are one statement, unless one of them needs 
   await db.close();
 });
 
-test("a statement that nobody waits for fails its transaction, with its own error", async (postgres) => {
+test("a statement without a waiting caller fails its transaction, with its own error", async (postgres) => {
   const url = await postgres.createDatabase();
   await (await openStore({ path: url })).close();
   const db = new PostgresDatabase(new Server(readAddress(url), { patienceMs: 1000 }), { tenant: "default" });

@@ -68,7 +68,7 @@ test("every table is described, or belongs to a conversation by its rows, or is 
   assert.deepEqual([...all].toSorted(), known, "describe it in src/persistence/tables.ts");
 });
 
-test("what a conversation has in a table goes with it, or is removed by name", async (server) => {
+test("the rows of a conversation in a table go with it, or are removed by name", async (server) => {
   const url = await server.createDatabase();
   await (await openStore({ path: url })).close();
   const kept = await server.sql(

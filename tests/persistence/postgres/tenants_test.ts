@@ -8,7 +8,7 @@ function test(name: string, run: (postgres: Postgres, url: string) => Promise<vo
   onServer(name, async (postgres) => run(postgres, await postgres.createDatabase()));
 }
 
-test("check() tells of a role that policies do not bind", async (_, url) => {
+test("check() reports a role that policies do not bind", async (_, url) => {
   const problems = async (path: string): Promise<readonly string[]> => {
     const store = await openStore({ path });
     try {

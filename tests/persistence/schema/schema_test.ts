@@ -239,7 +239,7 @@ Deno.test("deleting a conversation deletes all of it and nothing else", () => {
   assert.deepEqual(["conversation_soul", "conversation_state", "expression_soul"].map(left), [1, 1, 1]);
 });
 
-Deno.test("a query state outlives the one that it was forked from", () => {
+Deno.test("a query state outlives the state that it was forked from", () => {
   using db = sample();
   db.exec(`${QUERY} VALUES ('qs2', 'q', 1, 'done', '{}', 1);
     UPDATE query_state SET forked_from_query_state_id = 'qs' WHERE id = 'qs2'; DELETE FROM query_state WHERE id = 'qs'`);

@@ -24,7 +24,7 @@ function tables(db: DatabaseSync): string[] {
   return db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all().map(({ name }) => String(name));
 }
 
-Deno.test("migrations/mod.ts is what scripts/generate/migrations.ts writes", async () => {
+Deno.test("migrations/mod.ts is the output of scripts/generate/migrations.ts", async () => {
   const folder = new URL("../../../migrations/", import.meta.url);
   const expected = migrationsModule(await migrationFiles());
   assert.equal(
@@ -89,7 +89,7 @@ for (
     ["is truncated", "CREATE TABLE more (a); CREATE TRIGGER t AFTER INSERT ON more BEGIN SELECT"],
   ] as const
 ) {
-  Deno.test(`migrate() rolls a file back that ${what}, and the old version goes on`, async () => {
+  Deno.test(`migrate() rolls a file back that ${what}, and the old version continues`, async () => {
     await withDatabasePath(async (path) => {
       using db = new DatabaseSync(path);
       await run(db, migrations, path);
@@ -112,7 +112,7 @@ for (
   });
 }
 
-Deno.test("migrate() keeps a copy of a database that holds data, of what was last written to it", async () => {
+Deno.test("migrate() keeps a copy of a database with data, including its last writes", async () => {
   await withDatabasePath(async (path, folder) => {
     using db = new DatabaseSync(path);
     db.exec("PRAGMA journal_mode = WAL");
@@ -155,7 +155,7 @@ Deno.test("an open store writes nothing more once a newer Vis has migrated its d
   });
 });
 
-Deno.test("migrate() refuses a database of before V10 and says what to do", async () => {
+Deno.test("migrate() refuses a database older than V10 and names a remedy", async () => {
   using db = new DatabaseSync(":memory:");
   await run(db, migrations);
   db.exec(`UPDATE schema_migration SET sha256 = '${FORMER_FIRST}';

@@ -87,7 +87,7 @@ Deno.test("a store says that another file took the place of its own, and leaves 
   });
 });
 
-Deno.test("a store says that its log was removed or replaced, beside the file that a link leads to as well", async () => {
+Deno.test("a store reports that its log was removed or replaced, also next to the target of a link", async () => {
   for (const suffix of ["-wal", "-shm"]) {
     await changed((path) => Deno.removeSync(`${path}${suffix}`), /: its log .* was removed or replaced while/);
     await changed((path) => {

@@ -40,7 +40,7 @@ Deno.test("toStoreError() a broken rule may be damage, and the error names the c
   );
 });
 
-Deno.test("toStoreError() leaves alone what the database did not cause", () => {
+Deno.test("toStoreError() does not change errors that the database did not cause", () => {
   for (const error of [new TypeError("x is not a function"), new StoreError("Cannot", "full"), "text", undefined]) {
     assert.equal(toStoreError(error, "/x"), error);
   }

@@ -11,7 +11,7 @@ Deno.test("systemFault() finds nothing where a file can be written, and leaves n
   });
 });
 
-Deno.test("systemFault() has the system's words, of a folder that is not there and of one that takes nothing", () => {
+Deno.test("systemFault() has the system's words for a missing folder and for a folder that accepts no files", () => {
   assert.match(systemFault("/does/not/exist/x.db"), /^ENOENT /);
   if (Deno.build.os === "linux") assert.notEqual(systemFault("/sys/kernel/x.db"), "");
 });

@@ -49,7 +49,7 @@ function numbers(db: Database): Promise<unknown[]> {
   return Promise.resolve(db.run("select n from t order by n", [])).then((rows) => rows.map(({ n }) => n));
 }
 
-Deno.test("write() tells each writer of one moment when its own work is stored", () =>
+Deno.test("write() notifies each simultaneous writer when its own work is stored", () =>
   withDatabase(async ({ db, seen }) => {
     const told: unknown[] = [];
     const writers = [1, 2, 3].map((n) => db.write((tx) => put(tx, n)).then(() => told.push(seen().includes(n))));
@@ -59,7 +59,7 @@ Deno.test("write() tells each writer of one moment when its own work is stored",
     assert.deepEqual(told, [true, true, true]);
   }));
 
-Deno.test("write() undoes the one that fails, wherever it stands among the others", () =>
+Deno.test("write() undoes the failed work, wherever it is among the others", () =>
   withDatabase(async ({ db, seen }) => {
     for (const failing of [0, 1, 2]) {
       const at = failing * 10;
@@ -137,7 +137,7 @@ Deno.test("a transaction has no transaction in it", () =>
     await assert.rejects(() => db.write((tx) => tx.write(() => Promise.resolve())), /this is one/);
   }));
 
-Deno.test("close() stores what was written a moment before", () =>
+Deno.test("close() stores the last writes", () =>
   withDatabasePath(async (path) => {
     const store = await openStore({ path });
     const branch = store.createConversation({ title: "T", channel: "cli", workspace: "/w" });

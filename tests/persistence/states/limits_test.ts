@@ -20,7 +20,7 @@ function fill(
   ).run(what.keys * what.versions, what.branchId, what.versions, what.versions);
 }
 
-Deno.test("states: 10 000 keys are the most in one place; those that are there can still change", () =>
+Deno.test("states: one place has at most 10 000 keys, and existing keys can still change", () =>
   withDatabasePath(async (path) => {
     await (await openStore({ path })).close();
     fill(path, { branchId: null, keys: 10_000, versions: 1 });

@@ -11,7 +11,7 @@ function order(spec: string): string {
   return restoreOrder(nodes).map(({ name }) => name).join("");
 }
 
-Deno.test("restoreOrder() puts what is required or read first and keeps the order otherwise", () => {
+Deno.test("restoreOrder() puts required and read variables first and keeps the order otherwise", () => {
   assert.equal(order("c:b b:a a d"), "adbc");
   assert.equal(order("a b c"), "abc");
   assert.equal(order("b::a a"), "ab");

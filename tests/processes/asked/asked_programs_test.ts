@@ -78,7 +78,7 @@ Deno.test("programs run without a question where the wall is whole", async () =>
   });
 });
 
-Deno.test("where the wall is not whole, each program is asked, with what a lasting answer allows", async () => {
+Deno.test("with an incomplete wall, each program needs approval, which shows the scope of a lasting answer", async () => {
   await at(SOME, async ({ run, asked, walled, workspace, programs }) => {
     await run(["/bin/sh", "-c", "ls src && wc -l a"]);
     const { what, why, scopes, lasting } = asked[0]!;
@@ -94,7 +94,7 @@ Deno.test("where the wall is not whole, each program is asked, with what a lasti
   });
 });
 
-Deno.test("what is asked every time says why", async () => {
+Deno.test("a question that is asked every time gives the reason", async () => {
   await at(SOME, async ({ run, asked, workspace }) => {
     await Deno.mkdir(join(workspace, "sub"));
     await run(["/bin/sh", "-c", "ls $(pwd)"]);
@@ -196,7 +196,7 @@ Deno.test("the user's mode decides: run asks nothing, off runs nothing", async (
   }, { mode: "off" });
 });
 
-Deno.test("only what the user named and what shipped extensions answer for runs without a question", async () => {
+Deno.test("only programs that the user or shipped extensions name run without a question", async () => {
   await at(SOME, async ({ run, asked, walled }) => {
     await run(["a"], {}, null);
     await run(["b"], { answered: true }, "shipped");

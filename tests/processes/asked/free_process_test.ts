@@ -24,7 +24,7 @@ Deno.test("runFree() a failed program is a result, and a missing one an error", 
   await assert.rejects(runFree(["/nowhere/tool"], { cwd: "/", own: OWN }));
 });
 
-Deno.test("runFree() what a program left in its group ends with it", async () => {
+Deno.test("runFree() ends the processes in a program's group with it", async () => {
   const { stdout } = await run("sleep 1000 >/dev/null 2>&1 & echo $!");
   await gone(Number(stdout));
 });
@@ -72,7 +72,7 @@ Deno.test("runFree() guesses the encoding of a whole output, and of no part of o
   assert.equal((await run("printf 'a\\0\\351'", guess)).stdout, "a\0\ufffd");
 });
 
-Deno.test("systemCommand() gives a command line to PowerShell on Windows, and refuses what batch files reinterpret", () => {
+Deno.test("systemCommand() passes a command line to PowerShell on Windows, and refuses text that batch files reinterpret", () => {
   assert.deepEqual(systemCommand(["/bin/sh", "-c", "npm test"], "darwin"), ["/bin/sh", "-c", "npm test"]);
   assert.deepEqual(systemCommand(["/bin/sh", "-c", "npm test"], "windows"), [
     ...["pwsh", "-NoProfile", "-NonInteractive", "-Command", "npm test"],

@@ -328,7 +328,7 @@ Deno.test("commandScopes() the same words of different programs have different s
   assert.deepEqual(at("/tmp/npm"), { never: "/tmp/npm can change after the answer" });
 });
 
-Deno.test("a command that a lasting answer covers as a whole says what its program runs", () => {
+Deno.test("a command that a lasting answer covers as a whole shows the code that its program runs", () => {
   const runs = (line: string): readonly string[] => {
     const found = commandScopes(line, PLACE);
     return "never" in found ? [] : found.runs;

@@ -66,7 +66,7 @@ Deno.test("ProcessTree.kill() suspends all first, so that none starts another me
   assert.equal(table.processes.size, 0);
 });
 
-Deno.test("ProcessTree spares a process that got the id of one of its own, and what that starts", async () => {
+Deno.test("ProcessTree spares a process that reuses an id of its own, and the processes below it", async () => {
   const table = new FakeTable();
   table.add(100, 7);
   table.add(101, 100, { group: 101 });

@@ -21,7 +21,7 @@ function wrong(profile: Profile, cases: readonly (readonly [string, Operation])[
   return cases.filter(([, one]) => profile.allows(one) !== allowed).map(([name]) => name);
 }
 
-Deno.test("seatbeltProfile() denies what no program may do, and allows what tools need", () => {
+Deno.test("seatbeltProfile() denies operations that no program may use, and allows the ones that tools need", () => {
   assert.ok(ATTACKS.length >= 90, `${ATTACKS.length} attacks`);
   assert.ok(NEEDS.length >= 60, `${NEEDS.length} needs`);
   const profile = profileOf();
@@ -29,7 +29,7 @@ Deno.test("seatbeltProfile() denies what no program may do, and allows what tool
   assert.deepEqual(wrong(profile, NEEDS, true), [], "are denied");
 });
 
-Deno.test("seatbeltProfile() is valid on systems that lack an operation, and denies what these have", () => {
+Deno.test("seatbeltProfile() is valid on systems that lack an operation, and denies it on others", () => {
   for (const unknown of [NEWER, OLDER]) {
     const profile = profileOf({}, unknown);
     const had = ATTACKS.filter(([, { operation }]) =>
@@ -66,7 +66,7 @@ Deno.test("seatbeltProfile() lets a workspace be anywhere, below settings of ser
   assert.equal(profile.allows({ operation: "file-read-data", path: "/opt/homebrew/var/mysql/ibdata1" }), false);
 });
 
-Deno.test("seatbeltProfile() opens a file and nothing beside or below it", () => {
+Deno.test("seatbeltProfile() opens a file, but no path next to it or below it", () => {
   const path = `${HOME}/notes.txt`;
   const profile = profileOf({ write: [{ path, folder: false }], kept: [], hidden: [] });
   assert.ok(profile.allows({ operation: "file-write-data", path }));
@@ -75,7 +75,7 @@ Deno.test("seatbeltProfile() opens a file and nothing beside or below it", () =>
   }
 });
 
-Deno.test("seatbeltProfile() opens a part of what is kept, and nothing beside it", () => {
+Deno.test("seatbeltProfile() opens a part of a kept folder, and no path next to it", () => {
   const profile = profileOf({ opened: [{ path: `${WORKSPACE}/.git/refs`, folder: true }] });
   assert.ok(profile.allows({ operation: "file-write-create", path: `${WORKSPACE}/.git/refs/heads/new` }));
   for (const path of [`${WORKSPACE}/.git/config`, `${WORKSPACE}/.git/refs2`, `${WORKSPACE}/.git`]) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { entry, failedEntry } from "../_parts.ts";
 import { attemptLine } from "../../../src/prompt/context.ts";
 
-Deno.test("attemptLine() says what was tried and what came of it", () => {
+Deno.test("attemptLine() describes an attempt and its result", () => {
   const reason = null;
   const executed = { iteration: 2, outcome: "executed", reason } as const;
   assert.equal(

@@ -173,7 +173,7 @@ Deno.test("renderContext() says which iteration a journal is of where it is not 
   assert.ok(!renderContext(parts({ iteration: 3, journal, journalIteration: 2 })).includes("from iteration"));
 });
 
-Deno.test("renderContext() cuts each part of a block at its own cap, head and tail, and says how much is left out", () => {
+Deno.test("renderContext() cuts each part of a block at its own limit, head and tail, and counts the omitted characters", () => {
   const long = `HEAD${"x".repeat(100_000)}TAIL`;
   const caps = [["stdoutChars", { stdout: long }], ["stderrChars", { stderr: long }]] as const;
   for (const [cap, fields] of caps) {
@@ -189,14 +189,14 @@ Deno.test("renderContext() cuts each part of a block at its own cap, head and ta
   assert.ok(text.length < DEFAULT_CAPS.errorChars + 300 && text.includes("xxxTAIL"));
 });
 
-Deno.test("renderContext() tells where the whole of a cut value is", () => {
+Deno.test("renderContext() names the place of a cut value's whole", () => {
   const text = renderContext(
     parts({ journal: [entry("1"), entry("f()", { preview: "x".repeat(90_000) })], journalIteration: 2 }),
   );
   assert.ok(text.includes("characters left out, all in results[1] …"));
 });
 
-Deno.test("renderContext() holds the journal's cap and gives what small blocks leave to large ones", () => {
+Deno.test("renderContext() keeps the journal's limit and gives the room that small blocks leave to large ones", () => {
   const big = { preview: "p".repeat(6_000), stdout: "o".repeat(4_000), stderr: "e".repeat(2_000) };
   const many = renderContext(
     parts({ journal: Array.from({ length: 8 }, () => entry("f()", big)), journalIteration: 2 }),
@@ -210,7 +210,7 @@ Deno.test("renderContext() holds the journal's cap and gives what small blocks l
   for (let at = 0; at < 20; at++) assert.ok(mixed.includes(`g(${at}) → 1`));
 });
 
-Deno.test("renderContext() bounds a reply of 5000 blocks and names the ones left out", () => {
+Deno.test("renderContext() bounds a reply of 5000 blocks and names the omitted ones", () => {
   const journal = Array.from({ length: 5_000 }, (_, at) => entry(`f(${at})`, { preview: "x".repeat(6_000) }));
   const text = renderContext(parts({ journal, journalIteration: 2 }));
   assert.ok(text.length <= 24_000 + 300, String(text.length));

@@ -106,7 +106,7 @@ Deno.test("renderVarIndex() keeps small values, functions and kinds apart when i
   assert.equal(render([variable("f01"), variable("f1")]).length, 2);
 });
 
-Deno.test("renderVarIndex() shrinks what is past 150 rows to names, then to a count", () => {
+Deno.test("renderVarIndex() shrinks rows beyond 150 to names, then to a count", () => {
   const lines = render(named(900, letters));
   assert.equal(lines.length, 152);
   assert.ok(lines[149]?.startsWith("const ") && lines[150]?.startsWith("older: "));
@@ -118,7 +118,7 @@ Deno.test("renderVarIndex() shrinks what is past 150 rows to names, then to a co
   assert.equal(few[150], `older: ${named(160, letters).slice(150).map(({ name }) => name).join(" ")}`);
 });
 
-Deno.test("renderVarIndex() shrinks what is past 12000 characters, and bounds its other lines", () => {
+Deno.test("renderVarIndex() shrinks rows beyond 12000 characters, and bounds its other lines", () => {
   const wide = named(140, letters).map((one) => ({
     ...one,
     summary: { ...one.summary, doc: "d".repeat(80), shape: "s".repeat(200) },
@@ -136,7 +136,7 @@ Deno.test("renderVarIndex() shrinks what is past 12000 characters, and bounds it
   assert.ok((lines.at(-1)?.length ?? 0) < 1_200);
 });
 
-Deno.test("renderVarIndex() names what a restart does not keep of a value", () => {
+Deno.test("renderVarIndex() names the parts of a value that a restart does not keep", () => {
   assert.deepEqual(
     render([
       variable("o", { inline: "{ a: 1 }", reason: "getter o.total" }),

@@ -32,7 +32,7 @@ Deno.test("builtinNudges() warns of more than 150 variables", () => {
   assert.match(builtinNudges({ ...calm, userVariables: 151 })[0] ?? "", /^\[system_nudge\] 151 variables.*forget/);
 });
 
-Deno.test("builtinNudges() quotes what is repeated and asks for the format after a repair", () => {
+Deno.test("builtinNudges() quotes the repeated code and asks for the format after a repair", () => {
   const lines = builtinNudges({
     ...calm,
     offender: 'fs.readFile("x") → ENOENT (3×)',

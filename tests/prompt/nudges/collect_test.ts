@@ -18,7 +18,7 @@ Deno.test("extensionNudges() keeps the order of the extensions", () => {
   assert.deepEqual(warnings, []);
 });
 
-Deno.test("extensionNudges() drops what is no text", () => {
+Deno.test("extensionNudges() drops values that are not text", () => {
   const { told, warnings } = collect(7, undefined, ["x"], " \n", { text: "x" });
   assert.deepEqual(told, []);
   assert.deepEqual(warnings, []);

@@ -99,7 +99,7 @@ Deno.test("news: lines that were shown before are nothing new, in other pieces a
   assert.equal(isNew(value("text.length", "1234")), false);
 });
 
-Deno.test("news: a change is new whatever it shows, a command only by what it prints", () => {
+Deno.test("news: a change is always new, and a command only by its output", () => {
   const repetition = new Repetition();
   const shown = {
     ok: true,

@@ -181,7 +181,7 @@ Deno.test("parseReply() names the field as which it read another name", () => {
   assert.deepEqual(read.ok ? read.reply.repairs : read, ['read "Code" as code', 'read "time_ms" as timeMs']);
 });
 
-Deno.test("parseReply() names a tool that the model called beside its text, and what it may do instead", () => {
+Deno.test("parseReply() names a tool that the model called next to its text, and an alternative", () => {
   const call = { reasoning: "hm", toolCall: 'grep({"q":"x"})' };
   for (const text of ["", "Let me look.", "null"]) {
     const parsed = parseReply(text, call);
@@ -197,7 +197,7 @@ Deno.test("parseReply() names a tool that the model called beside its text, and 
   assert.deepEqual(read.ok ? read.reply.repairs : read, [`ignored a call of ${call.toolCall}: there are no tools`]);
 });
 
-Deno.test("parseReply() tells thoughts only from nothing at all", () => {
+Deno.test("parseReply() distinguishes a reply with thoughts only from an empty one", () => {
   const faultOf = (text: string, reasoning: string) => {
     const parsed = parseReply(text, { reasoning, toolCall: null });
     return parsed.ok ? null : parsed.fault;

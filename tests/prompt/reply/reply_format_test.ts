@@ -25,7 +25,7 @@ Deno.test("describeReply() names every field of the schema and every choice", ()
   assert.ok(text.includes('"thinking"?: string') && text.includes('"expr": string') && text.includes("}[]"));
 });
 
-Deno.test("replyFormat() begins with what describeReply() makes of the schema", () => {
+Deno.test("replyFormat() begins with the text of describeReply()", () => {
   assert.ok(replyFormat().startsWith(`${describeReply()}\nTo work: {`));
 });
 
@@ -36,7 +36,7 @@ Deno.test("replyFormat() gives the same bytes each time and at most 1 KB", () =>
   }
 });
 
-Deno.test("replyFormat() shows examples that keep the format: an extension's, or one that needs none", () => {
+Deno.test("replyFormat() shows examples that keep the format: an extension's, or one without extensions", () => {
   assert.match(replyFormat(fs.example), /await fs\.count/);
   assert.doesNotMatch(replyFormat(), /fs\./);
   const examples = [replyFormat(), replyFormat(fs.example)].flatMap((text) =>
@@ -51,7 +51,7 @@ Deno.test("replyFormat() shows examples that keep the format: an extension's, or
   }
 });
 
-Deno.test("replySchema refuses what is no reply", () => {
+Deno.test("replySchema refuses an invalid reply", () => {
   for (const value of [null, [], { code: "x" }, { code: [{}] }, { final: {} }, { next: { model: "gpt" } }]) {
     assert.equal(replySchema.safeParse(value).success, false, JSON.stringify(value));
   }

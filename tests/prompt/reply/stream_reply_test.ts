@@ -95,7 +95,7 @@ Deno.test("push() shows no names of variables and no tags of an answer", () => {
   }
 });
 
-Deno.test("push() shows nothing of other strings, nor what follows the reply object", () => {
+Deno.test("push() shows no other strings, nor text after the reply object", () => {
   const text =
     '{"final":{"type":"A SECRET","thinking":"A SECRET","code":"A SECRET"}}\n{"thinking":"SECRET","code":["SECRET"]}';
   for (const sizes of everySize) assert.deepEqual(stream(text, sizes), { thinking: "", code: [], answer: "" });
@@ -168,7 +168,7 @@ for (const { name, input } of corpus) {
   });
 }
 
-Deno.test("push() shows of a reply that could be read without repair exactly what runs", () => {
+Deno.test("push() shows exactly the code that runs, for a reply that needs no repair", () => {
   for (const { name, input, expect } of corpus) {
     if (!name.startsWith("clean:") || typeof input !== "string" || !expect.ok) continue;
     const parsed = parseReply(input);

@@ -44,7 +44,7 @@ Deno.test("AnswerSchema.judge() a text is a string where the schema wants one", 
   assert.equal(judge({ type: "string" }, { text: '"quoted"' }), "quoted");
 });
 
-Deno.test("AnswerSchema.judge() names what is wrong with paths, the first five only", () => {
+Deno.test("AnswerSchema.judge() names the first five faults, with paths", () => {
   const reason = why(PRODUCT, { name: "", price: "12", tags: ["a", "c", "a"], other: 1 });
   assert.equal(
     reason,
@@ -64,7 +64,7 @@ Deno.test("AnswerSchema.judge() says that prose is no JSON", () => {
   );
 });
 
-Deno.test("AnswerSchema.judge() takes data as JSON has it and refuses what it has not", () => {
+Deno.test("AnswerSchema.judge() accepts JSON data and refuses other values", () => {
   assert.deepEqual(judge(true, { value: new Map([["a", new Set([1])]]) }), { a: [1] });
   assert.deepEqual(judge(true, { value: { a: undefined, b: new Date(0), c: 2n } }), {
     b: "1970-01-01T00:00:00.000Z",
@@ -91,12 +91,12 @@ Deno.test("AnswerSchema.judge() follows references, also into itself", () => {
   assert.match(why(tree, [[], [1]]), /\/1\/0 must be array, is 1/);
 });
 
-Deno.test("AnswerSchema.judge() of several forms names what the nearest one lacks", () => {
+Deno.test("AnswerSchema.judge() names the fault of the nearest of several forms", () => {
   const forms = { anyOf: [{ type: "string" }, { type: "object", properties: { n: { type: "number" } } }] };
   assert.match(why(forms, { n: "x" }), /must fit one of 2 forms.*\/n must be number, is "x"/);
 });
 
-Deno.test("AnswerSchema.judge() names a fault deep in a tree of forms, and ends on one that is too deep", () => {
+Deno.test("AnswerSchema.judge() names a fault deep in a tree of forms, and ends on a tree that is too deep", () => {
   const tree = {
     $ref: "#/$defs/n",
     $defs: { n: { anyOf: [{ type: "array", items: { $ref: "#/$defs/n" } }, { type: "integer" }] } },
@@ -106,7 +106,7 @@ Deno.test("AnswerSchema.judge() names a fault deep in a tree of forms, and ends 
   assert.match(why(tree, nested(499)), /must fit one of 2 forms|nested too deep/);
 });
 
-Deno.test("AnswerSchema.judge() reads draft-07: lists of items, dependencies, nothing beside a reference", () => {
+Deno.test("AnswerSchema.judge() reads draft-07: lists of items, dependencies, and references alone", () => {
   const $schema = "http://json-schema.org/draft-07/schema#";
   const schema = { $schema, items: [{ type: "number" }], additionalItems: false };
   assert.match(why(schema, [1, 2]), /at most 1 items, has 2/);
@@ -120,7 +120,7 @@ Deno.test("AnswerSchema.judge() a pattern takes no more than linear time", () =>
   assert.ok(cpuMs() - begun < 2_000);
 });
 
-Deno.test("AnswerSchema() refuses what is no schema and names the place", () => {
+Deno.test("AnswerSchema() refuses an invalid schema and names the place", () => {
   refused(5, /must be a JSON object/);
   refused([], /must be a JSON object/);
   refused({ type: "strin" }, /at #: type must be one of/);
@@ -134,7 +134,7 @@ Deno.test("AnswerSchema() refuses what is no schema and names the place", () => 
   refused({ unevaluatedProperties: false }, /unevaluatedProperties is not supported/);
 });
 
-Deno.test("AnswerSchema() refuses a schema without end, one that is a bomb and one that is too large", () => {
+Deno.test("AnswerSchema() refuses an endless schema, one that expands without bound and one that is too large", () => {
   refused({ $ref: "#" }, /endlessly/);
   const bomb = Object.fromEntries(
     Array.from(

@@ -2,7 +2,7 @@ import { loadModelData } from "../../../src/providers/models/model_data.ts";
 import { discoverLocal, PRESETS, usualAddresses } from "../../../src/providers/models/presets.ts";
 import assert from "node:assert/strict";
 
-Deno.test("PRESETS name what a request needs", () => {
+Deno.test("PRESETS name everything that a request needs", () => {
   for (const [name, preset] of Object.entries(PRESETS)) {
     const { protocol, hostname, search, pathname } = new URL(preset.baseUrl);
     const local = preset.localPort !== undefined;
@@ -58,7 +58,7 @@ Deno.test("discoverLocal() finds servers in the order of the addresses, without 
   ]);
 });
 
-Deno.test("discoverLocal() tells a server without models from one that is no model server", async () => {
+Deno.test("discoverLocal() distinguishes a server without models from another kind of server", async () => {
   await using empty = serve(() => Response.json({ object: "list", data: null }));
   await using page = serve(() => new Response("<html>", { headers: { "content-type": "text/html" } }));
   await using other = serve(() => Response.json({ hello: 1 }));
@@ -68,7 +68,7 @@ Deno.test("discoverLocal() tells a server without models from one that is no mod
   assert.deepEqual((await discoverLocal(addresses, PATIENT)).map(({ models }) => models), [[]]);
 });
 
-Deno.test("discoverLocal() waits for nobody longer than it was told, and asks all at once", async () => {
+Deno.test("discoverLocal() waits for no server beyond its limit, and asks all at once", async () => {
   const release = Promise.withResolvers<void>();
   await using slow = serve(async () => {
     await release.promise;

@@ -12,7 +12,7 @@ function rig() {
   return { clock, breaker, call };
 }
 
-Deno.test("Breaker opens after so many failures in a row, and not before", () => {
+Deno.test("Breaker opens after the set number of failures in a row, and not before", () => {
   const { breaker, call } = rig();
   call("failed");
   call("failed");
@@ -108,7 +108,7 @@ Deno.test("RateWindow.waitMs() lets a call through that is larger than the windo
   assert.equal(window.waitMs(5000), 0);
 });
 
-Deno.test("RateWindow counts what a call really took", () => {
+Deno.test("RateWindow counts the real usage of a call", () => {
   const { window } = windowRig({ tokens: 100, perMs: 1000 });
   const ticket = window.take(90);
   assert.equal(window.waitMs(50), 1000);

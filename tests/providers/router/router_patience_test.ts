@@ -91,7 +91,7 @@ for (const error of [REFUSED, UNAVAILABLE, TOO_MANY]) {
   });
 }
 
-Deno.test("Router.ask() is patient for five minutes, then throws what the service said last", async () => {
+Deno.test("Router.ask() is patient for five minutes, then throws the service's last error", async () => {
   const { ask, pauses, elapsed } = rig((clock) => [outage(clock, { error: UNAVAILABLE, ms: Infinity })]);
   await ask();
   await assert.rejects(ask(), UNAVAILABLE);
@@ -118,7 +118,7 @@ Deno.test("Router.ask() does not wait for a service that never answered, whose a
   assert.equal((await first.ask()).text, "well");
 });
 
-Deno.test("Router.ask() does not wait for what does not pass", async () => {
+Deno.test("Router.ask() does not wait for a lasting failure", async () => {
   for (
     const error of [NO_KEY, failing({ code: "server", status: null }), failing({ code: "reply", retryable: false })]
   ) {
@@ -129,7 +129,7 @@ Deno.test("Router.ask() does not wait for what does not pass", async () => {
   }
 });
 
-Deno.test("Router.ask() waits for those routes alone whose failure may pass", async () => {
+Deno.test("Router.ask() waits only for routes whose failure may pass", async () => {
   const locked = named("locked", [], NO_KEY);
   const busy = named("busy", [...Array.from({ length: 4 }, () => TOO_MANY), "well"]);
   const { ask } = rig(() => [locked, busy]);
@@ -268,7 +268,7 @@ Deno.test("Router.ask() ends a reply that comes slowly and has no end", async ()
   assert.deepEqual([elapsed(), pauses], [60 * MINUTE, []]);
 });
 
-Deno.test("Router.ask() logs counts that were left out", async () => {
+Deno.test("Router.ask() logs missing counts", async () => {
   const end: ModelEvent = { type: "end", usage: NO_USAGE, model: "m", finish: "stop", oddities: ["input: -5"] };
   const { ask, warned } = rig((clock) => [paced(clock, { events: [end], ms: 0 })]);
   await ask();

@@ -127,7 +127,7 @@ Deno.test("Router.ask() chooses by cost, speed or intelligence for one call only
   assert.equal(await served(null), "unknown");
 });
 
-Deno.test("Router.ask() takes configured ranks over what prices suggest", async () => {
+Deno.test("Router.ask() prefers configured ranks to the order of prices", async () => {
   const routes = [
     { provider: named("a"), model: "a-1", speed: 1, intelligence: 9 },
     { provider: named("b"), model: "b-1", speed: 5, intelligence: 2 },
@@ -137,7 +137,7 @@ Deno.test("Router.ask() takes configured ranks over what prices suggest", async 
   assert.equal((await ask({ prefer: "intelligence" })).provider, "a");
 });
 
-Deno.test("Router.ask() leaves out models that a request does not fit into, unless none is large enough", async () => {
+Deno.test("Router.ask() skips models that are too small for a request, unless none is large enough", async () => {
   const small = named("small", [], { capabilities: { contextTokens: 8_000 } });
   const large = named("large", [], { capabilities: { contextTokens: 200_000 } });
   const messages: ModelMessage[] = [{ role: "user", text: "x".repeat(50_000) }];

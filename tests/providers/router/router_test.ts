@@ -71,7 +71,7 @@ function hanging(events: readonly ModelEvent[], options: { readonly deaf: boolea
   };
 }
 
-Deno.test("Router.ask() gives the reply, what it took and who served", async () => {
+Deno.test("Router.ask() returns the reply, its usage and its route", async () => {
   const provider = scriptedProvider([{ text: "yes", reasoning: "why", usage: { input: 1_000_000, cached: 500_000 } }], {
     capabilities: { price: { input: 2, output: 8, cached: 0.2 } },
   });
@@ -163,7 +163,7 @@ Deno.test("Router.ask() gives up after three attempts and asks the next provider
   assert.equal(second.requests[0]?.model, "b-1");
 });
 
-Deno.test("Router.ask() does not repeat what cannot succeed", async () => {
+Deno.test("Router.ask() does not repeat a call that cannot succeed", async () => {
   const provider = named("a", [failing("auth", { retryable: false, status: 401 }), "never"]);
   const { ask, waits } = rig([provider]);
   await assert.rejects(ask(), { code: "auth", status: 401 });
@@ -171,7 +171,7 @@ Deno.test("Router.ask() does not repeat what cannot succeed", async () => {
   assert.deepEqual(waits, []);
 });
 
-Deno.test("Router.ask() throws the last error when nobody answers", async () => {
+Deno.test("Router.ask() throws the last error when no route answers", async () => {
   const auth = failing("auth", { retryable: false });
   const context = failing("context", { retryable: false });
   await assert.rejects(rig([named("a", [auth]), named("b", [context])]).ask(), context);

@@ -17,7 +17,7 @@ for await (const _ of watchedStream(provider, request, patience)) count++;
 console.log(count);
 `;
 
-Deno.test("watchedStream() keeps nothing of what it passed on, however many pieces a reply has", async () => {
+Deno.test("watchedStream() keeps no piece that it passed on, however many pieces a reply has", async () => {
   const { stdout, stderr } = await runPermitted(PROGRAM, { heapMiB: 48 });
   assert.equal(stdout, "500000\n", stderr.slice(-500));
 });

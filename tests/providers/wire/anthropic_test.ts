@@ -82,7 +82,7 @@ Deno.test("anthropic() asks newer models for an effort and older ones for a budg
   assert.deepEqual(thinkingOf("claude-3-5-haiku-latest", "deep"), { thinking: undefined, output_config: undefined });
 });
 
-Deno.test("anthropic() always leaves room for the reply beside the budget", () => {
+Deno.test("anthropic() always leaves room for the reply besides the budget", () => {
   for (const model of ["claude-sonnet-4-5", "claude-3-7-sonnet-latest"]) {
     for (const without of [NOTHING, new Set(["max_tokens"])]) {
       const { body } = anthropic.request(request({ model, reasoning: "deep" }), { capabilities: REASONS, without });
@@ -93,7 +93,7 @@ Deno.test("anthropic() always leaves room for the reply beside the budget", () =
   }
 });
 
-Deno.test("anthropic() limits replies to what the model can", () => {
+Deno.test("anthropic() limits replies to the model's maximum", () => {
   const limit = (model: string, replyTokens?: number) =>
     anthropic.request(request({ model }), {
       capabilities: replyTokens === undefined ? UNKNOWN_MODEL : { ...UNKNOWN_MODEL, replyTokens },
@@ -149,7 +149,7 @@ Deno.test("anthropic() sends images before their text and the breakpoint after b
   });
 });
 
-Deno.test("anthropic() counts what was read from the cache and written to it as input", async () => {
+Deno.test("anthropic() counts tokens read from the cache and written to it as input", async () => {
   const counts = { input: 1000, output: 50, cached: 600, cacheWrite: 300 };
   await withMock("anthropic", { reply: { text: "yes", counts } }, async ({ baseUrl }) => {
     const { usage } = endOf(await collect(await provide("anthropic", { baseUrl })));
@@ -211,7 +211,7 @@ Deno.test("anthropic() names errors by their type, in the middle of a stream too
   }
 });
 
-Deno.test("anthropic() tells that there is no credit", async () => {
+Deno.test("anthropic() reports missing credit", async () => {
   const message = "Your credit balance is too low to access the Anthropic API.";
   const error = await failureTo("anthropic", { status: 400, error: { message } });
   assert.deepEqual([error.code, error.retryable], ["auth", false]);

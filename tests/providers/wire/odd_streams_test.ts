@@ -306,7 +306,7 @@ const REFUSALS: readonly (readonly [string, MockReply])[] = [
 ];
 
 for (const [part, reply] of REFUSALS) {
-  Deno.test(`a refused ${part} is left out, and stays so: ${reply.body ?? JSON.stringify(reply.error)}`, async () => {
+  Deno.test(`a refused ${part} is omitted from then on: ${reply.body ?? JSON.stringify(reply.error)}`, async () => {
     const handler = ({ body }: MockRequest) => part in body ? reply : "yes";
     await withMock("openai-chat", { handler }, async ({ baseUrl, requests }) => {
       const provider = await provide("openai-chat", { baseUrl });
@@ -330,7 +330,7 @@ Deno.test("every API asks for a whole reply where a service refuses to stream", 
   }
 });
 
-Deno.test("other optional parts that a service refuses are left out as well", async () => {
+Deno.test("other optional parts that a service refuses are omitted as well", async () => {
   const cases: readonly (readonly [WireProtocol, string, (body: string) => boolean])[] = [
     ["openai-responses", "Unknown parameter: 'store'", (body) => body.includes('"store"')],
     [

@@ -146,14 +146,14 @@ Deno.test("openAiChat() reads a reply of any content type by how it begins", asy
   }
 });
 
-Deno.test("openAiChat() tells no credit from too many requests", async () => {
+Deno.test("openAiChat() distinguishes missing credit from too many requests", async () => {
   const error = { message: "You exceeded your current quota", code: "insufficient_quota" };
   const { code, retryable, message } = await failureTo("openai-chat", { status: 429, error });
   assert.deepEqual([code, retryable], ["auth", false]);
   assert.match(message, /no credit/);
 });
 
-Deno.test("openAiChat() takes a rate limit whose text links to a billing page for what it is", async () => {
+Deno.test("openAiChat() recognises a rate limit whose text links to a billing page", async () => {
   const message =
     "Rate limit reached for mock-1 on tokens per min. Please try again in 9s. You can increase your rate " +
     "limit by adding a payment method at https://example.com/account/billing.";
@@ -162,7 +162,7 @@ Deno.test("openAiChat() takes a rate limit whose text links to a billing page fo
   assert.deepEqual([code, retryable], ["rate", true]);
 });
 
-Deno.test("openAiChat() tells a filter that refused the request from a wrong key", async () => {
+Deno.test("openAiChat() distinguishes a filter that refused the request from a wrong key", async () => {
   const refusals: readonly MockReply[] = [
     { status: 403, error: { code: 403, message: "Your chosen model requires moderation and your input was flagged" } },
     { status: 400, error: { code: "content_filter", message: "The response was filtered" } },

@@ -10,7 +10,7 @@ import { provide, withMock } from "../../helpers/wires/wire_rig.ts";
 const REASONS = () => ({ ...UNKNOWN_MODEL, nativeReasoning: true });
 const SEES = () => ({ ...UNKNOWN_MODEL, images: true });
 
-Deno.test("openAiChat() asks again without what an old server refuses, and remembers it", async () => {
+Deno.test("openAiChat() repeats a call without the part that an old server refuses, and remembers it", async () => {
   const cases: readonly (readonly [string, string])[] = [
     ["Unrecognized request argument supplied: stream_options", "stream_options"],
     ["stream_options: Extra inputs are not permitted", "stream_options"],
@@ -139,7 +139,7 @@ Deno.test("openAiChat() encodes images of any size", () => {
   }
 });
 
-Deno.test("openAiChat() tells Copilot of images, and finds the models of GitHub Models", () => {
+Deno.test("openAiChat() announces images to Copilot, and finds the models of GitHub Models", () => {
   const facts = { capabilities: SEES(), without: new Set<string>() };
   const seen = request({ messages: [{ role: "user", text: "?", images: IMAGES }] });
   for (const host of ["api.githubcopilot.com", "api.individual.githubcopilot.com"]) {

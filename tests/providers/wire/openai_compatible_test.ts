@@ -86,7 +86,7 @@ Deno.test("an OpenAI-compatible server: suggests /v1 where the base URL has no v
   });
 });
 
-Deno.test("an OpenAI-compatible server: refuses a base URL that is none, without showing what it hides", () => {
+Deno.test("an OpenAI-compatible server: refuses an invalid base URL, without showing its secrets", () => {
   for (
     const baseUrl of ["", "localhost:8080/v1", "ftp://host/v1", "nonsense", "http://", "//u:hunter22@h/v1?k=hunter22"]
   ) {
@@ -173,7 +173,7 @@ Deno.test("an OpenAI-compatible server: never shows the key, however the service
   });
 });
 
-Deno.test("an OpenAI-compatible server: tells a wrong key from a missing one", async () => {
+Deno.test("an OpenAI-compatible server: distinguishes a wrong key from a missing one", async () => {
   await withMock({ reply: "yes", key: KEY }, async ({ baseUrl, requests }) => {
     const wrong = await failureOf(collect(provide({ baseUrl, token: "sk-wrong-key-55" })));
     assert.match(wrong.message, /\(401\): check VIS_API_KEY/);

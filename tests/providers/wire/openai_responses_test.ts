@@ -123,14 +123,14 @@ Deno.test("openAiResponses() names failures in each of their shapes", async () =
   }
 });
 
-Deno.test("openAiResponses() tells a reply that was cut short from one that was filtered", async () => {
+Deno.test("openAiResponses() distinguishes a truncated reply from a filtered one", async () => {
   const last = (reason: string) =>
     streamOf({ type: "response.incomplete", ...{ response: { incomplete_details: { reason }, output: [] } } });
   assert.equal(endOf(await eventsTo("openai-responses", last("max_output_tokens"))).finish, "length");
   assert.equal((await failureTo("openai-responses", last("content_filter"))).code, "refused");
 });
 
-Deno.test("openAiResponses() tells Copilot of images", () => {
+Deno.test("openAiResponses() announces images to Copilot", () => {
   const facts = { capabilities: UNKNOWN_MODEL, without: new Set<string>() };
   const images: readonly Image[] = [{ kind: "url", url: "https://example.com/a.jpg" }];
   const seen = request({ messages: [{ role: "user", text: "?", images }] });

@@ -34,7 +34,7 @@ Deno.test("Reply takes nothing for text that is no text", () => {
   assert.deepEqual([reply.take(), reply.isDeclined, reply.model], [[], false, "m"]);
 });
 
-Deno.test("Reply replaces counts by later ones and keeps what they leave out", () => {
+Deno.test("Reply replaces counts by later ones and keeps counts that these lack", () => {
   using reply = arriving();
   reply.count({ input: 5, output: 1, cached: 9, reasoning: "many", cacheWrite: undefined });
   reply.count({ output: 7, input: null, cached: NaN });

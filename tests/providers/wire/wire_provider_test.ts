@@ -35,7 +35,7 @@ Deno.test("WireProvider checks headers when it is made, and a key that is known 
   new WireProvider(api, { ...OPTIONS, token: " sk-fine " });
 });
 
-Deno.test("WireProvider tells in whose words advice is given", async () => {
+Deno.test("WireProvider attributes advice to its author", async () => {
   await withMock("openai-chat", { reply: { status: 401 } }, async ({ baseUrl }) => {
     const advice = { key: "MY_KEY", baseUrl: "MY_URL", model: "MY_MODEL" };
     const provider = new WireProvider(openAiChat(baseUrl), { ...OPTIONS, baseUrl, advice });
@@ -151,7 +151,7 @@ Deno.test("WireProvider follows redirects within a service that keep the request
   await circle.shutdown();
 });
 
-Deno.test("WireProvider models() takes so many and no more, however long the list is", async () => {
+Deno.test("WireProvider models() reads a bounded number, however long the list is", async () => {
   const data = Array.from({ length: 250_000 }, (_, n) => ({ id: `m${n}` }));
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => Response.json({ data }));
   const baseUrl = `http://127.0.0.1:${server.addr.port}/v1`;
@@ -224,7 +224,7 @@ for (const protocol of PROTOCOLS) {
     await assert.rejects(reply, Cancelled);
   });
 
-  Deno.test(`createProvider(${protocol}) sends no key where there is none`, async () => {
+  Deno.test(`createProvider(${protocol}) sends no key if none is set`, async () => {
     await withMock(protocol, { reply: { status: 401 } }, async ({ baseUrl, requests }) => {
       const provider = await provide(protocol, { baseUrl, token: () => Promise.resolve(null) });
       assert.match((await failureOf(collect(provider))).message, /set the key of mocked/);
@@ -263,7 +263,7 @@ for (const protocol of PROTOCOLS) {
     assert.doesNotMatch(error.message, /secret/);
   });
 
-  Deno.test(`createProvider(${protocol}) refuses an address that is none`, async () => {
+  Deno.test(`createProvider(${protocol}) refuses an invalid address`, async () => {
     await assert.rejects(
       provide(protocol, { baseUrl: "localhost:8080" }),
       (error) => error instanceof ConfigError && error.message.includes("set the base URL of mocked to an address"),

@@ -20,7 +20,7 @@ not ok 3 - ProcessWall: commands in a network of its own that leaves a hook do n
 1..3
 `;
 
-Deno.test("groupsOf() counts what a machine tried, by what it was", () => {
+Deno.test("groupsOf() counts the cases of a machine, by group", () => {
   const groups = groupsOf(OUTPUT);
   assert.deepEqual([...groups].map(([title, { tried, skipped, failed }]) => [title, tried, skipped, failed.length]), [
     ["walls of the sandbox, each alone", 2, 0, 1],

@@ -115,7 +115,7 @@ const REFUSED: readonly (readonly [source: string, says: string])[] = [
   ],
 ];
 
-Deno.test("host calls: what cannot cross names the place and the fix, and the call does not happen", async () => {
+Deno.test("host calls: the error of an argument that cannot be carried names its place and the fix, and no call is made", async () => {
   let calls = 0;
   await using box = await testSandbox({ functions: { echo: () => calls++ } });
   await box.run("async function fetchLater() {}");
@@ -137,7 +137,7 @@ Deno.test("host calls: a result that cannot cross says whose it is and where in 
   assert.equal(await box.show("1"), "1");
 });
 
-Deno.test("host calls: accessors and symbols are left out, and nothing of the value runs", async () => {
+Deno.test("host calls: accessors and symbols are omitted, and no code of the value runs", async () => {
   let arrived: unknown;
   await using box = await testSandbox({ functions: { echo: ({ args }) => void (arrived = args[0]) } });
   const { result } = await box.run(`

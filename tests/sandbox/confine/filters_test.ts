@@ -123,7 +123,7 @@ function check(filter: (architecture: Architecture) => readonly Operation[], cas
 const childFilter = (name: keyof typeof CHILD) => (architecture: Architecture) =>
   allowedCalls({ pid: PID, access: CHILD[name], architecture });
 
-Deno.test("the filter of a child allows threads, its own signal and what it needs of open files", () => {
+Deno.test("the filter of a child allows threads, its own signal and the necessary calls on open files", () => {
   check(childFilter("a child"), [
     ["read", [0], ALLOW],
     ["futex", [0], ALLOW],
@@ -171,7 +171,7 @@ Deno.test("the filter of a child with grants allows their calls and no others", 
 const commandFilter = (name: string, abi: number) => (architecture: Architecture) =>
   refusedCalls({ ...NETWORKS[name] ?? assert.fail(name), abi, architecture });
 
-Deno.test("the filter of a command refuses what bypasses Landlock, and nothing that programs need", () => {
+Deno.test("the filter of a command refuses calls that bypass Landlock, and allows the calls that programs need", () => {
   for (const name of Object.keys(NETWORKS)) {
     check(commandFilter(name, 6), [
       ["openat", [0, 0, 0o1001, 0], ALLOW],

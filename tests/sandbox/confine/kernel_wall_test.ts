@@ -92,7 +92,7 @@ async function reached(box: TestSandbox): Promise<string[]> {
 
 const EVERYTHING = ["memory", "traced", "limited", "pidfd", "environment", "signalled"];
 
-kernelTest("native code reaches other processes where no wall stands", async () => {
+kernelTest("native code reaches other processes without a wall", async () => {
   await using box = await native(OFF);
   assert.deepEqual(await reached(box), EVERYTHING);
 });

@@ -42,7 +42,7 @@ for (let abi = 1; abi <= 9; abi++) {
     for (const [word, since] of lacks) assert.equal(rules.missing.some((it) => it.includes(word)), abi < since);
   });
 
-  Deno.test(`rulesFor() grants within what ABI ${abi} handles`, () => {
+  Deno.test(`rulesFor() grants only rights that ABI ${abi} handles`, () => {
     const rules = rulesFor(abi, {
       read: [{ path: "/d", folder: true }, { path: "/f", folder: false }],
       write: [{ path: "/w", folder: true }, { path: "/g", folder: false }],

@@ -93,7 +93,7 @@ Deno.test("a command that joins a network makes none, and checks that it is not 
   assert.equal(read?.args[2], compared?.args[0], "the same bytes");
 });
 
-Deno.test("each process ends with the one that made it", () => {
+Deno.test("each process ends with its parent", () => {
   for (const [name, steps] of Object.entries(WAYS)) {
     const ends = (part: readonly PlanStep[]) => flagsOf(part, "prctl").filter((one) => one === PR_SET_PDEATHSIG).length;
     const fork = calls(steps).indexOf("clone");
@@ -108,7 +108,7 @@ Deno.test("no limit is higher than the one of Vis", () => {
   assert.deepEqual([limitOf(RLIMIT_CPU), limitOf(RLIMIT_NOFILE)], [[60, 60], [500, 500]]);
 });
 
-Deno.test("outer folders are placed before inner ones, and only what differs from the one around it", () => {
+Deno.test("outer folders are mounted before inner ones, and an inner one only if its access differs", () => {
   const folder = (path: string) => ({ path, folder: true });
   const read = ["/data/read", "/data/read/only", "/a", "/proc", "/data/read/w/in", "/data/read/w"].map(folder);
   const write = ["/data/read/w", "/data/read/w/sub", "/a/b/c"].map(folder);

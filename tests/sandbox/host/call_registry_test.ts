@@ -37,7 +37,7 @@ Deno.test("CallRegistry knows nothing of a query once the child is done with it"
   }
 });
 
-Deno.test("CallRegistry keeps what the end of a query left unanswered, and the runs that came after it", async () => {
+Deno.test("CallRegistry keeps calls that the end of a query left unanswered, and later runs", async () => {
   const held = Promise.withResolvers<number>();
   const { registry, answered } = registryOf(() => held.promise);
   const old = wireId(), open = call(old), next = wireId();

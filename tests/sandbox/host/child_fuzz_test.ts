@@ -24,7 +24,7 @@ const damage = fc.array(fc.tuple(fc.nat(VALUE.length * 8 - 1), fc.boolean(), fc.
   maxLength: 4,
 });
 
-Deno.test("a child reads damaged bytes of an answer as an error of that call, and goes on", async () => {
+Deno.test("a child reads damaged bytes of an answer as an error of that call, and continues", async () => {
   await using child = await RawChild.start();
   await fc.assert(
     fc.asyncProperty(damage, async (flips) => {
@@ -63,7 +63,7 @@ Deno.test("a child reports waits for calls with their own deadlines when the blo
   assert.equal(previewOf(await child.next("done")), "1");
 });
 
-Deno.test("a child that waits for an answer ends its block in time once it is told that the time is up", async () => {
+Deno.test("a child that waits for an answer ends its block soon after the time limit is announced", async () => {
   await using child = await RawChild.start();
   const id = run(child, "await fs.read('a')", 300);
   let frame = await child.next("call", "done"); // A slow machine may send no call before that.
@@ -115,7 +115,7 @@ for (const [name, [send, why]] of Object.entries(WRONG)) {
   });
 }
 
-Deno.test("a child whose input ends in the middle of a frame ends, one that computes at its block's deadline", async () => {
+Deno.test("a child whose input ends in the middle of a frame ends, or at its block's deadline if it computes", async () => {
   for (const code of ["await fs.read('a')", "for (;;);"]) {
     await using child = await RawChild.start();
     run(child, code, 300);

@@ -92,7 +92,7 @@ Deno.test("a child killed during a host call aborts the call", async () => {
   await until(() => aborted);
 });
 
-Deno.test("restore() in a new child brings back what the killed one had saved", async () => {
+Deno.test("restore() in a new child restores the variables that the killed one had saved", async () => {
   const first = await testSandbox();
   const reports = [
     await first.run("const data = { a: [1, new Map([[2, 'x']])] }; const big = 'y'.repeat(300_000)"),

@@ -97,7 +97,7 @@ Deno.test("readRunReport() survives damaged bytes of a real report", () => {
   );
 });
 
-Deno.test("Requests and BlockOutput take only what was asked for and what a child may send", () => {
+Deno.test("Requests and BlockOutput accept only requested frames that a child may send", () => {
   const header = fc.record({
     t: fc.constant("done"),
     id: fc.oneof(fc.constantFrom(...IDS), junk),

@@ -32,7 +32,7 @@ Deno.test("Heartbeat asks again and again, with another id each time, as long as
   assert.equal(dead(), 0);
 });
 
-Deno.test("Heartbeat says once a time is over that nobody answers", async () => {
+Deno.test("Heartbeat reports a missing answer once its time is over", async () => {
   const { heart, sent, dead } = beat({ answer: false });
   await until(() => dead() > 0);
   heart.stop();

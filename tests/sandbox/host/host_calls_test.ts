@@ -130,7 +130,7 @@ Deno.test("a cancelled block aborts its calls at once", async () => {
   assert.equal(await box.show("1"), "1");
 });
 
-Deno.test("endQuery() aborts what was left running, and its promises reject", async () => {
+Deno.test("endQuery() aborts running calls, and their promises reject", async () => {
   const aborted: string[] = [];
   await using box = await testSandbox({
     functions: {
@@ -153,7 +153,7 @@ Deno.test("work of an ended query can call nothing more", async () => {
   assert.equal(calls, 0);
 });
 
-Deno.test("constants stand beside the functions of their namespace and cannot be changed", async () => {
+Deno.test("constants are next to the functions of their namespace and cannot be changed", async () => {
   await using box = await testSandbox({
     functions: { "web.get": () => 1 },
     constants: { "web.limits": { max: 3, hosts: ["a"] }, "web.on": true },

@@ -48,7 +48,7 @@ Deno.test("run() ends every loop at its deadline and keeps the variables", async
   }
 });
 
-Deno.test("run() is not disturbed by what a timed-out block left behind", async () => {
+Deno.test("open work of a timed-out block does not disturb run()", async () => {
   await using box = await testSandbox();
   await box.run("globalThis.n = 0; for (;;) { n++; await new Promise((done) => setTimeout(done, 1)) }", {
     deadlineMs: 50,

@@ -52,7 +52,7 @@ Deno.test("run() keeps no bytes of a value over 1 MiB or of one the codec does n
   }
 });
 
-Deno.test("run() reports what was thrown with its place in the block", async () => {
+Deno.test("run() reports a thrown value with its place in the block", async () => {
   await using box = await testSandbox();
   const { result } = await box.run("const before = 1\nfunction fail() {\n  throw new RangeError('too far')\n}\nfail()");
   assert.equal(result.outcome, "error");
@@ -86,7 +86,7 @@ Deno.test("run() survives whatever is thrown", async () => {
   assert.equal(await box.show("1"), "1");
 });
 
-Deno.test("run() refuses what does not parse, before anything of it runs", async () => {
+Deno.test("run() refuses code that does not parse, before any of it runs", async () => {
   await using box = await testSandbox();
   const { result } = await box.run("globalThis.ran = 1;\nlet z: = 3");
   assert.deepEqual([result.outcome, result.error?.name, result.ok], ["refused", "SyntaxError", false]);
@@ -156,7 +156,7 @@ Deno.test("run() takes a deadline of no time at all", async () => {
   assert.equal(await box.show("1"), "1");
 });
 
-Deno.test("run() gives stdout and stderr apart, streams them, and counts what it does not keep", async () => {
+Deno.test("run() separates stdout and stderr, streams them, and counts the bytes that it does not keep", async () => {
   const seen: string[] = [];
   await using box = await testSandbox({
     limits: { outputBytes: 100_000 },
@@ -187,7 +187,7 @@ Deno.test("run() strips control characters from all text of the child", async ()
   assert.match(result.stdout, /\t\|\n$/);
 });
 
-Deno.test("results[i] and printed[i] hold what the blocks of the last iteration had", async () => {
+Deno.test("results[i] and printed[i] have the results and outputs of the last iteration's blocks", async () => {
   await using box = await testSandbox();
   await box.run("print('a'); console.error('b'); [1, 2]", { iteration: 1, index: 0 });
   await box.run("throw new Error('no')", { iteration: 1, index: 1 });
@@ -201,7 +201,7 @@ Deno.test("results[i] and printed[i] hold what the blocks of the last iteration 
   assert.equal(await box.show("results[0]", { iteration: 3, index: 0 }), "4");
 });
 
-Deno.test("run() puts back what a model overwrote, and says so", async () => {
+Deno.test("run() restores an overwritten name, and reports it", async () => {
   await using box = await testSandbox({ functions: { "fs.readFile": () => "text", vars: () => ["a"] } });
   const { result, notes, saved } = await box.run(
     "fs = 1; print = 2; console = null; delete globalThis.vars; fs + print",
@@ -224,7 +224,7 @@ Deno.test("stray errors and rejections become notes of a later report", async ()
   assert.ok(later.some((note) => note.includes("stray error")), later.join("; "));
 });
 
-Deno.test("unawaited work goes on through the blocks of a query and ends with it", async () => {
+Deno.test("unawaited work continues through the blocks of a query and ends with it", async () => {
   await using box = await testSandbox();
   await box.run("globalThis.ticks = 0; setInterval(() => ticks++, 1); 1");
   await box.run("await new Promise((done) => setTimeout(done, 30))");

@@ -42,7 +42,7 @@ Deno.test(
     }),
 );
 
-Deno.test("probeWalls() sees what a launcher lets through", { ignore }, () =>
+Deno.test("probeWalls() finds the access that a launcher permits", { ignore }, () =>
   withFolder(async (folderRoot) => {
     const launcher = ["/bin/sh", "-c", 'export VIS_API_KEY=secret; exec "$0" "$@"'];
     const process = (await probeWalls({ folderRoot, launcher })).find(({ wall }) => wall === "process");

@@ -23,7 +23,7 @@ Deno.test("the first child is taken once, and is then its taker's", async () => 
   });
 });
 
-Deno.test("endFirstChild() kills a child that nobody took, and removes its folder", async () => {
+Deno.test("endFirstChild() kills an unused child, and removes its folder", async () => {
   await withFolder(async (parent) => {
     const folder = join(parent, "own");
     await Deno.mkdir(folder);

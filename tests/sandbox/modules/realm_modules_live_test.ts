@@ -43,7 +43,7 @@ Deno.test("modules: a block that declares the name has a variable of its own", a
   assert.equal(await box.show("stats"), "1");
 });
 
-Deno.test("modules: what a block deletes is back after it, and members cannot be assigned", async () => {
+Deno.test("modules: a member that a block deletes is restored after it, and members cannot be assigned", async () => {
   const { box } = await withModules({ stats: STATS });
   await using _closed = box;
   assert.equal((await box.run("stats.mean = null")).result.ok, false);
@@ -51,7 +51,7 @@ Deno.test("modules: what a block deletes is back after it, and members cannot be
   assert.equal(await box.show("typeof stats.mean"), '"function"');
 });
 
-Deno.test("modules: one that throws or loops is reported, the others and the child are there", async () => {
+Deno.test("modules: a module that throws or loops is reported, and the others and the child remain", async () => {
   const { box, failed } = await withModules({
     bad: "throw new RangeError('at load'); export const a = 1;",
     odd: "throw { get message() { throw 1 } }; export const a = 1;",
@@ -71,7 +71,7 @@ Deno.test("modules: one that throws or loops is reported, the others and the chi
   assert.equal(await box.show("const bad = 5; bad"), "5");
 });
 
-Deno.test("modules: one that takes all memory ends the child, and is named", async () => {
+Deno.test("modules: a module that takes all memory ends the child, and is named", async () => {
   const failed: FailedModule[] = [];
   const bomb = read("const all = []; for (;;) all.push(new Array(8e6).fill(1.5)); export { all };", "m.ts");
   await assert.rejects(
@@ -89,7 +89,7 @@ Deno.test("modules: one that takes all memory ends the child, and is named", asy
   assert.deepEqual(failed.map(({ name, ended }) => [name, ended]), [["bomb", true]]);
 });
 
-Deno.test("modules: evaluated with host calls off, and with none of what a block has not", async () => {
+Deno.test("modules: they are evaluated without host calls, and only with the globals of a block", async () => {
   let called = 0;
   const functions = { "fs.readFile": () => ++called };
   const reach = `const found = {};

@@ -24,7 +24,7 @@ async function attachedTo(executable: string, files: Readonly<Record<string, str
   return joined.place;
 }
 
-Deno.test("PartFiles reads what is attached, and everything else beside the program", async () => {
+Deno.test("PartFiles reads attached files, and all others next to the program", async () => {
   await withFolder(async (folder) => {
     const executable = join(folder, "vis");
     const attached = await attachedTo(executable, { "b.js": "żółw", "a.cache": "", "toString": "own" });

@@ -40,7 +40,7 @@ Deno.test("moduleScript() takes Node's modules as they are", () => {
   assert.deepEqual(exportsOf(code, path, path), { all: path, join: path.join, whole: path });
 });
 
-Deno.test("moduleScript() keeps what only modules have: import(), import.meta, await, strict mode", async () => {
+Deno.test("moduleScript() keeps the features of modules: import(), import.meta, await, strict mode", async () => {
   const code = 'var a=import("./later.js"),b=import.meta.url,c=import.meta.main,d=(function(){return this})();\n' +
     "export{a,b,c,d};";
   const found = exportsOf(code);
@@ -51,14 +51,14 @@ Deno.test("moduleScript() keeps what only modules have: import(), import.meta, a
   assert.ok(!(made("async function a(){await 1}export{a};").evaluate(() => null, "") instanceof Promise));
 });
 
-Deno.test("moduleScript() escapes what is not ASCII, except where a template would see it", () => {
+Deno.test("moduleScript() escapes characters beyond ASCII, except where a template would see it", () => {
   const plain = moduleScript("m.js", 'var ä="é😀",b=/[–]/u.test("–");export{ä as a,b};');
   assert.match(plain, /^[\0-\x7f]*$/);
   assert.deepEqual(exportsOf('var ä="é😀",b=/[–]/u.test("–");export{ä as a,b};'), { a: "é😀", b: true });
   assert.deepEqual(exportsOf("var a=String.raw`–`;export{a};"), { a: "–" });
 });
 
-Deno.test("moduleScript() refuses exports that could change later, and what the bundler does not write", () => {
+Deno.test("moduleScript() refuses exports that could change later, and syntax that the bundler does not write", () => {
   for (
     const code of [
       "var a;function f(){a=1}export{a};",

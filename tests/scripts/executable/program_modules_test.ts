@@ -29,7 +29,7 @@ const PACK = file(
   script("a.js", 'import{join}from"node:path";var a={path:join("x","y")};export{a};'),
 );
 
-Deno.test("ProgramModules evaluates each module once, those of the pack and those in files of their own", async () => {
+Deno.test("ProgramModules evaluates each module once, in the pack and in files of their own", async () => {
   const later = file(script("later.js", 'import{a}from"./a.js";export{a as same};'));
   await withFolder({ "program.js": PACK, "later.js": later }, async (url) => {
     const modules = new ProgramModules(url, new PartFiles(url, { attached: null }));
@@ -55,7 +55,7 @@ Deno.test("ProgramModules waits for a module that awaits, which no other may imp
   });
 });
 
-Deno.test("ProgramModules reads compressed modules, and rejects where there is none", async () => {
+Deno.test("ProgramModules reads compressed modules, and rejects for a missing one", async () => {
   const later = zstdCompressSync(file(script("later.js", 'var text="–";export{text};')));
   await withFolder({ "program.js": PACK, "later.js.zst": later }, async (url) => {
     const modules = new ProgramModules(url, new PartFiles(url, { attached: null }));
@@ -64,7 +64,7 @@ Deno.test("ProgramModules reads compressed modules, and rejects where there is n
   });
 });
 
-Deno.test("ProgramModules uses its code cache, and ignores one that does not fit", async () => {
+Deno.test("ProgramModules uses its code cache, and ignores a cache that does not fit", async () => {
   await withFolder({ "program.js": PACK }, async (url, path) => {
     const first = new ProgramModules(url, new PartFiles(url, { attached: null }));
     await first.load("./program.js");

@@ -9,7 +9,7 @@ Deno.test("configFiles() are current: deno task gen", async () => {
   }
 });
 
-Deno.test("configFiles() name every setting, those of lists and of extensions as well, with its default", async () => {
+Deno.test("configFiles() name every setting, also of lists and extensions, with its default", async () => {
   const page = (await configFiles())["docs/generated/configuration.md"] ?? "";
   for (const key of ["model", "budget.iterations", "providers[].name", "providers[].models[].price.input"]) {
     assert.ok(page.includes(`| \`${key}\` |`), key);

@@ -40,7 +40,7 @@ Deno.test("modelDataText() takes a price of 0 for not known, unless the model is
   });
 });
 
-Deno.test("modelDataText() leaves out what is no chat model, also under the name of one", () => {
+Deno.test("modelDataText() omits everything but chat models, also under the name of one", () => {
   const chat = { ...MODEL, type: "chat" };
   assert.deepEqual(rowsOf([{ ...MODEL, type: "classifier", contextWindow: 1 }, chat]), rowsOf([MODEL]));
 });

@@ -98,7 +98,7 @@ Deno.test({
     }),
 });
 
-Deno.test("the image has the program, what it needs and nothing that its user could change", () =>
+Deno.test("the image has the program and its requirements, and no file that its user could change", () =>
   withPackages(async (folder) => {
     const bytes = await Deno.readFile(join(folder, "release/vis-agent-image-9.8.7-amd64.tar"));
     const files = new Map(parseTar(bytes).map(({ name, data }) => [name, data ?? new Uint8Array()]));
@@ -165,7 +165,7 @@ Deno.test("the formula names the archive with its checksum, and the bill of mate
     }]);
   }));
 
-Deno.test("thirdParties() finds what the entries import, with licences", async () => {
+Deno.test("thirdParties() finds the packages that the entries import, with licences", async () => {
   const found = await thirdParties(["src/page/app.tsx", "src/markdown/parse_markdown.ts"]);
   const names = found.map(({ name }) => name);
   assert.ok(["preact", "markdown-it", "linkify-it"].every((name) => names.includes(name)), names.join());

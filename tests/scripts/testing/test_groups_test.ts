@@ -14,7 +14,7 @@ Deno.test("testFiles() finds the tests at and below paths, each once", async () 
   assert.deepEqual(await testFiles(ROOT, [own, join("tests", "scripts", "site"), own]), [site, own]);
 });
 
-Deno.test("groupTests() has each file once, those that take long first and by themselves", async () => {
+Deno.test("groupTests() has each file once, and slow files first and alone", async () => {
   const files = await testFiles(ROOT, []);
   const groups = groupTests(files, 3);
   assert.deepEqual(groups.flat().toSorted(), files);

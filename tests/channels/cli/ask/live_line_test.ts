@@ -12,7 +12,7 @@ function line(width = 30) {
   };
 }
 
-Deno.test("LiveLines stands once, gives way to another text and leaves nothing behind", () => {
+Deno.test("LiveLines is shown once, gives way to another text and leaves no trace", () => {
   const { written, live } = line();
   live.show("one");
   live.show("one");
@@ -36,7 +36,7 @@ Deno.test("LiveLines says for how long, once that is worth a word, within the wi
   assert.ok(shown.length <= 19 && shown.endsWith("… 12 s"), shown);
 });
 
-Deno.test("LiveLines draws of the lines above only those that changed, and removes all of them", () => {
+Deno.test("LiveLines redraws only changed lines, and removes all of them", () => {
   const { written, live } = line();
   live.show("busy", ["a", "b"]);
   live.show("busy", ["a", "b"]);

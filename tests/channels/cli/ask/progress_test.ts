@@ -72,7 +72,7 @@ Deno.test("Progress shows errors, refusals, empty and unusable replies, each onc
   );
 });
 
-Deno.test("Progress shows a block without a value, and one that was killed", () => {
+Deno.test("Progress shows a block without a value, and a killed one", () => {
   const io = fakeIo();
   const progress = new Progress(io, { verbose: false });
   for (const [block, code] of ["f()", "g()"].entries()) progress.show(event({ type: "block_started", block, code }));
@@ -122,7 +122,7 @@ Deno.test("Progress uses colours only where they are wanted", () => {
   assert.ok(io.err.includes("\x1b[32m✓\x1b[39m"));
 });
 
-Deno.test("Progress says what it waits for until the first event of a reply", () => {
+Deno.test("Progress names the awaited model until the first event of a reply", () => {
   const io = fakeIo({ stderrIsTerminal: true });
   const progress = new Progress(io, { verbose: false });
   progress.show(event({ type: "started", conversationId: "c", request: "r", model: "m-1" }));
@@ -163,7 +163,7 @@ Deno.test("Progress leaves the fault that ends a query to its answer, unless the
   assert.equal(shown("The best so far"), "[1] no usable reply: no route\n");
 });
 
-Deno.test("Progress shows how a call changed files, where somebody looks on", () => {
+Deno.test("Progress shows how a call changed files, if a user is watching", () => {
   const call = event({
     type: "host_call",
     block: 0,
@@ -188,7 +188,7 @@ Deno.test("Progress shows how a call changed files, where somebody looks on", ()
   assert.equal(shown({}), line);
 });
 
-Deno.test("Progress tells before a model is asked again: a live line on a terminal, else a line of its own", () => {
+Deno.test("Progress announces a repeated model call: a live line on a terminal, else a line of its own", () => {
   const again = event({ type: "retrying", reason: "Cannot reach\u001b[31m it", waitMs: 8_200, attempt: 3 });
   const plain = fakeIo();
   new Progress(plain, { verbose: false }).show(again);

@@ -13,7 +13,7 @@ function traced(...bodies: readonly QueryEventBody[]): string[] {
   return lines;
 }
 
-Deno.test("Trace shows what was thought whole, before what follows it", () => {
+Deno.test("Trace shows the whole thinking before the following output", () => {
   const lines = traced(
     { type: "thinking", delta: "first\nsec" },
     { type: "thinking", delta: "ond\x1b[2J" },

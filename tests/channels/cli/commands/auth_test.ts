@@ -60,7 +60,7 @@ Deno.test("authLogin() asks for the key on the terminal and prints none of it", 
   ]);
 });
 
-Deno.test("authLogin() asks again for a key that is refused, and keeps one that cannot be tried", async () => {
+Deno.test("authLogin() asks again for a refused key, and keeps a key that cannot be tried", async () => {
   const no: KeyTrial = { state: "refused", found: "status 401" };
   const { saved, admin } = keeping([no, { state: "unknown", found: "no connection" }]);
   const keys = ["sk-wrong", "sk-right"];
@@ -108,7 +108,7 @@ Deno.test("authLogin() says that a variable is used instead of the saved key", a
   );
 });
 
-Deno.test("authLogin() lets a person choose on a terminal, and says how to use what is not the first", async () => {
+Deno.test("authLogin() offers a choice on a terminal, and explains how to use another provider than the first", async () => {
   const { saved, admin } = keeping();
   const choices: readonly LoginChoice[] = [
     { name: "ollama", title: "Ollama", need: "optional" },
@@ -224,7 +224,7 @@ Deno.test("authLogin() ends a device login at Ctrl-C", async () => {
   await rejected;
 });
 
-Deno.test("authStatus() shows where keys come from, and what to do about missing ones", async () => {
+Deno.test("authStatus() shows the source of keys, and a remedy for missing ones", async () => {
   const keys: KeyReport[] = [
     KEY,
     { ...KEY, provider: "anthropic", from: "", shown: "", fix: "set ANTHROPIC_API_KEY" },
@@ -246,7 +246,7 @@ Deno.test("authStatus() shows where keys come from, and what to do about missing
   assert.match(none.io.out, /vis auth login\n$/);
 });
 
-Deno.test("authLogout() says what it did, and where a key still is", async () => {
+Deno.test("authLogout() reports its work, and the place of a remaining key", async () => {
   const { auth, io } = rig({
     logout: () => Promise.resolve(true),
     keys: () => Promise.resolve([{ ...KEY, from: "ZAI_API_KEY" }]),
@@ -267,7 +267,7 @@ Deno.test("authLogin() says where a key is made", async () => {
   assert.match(io.err, /^Create a key at https:\/\/zai\.example\/keys\n/);
 });
 
-Deno.test("authLogin() adds another server with its address, key and model, and says what to do next", async () => {
+Deno.test("authLogin() adds another server with its address, key and model, and names the next step", async () => {
   const added: unknown[] = [];
   const answers = ["other", "127.0.0.1", "http://127.0.0.1:8080/v1/", "m-2"];
   const keys = ["", "wrong", "right"];

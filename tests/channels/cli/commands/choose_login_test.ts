@@ -23,7 +23,7 @@ Deno.test("chooseLogin() takes a number, a name and the beginning of one", async
   }
 });
 
-Deno.test("chooseLogin() shows what there is, and asks again for what is none of it", async () => {
+Deno.test("chooseLogin() shows the choices, and asks again after an invalid one", async () => {
   const io = answering("0", "", "2");
   assert.equal((await chooseLogin(CHOICES, io)).name, "zai");
   assert.equal(

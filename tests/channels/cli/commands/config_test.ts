@@ -60,7 +60,7 @@ Deno.test("vis config set names the entries of a list that no extension has", as
   assert.deepEqual([await runCli(services, io), io.err], [0, "vis: web,wbe: unknown\n"]);
 });
 
-Deno.test("vis config explain has colours on a terminal, and escapes those of a value", async () => {
+Deno.test("vis config explain has colours on a terminal, and escapes control characters of a value", async () => {
   const admin = { explain: () => Promise.resolve(MODEL) };
   const { out } = await config(["explain", "model"], admin, { stdoutIsTerminal: true, stdoutColor: true });
   assert.ok(out.startsWith('\u001b[1mmodel = "\\u001b[2Jm"\u001b[22m\n'));

@@ -37,7 +37,7 @@ Deno.test("vis extensions trust shows everything, and trusts only with --yes or 
   assert.deepEqual(trusted, [FACTS, FACTS]);
 });
 
-Deno.test("vis extensions check and list say what is wrong, without control characters", async () => {
+Deno.test("vis extensions check and list name faults, without control characters", async () => {
   const checks = [{ what: "my.x", ok: true, found: "1.0.0" }, { what: "y", ok: false, found: "bad \u001b[31m" }];
   const checked = await run(["extensions", "check", "x"], { check: () => Promise.resolve(checks) });
   assert.equal(checked.code, 1);

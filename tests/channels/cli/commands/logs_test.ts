@@ -53,7 +53,7 @@ Deno.test("logsCommand() follows until Ctrl-C and misses nothing", async () => {
   assert.deepEqual(out.trim().split("\n").map((line) => line.split(/ +/)[3]), ["two", "late1", "late2", "late3"]);
 });
 
-Deno.test("logsCommand() takes the beginning of the id of a request, and says if there is none", async () => {
+Deno.test("logsCommand() accepts the beginning of a request's id, and reports an unknown one", async () => {
   await using engine = await startEngine([replyJson([], { final: "Yes" })]);
   await engine.ask("x");
   const { queryId = "" } = (await engine.store.queries(engine.branch.branchId))[0] ?? {};

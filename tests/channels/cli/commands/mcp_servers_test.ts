@@ -76,7 +76,7 @@ Deno.test("vis mcp add, list and remove change the servers in the settings", () 
     assert.deepEqual(Object.keys(JSON.parse((await run("list", "--json")).out)), ["hub"]);
   }));
 
-Deno.test("vis mcp add and remove refuse what cannot be, and say what to do", () =>
+Deno.test("vis mcp add and remove refuse impossible changes, and name a remedy", () =>
   withServers(async (run) => {
     await run("add", "files", "files-server");
     const refused: readonly (readonly [readonly string[], RegExp])[] = [
@@ -123,7 +123,7 @@ Deno.test("vis mcp login and logout are commands of the extension, whose text is
   assert.match(err, /no extension uses them/);
 });
 
-Deno.test("vis mcp add says what it found, refuses a server that does not answer, and list shows the state", async () => {
+Deno.test("vis mcp add reports the found tools, refuses a server that does not answer, and list shows the state", async () => {
   const state = (state: string, found: string): object => ({ name: "s", state, found });
   await withServers(async (run, file) => {
     assert.match((await run("add", "s", "tool")).out, /^Added s \(3 tools\) in /);

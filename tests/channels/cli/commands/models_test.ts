@@ -39,7 +39,7 @@ async function run(lists: readonly ModelsReport[], flags: { provider?: string; o
   return { code, out: io.out, asked };
 }
 
-Deno.test("modelsCommand() shows context, price and what a model can, and who says so", async () => {
+Deno.test("modelsCommand() shows context, price and abilities of a model, with their source", async () => {
   const { code, out, asked } = await run([
     { provider: "a", source: "service", detail: "", models: [MODEL, UNKNOWN] },
     { provider: "b", source: "data", detail: "package 1; the service: no", models: [MODEL] },
@@ -60,7 +60,7 @@ Deno.test("modelsCommand() asks for one provider, prints JSON, and exits with 1 
   assert.match((await run([list])).out, /^a \(from the settings: no answer\)\n {2}no models\n$/);
 });
 
-Deno.test("modelsCommand() --refresh says what it renewed, and renews all providers", async () => {
+Deno.test("modelsCommand() --refresh renews all providers, and reports them", async () => {
   const report = {
     from: "https://c.example/",
     date: "2100-01-02",

@@ -36,7 +36,7 @@ const NOTES = {
   nudge: () => "Look at the notes.",
 };
 
-Deno.test("vis prompt shows exactly what the first call of a new conversation sends, and stores nothing", async () => {
+Deno.test("vis prompt shows exactly the messages of a new conversation's first call, and stores no row", async () => {
   await using engine = await startEngine([replyJson([], { final: "It is 1." })], { extensions: [NOTES] });
   const shown = await textsOf(engine, "count", "to one");
   assert.deepEqual(await engine.store.queries(engine.branch.branchId), []);
@@ -47,7 +47,7 @@ Deno.test("vis prompt shows exactly what the first call of a new conversation se
   assert.match(shown.join("\n"), /Notes of the project[\s\S]*Look at the notes/);
 });
 
-Deno.test("vis prompt shows what the next request of a conversation sends, with its variables and its handover", async () => {
+Deno.test("vis prompt shows the messages of a conversation's next request, with its variables and its handover", async () => {
   await using engine = await startEngine([
     replyJson("const rows = [1, 2]", { thinking: "make rows", final: "made" }),
     replyJson([], { final: "again" }),
@@ -59,7 +59,7 @@ Deno.test("vis prompt shows what the next request of a conversation sends, with 
   assert.match(shown.at(-1) ?? "", /<handover>[\s\S]*make rows[\s\S]*const rows/);
 });
 
-Deno.test("vis prompt shows what a stored iteration was asked with", async () => {
+Deno.test("vis prompt shows the messages of a stored iteration", async () => {
   for (const alternatingRoles of [false, true]) {
     await using engine = await startEngine([
       replyJson("const rows = [1, 2]"),
@@ -94,7 +94,7 @@ Deno.test("vis prompt prints bytes and an estimate of tokens for each message an
   assert.deepEqual([json.messages[1].role, json.messages[1].bytes, json.messages[1].tokens], ["user", 8, 2]);
 });
 
-Deno.test("vis prompt refuses what cannot be shown", async () => {
+Deno.test("vis prompt refuses a request that cannot be shown", async () => {
   await using engine = await startEngine([]);
   const { conversationId } = engine.branch;
   const cases: [string[], RegExp][] = [

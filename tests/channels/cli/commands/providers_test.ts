@@ -83,7 +83,7 @@ Deno.test("providersCommand() prints the report as JSON, and why nothing could b
   assert.equal((await run({ problem: "No provider is configured" })).err, "vis: No provider is configured\n");
 });
 
-Deno.test("providersCommand() has colours on a terminal, and escapes those of a provider", async () => {
+Deno.test("providersCommand() has colours on a terminal, and escapes control characters of a provider", async () => {
   const provider = { ...ZAI, baseUrl: "https://api.z.ai/\u001b[31m" };
   const { out } = await run({ providers: [provider] }, {}, { stdoutColor: true });
   assert.ok(out.startsWith("\u001b[32m*\u001b[39m \u001b[1mzai"));

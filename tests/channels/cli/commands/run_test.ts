@@ -44,7 +44,7 @@ async function run(
   return { io, code, closed, requests };
 }
 
-Deno.test("runCommand() puts the answer alone on stdout and closes what it opened", async () => {
+Deno.test("runCommand() prints only the answer on stdout and closes its session", async () => {
   const { io, code, closed } = await run([replyJson([], { final: "An answer" })]);
   assert.deepEqual([code, io.out, closed], [0, "An answer\n", 1]);
   assert.match(io.err, /^vis · scripted script · conversation [0-9a-f-]{13}\n1 step · \d+\.\d s · /);
@@ -72,7 +72,7 @@ Deno.test("runCommand() says a provider's fault once", async () => {
   assert.match(summary ?? "", /^1 step · /);
 });
 
-Deno.test("runCommand() says why a reply could not be used before the one that could", async () => {
+Deno.test("runCommand() explains an unusable reply before the usable one", async () => {
   const { io } = await run(["no reply", replyJson([], { final: "An answer" })]);
   assert.match(io.err, /^vis · .*\n\[1\] no usable reply: .+\n2 steps · /);
 });
@@ -167,7 +167,7 @@ Deno.test("runCommand() says that a lost request had no reply if none came", asy
   }
 });
 
-Deno.test("runCommand() -c says that a folder has no conversation, and how to continue that of a folder that is gone", async () => {
+Deno.test("runCommand() -c reports a folder without a conversation, and explains how to continue that of a missing folder", async () => {
   const none = "No conversation of /nowhere to continue: a new one begins";
   const shows = "vis conversations list shows those of other folders, and --conversation ID continues one";
   for (const workspace of ["/nowhere", Deno.cwd(), "/gone"]) {

@@ -31,7 +31,7 @@ Deno.test("vis hands its flags to the screen", async () => {
   assert.deepEqual((await run(["--provider", "demo"])).asked, [{ provider: "demo" }]);
 });
 
-Deno.test("vis without a provider opens the screen, and says in a pipe what to do", async () => {
+Deno.test("vis without a provider opens the screen, and in a pipe names a remedy", async () => {
   const problem = "No provider is configured";
   assert.deepEqual((await run([], { problem })).asked, [{}]);
   const { out, asked } = await run([], { problem, terminal: false });

@@ -51,7 +51,7 @@ Deno.test("serveCommand() gives a terminal the address that opens the page", asy
   assert.equal(io.out, "http://127.0.0.1:4711/\n");
 });
 
-Deno.test("serveCommand() opens no page for nobody: with a list of tokens a terminal gets the URL alone", async () => {
+Deno.test("serveCommand() opens no page without a user: with a list of tokens a terminal gets the URL alone", async () => {
   const io = fakeIo({ stdoutIsTerminal: true, stderrIsTerminal: true });
   const server = { ...fakeServer([]), token: null };
   const code = serveCommand({ services: fakeServices({ serve: () => Promise.resolve(server) }), io, flags: {} });

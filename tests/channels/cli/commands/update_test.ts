@@ -11,7 +11,7 @@ async function ran(args: readonly string[], update: (request: UpdateRequest) => 
   return { code: await runCli(services, io), out: io.out };
 }
 
-Deno.test("vis update shows what is new, and where the executables are", async () => {
+Deno.test("vis update shows the new version, and the place of the executables", async () => {
   const found = await ran(["--from", "/release", "--key", "RW", "--force"], ({ from, key, check, force, onFound }) => {
     assert.deepEqual({ from, key, check, force }, { from: "/release", key: "RW", check: false, force: true });
     onFound({ version: "1.3.0", age: "newer", changes: "## 1.3.0\n\n- Red: \u001b[31m" });

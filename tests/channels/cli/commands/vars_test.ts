@@ -52,7 +52,7 @@ Deno.test("varsCommand() shows values, versions with their code, and differences
   assert.equal(JSON.parse((await vars(engine, { diff: ["rows"], json: true })).out).changes[0].path, "[1]");
 });
 
-Deno.test("varsCommand() refuses what it cannot show", async () => {
+Deno.test("varsCommand() refuses variables that it cannot show", async () => {
   await using engine = await started();
   await engine.ask("x");
   const cases: readonly [Parameters<typeof vars>[1], RegExp][] = [
@@ -70,7 +70,7 @@ Deno.test("varsCommand() refuses what it cannot show", async () => {
   }
 });
 
-Deno.test("varsCommand() bounds what it prints and lets no stored text command a terminal", async () => {
+Deno.test("varsCommand() bounds its output and lets no stored text command a terminal", async () => {
   await using engine = await startEngine([
     replyJson("const bad = '\\x1b]0;owned\\x07\\u202e' + 'x'.repeat(300000); const deep = [[[[bad]]]]", {
       final: "all made",

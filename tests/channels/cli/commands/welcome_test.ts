@@ -19,14 +19,14 @@ async function welcomed(report: ProvidersReport) {
   return { code, out: io.out, err: io.err };
 }
 
-Deno.test("vis alone says what to do where nothing is configured, and nothing else", async () => {
+Deno.test("without a configuration, vis alone explains only how to begin", async () => {
   const problem = "No provider is configured. Log in:\n  vis auth login\nOr: vis demo";
   const { code, out, err } = await welcomed({ providers: [], problem, notes: [] });
   assert.deepEqual([code, err], [0, ""]);
   assert.equal(out, `${problem}\n\nvis help lists all commands.\n`);
 });
 
-Deno.test("vis alone shows its commands where it can be used, and what it would use, such as a server it found", async () => {
+Deno.test("vis alone shows its commands if it can be used, and its provider, such as a server it found", async () => {
   const notes = ["no provider is configured: found Ollama at http://127.0.0.1:11434/v1"];
   const { code, out, err } = await welcomed({ providers: [OLLAMA], problem: "", notes });
   assert.equal(code, 0);
@@ -34,7 +34,7 @@ Deno.test("vis alone shows its commands where it can be used, and what it would 
   assert.equal(err, `vis · uses ollama qwen3:8b: vis run "…"\nvis · ${notes[0]}\n`);
 });
 
-Deno.test("vis alone names a fault of what is configured", async () => {
+Deno.test("vis alone names a fault of the configuration", async () => {
   const { err } = await welcomed({
     providers: [{ ...OLLAMA, root: false }],
     problem: "Cannot use x: no key",

@@ -16,7 +16,7 @@ async function tab(words: readonly string[], services: Services = fakeServices()
   return { paths, values: lines.map((line) => line.split("\t")[0] ?? ""), lines };
 }
 
-Deno.test("vis __complete offers commands with what they do, those of groups and of help too", async () => {
+Deno.test("vis __complete offers commands with their descriptions, also of groups and of help", async () => {
   assert.deepEqual((await tab(["conv"])).values, ["conversations"]);
   assert.match((await tab(["doc"])).lines[0] ?? "", /^doctor\ttest this machine/);
   assert.deepEqual((await tab(["conversations", "re"])).values, ["retry", "rename"]);

@@ -39,7 +39,7 @@ Deno.test("completionScript() makes a real bash ask the program and take its can
   assert.deepEqual((await bash(["run", "x y", ""], ":none\n")).asked, ["__complete", "--", "run", "x y"]);
 });
 
-Deno.test("completionScript() puts together what bash takes apart at = and :", async () => {
+Deno.test("completionScript() joins words that bash splits at = and :", async () => {
   const output = await bash(["run", "--output", "=", "j"], ":none\n--output=json\t\n--output=jsonl\t\n");
   assert.deepEqual(output.asked, ["__complete", "--", "run", "--output=j"]);
   assert.deepEqual(output.replies, ["json", "jsonl"]);

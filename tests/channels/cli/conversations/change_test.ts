@@ -79,7 +79,7 @@ Deno.test("retryCommand() runs the last query again, or another in a fork, and s
   await assert.rejects(retryCommand(id, { ...first, flags: { ...QUIET, query: 7 } }), /Cannot retry request 7: /);
 });
 
-Deno.test("renameConversation() and deleteConversation() say what they do; nothing is deleted without --yes", async () => {
+Deno.test("renameConversation() and deleteConversation() report their work; no conversation is deleted without --yes", async () => {
   await using engine = await startEngine([replyJson([], { final: "Yes" })]);
   await engine.ask("x");
   const id = engine.branch.conversationId;

@@ -113,7 +113,7 @@ Deno.test("showConversation() refuses a missing query or conversation", async ()
   await assert.rejects(showConversation("00000000", { services, io, flags: { output: "text" } }), /Cannot find/);
 });
 
-Deno.test("listConversations() --here has those of the workspace, on a terminal with short ids and no folder", async () => {
+Deno.test("listConversations() --here lists the conversations of the workspace, on a terminal with short ids and no folder", async () => {
   await using engine = await startEngine([replyJson([], { final: "a" })]);
   await engine.conversations.create({ title: "elsewhere", channel: "cli", workspace: "/other" });
   await engine.ask("One");
@@ -135,7 +135,7 @@ async function listed(conversation: object, branches: readonly object[], here = 
   return io.out.trimEnd().split("\n");
 }
 
-Deno.test("listConversations() fits titles into the columns of a terminal, and marks what runs", async () => {
+Deno.test("listConversations() fits titles into the columns of a terminal, and marks running ones", async () => {
   const one = {
     conversationId: "01a20990-8048-7326-9545-f7c8b57fb870",
     activeAt: Date.now() - 3 * 86_400_000,

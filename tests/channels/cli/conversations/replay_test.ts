@@ -148,7 +148,7 @@ Deno.test("replayCommand() lists different results, harmless for a terminal, and
   assert.ok(!io.out.includes("\x1b"));
 });
 
-Deno.test("replayCommand() with --query plays those before it and compares it alone, as JSON too", async () => {
+Deno.test("replayCommand() with --query plays the earlier queries and compares this one alone, as JSON too", async () => {
   await using engine = await startEngine([
     replyJson("const n = crypto.randomUUID()", { final: "{{n}}" }),
     replyJson("n.length", { final: "{{n.length}}" }),

@@ -22,7 +22,7 @@ Deno.test("readPrompt() refuses nothing and binary data", async () => {
   await assert.rejects(readPrompt(["x"], fakeIo({ stdin: "a\0b" })), /Cannot read stdin: it contains binary data/);
 });
 
-Deno.test("readPrompt() says what it waits for where stdin does not end", async () => {
+Deno.test("readPrompt() explains its waiting if stdin does not end", async () => {
   const asked = async (words: readonly string[], quiet = false) => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const io = fakeIo({ stdin: "", readStdin: () => promise });

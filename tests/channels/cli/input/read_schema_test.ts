@@ -8,7 +8,7 @@ async function refused(work: Promise<unknown>, expected: RegExp): Promise<void> 
   await assert.rejects(work, (error) => error instanceof UsageError && expected.test(error.message));
 }
 
-Deno.test("readSchema() reads JSON, with a byte order mark or in UTF-16 too, and names what is wrong", () =>
+Deno.test("readSchema() reads JSON, with a byte order mark or in UTF-16 too, and names a fault", () =>
   withFolder(async (folder) => {
     const path = join(folder, "schema.json");
     await Deno.writeTextFile(path, '\ufeff{"type": "object"}');

@@ -23,7 +23,7 @@ Deno.test("printedAnswer() draws Markdown on a terminal, with colours if it has 
   assert.ok(lines.length > 4 && lines.every((line) => line.length <= 60));
 });
 
-Deno.test("printedAnswer() leaves other text on a terminal as it is, but for what would move the cursor", async () => {
+Deno.test("printedAnswer() does not change other text on a terminal, except for cursor movements", async () => {
   const code = { answer: "  a_b_c * d_e_f\n\u001b[2J\ttwo  blanks", answerType: "text" } as const;
   const shown = await printedAnswer(code, terminal);
   assert.ok(shown.startsWith("  a_b_c * d_e_f\n") && !shown.includes("\u001b") && shown.includes("two  blanks"));

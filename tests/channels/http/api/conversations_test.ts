@@ -133,7 +133,7 @@ function recorded(): { readonly undo: NonNullable<HttpParts["undo"]>; readonly a
   };
 }
 
-Deno.test("undo shows what the last request changed, undoes it once, and does nothing the second time", async () => {
+Deno.test("undo shows the last request's changes, undoes them once, and does nothing the second time", async () => {
   const { undo, asked } = recorded();
   await using rig = await startRig([], { undo });
   const at = `/api/v1/conversations/${await rig.conversation()}/undo`;
@@ -178,7 +178,7 @@ Deno.test("undo says which files it kept, beforehand and afterwards", async () =
   assert.deepEqual([undone.status, (await undone.json()).kept], [200, kept]);
 });
 
-Deno.test("undo refuses what is no id, changes of others, and a server that changes no files", async () => {
+Deno.test("undo refuses invalid ids, changes of other conversations, and a server that changes no files", async () => {
   await using rig = await startRig([], { undo: () => Promise.resolve({ error: "Cannot undo: a.ts changed since" }) });
   const at = `/api/v1/conversations/${await rig.conversation()}/undo`;
   for (const changes of [[], ["--force"], ["1-2,3-4"]]) {

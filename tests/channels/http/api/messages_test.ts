@@ -22,7 +22,7 @@ async function queries(rig: Rig, id: string) {
   return (await (await rig.ask(`/api/v1/conversations/${id}/queries`)).json()).items;
 }
 
-Deno.test("messages: a query gives its result, and the conversation goes on", async () => {
+Deno.test("messages: a query returns its result, and the conversation continues", async () => {
   await using rig = await startRig([replyJson("const kept = 7"), final("{{kept}}"), final("again {{kept}}")]);
   const id = await rig.conversation();
   const result = await (await rig.post(messages(id), { request: "first" })).json();
@@ -71,7 +71,7 @@ Deno.test("messages: context, images, schema and budget reach the query", async 
   assert.ok(asked?.messages.some((message) => "images" in message && (message.images?.length ?? 0) === 1));
 });
 
-Deno.test("messages: what send refuses is a problem, and nothing is stored", async () => {
+Deno.test("messages: a request that send refuses is a problem, and is not stored", async () => {
   await using rig = await startRig([]);
   const id = await rig.conversation();
   const refused = async (body: unknown): Promise<readonly [number, string]> => {
@@ -189,7 +189,7 @@ Deno.test("messages: leaving the wait for a result cancels the query where that 
   assert.equal((await stayed.json()).answer, "whole");
 });
 
-Deno.test("followQuery goes on after Last-Event-ID while the query runs, and is the same for two clients", async () => {
+Deno.test("followQuery continues after Last-Event-ID while the query runs, and is the same for two clients", async () => {
   const followed = Promise.withResolvers<void>();
   await using rig = await startRig([{ text: replyJson("1 + 1"), after: followed.promise }, final("2")]);
   const id = await rig.conversation();
@@ -210,7 +210,7 @@ Deno.test("followQuery goes on after Last-Event-ID while the query runs, and is 
   assert.deepEqual(late, rest.slice(-1), "after the end the run is still known");
 });
 
-Deno.test("followQuery rebuilds from rows what another process ran, from where a client lost it", async () => {
+Deno.test("followQuery rebuilds another process's query from rows, from the place where a client lost it", async () => {
   await using rig = await startRig([replyJson("1 + 1", { thinking: "Adding" }), final("2")]);
   const result = await rig.engine.ask("count");
   const path = `/api/v1/conversations/${result.conversationId}/queries/${result.queryId}/events`;

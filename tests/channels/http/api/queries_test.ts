@@ -42,7 +42,7 @@ Deno.test("queryRoutes() queries come from the newest back", async () => {
   assert.equal((await read(rig, `${id}/queries`)).items.length, 3);
 });
 
-Deno.test("queryRoutes() graph names the variables and what each was made from, forks included", async () => {
+Deno.test("queryRoutes() graph names the variables and the sources of each, forks included", async () => {
   const code = ["const rows = [1, 2]", "const total = rows[0] + rows[1]", "function twice() { return total * 2 }"];
   await using rig = await startRig([
     replyJson(code),

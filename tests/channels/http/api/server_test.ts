@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { startRig } from "../_rig.ts";
 
-Deno.test("healthRoutes() is ready where everything is, and names what is not", async () => {
+Deno.test("healthRoutes() is ready if every part is, and names a part that is not", async () => {
   const found = { sandbox: "", disk: "" };
   await using rig = await startRig([], { ready: () => Promise.resolve({ ...found }) });
   const ready = await fetch(new URL("/readyz", rig.url));

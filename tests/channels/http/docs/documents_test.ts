@@ -89,7 +89,7 @@ Deno.test("createApp() refuses other methods of open paths without a token, and 
   }
 });
 
-Deno.test("openApi() what is answered fits what is described, for every call that a conversation has", async () => {
+Deno.test("openApi() every answer of a conversation's calls fits its description", async () => {
   await using rig = await startRig([
     replyJson("let kept = [1]"),
     replyJson([], { final: "one" }),

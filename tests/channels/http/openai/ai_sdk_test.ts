@@ -15,7 +15,7 @@ function provider(rig: Rig, apiKey = TOKEN) {
   });
 }
 
-Deno.test("AI SDK: generateText gives answer, usage and the conversation, which goes on", async () => {
+Deno.test("AI SDK: generateText returns answer, usage and the conversation, which can be continued", async () => {
   await using rig = await startRig([replyJson("const kept = 7"), final("{{kept}}"), final("again {{kept}}")]);
   const model = provider(rig)("vis");
   const done = await generateText({ model, prompt: "one", maxRetries: 0 });
@@ -57,7 +57,7 @@ Deno.test("AI SDK: an object that a schema describes", async () => {
   assert.deepEqual(done.output, { n: 4 });
 });
 
-Deno.test("AI SDK: tools, a wrong token and an unknown model are told in words", async () => {
+Deno.test("AI SDK: tools, a wrong token and an unknown model are errors with a message", async () => {
   await using rig = await startRig([]);
   const tools = { add: tool({ description: "Adds", inputSchema: jsonSchema({ type: "object", properties: {} }) }) };
   const ask = (model: string, more = {}, key = TOKEN) =>

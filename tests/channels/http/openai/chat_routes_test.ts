@@ -18,7 +18,7 @@ Deno.test("openai client: models are listed and found", async () => {
   await assert.rejects(openAiClient(rig).models.retrieve("gpt-x"), { status: 404 });
 });
 
-Deno.test("openai client: a completion with usage, and its conversation goes on by header and by metadata", async () => {
+Deno.test("openai client: a completion with usage, and its conversation continues by header and by metadata", async () => {
   await using rig = await startRig([
     replyJson("const kept = 7"),
     final("{{kept}}"),

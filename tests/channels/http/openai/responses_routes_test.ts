@@ -26,7 +26,7 @@ Deno.test("openai client: a response with usage and thinking, that is found agai
   });
 });
 
-Deno.test("openai client: a response that is found again says what it was asked with, also after a restart", async () => {
+Deno.test("openai client: a retrieved response has its request, also after a restart", async () => {
   await withDatabase(async (path) => {
     const made = { id: "" };
     const asked = {
@@ -54,7 +54,7 @@ Deno.test("openai client: a response that is found again says what it was asked 
   });
 });
 
-Deno.test("openai client: a response goes on from one before, and from one that others followed in a branch", async () => {
+Deno.test("openai client: a response continues an earlier one, or one that others continued, in a branch", async () => {
   await using rig = await startRig([
     replyJson("let kept = 7"),
     final("{{kept}}"),
@@ -166,7 +166,7 @@ Deno.test("openai client: a response streams its events in order, as the client 
   ]);
 });
 
-Deno.test("openai client: a response that a limit ended is incomplete, one that failed says why", async () => {
+Deno.test("openai client: a response that a limit ended is incomplete, and a failed one has the reason", async () => {
   const refused = new ProviderError("Cannot sign in: check the key", { code: "auth", retryable: false });
   await using rig = await startRig([replyJson("1"), final("The best so far"), refused, refused], {
     engine: { settings: { budget: 1 } },
@@ -185,7 +185,7 @@ Deno.test("openai client: a response that a limit ended is incomplete, one that 
   assert.match(last.response.error?.message ?? "", /Cannot sign in: check the key/);
 });
 
-Deno.test("openai client: what a response cannot have is refused in OpenAI's shape, before anything is stored", async () => {
+Deno.test("openai client: unsupported options of a response are refused in OpenAI's shape, before they are stored", async () => {
   await using rig = await startRig([]);
   const { responses } = openAiClient(rig);
   const tool = { type: "function" as const, name: "f", parameters: {}, strict: true };

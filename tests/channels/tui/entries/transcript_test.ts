@@ -26,7 +26,7 @@ Deno.test("view() shows the end, and short content from the top", () => {
   assert.equal(shown(transcript), "a.1 b.0 b.1 b.2");
 });
 
-Deno.test("scroll() holds what is seen while more comes and while it grows, down to the end again", () => {
+Deno.test("scroll() keeps the visible text in place while more arrives, until it is at the end again", () => {
   const transcript = new Transcript();
   const last = entry("c", 3);
   transcript.add(entry("a", 3), entry("b", 3), last);
@@ -46,7 +46,7 @@ Deno.test("scroll() holds what is seen while more comes and while it grows, down
   assert.equal(shown(transcript), "a.0 a.1 a.2 b.0");
 });
 
-Deno.test("replace() above, at and below what is seen moves none of what stays", () => {
+Deno.test("replace() above, at and below the visible text does not move the rest", () => {
   const transcript = new Transcript();
   const [a, b, c] = [entry("a", 2), entry("b", 2), entry("c", 9)];
   transcript.add(a, b, c);
@@ -72,7 +72,7 @@ Deno.test("scroll() stops at content that is still loading", () => {
   assert.equal(shown(transcript, 3), "w.0 b.0 b.1");
 });
 
-Deno.test("only what is near is drawn, however much there is", () => {
+Deno.test("only entries near the viewport are drawn, however many exist", () => {
   const transcript = new Transcript();
   const entries = Array.from({ length: 10_000 }, (_, n) => entry(`e${n}`, 3));
   transcript.add(...entries);

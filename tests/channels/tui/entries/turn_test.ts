@@ -23,7 +23,7 @@ async function withTurn(
 const text = (transcript: Transcript, rows = 40): string =>
   stripTerminalSequences(transcript.view(80, rows).join("\n"));
 
-Deno.test("a long query keeps its newest iterations; those before can be read again", async () => {
+Deno.test("a long query keeps its newest iterations, and earlier ones can be read again", async () => {
   await withTurn(({ transcript, emitter }) => {
     for (let n = 1; n <= 1_000; n++) {
       emitter.iteration = n;
@@ -39,7 +39,7 @@ Deno.test("a long query keeps its newest iterations; those before can be read ag
   });
 });
 
-Deno.test("while somebody reads further up, nothing is taken away", async () => {
+Deno.test("while the user reads further up, no entry is removed", async () => {
   await withTurn(({ transcript, emitter }) => {
     for (let n = 1; n <= 300; n++) {
       emitter.iteration = n;

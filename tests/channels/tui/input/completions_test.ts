@@ -18,7 +18,7 @@ async function offered(text: string, files: readonly string[], by = {}): Promise
 
 const FILES = ["README.md", "src/app.ts", "src/deep/server.ts", "my notes.md", "node_modules/x/app.ts", ".git/app.ts"];
 
-Deno.test("an @ finds files by letters of their path, without hidden folders and those of tools", async () => {
+Deno.test("an @ finds files by letters of their path, without hidden folders and folders of tools", async () => {
   assert.deepEqual(await offered("look at @app", FILES), ["@src/app.ts"]);
   assert.deepEqual(await offered("(@srv", FILES), ["@src/deep/server.ts"]);
   assert.deepEqual(await offered("@notes", FILES), ['@"my notes.md"']);
@@ -26,7 +26,7 @@ Deno.test("an @ finds files by letters of their path, without hidden folders and
   assert.deepEqual(await offered("me@app", FILES), []);
 });
 
-Deno.test("an @ alone shows files, those at the root first", async () => {
+Deno.test("an @ alone shows files, the ones at the root first", async () => {
   const found = await offered("@", FILES);
   assert.deepEqual(found, [
     "@README.md",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { InputHistory } from "../../../../src/channels/tui/input/input_history.ts";
 import { withFolder } from "../../../helpers/with_folder.ts";
 
-Deno.test("read() gives what several processes added, each once, the newest last", async () => {
+Deno.test("read() returns the additions of several processes, each once, the newest last", async () => {
   await withFolder(async (folder) => {
     const [one, two] = [new InputHistory(join(folder, "h/x.jsonl")), new InputHistory(join(folder, "h/x.jsonl"))];
     one.add("first");

@@ -49,7 +49,7 @@ const step = fc.record({
 
 /** At any size, a panel draws all content safely, whatever key is pressed. Only its own exit closes it. */
 for (const [name, open] of Object.entries(OPEN)) {
-  Deno.test(`${name}() any keys, clicks and sizes: what is drawn fits and commands nothing`, async () => {
+  Deno.test(`${name}() any keys, clicks and sizes: the drawn text fits and commands no terminal`, async () => {
     const report = { name: "one", title: "", protocol: "", baseUrl: "", model: null, root: true, reach: null } as const;
     const keyReport = { provider: "one", title: "", need: "required", from: "", shown: "", fix: "" } as const;
     const facts = { contextTokens: 1, price: null, reasoning: true, images: true, known: false, root: false } as const;

@@ -15,7 +15,7 @@ async function ask(rig: PanelRig, request: string, title = request, workspace = 
   return branch;
 }
 
-Deno.test("ConversationList those of this workspace, newest first; Tab shows all", async () => {
+Deno.test("ConversationList lists conversations of this workspace, newest first; Tab shows all", async () => {
   await using rig = await startPanels([final("yes"), final("no")]);
   await ask(rig, "Is it here?");
   await ask(rig, "Is it elsewhere?", "Elsewhere", "/other/place");
@@ -66,7 +66,7 @@ Deno.test("ConversationList → shows the branches of one, and Enter goes back t
   assert.match(selected(again), /❯ ● Where/);
 });
 
-Deno.test("ConversationList typed words find what was asked, run and answered, with what stands around them", async () => {
+Deno.test("ConversationList typed words find requests, code and answers, with the surrounding text", async () => {
   await using rig = await startPanels([
     final("Tigers are striped cats"),
     replyJson("const herd = 'elephants'"),

@@ -18,7 +18,7 @@ async function asked(): Promise<PanelRig> {
   return rig;
 }
 
-Deno.test("Inspector lists iterations with tokens and time; Enter shows exactly what was sent", async () => {
+Deno.test("Inspector lists iterations with tokens and time; Enter shows exactly the sent messages", async () => {
   for (const width of WIDTHS) {
     await using rig = await asked();
     const panel = new Inspector(rig.parts);
@@ -35,7 +35,7 @@ Deno.test("Inspector lists iterations with tokens and time; Enter shows exactly 
   }
 });
 
-Deno.test("Inspector the messages are those that the provider got, word by word, and so are copies", async () => {
+Deno.test("Inspector shows and copies the provider's messages word for word", async () => {
   await using rig = await asked();
   const panel = new Inspector(rig.parts);
   await rig.until(panel, /❯ {5}3 answered/);

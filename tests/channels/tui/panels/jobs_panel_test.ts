@@ -19,7 +19,7 @@ const BACKGROUND: Extension = {
   ],
 };
 
-Deno.test("/jobs shows what runs in the background and its output, and Delete stops it", async () => {
+Deno.test("/jobs shows background commands and their output, and Delete stops one", async () => {
   const ends: string[] = [];
   const spawn: NonNullable<EngineOptions["spawn"]> = (_workspace, _argv, { onOutput, stop } = {}) => {
     onOutput?.("stdout", new TextEncoder().encode("ready on 3000\nwaiting\n"));

@@ -126,7 +126,7 @@ Deno.test("ModelPicker servers on this machine are found meanwhile, offer their 
   assert.deepEqual(await rig.does("useModel"), { provider: "ollama", name: "qwen:8b" });
 });
 
-Deno.test("ModelPicker a provider that does not answer keeps nobody waiting, and gives up at its deadline", async () => {
+Deno.test("ModelPicker a provider that does not answer delays no other one, and ends at its deadline", async () => {
   const never = new Promise<ModelsReport>(() => {});
   const admin = fake({
     providers: [provider("slow"), provider("one"), provider("broken")],

@@ -34,7 +34,7 @@ Deno.test("panels on the screen: Ctrl+K finds a command by letters, its panel op
   });
 });
 
-Deno.test("panels on the screen: ? shows what was sent, on 40 columns too, and a resize while it is open", async () => {
+Deno.test("panels on the screen: ? shows the sent messages, on 40 columns too, and after a resize", async () => {
   await withScreen(REPLIES, { ...BEGUN, columns: 40, rows: 16 }, async ({ screen, engine }) => {
     screen.type("\x1bi");
     await screen.until(/╭─ What was sent ─+╮[^]*❯ {5}1 answered/);
@@ -176,7 +176,7 @@ Deno.test("panels on the screen: a click selects, a second one on the same row o
   });
 });
 
-Deno.test("panels on the screen: while a query runs they show what is there, and Esc leaves the panel, not the query", async () => {
+Deno.test("panels on the screen: during a query they show the present state, and Esc leaves the panel, not the query", async () => {
   const replies = [replyJson("const first = 1"), () => ({ text: final("It is late"), delayMs: 60_000 })];
   await withScreen(replies, {}, async ({ screen, engine }) => {
     screen.type("Go on\r");
@@ -211,7 +211,7 @@ Deno.test("panels on the screen: while a query runs they show what is there, and
 const ENTER = "\r";
 const ESC = "\x1b";
 
-Deno.test("Ctrl-K opens the palette over the messages, Esc leaves it, what stood in the input stays", async () => {
+Deno.test("Ctrl-K opens the palette over the messages, Esc leaves it, and the text of the input stays", async () => {
   await withScreen([], {}, async ({ screen }) => {
     screen.type("a draft");
     await screen.until("a draft");
@@ -261,7 +261,7 @@ Deno.test("/copy hands the last answer to the terminal's clipboard", async () =>
   });
 });
 
-Deno.test("what is dragged over with the mouse is copied", async () => {
+Deno.test("text selected with the mouse is copied", async () => {
   await withScreen([final("Drag: over these words")], {}, async ({ screen }) => {
     screen.type(`one${ENTER}`);
     await screen.until("1 step ");

@@ -57,7 +57,7 @@ Deno.test("ForkPicker Enter on a query forks after its end; ← folds", async ()
   assert.deepEqual(await rig.does("fork"), await pointOf(rig, 0, 2));
 });
 
-Deno.test("ForkPicker Ctrl+R reads again what has come meanwhile", async () => {
+Deno.test("ForkPicker Ctrl+R reads new requests", async () => {
   await using rig = await startPanels([final("It is one"), replyJson("const a = 1"), final("It is two")]);
   await rig.engine.ask("First");
   const panel = new ForkPicker(rig.parts);

@@ -87,7 +87,7 @@ Deno.test("no line is wider than asked for, and none commands the terminal, what
   );
 });
 
-Deno.test("a character that is wider than the screen goes on in the next line, in its colours", () => {
+Deno.test("a character that is wider than the screen continues in the next line, in its colours", () => {
   const text = new MarkdownText(theme);
   text.append(`**${WIDE}**`);
   const lines = text.lines(20).map((line) => line.trimEnd()).filter((line) => stripTerminalSequences(line) !== "");

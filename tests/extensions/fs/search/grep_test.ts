@@ -96,7 +96,7 @@ for (const [pattern, kind] of [["hit", "light"], ["(h|hi|hit){9,30}|hit", "heavy
   });
 }
 
-Deno.test("fs.count() counts lines that match, and those of a file", async () => {
+Deno.test("fs.count() counts matching lines, in folders and in one file", async () => {
   await using workspace = await Workspace.with({ "a.txt": "hit hit\n\nx", "x.bin": Uint8Array.of(1, 0) });
   assert.equal(await workspace.call("count", "hit"), 1);
   assert.equal(await workspace.call("count", ".*", "a.txt"), 3);

@@ -71,7 +71,7 @@ Deno.test("fs.grep(), glob(), listFiles() and readFiles() do not follow links ou
   assert.match(entry.error, /outside the workspace/);
 });
 
-Deno.test("fs follows links that stay inside, and writes to what they lead to", async () => {
+Deno.test("fs follows links that stay inside, and writes to their targets", async () => {
   await using workspace = await Workspace.with({ "src/a.ts": "one\n" });
   await Deno.symlink("src", join(workspace.root, "alias"));
   await Deno.symlink("src/a.ts", join(workspace.root, "a.ts"));
@@ -107,7 +107,7 @@ for (
   });
 }
 
-Deno.test("fs.writeFile() says what to do instead of writing an extension below .vis/", async () => {
+Deno.test("fs.writeFile() explains the alternative to an extension below .vis/", async () => {
   await using workspace = await Workspace.with();
   const advice =
     /; write the extension to a folder outside, and ask the user to move it to \.vis\/extensions\/ and run /;

@@ -53,7 +53,7 @@ Deno.test("git.switch() goes to branches, tags and commits, and overwrites nothi
   });
 });
 
-Deno.test("git.restore() restores files and keeps what it discards", { ignore }, async () => {
+Deno.test("git.restore() restores files and keeps the discarded work", { ignore }, async () => {
   await repository(async (there) => {
     const { env, git, write, exists } = there;
     await write("b.txt", "b\n");
@@ -79,7 +79,7 @@ Deno.test("git.restore() restores files and keeps what it discards", { ignore },
   });
 });
 
-Deno.test("git.reset() refuses to lose work, and says what it discarded", { ignore }, async () => {
+Deno.test("git.reset() refuses to lose work, and names the discarded files", { ignore }, async () => {
   await repository(async (there) => {
     const { env, git, write } = there;
     const first = (await git("rev-parse", "HEAD")).trim();
@@ -209,7 +209,7 @@ Deno.test("git.init() takes no hook from a template", { ignore }, async () => {
   });
 });
 
-Deno.test("git.init() makes a repository where there is none above", { ignore }, async () => {
+Deno.test("git.init() makes a repository if no parent folder has one", { ignore }, async () => {
   await repository(async ({ env, git, workspace, exists, write }) => {
     await assert.rejects(init(env), /Cannot make a repository: there is one already/);
     await Deno.mkdir(`${workspace}/sub`);

@@ -126,7 +126,7 @@ Deno.test("git.rebase() moves commits, stops at conflicts, and continues or abor
   });
 });
 
-Deno.test("git.cherryPick() that goes on says where the branch was before its first commit", { ignore }, async () => {
+Deno.test("a continued git.cherryPick() reports the branch's commit before its first step", { ignore }, async () => {
   await repository(async (there) => {
     const { env, git, write } = there;
     await diverged(there, { conflict: true });
@@ -209,7 +209,7 @@ const PLANTED: Readonly<Record<string, (folder: string, next: string) => Promise
 };
 
 for (const [name, plant] of Object.entries(PLANTED)) {
-  Deno.test(`git.rebase() does not go on with ${name} that somebody wrote`, { ignore }, async () => {
+  Deno.test(`git.rebase() does not continue with ${name} that another program wrote`, { ignore }, async () => {
     await repository(async (there) => {
       const { env, git, workspace, write, exists } = there;
       await diverged(there, { conflict: true });

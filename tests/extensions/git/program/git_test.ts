@@ -19,7 +19,7 @@ import { missing, repository, userGit } from "../_repository.ts";
 
 const ignore = missing !== "";
 
-Deno.test("git.status() names what is staged, changed, new, renamed and gone", { ignore }, async () => {
+Deno.test("git.status() names staged, changed, new, renamed and missing files", { ignore }, async () => {
   await repository(async ({ env, write, git, workspace }) => {
     for (const name of ["b.txt", "c.txt", "d e.txt"]) await write(name, `${name}\n`.repeat(20));
     await git("add", ".");
@@ -49,7 +49,7 @@ Deno.test("git.status() names what is staged, changed, new, renamed and gone", {
   });
 });
 
-Deno.test("git.diff() gives hunks as data, and counts what it leaves out", { ignore }, async () => {
+Deno.test("git.diff() returns hunks as data, and counts the omitted lines", { ignore }, async () => {
   await repository(async ({ env, write, git, workspace }) => {
     await write("run.sh", "#!/bin/sh\n");
     await write("old name.txt", "line\n".repeat(30));
@@ -199,7 +199,7 @@ Deno.test("git.* with names that are not UTF-8, or hold anything else", { ignore
   });
 });
 
-Deno.test("git.add() takes what git.status() lists, staged removals too", { ignore }, async () => {
+Deno.test("git.add() accepts the names of git.status(), staged removals too", { ignore }, async () => {
   await repository(async ({ env, git, write }) => {
     await git("rm", "-q", "a.txt");
     assert.deepEqual(await add(env, ["a.txt"]), { files: [], left: 0 });

@@ -31,7 +31,7 @@ Deno.test("git.commit() says why git refused, and not that nothing is staged", {
   });
 });
 
-Deno.test("git reads a branch without a commit beside others", { ignore }, async () => {
+Deno.test("git reads a branch without a commit next to others", { ignore }, async () => {
   await repository(async ({ env, git }) => {
     await git("switch", "-q", "--orphan", "fresh");
     assert.deepEqual(await log(env), { commits: [], left: 0 });
@@ -49,7 +49,7 @@ Deno.test("git reads a branch without a commit beside others", { ignore }, async
   }, { begun: false });
 });
 
-Deno.test("git.diff() counts what both sides of a merge lose at the end of a file", { ignore }, async () => {
+Deno.test("git.diff() counts the lines that both sides of a merge lose at the end of a file", { ignore }, async () => {
   await repository(async ({ env, git, write }) => {
     await git("switch", "-q", "-c", "side");
     await write("a.txt", "one\nTWO\nthree\n");
@@ -103,7 +103,7 @@ Deno.test(
   },
 );
 
-Deno.test("git.log() and git.diff() take what one writes for git itself", { ignore }, async () => {
+Deno.test("git.log() and git.diff() accept git's own notation", { ignore }, async () => {
   await repository(async ({ env, write }) => {
     await write("a.txt", "second\n");
     await commit(env, "second", { all: true });

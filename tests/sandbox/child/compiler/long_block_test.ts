@@ -16,7 +16,7 @@ function refusal(source: string): string {
   return block.error.message;
 }
 
-Deno.test("prepareBlock() refuses a block that is too long, and says why and what to do", () => {
+Deno.test("prepareBlock() refuses a block that is too long, with the reason and a remedy", () => {
   const advice = "split it into several blocks, keep data in a file, or repeat with a loop";
   assert.equal(
     refusal(`const text = "${"x".repeat(256 << 10)}"`),

@@ -20,7 +20,7 @@ const CASES: readonly (readonly [string, readonly string[]])[] = [
   ["const seven = 7;\n({ seven, other })", ["seven <"]],
 ];
 
-Deno.test("madeFrom() leaves out what would make a report too large", () => {
+Deno.test("madeFrom() omits sources that would make a report too large", () => {
   const names = Array.from({ length: 500 }, (_, at) => `v${at}`);
   for (const rest of [`if (a) f(${names.join(", ")})`, `f = [${names.join(", ")}]`]) {
     const block = prepare(`let ${names.map((name) => `${name} = 1`).join(", ")}\n${rest}`);
@@ -29,7 +29,7 @@ Deno.test("madeFrom() leaves out what would make a report too large", () => {
   }
 });
 
-Deno.test("madeFrom() tells what each variable of a block was made from", () => {
+Deno.test("madeFrom() returns the sources of each variable of a block", () => {
   for (const [source, expected] of CASES) {
     const block = prepare(source);
     assert.ok(block.ok, source);

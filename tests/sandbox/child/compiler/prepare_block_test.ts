@@ -156,7 +156,7 @@ Deno.test("prepareBlock() does not load the stripper for plain JavaScript", asyn
   assert.ok(prepareBlock("const x = { a: 1 }; class A { #b = 1 }", { loadSucrase: never }).ok);
 });
 
-Deno.test("prepareBlock() keeps lines, and columns of what it does not change", () => {
+Deno.test("prepareBlock() keeps lines, and the columns of unchanged code", () => {
   const block = prepare("const a = 1\nfunction f(x) {\n  return x.y\n}\nlet { b } = a\n  f(b)");
   assert.ok(block.ok);
   const lines = block.code.split("\n");
@@ -171,7 +171,7 @@ Deno.test("prepareBlock() reads: free names without the language's own", () => {
   assert.deepEqual(block.reads, ["b", "c", "e"]);
 });
 
-Deno.test("prepareBlock() declarations: comment, source, statement and what they require", () => {
+Deno.test("prepareBlock() declarations: comment, source, statement and requirements", () => {
   const block = prepare(
     "/**\n * Parses one line.\n * More.\n */\nfunction parse(line) { return split(line, sep) }\nconst sep = ',' // not a doc\nconst n = parse('a')",
   );

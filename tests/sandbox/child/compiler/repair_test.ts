@@ -29,7 +29,7 @@ Deno.test("prepareBlock() repairs small faults once and says which", () => {
   }
 });
 
-Deno.test("prepareBlock() leaves alone what can be read", () => {
+Deno.test("prepareBlock() does not change readable code", () => {
   for (
     const source of [
       "const a = '&lt;'",
@@ -51,7 +51,7 @@ Deno.test("prepareBlock() does not guess beyond one bracket", () => {
   }
 });
 
-Deno.test("prepareBlock() positions after a repair are those of the text as given", () => {
+Deno.test("prepareBlock() positions after a repair refer to the given text", () => {
   const fenced = prepare("Some prose\n```ts\nconst a = 1\nconst b = a +* 2\n```");
   assert.ok(!fenced.ok);
   assert.deepEqual(

@@ -9,7 +9,7 @@ function image(source: string, { name = "f", kind = "function", declaration = "c
   return { name, kind: kind as RestoredSource["kind"], source, summary };
 }
 
-Deno.test("restoredFault() what a block declares may be restored", () => {
+Deno.test("restoredFault() accepts the declarations of a block", () => {
   const functions = ["() => 1", "async (a) => { await a }", "function f(a) { return a }", "function* f() {}", "x => x"];
   for (const source of functions) {
     assert.equal(restoredFault(image(source)), null, source);
@@ -57,7 +57,7 @@ Deno.test("restoredFault() any other code is not evaluated", () => {
   }
 });
 
-Deno.test("restoredFault() refuses what blocks may not do, and names that they may not have", () => {
+Deno.test("restoredFault() refuses forbidden code and forbidden names", () => {
   const refused: readonly (readonly [string, RegExp])[] = [
     ["() => import('node:fs')", /import\(\) is not available/],
     ["() => arguments", /arguments exists only inside a function/],

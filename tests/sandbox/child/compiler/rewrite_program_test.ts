@@ -52,7 +52,7 @@ Deno.test("sourcePosition() errors are at the place where the model wrote them",
   for (const [source, expected] of cases) assert.deepEqual(await thrownAt(source), expected, source);
 });
 
-Deno.test("rewriteTopLevel() what a failed block assigned before its error stays", async () => {
+Deno.test("rewriteTopLevel() keeps the assignments of a failed block before its error", async () => {
   using runner = new BlockRunner();
   await runner.run("const a = 1");
   const { end } = await runner.run("const b = 2; a = 3; null.x; const c = 4");

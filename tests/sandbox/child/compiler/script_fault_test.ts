@@ -30,7 +30,7 @@ Deno.test("prepareBlock() no text leads out of the block's function", () => {
   }
 });
 
-Deno.test("scriptFault() anything but one function with what a block may use is refused", () => {
+Deno.test("scriptFault() refuses anything but one function that uses permitted names", () => {
   const wrap = (body: string): string => `"use strict";(function(){${body}\n})`;
   const right = [
     "",

@@ -44,7 +44,7 @@ Deno.test("Variables keep hidden and read-only properties and frozen, sealed and
   }
 });
 
-Deno.test("Variables name what a restart does not keep, and the index shows the value without it", async () => {
+Deno.test("Variables name the parts that a restart does not keep, and the index shows the value without them", async () => {
   const lost: readonly (readonly [block: string, name: string, reason: string, inline: string | null])[] = [
     ["const o = { a: 1, get total() { return 2 } }", "o", "getter o.total", "{ a: 1 }"],
     ["const o = { a: { set b(v) {} } }", "o", "getter o.a.b", "{ a: {} }"],
@@ -168,7 +168,7 @@ function partCode({ list, state, properties }: Part, at: number): string {
   };`;
 }
 
-Deno.test("Variables any object of data is after a restart as it was, or its loss is named", async () => {
+Deno.test("Variables any object of data is the same after a restart, or its loss is named", async () => {
   const part = fc.record({
     list: fc.boolean(),
     state: fc.constantFrom("0", "Object.freeze(X)", "Object.seal(X)", "Object.preventExtensions(X)"),

@@ -23,7 +23,7 @@ Deno.test("IdentityWalk.add() finds shared objects however they are held", () =>
   }
 });
 
-Deno.test("IdentityWalk.add() tells values apart that only look alike, or share text or prototypes", () => {
+Deno.test("IdentityWalk.add() distinguishes values that only look alike, or share text or prototypes", () => {
   const walk = new IdentityWalk(LIMITS);
   class Point {}
   walk.add("a", [{ n: 1 }, "text", new Point()]);

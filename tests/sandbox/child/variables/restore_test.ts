@@ -46,7 +46,7 @@ Deno.test("Variables.restore() does not depend on the order of the images", asyn
   }
 });
 
-Deno.test("Variables.restore() what is lost says why, and never throws", async () => {
+Deno.test("Variables.restore() gives the reason for each lost variable, and never throws", async () => {
   using runner = new BlockRunner();
   await runner.run(`
     const boom = 1
@@ -74,7 +74,7 @@ Deno.test("Variables.restore() what is lost says why, and never throws", async (
   assert.deepEqual(runner.variables.names(), []);
 });
 
-Deno.test("Variables.restore() goes on where it was: unchanged values make no version, changed ones do", async () => {
+Deno.test("Variables.restore() continues: unchanged values make no version, changed ones do", async () => {
   using runner = new BlockRunner();
   await runner.run("const a = { n: 1 }, b = { a }, c = [1], f = (x) => x + c.length, n = 5");
   runner.restart();
@@ -164,7 +164,7 @@ Deno.test("Variables work while the prototypes they could use are broken", async
   assert.ok(reports.every(({ name, how }) => how === "data" || how === "eval" || name === "p"));
 });
 
-Deno.test("Variables.restore() corpus: what every block leaves behind is there again after a restart", async () => {
+Deno.test("Variables.restore() corpus: the variables of every block exist again after a restart", async () => {
   for (const [source, , names = ""] of [...CORPUS, ...MORE]) {
     using runner = new BlockRunner();
     const { error } = await runner.run(source);

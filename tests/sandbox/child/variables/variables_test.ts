@@ -5,7 +5,7 @@ import { BlockRunner, type Ran } from "../block_runner.ts";
 const names = (images: readonly VariableImage[]): string[] => images.map(({ name }) => name);
 const saved = ({ end }: Ran): string[] => names(end.saved);
 
-Deno.test("Variables.afterBlock() saves what a block defines, in order, each by its kind", async () => {
+Deno.test("Variables.afterBlock() saves the definitions of a block, in order, each by its kind", async () => {
   using runner = new BlockRunner();
   const { end } = await runner.run(`
     // Counts things
@@ -119,7 +119,7 @@ Deno.test("Variables.afterBlock() finds changes through functions, shared object
   }
 });
 
-Deno.test("Variables.afterBlock() leaves alone what the block cannot reach", async () => {
+Deno.test("Variables.afterBlock() ignores values that the block cannot reach", async () => {
   using runner = new BlockRunner();
   await runner.run("const a = { n: 1 }, b = { n: 1 }");
   Reflect.get(globalThis, "b").n = 2;
@@ -164,7 +164,7 @@ Deno.test("Variables.afterBlock() kinds that are lost say why and which statemen
   }
 });
 
-Deno.test("Variables.forget() removes names and gives back what they hid", async () => {
+Deno.test("Variables.forget() removes names and restores the names that they hid", async () => {
   using runner = new BlockRunner();
   const before = globalThis.URL;
   await runner.run("const URL = 'mine', x = 1");
@@ -175,7 +175,7 @@ Deno.test("Variables.forget() removes names and gives back what they hid", async
   assert.deepEqual(runner.variables.names(), []);
 });
 
-Deno.test("Variables.declare() refuses what the realm does not give away, and keeps existing values", () => {
+Deno.test("Variables.declare() refuses names that the realm reserves, and keeps existing values", () => {
   using runner = new BlockRunner();
   const { variables } = runner;
   assert.throws(() => variables.declare(["Infinity"]), SyntaxError);
@@ -227,7 +227,7 @@ Deno.test("Variables a promise that rejects is still reported as unhandled", asy
   assert.ok(reasons.includes("why"));
 });
 
-Deno.test("Variables a large value beside many small ones: only named ones are looked at again", async () => {
+Deno.test("Variables a large value next to many small ones: only named ones are read again", async () => {
   using runner = new BlockRunner();
   await runner.run(
     "const big = Array.from({ length: 60_000 }, (_, i) => ({ i })), small = { n: 1 }, tied = { first: big[0] }",

@@ -133,7 +133,7 @@ Deno.test("preview() shows every kind of value", () => {
   }
 });
 
-Deno.test("preview() breaks lines and leaves out what does not fit, and says so", () => {
+Deno.test("preview() breaks lines, and omits and counts the excess", () => {
   const rows = Array.from({ length: 1000 }, (_, i) => ({ path: `src/file${i}.ts`, line: i, text: "x".repeat(30) }));
   const text = preview(rows);
   assert.match(text, /^\[\n \{path: "src\/file0.ts", line: 0, text: "x+"\},\n/);

@@ -61,7 +61,7 @@ const CASES: readonly (readonly [value: unknown, full: string, terse: string])[]
   ],
 ];
 
-Deno.test("shape() says what a value is made of", () => {
+Deno.test("shape() describes the parts of a value", () => {
   for (const [value, full, terse] of CASES) {
     if (terse === "") assert.match(shape(value), new RegExp(full));
     else assert.deepEqual([shape(value), shape(value, { terse: true })], [full, terse]);
