@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** The file plays the model, so its text calls functions as a model's text does. */
 const DEMO = "src/providers/demo.ts";
 
-Deno.test("src/ names no shipped extension: what is particular to one stands in its spec", async () => {
+Deno.test("src/ names no shipped extension: the details of one are in its spec", async () => {
   const found: string[] = [];
   for (const path of await sourcesOf(ROOT, "src/")) {
     if (path.startsWith(DEMO)) continue;

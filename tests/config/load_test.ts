@@ -186,7 +186,7 @@ Deno.test("loadConfig() accepts the harmless keys of a project, above the user's
   assert.equal(above.model, "e");
 });
 
-Deno.test("loadConfig() ignores settings of earlier versions, and says so for each file", async () => {
+Deno.test("loadConfig() ignores settings of earlier versions, and notes it for each file", async () => {
   const file = { path: "/home/c/config.jsonc", text: '{ "model": "m", "title": { "model": "small" } }' };
   const { config, layers } = await loadConfig(withProject('{ "autoForget": { "afterQueries": 3 } }', { file }));
   assert.equal(config.model, "m");

@@ -34,7 +34,7 @@ Deno.test("programsIn() makes a program of each choice", () => {
   ]);
 });
 
-Deno.test("programs of the corpus come to the same in the sandbox and in plain Deno, apart from what is known", async () => {
+Deno.test("programs of the corpus have the same results in the sandbox and in plain Deno, except for known differences", async () => {
   const programs = chosen(readCorpus());
   assert.equal(programs.length, COUNT);
   const found = await differencesOf(programs, {

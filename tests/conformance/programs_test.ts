@@ -34,7 +34,7 @@ Deno.test("headerOf() reads lists in both forms", () => {
   assert.equal(headerOf("1"), null);
 });
 
-Deno.test("skippedFor() leaves out what is not strict, modules and functions of a host", () => {
+Deno.test("skippedFor() skips sloppy programs, modules and functions of a host", () => {
   assert.equal(skippedFor("", { includes: [], flags: ["noStrict"] }), "code that is not strict");
   assert.equal(skippedFor("", { includes: [], flags: ["module"] }), "modules");
   assert.equal(skippedFor("$262.createRealm()", { includes: [], flags: [] }), "functions of a test host");
@@ -60,7 +60,7 @@ Deno.test("a checkout of test262 runs with its harness, also asynchronous tests"
   });
 });
 
-Deno.test("a folder of programs is compared: differences are explained, or told with both outcomes", async () => {
+Deno.test("a folder of programs is compared: differences are explained, or reported with both outcomes", async () => {
   await withFolder(async (folder) => {
     await writeFiles(folder, {
       "a.ts": "enum A { B = 2 }\nconsole.log({ a: [A.B, 'x'] });",

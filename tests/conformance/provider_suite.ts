@@ -70,7 +70,7 @@ function repliesSuite(test: Test): void {
     assert.equal(end.model, "mock-1");
     assert.equal(end.finish, "stop");
   });
-  test("says when the reply was too long", { text: "half", finish: "length" }, async ({ provider }) => {
+  test("reports a reply that was too long", { text: "half", finish: "length" }, async ({ provider }) => {
     assert.equal(endOf(await collect(provider)).finish, "length");
   });
   test("ends an empty reply without a text", { text: "" }, async ({ provider }) => {
@@ -146,7 +146,7 @@ function failuresSuite(test: Test, failures: readonly Failing[]): void {
       if (failing.status !== undefined) assert.equal(error.status, failing.status);
     });
   }
-  test("gives what came before a cut", { text: LONG, fault: "cut" }, async ({ provider }) => {
+  test("returns the text before a cut", { text: LONG, fault: "cut" }, async ({ provider }) => {
     const seen: ModelEvent[] = [];
     await assert.rejects(collect(provider, { onEvent: (event) => seen.push(event) }), ProviderError);
     const text = textOf(seen, "text");

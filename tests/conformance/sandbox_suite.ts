@@ -46,7 +46,7 @@ export function sandboxSuite({ name, launcher, missing = "" }: Carrier): void {
   const test = (what: string, fn: () => Promise<void>): void =>
     Deno.test({ name: `${what} [${name}]${missing && `: ${missing}`}`, ignore: missing !== "", fn });
 
-  test("walls are those of a child without a launcher", async () => {
+  test("walls are the same as without a launcher", async () => {
     await using plain = await testSandbox();
     await using box = await open();
     assert.deepEqual(box.sandbox.walls, plain.sandbox.walls);
@@ -82,7 +82,7 @@ export function sandboxSuite({ name, launcher, missing = "" }: Carrier): void {
     assert.equal(await box.show("(await fs.echo('x'.repeat(2 ** 20))).length"), "1048576");
   });
 
-  test("a new child has the variables of one that was killed", async () => {
+  test("a new child has the variables of a killed one", async () => {
     const first = await open();
     const { saved } = await first.run("const list = [1, 2]; const size = () => list.length; class A { x = 3 }");
     Deno.kill(first.sandbox.pid, "SIGKILL");
@@ -92,7 +92,7 @@ export function sandboxSuite({ name, launcher, missing = "" }: Carrier): void {
     assert.equal(await second.show("size() + new A().x"), "5");
   });
 
-  test("the end of the child under a block is told, and what it was", async () => {
+  test("the end of the child under a block is reported with its kind", async () => {
     await using box = await open({ limits: { memoryBytes: 96 << 20 } });
     const bomb = "const bomb = []; for (;;) bomb.push(Array.from({ length: 1000 }, (_, n) => n + 0.5))";
     const { result } = await box.run(bomb, { deadlineMs: 20_000 });
@@ -126,7 +126,8 @@ export function sandboxSuite({ name, launcher, missing = "" }: Carrier): void {
 
   test("aborting a start leaves no process", async () => {
     const folderRoot = Deno.makeTempDirSync();
-    const program = { path: "/bin/sh", args: ["-c", "exec cat > /dev/null"] }; // The program reads its setup and never answers.
+    // The program reads its setup and never answers.
+    const program = { path: "/bin/sh", args: ["-c", "exec cat > /dev/null"] };
     const caller = new AbortController();
     const opening = assert.rejects(open({ signal: caller.signal, test: { program, folderRoot } }), SandboxEnded);
     await until(() => inFolder(folderRoot).length > 0);

@@ -9,7 +9,7 @@ import { withFolder } from "../helpers/with_folder.ts";
 
 const OPTIONS = { signal: new AbortController().signal, emit: () => {} };
 
-Deno.test("Conversations.fork() goes on from any iteration with the variables of that moment, and the first way stays", async () => {
+Deno.test("Conversations.fork() continues from any iteration with the variables of that moment, and the first branch stays", async () => {
   await using engine = await startEngine([
     replyJson("const list = [1]; let n = 1"),
     replyJson("list.push(2); n = 2; function twice(x: number) { return 2 * x * n }", { final: "first: {{n}}" }),
@@ -32,7 +32,7 @@ Deno.test("Conversations.fork() goes on from any iteration with the variables of
   assert.deepEqual((await conversations.queries(early)).map(({ text }) => text), ["first", "b"]);
 });
 
-Deno.test("Conversations.more() continues a request that stopped at its step limit, as it was asked", async () => {
+Deno.test("Conversations.more() continues a request that stopped at its step limit, with its options", async () => {
   const schema = { type: "object", required: ["n"] };
   await using engine = await startEngine([
     replyJson("let n = 1"),

@@ -54,7 +54,7 @@ async function expanded(name: string): Promise<readonly string[]> {
   return (await Promise.all(lines.filter((line) => /^[@\w]/.test(line)).map(expanded))).flat();
 }
 
-analyzed("the unit's list of system calls leaves what the walls need, and what a sandbox uses", async () => {
+analyzed("the unit's list of system calls permits the calls that the walls need and a sandbox uses", async () => {
   const allowed = new Set<string>();
   for (const [, no, names = ""] of unit.matchAll(/^SystemCallFilter=(~?)(.*)$/gm)) {
     for (const name of (await Promise.all(names.split(" ").map(expanded))).flat()) {
@@ -95,7 +95,7 @@ Deno.test("docs/serve/deploy proxies hold no event back and pass the name and th
   assert.doesNotMatch(read("Caddyfile"), /^\s*flush_interval/m, "with -1 a client that leaves is not noticed");
 });
 
-Deno.test("docs/serve/deploy the image with tools runs without root, as that of a release does", () => {
+Deno.test("docs/serve/deploy the image with tools runs without root, like a release's image", () => {
   const lines = read("Containerfile").split("\n");
   assert.ok(
     lines.findLastIndex((line) => /^USER 65532:65532$/.test(line)) > lines.findLastIndex((line) => /^RUN/.test(line)),

@@ -11,7 +11,7 @@ async function examples(): Promise<readonly string[]> {
   });
 }
 
-Deno.test("docs/serve/http.md: every curl of the page does what stands beside it", async () => {
+Deno.test("docs/serve/http.md: every curl of the page has the described effect", async () => {
   await using rig = await startRig([replyJson([], { final: "GET / and POST /" })]);
   const home = await Deno.makeTempDir({ prefix: "vis-docs-" });
   try {

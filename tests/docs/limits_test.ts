@@ -29,7 +29,7 @@ const limits = settingList(z.toJSONSchema(ConfigSchema, { io: "input" })).filter
   /\b(?:integer|number)\b/.test(type) && !NO_LIMITS.some((name) => key === name || key.startsWith(`${name}.`))
 );
 
-Deno.test("every setting that limits something says what happens at the limit", () => {
+Deno.test("every setting that is a limit describes its effect", () => {
   assert.ok(limits.length > 30, "the limits are found");
   assert.deepEqual(limits.filter(({ doc }) => !/\bAt the limit, /.test(doc)).map(({ key }) => key), []);
 });

@@ -95,7 +95,7 @@ function lineAt(text: string, index: number): string {
   return text.slice(text.lastIndexOf("\n", index) + 1, end < 0 ? text.length : end);
 }
 
-Deno.test("what people read uses the words that people search for", async () => {
+Deno.test("texts for people use the words that people search for", async () => {
   const all = await texts();
   assert.ok(all.size > 500, "the texts are found");
   const found = [...all].flatMap(([path, text]) =>

@@ -14,7 +14,7 @@ import {
 } from "../../src/domain/errors.ts";
 import assert from "node:assert/strict";
 
-Deno.test("errors carry their name, so that a log and a model can tell them apart", () => {
+Deno.test("errors carry their name, so that a log and a model can distinguish them", () => {
   const cause = new Error("inner");
   const errors = [
     new UsageError("m"),

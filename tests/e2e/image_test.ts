@@ -64,7 +64,7 @@ Deno.test("the container image of a release, in a storage folder of its own,", (
       const listed = await run(containers, ["conversations", "list"], volume);
       assert.match(listed.out, /Which files mention TODO/);
     });
-    await step("serves as its health check says, and ends on SIGTERM", async (containers) => {
+    await step("serves as its health check expects, and ends on SIGTERM", async (containers) => {
       const { ran } = containers;
       const down = await run(containers, ["serve", "--check"]);
       assert.deepEqual([down.code, down.err], [

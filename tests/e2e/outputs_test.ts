@@ -32,7 +32,7 @@ const without = noPostgres && ` (without db copy: ${noPostgres})`;
 
 /** Tests all JSON that commands print. The commands run in one process, because the way of building and starting the
  * program does not change the JSON. */
-Deno.test(`what commands print as JSON is what docs/generated/outputs.schema.json says${without}`, async () => {
+Deno.test(`the JSON of commands matches docs/generated/outputs.schema.json${without}`, async () => {
   const schemas: Readonly<Record<string, Node>> = JSON.parse(await Deno.readTextFile(PUBLISHED)).$defs;
   const met = new Set<string>();
   const check = (name: string, value: unknown): void => {

@@ -11,7 +11,7 @@ const KEY = { id: Buffer.alloc(8, 1), seed: Buffer.alloc(32, 7) };
 const launcher = await compiledLauncher();
 
 Deno.test({
-  name: "the executable replaces itself with that of a signed release, and stays if the release is not what it says",
+  name: "the executable replaces itself with a signed release's, and stays if the release does not match its index",
   ignore: launcher.missing !== "" || Deno.build.os === "windows",
   fn: async () => {
     await launcher.ready();

@@ -12,7 +12,7 @@ import { LANDLOCK_ABI } from "../helpers/system_calls.ts";
 const canGrant = LANDLOCK_ABI >= 4;
 
 Deno.test({
-  name: "a change of grants starts another child, which has the variables and what is granted now",
+  name: "a change of grants starts another child, which has the variables and the present grants",
   ignore: !canGrant,
   async fn() {
     await buildSandbox();

@@ -21,7 +21,7 @@ Deno.test("namesOf() finds a name in the block, whole words only", () => {
   assert.deepEqual(namesOf("größe.length + 1", { names, index }), ["größe"]);
 });
 
-Deno.test("namesOf() finds a name in functions that the block says, over other functions", () => {
+Deno.test("namesOf() prefers a name in functions that the block mentions to other functions", () => {
   assert.deepEqual(namesOf("twice()", { names, index }), ["context"]);
   assert.deepEqual(namesOf("loop()", { names, index }), []);
   assert.deepEqual(namesOf("note + 1", { names, index }), [], "a value says nothing of what made it");

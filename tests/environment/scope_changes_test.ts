@@ -9,7 +9,7 @@ function changes(): { readonly scopes: ScopeChanges; readonly index: VariableInd
   return { scopes: new ScopeChanges(index), index };
 }
 
-Deno.test("ScopeChanges forgets, takes it back for what a block defines, and begins again when it is stored", () => {
+Deno.test("ScopeChanges forgets, except for variables that a block defines, and begins again when it is stored", () => {
   const { scopes, index } = changes();
   scopes.forget("a");
   scopes.forget("b");

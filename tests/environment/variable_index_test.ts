@@ -52,7 +52,7 @@ Deno.test("VariableIndex system variables are of a fixed list, have versions and
   assert.throws(() => index.system("$other", "x"), RangeError);
 });
 
-Deno.test("VariableIndex lost() marks a live variable and says why", () => {
+Deno.test("VariableIndex lost() marks a live variable with the reason", () => {
   const index = new VariableIndex([head("a"), head("b", { scope: "forgotten" })], Date.now);
   index.lost("a", "a closure");
   index.lost("b", "a closure");

@@ -54,7 +54,7 @@ for (const at of [0.5, 0, 1].slice(0, runs(1, 3))) {
   });
 }
 
-Deno.test("evaluation: what only a model finds, over chunks; questions counted; pairs longer than any cap", async () => {
+Deno.test("evaluation: facts that only a model finds, over chunks; counted questions; pairs longer than any limit", async () => {
   for (const task of [hintTask(200_000), countTask(1_500), pairTask(1_500, 300)]) {
     await using engine = await start();
     const result = await play(engine, task);

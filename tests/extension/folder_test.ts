@@ -258,7 +258,7 @@ Deno.test("loadShipped() logs found folders as info, and skipped ones as errors"
     ]);
   }));
 
-Deno.test("loadShipped() over a workspace that is only read: parts that say so, and folders that say nothing", () =>
+Deno.test("loadShipped() over a read-only workspace: parts that are marked for it, and folders without a mark", () =>
   withFolder(async (folder) => {
     const made = '{ doc: "X.", args: z.tuple([]), returns: "x" }';
     const code = (part: string) =>

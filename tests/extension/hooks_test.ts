@@ -242,7 +242,7 @@ Deno.test("errors: a thrown value that is not an Error still has a message", asy
   }
 });
 
-Deno.test("errors: a call that was aborted says so", async () => {
+Deno.test("errors: an aborted call has an error with that reason", async () => {
   const signal = AbortSignal.abort();
   const run: HostFunction = (env) => env.signal?.throwIfAborted();
   assert.equal(

@@ -164,7 +164,7 @@ Deno.test("blocks: header, prompt, one line per symbol with its doc", async () =
   );
 });
 
-Deno.test("blocks: members of a group stand together, in install order", async () => {
+Deno.test("blocks: members of a group are together, in install order", async () => {
   const { blocks } = await activate(
     named("a", { group: "one" }),
     named("b", { group: "two" }),
@@ -274,7 +274,7 @@ Deno.test("doc() of an alias lists the functions that its block omits", async ()
   assert.equal(active.doc("plain")?.match(/plain\.twice/g)?.length, 1);
 });
 
-Deno.test("a part of an extension that never settles fails with its name, and the others go on", async () => {
+Deno.test("a part of an extension that never settles fails with its name, and the others continue", async () => {
   const never = (): Promise<never> => new Promise(() => {});
   const registry = new ExtensionRegistry({ log: recordingLog().log, clock: new FakeClock() });
   registry.register(named("activate", { activate: never }));
@@ -369,7 +369,7 @@ Deno.test("register() of a namespace again: a running query keeps the old one, a
   assert.equal(await (await registry.activate(VIEW)).call("a.say", [], { env: VIEW, signal }), "new");
 });
 
-Deno.test("an extension that shows nothing and has nothing to say has functions and no block", async () => {
+Deno.test("an extension with an empty prompt has functions and no block", async () => {
   const registry = registryWith();
   registry.register(sample({ namespace: "test.a", shown: 0, symbols: [seen] }));
   const active = await registry.activate(VIEW);

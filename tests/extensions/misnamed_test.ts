@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Extension } from "@vis/extension";
 import { shipped } from "../../extensions/index.ts";
 
-Deno.test("an extension says to use names that its results have", async () => {
+Deno.test("an extension suggests the names that its results have", async () => {
   let checked = 0;
   for (const load of Object.values(shipped)) {
     const { alias: { alias }, symbols = [] }: Extension = (await load()).default;

@@ -22,7 +22,7 @@ Deno.test("after a flipped bit in any kind of page, values stay the same, and ev
   }
 });
 
-Deno.test("a search says that the database is damaged where the settings of its index cannot be read", async () => {
+Deno.test("a search reports a damaged database if the settings of its index cannot be read", async () => {
   const folder = await Deno.makeTempDir({ prefix: "vis-flips-" });
   try {
     const path = `${folder}/search.db`;

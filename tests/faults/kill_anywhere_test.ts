@@ -42,7 +42,7 @@ const CHAINS: readonly Chain[] = [
     kept: 0,
   },
   {
-    name: "within the transaction of the first row, which has what was given",
+    name: "within the transaction of the first row, which has the given input",
     points: [1, 3, 4, 5, 6, 7, 8, 9].map((nth) => ({ step: 1, site: "within beginIteration", nth })),
     kept: 0,
   },

@@ -7,7 +7,7 @@ import { Program } from "./_program.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-Deno.test("bin/vis sets up once, says so on stderr, and keeps stdout for the program", async () => {
+Deno.test("bin/vis sets up once, reports it on stderr, and keeps stdout for the program", async () => {
   await using program = await Program.make();
   const first = await program.run("bin/vis", { args: ["a b", "--flag"], input: "typed" });
   assert.equal(first.stderr, "vis: setting up (once, about half a minute)\n");
@@ -22,7 +22,7 @@ Deno.test("bin/vis sets up once, says so on stderr, and keeps stdout for the pro
   assert.deepEqual([second.code, second.stderr], [0, ""]);
 });
 
-Deno.test("bin/vis says that the current folder was deleted", async () => {
+Deno.test("bin/vis reports that the current folder was deleted", async () => {
   await using program = await Program.make();
   const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0/bin/vis"';
   const { code, stdout, stderr } = await program.run("/bin/sh", { args: ["-c", script, program.root] });
@@ -55,7 +55,7 @@ Deno.test("bin/vis works when several set up at once", async () => {
   assert.deepEqual(left.sort(), [".lock", "code_cache", "page", "sandbox"]);
 });
 
-Deno.test("bin/vis says which file cannot be built, and tries again the next time", async () => {
+Deno.test("bin/vis names the file that cannot be built, and tries again the next time", async () => {
   await using program = await Program.make();
   await program.write("src/sandbox/child/word.ts", "export const word = ;\n");
   const broken = await program.run("bin/vis");

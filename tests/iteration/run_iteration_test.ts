@@ -20,7 +20,7 @@ Deno.test("deadline() keeps the model's estimate within the operator's bounds", 
   for (const [told, expected] of cases) assert.equal(deadline(told, BOUNDS), expected);
 });
 
-Deno.test("executeBlocks() runs all blocks of a reply in order, also after one that fails", async () => {
+Deno.test("executeBlocks() runs all blocks of a reply in order, also after a failed one", async () => {
   await using engine = await startEngine([
     replyJson(["const a = [1]", "throw new Error('no')", "a.push(2)", "a.join() + results.length"]),
     replyJson([], { final: "That is all" }),

@@ -62,7 +62,7 @@ Deno.test("settleFinal() there is nothing to settle without a final", async () =
   assert.equal(await settle({ executed: executed(WORKED) }), null);
 });
 
-Deno.test("settleFinal() accepts an answer with what the reply says about it", async () => {
+Deno.test("settleFinal() accepts an answer with the reply's remarks about it", async () => {
   assert.deepEqual(await settle({ final: finalOf("Forty-two"), executed: executed(WORKED) }), {
     kind: "accepted",
     final: { answer: "Forty-two", answerType: "markdown", confidence: "high", notes: [] },
@@ -79,7 +79,7 @@ Deno.test("settleFinal() refuses an answer whose template cannot be rendered, wi
   assert.equal(reasonOf(await settle({ final: finalOf("{{n}} {{m}}") }, { rendered })), "{{m}} names no variable");
 });
 
-Deno.test("settleFinal() refuses an answer beside a block that failed", async () => {
+Deno.test("settleFinal() refuses an answer next to a failed block", async () => {
   const reason = reasonOf(await settle({ final: finalOf("All good"), executed: executed(WORKED, FAILED) }));
   assert.match(reason, /Block 2 .*failed: TypeError: f is not a function/);
 });
@@ -143,7 +143,7 @@ Deno.test("settleFinal() never lets an empty answer through", async () => {
 
 const ROWS = { type: "array", items: { type: "integer" } };
 
-Deno.test("settleFinal() with a schema the answer is JSON, and its data beside it", async () => {
+Deno.test("settleFinal() with a schema the answer is JSON, and its data is next to it", async () => {
   const expected = {
     kind: "accepted",
     final: { answer: "[\n  1,\n  2\n]", answerType: "text", confidence: "high", notes: [], value: [1, 2] },

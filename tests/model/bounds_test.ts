@@ -5,7 +5,7 @@ import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
-Deno.test("a list that is not complete cannot be taken for complete: the error says how many there are", () =>
+Deno.test("an incomplete list cannot be mistaken for a complete one: the error counts the items", () =>
   withFolder(async (folder) => {
     const workspace = await Deno.realPath(folder);
     await Deno.writeTextFile(join(workspace, "a.txt"), "parse_x\n".repeat(12_345));

@@ -30,7 +30,7 @@ Deno.test("the model sees which files its request changed, and the user learns t
   });
 });
 
-Deno.test("the index says which variables have text of a file that changed since", async () => {
+Deno.test("the index marks variables with text of a file that changed since", async () => {
   await withFolder(async (workspace) => {
     await Deno.writeTextFile(join(workspace, "a.ts"), "one\n".repeat(300));
     await Deno.writeTextFile(join(workspace, "b.ts"), "two\n".repeat(300));
@@ -63,7 +63,7 @@ Deno.test("the index says which variables have text of a file that changed since
   });
 });
 
-Deno.test("a later process knows which variables have text of a file that changed since, whoever changed it", async () => {
+Deno.test("a later process knows which variables have text of a file that changed since, by any program", async () => {
   await withFolder(async (folder) => {
     const workspace = join(folder, "workspace"), path = join(folder, "vis.db");
     await Deno.mkdir(workspace);

@@ -39,7 +39,7 @@ Deno.test("the prompt has one line for inactive extensions, with the way to swit
   assert.ok(memo.namespace.length > 0);
 });
 
-Deno.test("a function of something that is off says how the user switches it on", async () => {
+Deno.test("the error for a function of an inactive extension explains how the user switches it on", async () => {
   const { results } = await shown(["await shell.run('ls')", "await doc(shell)", "await doc('memo.add')"]);
   assert.match(results[0] ?? "", /Cannot call shell\.run: shell is off; .*vis config set shell\.enabled true/);
   assert.match(results[1] ?? "", /Cannot describe shell: shell is off; .*vis config set shell\.enabled true/);

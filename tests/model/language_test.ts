@@ -61,7 +61,7 @@ Deno.test("a forgotten await is named", async () => {
   assert.doesNotMatch(shown[5]!, /promise/);
 });
 
-Deno.test("prototypes of the language cannot be extended, and the error says so", async () => {
+Deno.test("prototypes of the language cannot be extended, and the error explains it", async () => {
   const [shown] = await play("Array.prototype.last = function () { return this.at(-1) }");
   assert.match(shown!, /Array\.prototype cannot be extended in the sandbox: declare a function, such as last\(value\)/);
 });
@@ -173,7 +173,7 @@ Deno.test("a value that is looked at is shown even if it is undefined", async ()
   assert.deepEqual(shown, ["undefined", "undefined", "x\n", "1\n", "", "", ""]);
 });
 
-Deno.test("the index says why a value is not kept, and names only a block that made it", async () => {
+Deno.test("the index explains why a value is not kept, and names only a block that made it", async () => {
   await using engine = await startEngine([
     replyJson(["const s = Symbol('x')", "const p = Promise.resolve(1)", "const slow = vars()", "await slow"]),
     replyJson([], { final: "It is finished." }),

@@ -99,7 +99,7 @@ async function denied(path: string, copy: string): Promise<{ readonly opened: st
 
 const unbound = bound === null ? " (skipped: no command here gives up the rights of root)" : "";
 Deno.test({
-  name: `folders and files that cannot be written or read are told with what to do${unbound}`,
+  name: `folders and files that cannot be written or read are reported with a remedy${unbound}`,
   ignore: bound === null,
   fn: async () => {
     await withDatabasePath(async (path, folder) => {
@@ -156,7 +156,7 @@ Deno.test("while another process holds the lock, a step fails as busy; reading w
   });
 });
 
-Deno.test("turns go on while another connection makes backups, and each backup is whole", async () => {
+Deno.test("turns continue while another connection makes backups, and each backup is whole", async () => {
   await withDatabasePath(async (path, folder) => {
     const store = await openStore({ path });
     const { queryId } = await begun(store);

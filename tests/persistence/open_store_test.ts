@@ -124,7 +124,7 @@ Deno.test("openStore() refuses a newer database", async () => {
   });
 });
 
-Deno.test("openStore() waits for a lock, then says who is in the way", async () => {
+Deno.test("openStore() waits for a lock, then names the process that holds it", async () => {
   await withDatabasePath(async (path) => {
     using other = new DatabaseSync(path);
     await chmod(path, 0o600);
@@ -147,7 +147,7 @@ Deno.test("openStore() stops waiting when its signal is aborted", async () => {
   });
 });
 
-Deno.test("a damaged file is an error of code corrupt, and check() says so without rejecting", async () => {
+Deno.test("a damaged file is an error of code corrupt, and check() reports it without rejecting", async () => {
   await withDatabasePath(async (path) => {
     const store = await openStore({ path });
     const { branchId, queryId } = await begun(store);

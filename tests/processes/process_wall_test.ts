@@ -284,7 +284,7 @@ Deno.test(
   },
 );
 
-Deno.test("ProcessWall.spawn() says which repositories a command made", { ignore: !mayMake }, async () => {
+Deno.test("ProcessWall.spawn() names the repositories that a command made", { ignore: !mayMake }, async () => {
   await place(async ({ wall, workspace }) => {
     const made = async (script: string) => (await wall.spawn(workspace, sh(script))).repositories;
     assert.equal(await made("mkdir a"), undefined);

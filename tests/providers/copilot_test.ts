@@ -104,7 +104,7 @@ Deno.test("CopilotProvider() chooses the wire format by the model", async () => 
   assert.ok(mock.requests.some(({ path }) => path === "/responses"));
 });
 
-Deno.test("CopilotProvider() says that images come", async () => {
+Deno.test("CopilotProvider() announces images", async () => {
   await using mock = startCopilotMock();
   const { provider } = rig(mock);
   const images = [{ kind: "url", url: "https://example.org/a.png" }] as const;
@@ -302,7 +302,7 @@ Deno.test("copilotDeviceLogin() is cancelled while it waits", async () => {
   await assert.rejects(run, Cancelled);
 });
 
-Deno.test("copilotDeviceLogin() says that GitHub cannot be reached", async () => {
+Deno.test("copilotDeviceLogin() reports that GitHub cannot be reached", async () => {
   const mock = startCopilotMock();
   await mock[Symbol.asyncDispose]();
   const { outcome } = await login(mock, []);

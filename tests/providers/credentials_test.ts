@@ -38,7 +38,7 @@ Deno.test("Credentials.set() leaves no other file with a key behind, even where 
   });
 });
 
-Deno.test("Credentials refuses a file that others can reach, and says the fix", async () => {
+Deno.test("Credentials refuses a file that others can reach, and names the fix", async () => {
   await withFolder(async (folder) => {
     const path = join(folder, "auth.json");
     await new Credentials(path).set("a", KEY);
@@ -56,7 +56,7 @@ Deno.test("Credentials refuses a file that others can reach, and says the fix", 
   });
 });
 
-Deno.test("Credentials says that a file is not its own without quoting it", async () => {
+Deno.test("Credentials reports a foreign file without quoting it", async () => {
   await withFolder(async (folder) => {
     const path = join(folder, "auth.json");
     const texts = ["", "sk-4711", "[1]", '{"version":1}', '{"version":1,"providers":{"a":{"key":"sk-4711"}}}'];
@@ -74,7 +74,7 @@ Deno.test("Credentials says that a file is not its own without quoting it", asyn
   });
 });
 
-Deno.test("Credentials.remove() says whether there was a key", async () => {
+Deno.test("Credentials.remove() returns whether a key existed", async () => {
   await withFolder(async (folder) => {
     const credentials = new Credentials(join(folder, "auth.json"));
     assert.equal(await credentials.remove("a"), false);
@@ -94,7 +94,7 @@ Deno.test("Credentials.set() of many at once loses none", async () => {
   });
 });
 
-Deno.test("Credentials.set() says that it cannot write", async () => {
+Deno.test("Credentials.set() reports that it cannot write", async () => {
   await withFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "file"), "");
     await assert.rejects(new Credentials(join(folder, "file/auth.json")).set("a", KEY), (error) => {

@@ -73,7 +73,7 @@ Deno.test("filesProvider() does not take a reply that is still empty, and stops 
   });
 });
 
-Deno.test("filesProvider() says why a folder or a reply cannot be used", async () => {
+Deno.test("filesProvider() gives the reason why a folder or a reply cannot be used", async () => {
   await withFolder(async (folder) => {
     const file = join(folder, "file");
     await Deno.writeTextFile(file, "");

@@ -30,7 +30,7 @@ providerSuite({
   },
 });
 
-Deno.test("scriptedProvider() plays its queue in order and says when it is used up", async () => {
+Deno.test("scriptedProvider() plays its queue in order and reports its end", async () => {
   const broken = new ProviderError("Cannot reach it", { code: "network", retryable: true });
   const provider = scriptedProvider(["one", (asked) => `${asked.texts.length} ${asked.context}`, broken]);
   assert.equal(textOf(await collect(provider), "text"), "one");

@@ -78,7 +78,7 @@ Deno.test("no duration includes the time in which a question was open", async ()
   assert.deepEqual({ request: ms, blocks, step }, { request: 0, blocks: [0], step: 0 });
 });
 
-Deno.test("without anybody to ask the answer is no, at once; so it is where the settings say never", async () => {
+Deno.test("without a user to ask, the answer is no, at once; so it is if the settings have `never`", async () => {
   for (const settings of [{}, { approvals: "never" as const }]) {
     await using engine = await startEngine([replyJson(["await asking.open()"]), DONE], {
       extensions: [ASKING],
@@ -255,7 +255,7 @@ Deno.test("lasting answers belong to a tenant; answers from before tenants belon
   });
 });
 
-Deno.test("a rule that cannot be kept holds for the query, and the log says so", async () => {
+Deno.test("a rule that cannot be stored applies for the query, and the log reports it", async () => {
   const rules = { has: () => Promise.resolve(false), add: () => Promise.reject(new Error("read-only")) };
   await using engine = await startEngine([replyJson(["[await asking.open(), await asking.open()]"]), DONE], {
     extensions: [ASKING],

@@ -36,7 +36,7 @@ Deno.test("runQuery() lets the same refusal through the second time, with low co
   assert.equal(result.notes.length, 1);
 });
 
-Deno.test("runQuery() charges the fifth reply without a result to the budget, and says how many there were", async () => {
+Deno.test("runQuery() charges the fifth reply without a result to the budget, and reports their number", async () => {
   const fails = Array.from({ length: 8 }, (_, at) => replyJson(`throw new Error("fault ${at}")`));
   await using engine = await startEngine([...fails, replyJson([], { final: "best I have" })]);
   assert.equal((await engine.ask("fail")).reason, "max_iterations");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { QueryDeadline } from "../../src/query/limits.ts";
 
-Deno.test("Deadline ends when the time is over, and says that it was not the caller", async () => {
+Deno.test("Deadline ends when the time is over, and distinguishes that from the caller's signal", async () => {
   const deadline = new QueryDeadline(new AbortController().signal, { wallMs: 5 });
   assert.equal(deadline.passed, false);
   await new Promise((resolve) => deadline.signal.addEventListener("abort", resolve));

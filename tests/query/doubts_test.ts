@@ -217,7 +217,7 @@ Deno.test("a forked query names the work of its iterations until the fork, with 
   });
 });
 
-Deno.test("a request for work that did nothing says so under the answer, a question does not", async () => {
+Deno.test("a request for work that did nothing has a note below the answer, and a question has none", async () => {
   const none = "no file changed, no command ran";
   const done = replyJson([], { final: "The test is green now" });
   assert.deepEqual((await ask("Fix the failing test", [done])).notes, [none]);

@@ -76,7 +76,7 @@ Deno.test("fallbackAnswer() is never empty and never long", () => {
   }
 });
 
-Deno.test("fallbackAnswer() says how many steps the budget did not count", () => {
+Deno.test("fallbackAnswer() names the number of steps that the budget did not count", () => {
   const said = (iterations: number, used: number, budget: number): string =>
     fallbackAnswer({ reason: "max_iterations", ...{ iterations, used, budget }, ms: 1, thinking: "", errors: [] })
       .split("\n")[0] ?? "";

@@ -34,7 +34,7 @@ Deno.test("runQuery() sends the same first three messages in every call of a que
   for (const other of others) assert.equal(other, first);
 });
 
-Deno.test("runQuery() runs a reply of named fences as blocks and says nothing of a repair", async () => {
+Deno.test("runQuery() runs a reply of named fences as blocks without a note of a repair", async () => {
   await using engine = await startEngine([
     "Count first.\n```ts\nconst n = 20 + 1\n```\nThen double it.\n```ts\nconst twice = 2 * n\n```\n",
     "```\nconst plain = twice\n```",
@@ -330,7 +330,7 @@ Deno.test("runQuery() shows a long request head and tail and binds all of it to 
   assert.ok(asked.length < 25_000 && asked.startsWith("start") && asked.endsWith("end"));
 });
 
-Deno.test("each iteration begins with an event that says how much of the budget is used, which is never more than all", async () => {
+Deno.test("each iteration begins with an event that has the used part of the budget, which never exceeds it", async () => {
   const bad = { text: "{" };
   const replies = [bad, bad, replyJson("requestMoreIterations(2)"), replyJson("2"), replyJson("3"), replyJson("4")];
   await using engine = await startEngine([...replies, replyJson([], { final: "Best: 4" })], {

@@ -9,7 +9,7 @@ import { archiveTextOf, exportedText } from "../helpers/archive_of.ts";
 
 const stored = () => Promise.resolve();
 
-Deno.test("take() gives each message once, oldest first, and says that it is shown", async () => {
+Deno.test("take() returns each message once, oldest first, and marks it as shown", async () => {
   const steering = new Steering();
   const shown = [steering.add("one"), steering.add("two")];
   assert.deepEqual(await steering.take(stored), ["one", "two"]);
@@ -17,7 +17,7 @@ Deno.test("take() gives each message once, oldest first, and says that it is sho
   assert.deepEqual(await Promise.all(shown), [true, true]);
 });
 
-Deno.test("take() says of messages that could not be stored that they were not shown", async () => {
+Deno.test("take() reports messages that could not be stored as not shown", async () => {
   const steering = new Steering();
   const taken = new AbortController();
   const told = [steering.add("one"), steering.add("two", taken.signal)];
@@ -46,7 +46,7 @@ Deno.test("end() reports messages that no call showed, also later ones", async (
   assert.deepEqual(await steering.take(stored), []);
 });
 
-Deno.test("add() lets a message be taken back while no call shows it, and not after", async () => {
+Deno.test("add() lets a message be withdrawn while no call shows it, and not after", async () => {
   const steering = new Steering();
   const [taken, kept] = [new AbortController(), new AbortController()];
   const told = [steering.add("one", taken.signal), steering.add("two", kept.signal)];

@@ -25,7 +25,7 @@ const OVERWRITTEN: readonly (readonly [block: string, name: string])[] = [
 const USABLE =
   "[await fs.readFile('x'), (await vars()).length, typeof print, typeof console.log, Array.isArray(results), typeof setTimeout].join()";
 
-Deno.test("run() puts back every name of the sandbox that was overwritten without a declaration, and says so", async () => {
+Deno.test("run() restores every name of the sandbox that was overwritten without a declaration, and reports it", async () => {
   await using box = await testSandbox({ functions: FUNCTIONS });
   for (const [block, name] of OVERWRITTEN) {
     const { notes, saved, result } = await box.run(block);

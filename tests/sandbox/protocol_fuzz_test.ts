@@ -84,7 +84,7 @@ Deno.test("FrameReader throws nothing but ProtocolError, whatever bytes come", (
   );
 });
 
-Deno.test("FrameReader gives no frame of a stream that is cut off, and says that one has begun", () => {
+Deno.test("FrameReader returns no frame of a truncated stream, and reports that one has begun", () => {
   fc.assert(
     fc.property(frame, fc.nat(), sizes, (it, where, cuts) => {
       const bytes = bytesOf(it);

@@ -32,7 +32,7 @@ Deno.test("a loop after an answer ends at the deadline", async () => {
   }
 });
 
-Deno.test("timers and output go on between calls in quick succession", async () => {
+Deno.test("timers and output continue between calls in quick succession", async () => {
   const texts: string[] = [];
   let seen = 0;
   await using child = await testSandbox({

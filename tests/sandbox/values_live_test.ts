@@ -31,7 +31,7 @@ Deno.test("restore() a child continues where another one ended", async () => {
   assert.deepEqual(saved.map(({ name }) => name), []);
 });
 
-Deno.test("restore() views of one buffer still share it, and a lost name says that it has no value", async () => {
+Deno.test("restore() views of one buffer still share it, and a lost name is an error without a value", async () => {
   const stored: VariableImage[] = [];
   {
     await using box = await testSandbox();

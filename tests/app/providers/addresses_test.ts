@@ -113,7 +113,7 @@ Deno.test("a key of the environment is sent only to the address of the environme
   assert.equal((await sent({ OPENAI_API_KEY: "gateway-key", OPENAI_API_BASE: GATE })).to, GATE, "its older name");
 });
 
-Deno.test("a saved key, and one of keyEnv, do not follow the address of the environment, which a note says", async () => {
+Deno.test("a saved key, and one of keyEnv, do not follow the address of the environment, as a note explains", async () => {
   const saved = await sent({ OPENAI_BASE_URL: GATE, VIS_PROVIDER: "openai" }, { saved: { openai: "own-key-1" } });
   // Without an address of its own, VIS_PROVIDER=openai takes the saved key.
   assert.deepEqual([saved.to, saved.key], ["https://api.openai.com/v1", "own-key-1"]);
@@ -188,7 +188,7 @@ Deno.test("ANTHROPIC_AUTH_TOKEN is sent as a bearer token, other keys as Anthrop
   assert.deepEqual(seen, [["Bearer a-token", null], [null, "a-key"]]);
 });
 
-Deno.test("usualAddresses() has Ollama where OLLAMA_HOST says", () => {
+Deno.test("usualAddresses() has Ollama at the address of OLLAMA_HOST", () => {
   const found = usualAddresses((name) => name === "OLLAMA_HOST" ? "gpu:99" : null);
   assert.equal(found.find(({ preset }) => preset === "ollama")?.baseUrl, "http://gpu:99/v1");
 });

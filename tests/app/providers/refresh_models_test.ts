@@ -30,7 +30,7 @@ async function unchanged(home: string): Promise<void> {
   assert.deepEqual(await Array.fromAsync(Deno.readDir(home)), []);
 }
 
-Deno.test("refreshModels() stores the data of a catalogue with its day, and says which providers it lacks", async () => {
+Deno.test("refreshModels() stores the data of a catalogue with its day, and names missing providers", async () => {
   await withCatalog(() => new Response(CATALOG), async ({ home, refresh }) => {
     const { from, ...report } = await refresh();
     assert.match(from, /^http:\/\/127\.0\.0\.1:/);

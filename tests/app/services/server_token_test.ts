@@ -33,7 +33,7 @@ Deno.test("serverToken() a flag wins over the file of a flag, the environment an
   });
 });
 
-Deno.test("serverToken() says when others can read the file", async () => {
+Deno.test("serverToken() reports a file that others can read", async () => {
   await withFolder(async (folder) => {
     const file = join(folder, "t");
     await Deno.writeTextFile(file, "0123456789abcdef");

@@ -59,7 +59,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "isAlive() is false for an ended process that nobody has waited for",
+  name: "isAlive() is false for an ended process that no parent has waited for",
   ignore: !LINUX,
   fn: async () => {
     // The shell starts a process that ends soon, becomes `sleep`, and never waits for that process.

@@ -157,7 +157,7 @@ Deno.test("AppConfigAdmin.set() refuses keys and refers to their place, without 
     await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
   }));
 
-Deno.test("AppConfigAdmin.set() names the invalid setting of the file, not the one that is set", () =>
+Deno.test("AppConfigAdmin.set() names the invalid setting of the file, not the new one", () =>
   withPlace(async ({ own: path, admin }) => {
     await Deno.mkdir(dirname(path), { recursive: true });
     await Deno.writeTextFile(path, '{ "budget": { "iterations": "many" }, "modell": 1 }');

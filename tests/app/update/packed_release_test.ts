@@ -42,7 +42,7 @@ async function withPacked(work: (release: string, folder: string) => Promise<voi
 }
 
 Deno.test({
-  name: "update() installs what packRelease() wrote, from either kind of archive",
+  name: "update() installs the output of packRelease(), from either kind of archive",
   ignore: Deno.build.os === "windows",
   fn: () =>
     withPacked(async (release, folder) => {

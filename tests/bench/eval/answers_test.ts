@@ -7,7 +7,7 @@ async function verdicts(expects: Expectation, answers: readonly string[]): Promi
   return said.map((reason) => reason === "");
 }
 
-Deno.test("number(): alone or in a sentence, with separators; not beside another number", async () => {
+Deno.test("number(): alone or in a sentence, with separators; not next to another number", async () => {
   const right = ["1234", "**1,234**", "1 234.", "The sum is 1234.", "1234.0"];
   assert.deepEqual(await verdicts(number(1234), right), right.map(() => true));
   const wrong = ["", "1235", "-1234", "12345", "1234 of 2000", "1.234", "1, 234"];

@@ -7,7 +7,7 @@ async function run(...args: string[]) {
   return { code, out: out.join("\n"), said: said.join("\n") };
 }
 
-Deno.test("bench eval: unknown tasks and options end with 2 and what exists", async () => {
+Deno.test("bench eval: unknown tasks and options end with 2 and the known ones", async () => {
   const task = await run("--tasks", "nothing/*");
   assert.equal(task.code, 2);
   assert.match(task.said, /^Cannot find task nothing\/\*: Families are puzzles, files, fixing, long, series/);

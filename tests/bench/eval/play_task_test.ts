@@ -91,7 +91,7 @@ Deno.test("evaluation: a program that does not start, and a task that cannot be 
   assert.deepEqual([unmade.solved, unmade.reason, unmade.iterations], [false, "Cannot make it", 0]);
 });
 
-Deno.test("selectTasks() takes families, ids and patterns, and names what is near an unknown one", () => {
+Deno.test("selectTasks() takes families, ids and patterns, and suggests names near an unknown one", () => {
   const ids = (...names: string[]) => selectTasks(ALL_TASKS, names).map(({ id }) => id);
   assert.equal(ids().length, ALL_TASKS.length);
   assert.deepEqual(ids("series/undo", "long/needle"), ["long/needle", "series/undo"]);
@@ -99,7 +99,7 @@ Deno.test("selectTasks() takes families, ids and patterns, and names what is nea
   assert.throws(() => ids("seris"), /Cannot find task seris: Did you mean series\? Families are puzzles, /);
 });
 
-Deno.test("resultTable() has a row for each family and one for all, and lists what is not solved", () => {
+Deno.test("resultTable() has a row for each family and one for all, and lists unsolved tasks", () => {
   const one = {
     requests: 1,
     iterations: 2,

@@ -22,7 +22,7 @@ function report(): PeersReport {
   };
 }
 
-Deno.test("peersTable() shows medians, the least of a line in bold, and what was not measured", () => {
+Deno.test("peersTable() shows medians, the lowest of a line in bold, and missing measurements", () => {
   const lines = peersTable(report(), { spread: true, rounds: [1, 10, 50] }).split("\n");
   assert.equal(lines[0], "|  | Vis | Other 1.0 |");
   assert.equal(lines[2], "| start to first model call (ms), 1 round | **110** (100–300) | 120 |");
@@ -38,7 +38,7 @@ Deno.test("peersFigure() is the median of Vis, or the range of the others", () =
   assert.throws(() => peersFigure(report(), "others launchMs 50"), /Cannot find the figure: others launchMs 50/);
 });
 
-Deno.test("the figures of the README and of other pages are those of the stored measurement", async () => {
+Deno.test("the figures of the README and of other pages match the stored measurement", async () => {
   const stored: PeersReport = JSON.parse(await Deno.readTextFile(PEERS_JSON));
   // The formatter aligns tables and breaks lines.
   const plain = (text: string): string => text.replace(/-{2,}/g, "-").replace(/\s+/g, " ");

@@ -14,7 +14,7 @@ const read = {
   },
 };
 
-Deno.test("the scripted model asks for one file in each round, and counts what rounds share", async () => {
+Deno.test("the scripted model asks for one file in each round, and counts the bytes that rounds share", async () => {
   await using model = startScriptedModel({ wire: "chat", rounds: 2, folder: "/work" });
   const client = new OpenAI({ baseURL: `${model.base}/v1`, apiKey: "k", maxRetries: 0 });
   const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "Read them" }];

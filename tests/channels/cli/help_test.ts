@@ -92,7 +92,7 @@ Deno.test("--help and -h before or behind the arguments of a command run it no m
   assert.deepEqual(ran, []);
 });
 
-Deno.test("help of a command that does not exist says so, with the nearest one, and runs nothing", async () => {
+Deno.test("help of a missing command is an error with the nearest one, and runs nothing", async () => {
   const cases: readonly (readonly [readonly string[], string])[] = [
     [["help", "rnu", "--yes"], "vis: unknown command 'rnu'\n(Did you mean run?)\n(vis help lists all commands)\n"],
     [["--help", "doctr"], "vis: unknown command 'doctr'\n(Did you mean doctor?)\n(vis help lists all commands)\n"],

@@ -165,7 +165,7 @@ Deno.test("Quotas count usage of the day on other nodes", async () => {
   assert.equal((await as(rig, "writer").post(`${at}/messages`, { request: "x" })).status, 429);
 });
 
-Deno.test("RateLimit refuses a token and an address that ask too often, and says when to come again", async () => {
+Deno.test("RateLimit refuses a token and an address that ask too often, and names the time of the next try", async () => {
   const clock = { now: 0 };
   await using rig = await startRig([], {
     tokens: source(grant("writer"), grant("owner")),

@@ -124,7 +124,7 @@ function unfinished(port: number): Socket {
   return socket.on("error", () => {});
 }
 
-Deno.test("Listener takes a free port, and says which address it cannot have", async () => {
+Deno.test("Listener takes a free port, and names an address that it cannot use", async () => {
   const listener = new Listener({ host: "127.0.0.1", port: 0, answer, failed });
   const { port } = listener;
   assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), "here");
@@ -165,7 +165,7 @@ Deno.test("Listener close() sends finished answers until its time is over, and n
 });
 
 Deno.test({
-  name: "Listener goes on when connections have used up all file descriptors: what asks nothing is dropped",
+  name: "Listener continues when connections have used up all file descriptors: idle ones are dropped",
   ignore: Deno.build.os === "windows",
   fn: async () => {
     const args = ["run", "-A", "--quiet", "--no-lock", "--config", at("../../../deno.json"), at("_listener_main.ts")];

@@ -36,7 +36,7 @@ Deno.test("FollowedQuery rebuilds events that a running query no longer keeps, a
   assert.equal(events.filter(({ event }) => event === "cancelled").length, 1);
 });
 
-Deno.test("textStream() says that it is alive as long as there is no text, then ends with the texts", async () => {
+Deno.test("textStream() sends signs of life until the first text, then ends with the texts", async () => {
   const { promise: said, resolve } = Promise.withResolvers<string>();
   const stream = textStream(
     (async function* () {

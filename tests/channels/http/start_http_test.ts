@@ -68,7 +68,7 @@ Deno.test("startHttp() refuses new queries and is not ready while it ends", asyn
   await closing;
 });
 
-Deno.test("startHttp() says which address it cannot have", async () => {
+Deno.test("startHttp() names an address that it cannot use", async () => {
   await using rig = await startRig([]);
   const { port } = new URL(rig.url);
   const parts = {

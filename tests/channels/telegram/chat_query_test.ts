@@ -168,7 +168,7 @@ Deno.test("the time before a restart counts, and the progress from before it is 
     assert.deepEqual(sent(rig).map(({ silent }) => silent), [false, false]);
   }, { shutdownMs: 0 }));
 
-Deno.test("progress that Telegram does not let the bot remove says where the answer is, and nothing comes twice", () =>
+Deno.test("progress that Telegram does not let the bot remove names the place of the answer, and no message is repeated", () =>
   withBot([work(150), answer("It is 42"), answer("next")], async ({ api, until }) => {
     api.fail("deleteMessage", refused(429, "Too Many Requests: retry after 1", { retry_after: 1 }), { cut: "before" });
     let times = 0;

@@ -51,7 +51,7 @@ Deno.test("Inbox.accept() keeps a batch whole or not at all, wherever it is cut"
   }
 });
 
-Deno.test("Inbox.mark() is forgotten after days: Telegram numbers updates anew after a week without any", () =>
+Deno.test("Inbox.mark() is forgotten after days: Telegram restarts its numbers after a week without updates", () =>
   withStates(async (states) => {
     const times = { now: 1_000 };
     const inbox = new Inbox(states, { botId: "1", now: () => times.now });

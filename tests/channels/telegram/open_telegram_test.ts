@@ -100,7 +100,7 @@ Deno.test("TelegramBot obeys a flood limit, survives lost connections and answer
     assert.ok(!JSON.stringify(notes).includes(TOKEN));
   }));
 
-Deno.test("openTelegram() waits for a network at its start, and says once that Telegram is reachable again", () =>
+Deno.test("openTelegram() waits for a network at its start, and reports once that Telegram is reachable again", () =>
   withBot([], async ({ api, notes, restart }) => {
     api.fail("getMe", { cut: "before" }, { status: 502, body: "<html>Bad Gateway</html>" });
     await restart();

@@ -186,7 +186,7 @@ export const storeArchiveCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "what runs is exported as interrupted, and an imported conversation goes on",
+    name: "a running query is exported as interrupted, and an imported conversation continues",
     async run(store) {
       const { conversationId } = await richConversation(store);
       const archive = await archiveOf(store, conversationId);
@@ -230,7 +230,7 @@ export const storeArchiveCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "turns() counts what a branch shows of each query",
+    name: "turns() counts the visible iterations of each query in a branch",
     async run(store) {
       const { conversationId, branchId, first } = await richConversation(store);
       assert.deepEqual((await store.turns(branchId)).map(({ iterations }) => iterations), [2, 1]);
@@ -243,7 +243,7 @@ export const storeArchiveCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "variables(), liveImages() and variableVersions() at a moment equal those of a fork there",
+    name: "variables(), liveImages() and variableVersions() at a moment equal the ones of a fork there",
     async run(store) {
       const { branchId, first, second } = await richConversation(store);
       for (

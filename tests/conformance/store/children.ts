@@ -102,7 +102,7 @@ export const storeChildCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "givenImages() has what a run was given, and nothing that a block made or a sub-query was given",
+    name: "givenImages() has the input of a run, without values of blocks and inputs of sub-queries",
     async run(store) {
       const { branchId, queryId } = await begun(store);
       const given = [image("context"), image("table")];
@@ -117,7 +117,7 @@ export const storeChildCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "putLarge() keeps a text whose bytes stand there already as a value, and the value",
+    name: "putLarge() keeps a text whose bytes are already stored as a value, and the value",
     async run(store) {
       const { branchId, queryId } = await begun(store);
       const bytes = new Uint8Array(300_000).map((_, at) => 97 + (at * at) % 23);

@@ -27,7 +27,7 @@ export const storeConversationCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "ensureConversation() makes the conversation of a chat once, whoever asks at the same time",
+    name: "ensureConversation() makes the conversation of a chat once, also for simultaneous callers",
     async run(store, clock) {
       const chat = { channel: "telegram", externalId: "chat 7" };
       const facts = { ...chat, title: "T", workspace: "/w" };

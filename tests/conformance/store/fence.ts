@@ -105,7 +105,7 @@ export const storeFenceCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "what a run has ended itself is no matter of another process",
+    name: "work that a run has ended itself does not concern another process",
     async run(store) {
       const { branchId, queryId } = await begun(store);
       const iterationId = await iterate(store, { queryId, position: 0, blocks: [] });
@@ -118,7 +118,7 @@ export const storeFenceCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "an answer that was stored before the branch was taken over is the answer for both",
+    name: "an answer that was stored before another process took over the branch is the answer for both",
     async run(store, clock) {
       const { branchId, queryId } = await begun(store);
       const metadata = { outcome: "final", answerType: "text", confidence: "high", answerNotes: [] };

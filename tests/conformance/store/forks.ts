@@ -43,7 +43,7 @@ export const storeForkCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "a fork goes its own way: its versions go on from the parent's, and neither sees the other's",
+    name: "a fork is independent: its versions continue the parent's, and neither sees the other's",
     async run(store) {
       const { branchId, first } = await history(store);
       const fork = await store.fork({ queryId: first, position: 1, title: "another way" });
@@ -64,7 +64,7 @@ export const storeForkCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "a fork of a fork sees what its ancestors had at their forks",
+    name: "a fork of a fork sees the variables that its ancestors had at their forks",
     async run(store) {
       const { first } = await history(store);
       const fork = await store.fork({ queryId: first, position: 0 });
@@ -134,7 +134,7 @@ export const storeForkCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "scopes are those of the moment: before and after a forget, a restore and a definition, in forks too",
+    name: "scopes belong to a moment: before and after a forget, a restore and a definition, in forks too",
     async run(store) {
       const { queryId: first, branchId } = await begun(store);
       const step = (queryId: string, position: number, fields: Partial<IterationEnd>, blocks = [block("1")]) =>
@@ -193,7 +193,7 @@ export const storeForkCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "what the parent does after a fork is not seen by the fork",
+    name: "a fork does not see later work of its parent",
     async run(store) {
       const { branchId, second } = await history(store);
       const fork = await store.fork({ queryId: second, position: null });
@@ -216,7 +216,7 @@ export const storeForkCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "a fork is found by its own id, and is where its conversation goes on",
+    name: "a fork is found by its own id, and its conversation continues in it",
     async run(store) {
       const { conversationId, branchId, first } = await history(store);
       const fork = await store.fork({ queryId: first, position: 0 });
@@ -229,7 +229,7 @@ export const storeForkCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "beginQuery() again with retryOf replaces the last run: what that one made is not seen any more",
+    name: "beginQuery() again with retryOf replaces the last run, whose results are no longer seen",
     async run(store) {
       const { branchId, second, first } = await history(store);
       const queryId = await store.beginQuery(newQuery(branchId, "second", { retryOf: second }));

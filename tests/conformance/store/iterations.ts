@@ -29,7 +29,7 @@ export const storeIterationCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "sentMessages() gives what an iteration was asked with, in any size, and null where there is none",
+    name: "sentMessages() returns the messages of an iteration, in any size, and null without any",
     async run(store) {
       const { queryId } = await begun(store);
       const long = "p".repeat(100_000);
@@ -49,7 +49,7 @@ export const storeIterationCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "endIteration() is read back exactly as it was written",
+    name: "endIteration() stores an iteration that is read back exactly",
     async run(store) {
       const { queryId } = await begun(store);
       const long = "o".repeat(50_000);

@@ -43,7 +43,7 @@ export const storeLeaseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "renewLeases() keeps the branches of its process, and only those",
+    name: "renewLeases() keeps exactly the branches of its process",
     async run(store, clock) {
       const mine = await begun(store), theirs = await begun(store);
       await store.endQuery(theirs.queryId, queryEnd());
@@ -55,7 +55,7 @@ export const storeLeaseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "sweepLost() asks the lease where nobody can tell whether a process lives",
+    name: "sweepLost() uses the lease if it is unknown whether a process lives",
     async run(store, clock) {
       const { queryId } = await begun(store);
       assert.equal(await store.sweepLost(() => null), 0);
@@ -68,7 +68,7 @@ export const storeLeaseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "renewLeases() gives the branches that its process has, and those of no other of the same number and name",
+    name: "renewLeases() returns the branches of its process, but not of another with the same number and name",
     async run(store, clock) {
       const mine = await begun(store), theirs = await begun(store);
       assert.deepEqual(new Set(await store.renewLeases(OWNER)), new Set([mine.branchId, theirs.branchId]));
@@ -96,7 +96,7 @@ export const storeLeaseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "a process lives for all of its queries, those of its sub-queries included, or for none",
+    name: "a process lives for all of its queries, including sub-queries, or for none",
     async run(store, clock) {
       const { branchId, queryId } = await begun(store);
       clock.now += SILENCE_MS - 1000;

@@ -27,7 +27,7 @@ export const storeQueryCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "beginQuery() says that a conversation was deleted",
+    name: "beginQuery() reports a deleted conversation",
     async run(store) {
       const { branchId, conversationId, queryId } = await begun(store);
       await store.endQuery(queryId, queryEnd());

@@ -19,7 +19,7 @@ async function keyed(store: Store, branch: Branch, key = "k"): Promise<string> {
 
 export const storeRequestKeyCases: readonly StoreCase[] = [
   {
-    name: "keyedQuery() finds what a key began, by branch, for a day",
+    name: "keyedQuery() finds the query of a key, by branch, for a day",
     async run(store, clock) {
       const [branch, other] = [await make(store), await make(store)];
       assert.equal(await store.keyedQuery(branch.branchId, "k"), null);
@@ -46,7 +46,7 @@ export const storeRequestKeyCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "beginQuery() continues the request of a key once: the key stands for what it began last, from any branch",
+    name: "beginQuery() continues the request of a key once: the key means its last query, from any branch",
     async run(store, clock) {
       const branch = await make(store);
       const queryId = await keyed(store, branch);
@@ -98,7 +98,7 @@ export const storeRequestKeyCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "labelUse() counts and adds up by label what began since a moment",
+    name: "labelUse() counts and sums queries since a moment, by label",
     async run(store, clock) {
       const { branchId } = await make(store);
       const begin = async (runLabel: string | null, costUsd: number | null): Promise<void> => {

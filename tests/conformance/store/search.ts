@@ -171,7 +171,7 @@ export const storeSearchCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "search() says where each hit is",
+    name: "search() names the place of each hit",
     async run(store) {
       const { conversationId, branchId, queryId } = await begun(store, { text: "Where is the marmalade?" });
       const source = "function marmaladeOf() { return 1 }";

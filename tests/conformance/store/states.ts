@@ -17,7 +17,7 @@ const valueIn = async (store: Store, place: StatePlace, key = "k"): Promise<Json
 
 export const storeStateCases: readonly StoreCase[] = [
   {
-    name: "states: a value comes back as it was, each change is a version, the same value is none",
+    name: "states: a value is read back unchanged, each change is a version, the same value is none",
     async run(store, clock) {
       const { states } = store;
       const values: JsonValue[] = [
@@ -49,7 +49,7 @@ export const storeStateCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "states: namespaces, conversations and what is global do not see each other",
+    name: "states: namespaces, conversations and the global scope do not see each other",
     async run(store) {
       const { states } = store;
       const one = (await begun(store, { text: "one" })).branchId;
@@ -69,7 +69,7 @@ export const storeStateCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "states: list() has prefix, order and limit, and leaves out what was deleted",
+    name: "states: list() has prefix, order and limit, and omits deleted keys",
     async run(store) {
       const { states } = store;
       const { branchId, queryId } = await begun(store);
@@ -118,7 +118,7 @@ export const storeStateCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "states: those of a run that was replaced are not there",
+    name: "states: the states of a replaced run do not exist",
     async run(store) {
       const { states } = store;
       const { branchId, queryId: first } = await begun(store, { text: "first" });
@@ -136,7 +136,7 @@ export const storeStateCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "states: a sub-query sees those of its parent and keeps its own to itself",
+    name: "states: a sub-query sees its parent's states and hides its own",
     async run(store) {
       const { states } = store;
       const { branchId, queryId } = await begun(store);
@@ -200,7 +200,7 @@ export const storeStateCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "states: limits on a value, on keys and on versions; ifVersion refuses what was changed meanwhile",
+    name: "states: limits on a value, on keys and on versions; ifVersion refuses a value that was changed meanwhile",
     async run(store) {
       const { states } = store;
       const put = (key: string, value: JsonValue, ifVersion?: number) => states.put(GLOBAL, { key, value, ifVersion });

@@ -186,7 +186,7 @@ export const storeTenantCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "of(null) sees every tenant; what it adds to a conversation has the tenant of that",
+    name: "of(null) sees every tenant, and its additions to a conversation have that tenant",
     async run(store) {
       const all = store.of(null);
       const ids = await secrets(store.of("ana"));
@@ -212,7 +212,7 @@ export const storeTenantCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "a chat, a workspace and global state are those of each tenant",
+    name: "each tenant has its own chats, workspaces and global states",
     async run(store) {
       const stores = ["default", "ana", "ben"].map((tenant) => store.of(tenant));
       const made = await Promise.all(
@@ -238,7 +238,7 @@ export const storeTenantCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "an archive of one tenant becomes the conversation of the one that imports it",
+    name: "an archive of one tenant becomes a conversation of the importing tenant",
     async run(store) {
       const ids = await secrets(store.of("ana"));
       const archive = await archiveOf(store.of("ana"), ids.conversationId);
@@ -251,7 +251,7 @@ export const storeTenantCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "lost queries, leases and the use of labels are those of all tenants",
+    name: "lost queries, leases and the use of labels cover all tenants",
     async run(store) {
       const stores = ["default", "ana"].map((tenant) => store.of(tenant));
       const ids = await Promise.all(stores.map((one) => begun(one)));

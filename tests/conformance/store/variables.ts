@@ -100,7 +100,7 @@ export const storeVariableCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "liveImages() puts what is required first, whatever the order of definition",
+    name: "liveImages() returns required variables first, whatever the order of definition",
     async run(store) {
       const { branchId, queryId } = await begun(store);
       const derived = image("Derived", { kind: "class", source: "class Derived extends Base {}", requires: ["Base"] });
@@ -120,7 +120,7 @@ export const storeVariableCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "liveImages() orders by what blocks read, and loses no member of a cycle",
+    name: "liveImages() orders by the reads of blocks, and loses no member of a cycle",
     async run(store) {
       const { branchId, queryId } = await begun(store);
       const reading = (name: string, ...reads: string[]) => block(`${name} = f()`, { reads, saved: [image(name)] });
@@ -171,7 +171,7 @@ export const storeVariableCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "variables of one branch are not those of another",
+    name: "branches do not share variables",
     async run(store) {
       const [one, two] = [await begun(store), await begun(store)];
       await define(store, { queryId: one.queryId, position: 0 }, image("a"));

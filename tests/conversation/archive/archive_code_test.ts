@@ -25,7 +25,7 @@ Deno.test("archiveCode() names the functions and classes of every version", asyn
   assert.deepEqual(archiveCode(tables), { functions: ["late", "rows", "twice"], classes: ["Shape"] });
 });
 
-Deno.test("archiveCode() refuses code that is no function or class, by name and with what to do", async () => {
+Deno.test("archiveCode() refuses code that is no function or class, by name and with a remedy", async () => {
   const evil = "(Array.prototype.map = function () { return [] }, (n) => 2 * n)";
   const { tables } = await exported();
   const code = tables.expressionState.filter(({ expr, metadata }) => "kind" in metadata && expr !== null);

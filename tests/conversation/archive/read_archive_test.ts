@@ -122,7 +122,7 @@ function replaced(value: unknown, [key, ...rest]: readonly (string | number)[], 
   return copy;
 }
 
-Deno.test("an archive with anything changed is refused without a trace, or is one that all readers understand", async () => {
+Deno.test("a changed archive is refused without a trace, or all readers understand it", async () => {
   const store = await openStore({ path: ":memory:" });
   const archive: unknown = JSON.parse(await richText(store));
   const all = places(archive);

@@ -54,7 +54,7 @@ Deno.test("readBounded() stops reading at the first part over the bound", async 
   );
 });
 
-Deno.test("readBounded() gives a stream up that goes on no longer when its signal is aborted", async () => {
+Deno.test("readBounded() abandons a stalled stream when its signal is aborted", async () => {
   const controller = new AbortController();
   let isCancelled = false;
   const silent = new ReadableStream<Uint8Array>({

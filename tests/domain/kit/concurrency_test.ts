@@ -69,7 +69,7 @@ Deno.test("Semaphore starts nothing for a caller that gave up in the moment of i
 
 const turn = (): Promise<void> => new Promise((done) => setTimeout(done, 0));
 
-Deno.test("Semaphore.run() lets work in while its amount fits, in order, and what is larger than all of it alone", async () => {
+Deno.test("Semaphore.run() admits work in order while its amount fits, and larger work alone", async () => {
   const amounts = new Semaphore(10);
   const begun: string[] = [];
   const held = new Map<string, () => void>();

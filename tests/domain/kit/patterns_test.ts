@@ -1,7 +1,7 @@
 import { isSecretFile, matchesWildcard, SECRET_PATTERNS } from "../../../src/domain/kit/names.ts";
 import assert from "node:assert/strict";
 
-Deno.test("matchesWildcard() lets a star stand for any text, and nothing else", () => {
+Deno.test("matchesWildcard() lets a star match any text, and no other character", () => {
   const table: readonly (readonly [string, string, boolean])[] = [
     ["git status", "git status", true],
     ["git status", "git status -s", false],

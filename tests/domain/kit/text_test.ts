@@ -36,7 +36,7 @@ Deno.test("oneLine() never exceeds the limit by more than its mark and holds no 
   }));
 });
 
-Deno.test("visibleText() shows what commands a terminal or turns text around as escapes, and keeps the rest", () => {
+Deno.test("visibleText() escapes characters that command a terminal or reverse text, and keeps the rest", () => {
   assert.equal(visibleText("a\tb\nc\r\nd — é 😀"), "a\tb\nc\nd — é 😀");
   assert.equal(visibleText("\x1b[2J\x07\x7f\u009b\r"), "\\u001b[2J\\u0007\\u007f\\u009b\\u000d");
   assert.equal(visibleText("\u202eabc\u2066\u2028"), "\\u202eabc\\u2066\\u2028");
@@ -51,7 +51,7 @@ const HIDDEN = [
   ..."\uffa0\ufff9\u{e0001}\u{e0041}\u{e007f}\u{e0100}",
 ];
 
-Deno.test("visibleText() and the page show what nobody sees, and keep sequences of emoji", () => {
+Deno.test("visibleText() and the page show invisible characters, and keep sequences of emoji", () => {
   for (const text of SHOWN) assert.deepEqual([visibleText(text), clean(text)], [text, text]);
   for (const char of HIDDEN) {
     const units = JSON.stringify(Array.from({ length: char.length }, (_, at) => char.charCodeAt(at)));
@@ -87,7 +87,7 @@ Deno.test("visibleText() passes no control character", () => {
   }));
 });
 
-Deno.test("harmlessText() escapes what controls a terminal, and keeps the joiners that people write", () => {
+Deno.test("harmlessText() escapes characters that control a terminal, and keeps the joiners that people write", () => {
   assert.equal(
     harmlessText("\x1b[2J\x07\x7f\u009b\r\u202e\u2028\r\n"),
     "\\u001b[2J\\u0007\\u007f\\u009b\\u000d\\u202e\\u2028\n",

@@ -12,7 +12,7 @@ Deno.test("REAL_CLOCK.sleep() ends at once with the signal, and leaves no timer"
   await assert.rejects(REAL_CLOCK.sleep(100_000, AbortSignal.abort(ENDED)), (error) => error === ENDED);
 });
 
-Deno.test("settledWithin() says whether work has settled in time, and leaves no timer", async () => {
+Deno.test("settledWithin() returns whether work has settled in time, and leaves no timer", async () => {
   assert.equal(await settledWithin(Promise.resolve(), 100_000), true);
   assert.equal(await settledWithin(Promise.reject(new Error("No")), 100_000), true);
   assert.equal(await settledWithin(new Promise(() => {}), 0), false);

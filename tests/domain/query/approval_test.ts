@@ -32,7 +32,7 @@ Deno.test("approvalChoices() a question that is asked every time has no lasting 
   assert.deepEqual(decisions(), ["once", "conversation", "workspace", "no"]);
 });
 
-Deno.test("approvalChoices() what a lasting answer allows is on the line of its choice", () => {
+Deno.test("approvalChoices() has the scope of a lasting answer on the line of its choice", () => {
   for (const { text } of approvalChoices({ scope: "requests\n  y  \u202eyes" })) {
     assert.doesNotMatch(text, /[\n\u202e]/);
   }

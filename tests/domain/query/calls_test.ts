@@ -58,7 +58,7 @@ Deno.test("BlockTally.textWithin() shortens the subject, and keeps how the call 
   assert.equal(tally.textWithin(1_000), tally.text);
 });
 
-Deno.test("BlockTally counts recorded calls without words by those of the same function", () => {
+Deno.test("BlockTally counts recorded calls without words by other calls of the same function", () => {
   const calls = [ended(READ, ["a"]), { name: "a.b", ok: true }, { name: "a.b", ok: false }, { name: "c.d", ok: true }];
   assert.equal(BlockTally.of(calls).text, "read 2 files, reading failed");
 });

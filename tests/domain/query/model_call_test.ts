@@ -13,14 +13,14 @@ Deno.test("addUsage() adds every field and nothing changes nothing", () => {
   assert.deepEqual(addUsage(one, NO_USAGE), one);
 });
 
-Deno.test("addUsage() adds what was written to caches, and says nothing of it where nobody did", () => {
+Deno.test("addUsage() adds tokens written to caches, and omits the field without any", () => {
   const written = { ...NO_USAGE, input: 5, cacheWrite: 3 };
   assert.equal(addUsage(written, written).cacheWrite, 6);
   assert.equal(addUsage(NO_USAGE, written).cacheWrite, 3);
   assert.ok(!("cacheWrite" in addUsage(NO_USAGE, NO_USAGE)));
 });
 
-Deno.test("addSpend() does not know a cost of which a part is unknown, and spentText() says so", () => {
+Deno.test("addSpend() does not know a cost with an unknown part, and spentText() shows it", () => {
   const call = { ...NO_USAGE, input: 3, output: 1, calls: 1 };
   const counted = addSpend({ usage: call, costUsd: 0.5 }, { usage: { ...call, estimated: 1 }, costUsd: 0.25 });
   assert.deepEqual(spentText(counted), ["about 6 in + 2 out tokens", "about $0.7500"]);

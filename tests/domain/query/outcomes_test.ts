@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { QUERY_REASONS, reasonText, shownAnswer, stoppedText } from "../../../src/domain/query/outcomes.ts";
 
-Deno.test("reasonText() says every reason in words", () => {
+Deno.test("reasonText() describes every reason in words", () => {
   const texts = QUERY_REASONS.map(reasonText);
   assert.equal(new Set(texts).size, QUERY_REASONS.length);
   for (const text of texts) assert.match(text, /^[a-z][a-z :]+$/);

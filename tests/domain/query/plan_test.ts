@@ -24,7 +24,7 @@ Deno.test("planOf() is bounded, since an event carries it", () => {
   assert.deepEqual([items.length, Math.max(...items.map(({ text }) => text.length))], [50, 200]);
 });
 
-Deno.test("planLine() says how much is done, and the current task", () => {
+Deno.test("planLine() shows the progress and the current task", () => {
   assert.equal(planLine(planOf([{ task: "a", done: true }, "b", "c"])), "1 of 3 · now: b");
   assert.equal(planLine(planOf([{ task: "a", done: true }])), "1 of 1 · done");
 });

@@ -15,7 +15,7 @@ Deno.test("Playback.reply() gives each reply of the query that plays once, then 
   assert.equal(playback.reply("again"), null);
 });
 
-Deno.test("Playback.reply() knows a request by its head, and with what it was given below it", () => {
+Deno.test("Playback.reply() recognises a request by its head, and by the input below it", () => {
   const long = `${"x".repeat(40_000)}end`;
   const playback = new Playback(recording(query(long), query("short")));
   playback.begin(0);
@@ -52,7 +52,7 @@ Deno.test("Playback.begin() refuses a missing query", () => {
   assert.throws(() => new Playback(recording()).begin(0), /Cannot play query 1: there are 0/);
 });
 
-Deno.test("Playback gives replies with the paths of the place, and knows what came of them", () => {
+Deno.test("Playback returns replies with the paths of the place, and knows their results", () => {
   const paths = new PathMap([["/code", "/tmp/copy"]]);
   const calls = [{ prompt: "Read /code/a", reply: "of /code/a", error: null }];
   const child = query("in /code", { iterations: [iteration(1, { response: "cd /code" })] });
@@ -131,7 +131,7 @@ Deno.test("compareRecordings() ignores the place in which a run was made, and it
 
 const map = new PathMap([["/home/u/my.proj (1)", "/tmp/a-copy/$& x"], ["/home/u/.vis", "/tmp/own"]]);
 
-Deno.test("PathMap moves whole paths, alone and with what is below them", () => {
+Deno.test("PathMap moves whole paths, alone and with the paths below them", () => {
   for (
     const [recorded, played] of [
       ["/home/u/my.proj (1)", "/tmp/a-copy/$& x"],

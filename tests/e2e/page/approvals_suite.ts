@@ -14,7 +14,7 @@ const question = (page: Page) => page.locator(".question");
 const press = async (page: Page, name: RegExp): Promise<void> =>
   await question(page).getByRole("button", { name }).click();
 
-inBrowser("asks what an extension asks, and a key of what is being typed is no answer", {
+inBrowser("shows an extension's question, and a typed key of other text is no answer", {
   rig,
   replies: [asks(), SAID],
 }, async ({ page }) => {

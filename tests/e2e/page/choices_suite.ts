@@ -74,7 +74,7 @@ const undo = (rigQuery: () => Promise<string>): NonNullable<HttpParts["undo"]> =
 };
 const latest = { query: () => Promise.resolve("") };
 
-inBrowser("shows what the last request changed in files, undoes it once that is confirmed, and redoes it", {
+inBrowser("shows the last request's changes in files, undoes them after a confirmation, and redoes them", {
   replies: [final("Changed a.ts")],
   rig: { undo: undo(() => latest.query()) },
 }, async ({ page, rig }) => {

@@ -32,7 +32,7 @@ inBrowser("asks, streams and shows thinking, code, result and answer", {
   assert.equal(await page.locator("#list a[aria-current]").count(), 1);
 });
 
-inBrowser("shows steps while they run, and cancels by Escape; the conversation goes on after it", {
+inBrowser("shows steps while they run, and cancels by Escape; the conversation continues after it", {
   replies: [
     replyJson("const kept = 41", { thinking: "First a part" }),
     endless,
@@ -70,7 +70,7 @@ inBrowser("shows the step in which a request was cancelled, at once and after a 
   }
 });
 
-inBrowser("cancels by its button, and keeps what was typed when the server says no", {
+inBrowser("cancels by its button, and keeps the typed text when the server refuses", {
   replies: [endless],
 }, async ({ page, rig, faults }) => {
   await ask(page, "Begin");
@@ -86,7 +86,7 @@ inBrowser("cancels by its button, and keeps what was typed when the server says 
   (faults as string[]).length = 0; // The browser reports each response that is an error.
 });
 
-inBrowser("tells a running query what is sent meanwhile", {
+inBrowser("passes messages that are sent meanwhile to a running query", {
   rig: { engine: { provider: told.provider } },
 }, async ({ page, rig }) => {
   onCall(rig, "steer", told.open);
@@ -119,7 +119,7 @@ inBrowser("shows a message to a running query at once, as a request if the query
   assert.equal(await page.locator(".meanwhile").count(), 0);
 });
 
-inBrowser("sends what is entered while an answer is still being read", {
+inBrowser("sends a request that is entered while an answer is still being read", {
   replies: [final("the first"), final("the second"), final("again the second")],
 }, async ({ page }) => {
   const reads: Route[] = [];

@@ -55,7 +55,7 @@ inBrowser("a request that is still being sent is not shown in the conversation t
   await page.locator(".answer", { hasText: "of the second" }).waitFor();
 });
 
-inBrowser("a conversation that another tab deletes is closed, and one that it renames gets its name", {
+inBrowser("a conversation that another tab deletes is closed, and a renamed one gets its new name", {
   replies: [final("of the first"), final("of the second")],
 }, async ({ page, tab, faults }) => {
   await ask(page, "First");

@@ -68,7 +68,7 @@ const LAST_SHOWN = { budget: 2 };
 const BELOW = "(({ scrollHeight: h, scrollTop: t, clientHeight: c }) => h - t - c)(document.getElementById('thread'))";
 const follows = gated(STEPS, { at: 1 });
 
-inBrowser("keeps the end in view while a query runs, whenever the browser tells of its scrolls", {
+inBrowser("keeps the end in view while a query runs, whenever the browser reports its scrolls", {
   rig: { engine: { provider: follows.provider, settings: LAST_SHOWN } },
   context: PHONE,
 }, async ({ page }) => {
@@ -119,7 +119,7 @@ inBrowser("stays where one reads while a query runs", {
   await page.waitForFunction(`${BELOW} < 2`);
 });
 
-inBrowser("says that a conversation is not there, and begins a new one", {
+inBrowser("reports a missing conversation, and begins a new one", {
   replies: [final("Hello")],
   at: "&c=01a00000-0000-7000-8000-000000000000",
 }, async ({ page, faults }) => {
@@ -139,7 +139,7 @@ inBrowser("asks where browsers make no UUIDs: away from loopback and without TLS
   await page.locator(".answer", { hasText: "Hello" }).waitFor();
 });
 
-inBrowser("marks what was searched for, and nothing that stands in brackets besides", {
+inBrowser("marks the search words, and no other text in brackets", {
   replies: [final("- [x] sizes of it\n- [ ] owners", "markdown")],
 }, async ({ page }) => {
   await ask(page, "Which?");
@@ -165,7 +165,7 @@ inBrowser("draws a graph that a phone shows whole", {
   );
 });
 
-inBrowser("leaves the title its place beside branches on a phone", {
+inBrowser("leaves room for the title next to branches on a phone", {
   replies: [final("Hello")],
   context: PHONE,
 }, async ({ page }) => {

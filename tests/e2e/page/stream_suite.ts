@@ -26,19 +26,23 @@ inBrowser(
 
 const second = gated([...steps, final("From the other tab")], { at: 1 });
 
-inBrowser("shows the same in two tabs, and either goes on", { rig: { engine: { provider: second.provider } } }, async (
-  { page, tab },
-) => {
-  await ask(page, "Begin");
-  await page.locator(".running .step .result").waitFor();
-  const other = await tab(`&${new URL(page.url()).hash.slice(1)}`);
-  await other.locator(".running .step .result", { hasText: "41" }).waitFor();
-  second.open();
-  for (const one of [page, other]) await one.locator(".answer", { hasText: "It is 41" }).waitFor();
-  await ask(other, "Go on");
-  await page.locator(".answer", { hasText: "From the other tab" }).waitFor();
-  assert.deepEqual([await page.locator(".turn").count(), await other.locator(".turn").count()], [2, 2]);
-});
+inBrowser(
+  "shows the same in two tabs, and either continues",
+  { rig: { engine: { provider: second.provider } } },
+  async (
+    { page, tab },
+  ) => {
+    await ask(page, "Begin");
+    await page.locator(".running .step .result").waitFor();
+    const other = await tab(`&${new URL(page.url()).hash.slice(1)}`);
+    await other.locator(".running .step .result", { hasText: "41" }).waitFor();
+    second.open();
+    for (const one of [page, other]) await one.locator(".answer", { hasText: "It is 41" }).waitFor();
+    await ask(other, "Go on");
+    await page.locator(".answer", { hasText: "From the other tab" }).waitFor();
+    assert.deepEqual([await page.locator(".turn").count(), await other.locator(".turn").count()], [2, 2]);
+  },
+);
 
 const elsewhere = gated([...steps, final("The next one")], { at: 1 });
 
@@ -61,7 +65,7 @@ inBrowser("shows a request that another process runs, while it runs and once it 
 
 const proxied = gated(steps, { at: 1 });
 
-inBrowser("goes on with a stream once a proxy reaches the server again", {
+inBrowser("continues a stream once a proxy reaches the server again", {
   rig: { engine: { provider: proxied.provider } },
 }, async ({ page, faults }) => {
   await ask(page, "Begin");

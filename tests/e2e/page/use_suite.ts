@@ -35,7 +35,7 @@ inBrowser("copies code of a step, code of an answer and the answer itself", {
   assert.equal(await clipboard(page), "const kept = 41");
 });
 
-inBrowser("offers ideas where nothing was asked, tells the keys, and leads back to the end", {
+inBrowser("offers ideas in an empty conversation, shows the keys, and leads back to the end", {
   replies: [final(LONG)],
 }, async ({ page }) => {
   const idea = page.locator(".idea").first();
@@ -90,7 +90,7 @@ async function line(url: string): Promise<{ readonly url: string; cut(): void; c
 
 const gate = gated([replyJson("const kept = 41"), final("It is {{kept}}")], { at: 1 });
 
-inBrowser("says that the line was lost, goes on when it is there again, and keeps what was typed since", {
+inBrowser("reports a lost connection, continues when it is restored, and keeps the text typed since", {
   rig: { engine: { provider: gate.provider }, hosts: ["127.0.0.1"] },
 }, async ({ page, rig, faults }) => {
   const other = await line(rig.url);
@@ -117,7 +117,7 @@ inBrowser("says that the line was lost, goes on when it is there again, and keep
   (faults as string[]).length = 0; // The browser reports each request that failed.
 });
 
-inBrowser("what is only read waits for its turn where requests are too many", {
+inBrowser("reads wait for their turn if requests are too many", {
   before: async ({ engine }) =>
     void await engine.conversations.create({ channel: "http", workspace: "/work", title: "A first one" }),
   rig: { limits: { perToken: { perMinute: 120, burst: 1 } } },
@@ -129,7 +129,7 @@ inBrowser("what is only read waits for its turn where requests are too many", {
 const valid = { from: 0 };
 const grant = { name: "test", scope: "admin", tenant: "default", all: true, expiresAt: null, quota: NO_QUOTA } as const;
 
-inBrowser("asks for another token when the one it has ends, wherever that shows, and goes on where it was", {
+inBrowser("asks for another token when its own one expires, wherever that shows, and continues in its place", {
   replies: [replyJson("const kept = 41"), final("It is {{kept}}")],
   rig: {
     tokens: {

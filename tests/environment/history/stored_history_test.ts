@@ -4,7 +4,7 @@ import { openStore } from "../../../src/persistence/open_store.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
 import { begun, block, image, iterate } from "../../conformance/store/fixtures.ts";
 
-Deno.test("StoredHistory reads versions of a variable as data, and says which are there", async () => {
+Deno.test("StoredHistory reads versions of a variable as data, and lists them", async () => {
   const store = await openStore({ path: ":memory:" });
   const running = await begun(store);
   const { conversationId, queryId } = running;

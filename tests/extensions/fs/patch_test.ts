@@ -55,7 +55,7 @@ Deno.test("fs.patch() accepts the diff of fs.edit()", async () => {
   assert.equal(await workspace.text("b.txt"), await workspace.text("a.txt"));
 });
 
-Deno.test("fs.patch() renames and sets the mode as git says", async () => {
+Deno.test("fs.patch() renames and sets the mode like git", async () => {
   await using workspace = await Workspace.with({ "a.sh": "echo 1\n" });
   await workspace.call(
     "patch",

@@ -54,7 +54,7 @@ Deno.test("fs.readFile() numbers lines", async () => {
   assert.equal(await workspace.call("readFile", "a.txt", { from: 2, to: 3, numbers: true }), "   2  b\n   3  c");
 });
 
-Deno.test("fs.readFile() says the size of a file over 1 MB and streams a range of it", async () => {
+Deno.test("fs.readFile() names the size of a file over 1 MB and streams a range of it", async () => {
   const lines = Array.from({ length: 300_000 }, (_, at) => `line ${at + 1}`);
   await using workspace = await Workspace.with({ "big.log": lines.join("\n") });
   const message = await workspace.refusal("readFile", "big.log");

@@ -60,7 +60,7 @@ Deno.test("fs asks before a conversation gets a secret file for the first time, 
   assert.ok(asked.questions.includes("the secret file .env"));
 });
 
-Deno.test("fs.grep() and fs.count() pass over secret files and say which", async () => {
+Deno.test("fs.grep() and fs.count() skip secret files and name them", async () => {
   const { workspace, asked } = await secretWorkspace();
   await using _ = workspace;
   const hits = await workspace.call("grep", "KEY");

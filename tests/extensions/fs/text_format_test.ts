@@ -29,7 +29,7 @@ const SAMPLES: Readonly<Record<string, readonly string[]>> = {
 const of = (text: string, encoding: string, hasMark = false) => encodeText(text, { encoding, hasMark });
 const read = (workspace: Workspace, path: string) => Deno.readFile(join(workspace.root, path));
 
-Deno.test("decodeText() guesses the encodings of old files, and says that it does", () => {
+Deno.test("decodeText() guesses the encodings of old files, and marks the guess", () => {
   for (const [encoding, texts] of Object.entries(SAMPLES)) {
     for (const text of texts) {
       const { text: found, encoding: name, isGuess } = decodeText(of(text, encoding)) ?? {};
@@ -153,7 +153,7 @@ Deno.test("fs reads, edits and patches files in their encoding, and names a gues
   );
 });
 
-Deno.test("fs.readFile() takes an encoding that the model says, and changes then keep it", async () => {
+Deno.test("fs.readFile() takes an encoding from the model, and later changes keep it", async () => {
   await using workspace = await Workspace.with({ "a.txt": of("ÄÖÜ\nx\n", "windows-1252") });
   assert.equal(await workspace.call("readFile", "a.txt", { encoding: "latin1" }), "ÄÖÜ\nx\n");
   assert.deepEqual(workspace.notes, []);

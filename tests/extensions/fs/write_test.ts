@@ -72,7 +72,7 @@ Deno.test("fs.edit() answers an ambiguous match with the hit lines and changes n
   assert.equal(await workspace.text("a.ts"), "  return 1\nx\n  return 1\n");
 });
 
-Deno.test("fs.edit() says how text that is not there differs", async () => {
+Deno.test("fs.edit() shows how missing text differs", async () => {
   await using workspace = await Workspace.with({ "a.ts": "a\n  if (x) {\n    go()\n  }\n" });
   const of = async (old: string): Promise<string> => await workspace.refusal("edit", "a.ts", { old, new: "y" });
   assert.match(

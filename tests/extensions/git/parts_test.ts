@@ -30,7 +30,7 @@ Deno.test("isPlainConfig() takes no file for plain that could name a program by 
   for (const text of hidden) assert.equal(isPlainConfig(`[core]\n${text}\n`), false, text);
 });
 
-Deno.test("readConfig() reads sections, quotes, comments and lines that go on", () => {
+Deno.test("readConfig() reads sections, quotes, comments and continued lines", () => {
   const text = '[User]\n\tName = "A # b" c ; d\n[core "x y"] flag\n\tlong = a \\\n b\n\tescaped = "\\t\\"q\\""\n';
   assert.deepEqual(
     parseGitConfig(text).map(({ section, subsection, key, value }) => [section, subsection, key, value]),

@@ -79,7 +79,7 @@ Deno.test("history reads conversations, queries, iterations and variables", asyn
   await store.close();
 });
 
-Deno.test("history says something only where there is something else, in at most 250 bytes", async () => {
+Deno.test("history is in the prompt only if other conversations exist, in at most 250 bytes", async () => {
   const { store, registry, env, active } = await opened();
   assert.deepEqual(active.blocks, []);
   assert.match(

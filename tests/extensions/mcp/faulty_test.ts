@@ -295,7 +295,7 @@ Deno.test("mcp is inactive without servers, and names the fault of a server", as
   );
 });
 
-test("mcp: a program that its wall stopped says which settings allow more", async () => {
+test("mcp: the error of a program that its wall stopped names the settings that allow more", async () => {
   const program = (script: string) => ({ command: "/bin/sh", args: ["-c", script] });
   const servers = {
     writer: program("echo x > /usr/nothing-may-be-written-here; exit 1"),

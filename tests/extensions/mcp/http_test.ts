@@ -122,7 +122,7 @@ Deno.test("mcp: a page in answer to GET is not read as a stream", async () => {
   }
 });
 
-Deno.test("mcp: a faulty HTTP server is an error that says why, in time, without secrets", async () => {
+Deno.test("mcp: a faulty HTTP server is an error with the reason, in time, without secrets", async () => {
   const table: readonly (readonly [(request: Request) => Response | Promise<Response>, RegExp])[] = [
     [() => new Response("no very-secret-key here", { status: 401 }), /Cannot use MCP server remote: /],
     [() => new Response("broken very-secret-key", { status: 500 }), /Cannot use MCP server remote: .*(500|broken)/],

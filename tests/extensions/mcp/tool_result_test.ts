@@ -4,7 +4,7 @@ import { differenceOf } from "../../../extensions/mcp/tools.ts";
 
 const text = (said: string): object => ({ type: "text", text: said });
 
-Deno.test("differenceOf() says how data differs from a schema at its top level", () => {
+Deno.test("differenceOf() describes how data differs from a schema at its top level", () => {
   const schema = {
     type: "object",
     properties: { ok: { type: "boolean" }, n: { type: ["integer", "null"] } },

@@ -79,7 +79,7 @@ Deno.test("runAll() takes strings and records, whose own options win", async () 
   assert.deepEqual(seen, [["a", options], ["b", { maxIterations: 2, vars: ["y"] }]]);
 });
 
-Deno.test("rlm.* outside a query say so, wrong arguments are answered with the signature", async () => {
+Deno.test("rlm.* outside a query are errors, and wrong arguments are answered with the signature", async () => {
   const registry = new ExtensionRegistry({ log: LOG });
   registry.register(rlm);
   const active = await registry.activate(VIEW);

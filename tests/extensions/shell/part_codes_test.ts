@@ -155,7 +155,7 @@ Deno.test(
   },
 );
 
-Deno.test("commandOutcome() says all codes of a command that hides one", () => {
+Deno.test("commandOutcome() shows all codes of a command that hides one", () => {
   const end = { code: 0, signal: null, timedOut: false, stdout: "2 passed\n", stderr: "" };
   const { text, ok, exitCode } = commandOutcome({ ...end, codes: [141, 2, 0] });
   assert.deepEqual([text, ok, exitCode], ["2 passed · exit codes 141, 2, 0", false, 2]);

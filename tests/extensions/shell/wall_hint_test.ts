@@ -24,7 +24,7 @@ Deno.test("wallHint() names the functions of git where a command cannot change t
   ) assert.match(hint(line) ?? "", /functions of git/, line);
 });
 
-Deno.test("wallHint() says why a name is not found where a command has the network", () => {
+Deno.test("wallHint() explains an unresolved name of a command with network access", () => {
   const view = { config: {}, workspace: "/home/me/project" };
   for (
     const output of [

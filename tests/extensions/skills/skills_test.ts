@@ -28,7 +28,7 @@ Deno.test("skills shows nothing and has no function if there are no files", () =
     assert.deepEqual([block, functions], ["", []]);
   }));
 
-Deno.test("skills: AGENTS.md and CLAUDE.md stand in the prompt, cut, and once where they are the same", () =>
+Deno.test("skills: AGENTS.md and CLAUDE.md are in the prompt, cut, and once if they are the same", () =>
   withFolder(async (folder) => {
     await write(folder, { "AGENTS.md": "Use tabs.", "CLAUDE.md": "Be brief." });
     assert.match(
@@ -43,7 +43,7 @@ Deno.test("skills: AGENTS.md and CLAUDE.md stand in the prompt, cut, and once wh
     assert.ok(block.length < 7_000, `${block.length}`);
   }));
 
-Deno.test("skills of a folder with too many names are found in part, and the prompt says so", () =>
+Deno.test("skills of a folder with too many names are found in part, and the prompt notes it", () =>
   withFolder(async (folder) => {
     await write(folder, { "skills/a/SKILL.md": skillText("a", "A") });
     for (let at = 0; at < 1_000; at++) await Deno.mkdir(join(folder, `skills/b${at}`));

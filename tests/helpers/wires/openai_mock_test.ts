@@ -22,7 +22,7 @@ Deno.test("startOpenAiMock() speaks the wire format, streaming and not", async (
   }
 });
 
-Deno.test("startOpenAiMock() computes replies and says when its queue is empty", async () => {
+Deno.test("startOpenAiMock() computes replies and reports an empty queue", async () => {
   const mock = await startOpenAiMock({ reply: ["one"] });
   const computing = await startOpenAiMock({ handler: ({ context, index }) => `${index} ${context}` });
   try {

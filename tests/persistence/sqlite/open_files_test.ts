@@ -41,7 +41,7 @@ async function changed(
   });
 }
 
-Deno.test("a store says that its file was removed, and that its folder was", async () => {
+Deno.test("a store reports that its file or its folder was removed", async () => {
   await changed((path) => Deno.removeSync(path), /^Cannot use database .*x\.db: it was removed or renamed while/);
   await changed((path) => {
     Deno.removeSync(dirname(path), { recursive: true });
@@ -65,7 +65,7 @@ Deno.test("a store whose file was renamed stores again once it is back, and noth
   );
 });
 
-Deno.test("a store says that another file took the place of its own, and leaves that one alone", async () => {
+Deno.test("a store reports that another file replaced its own, and does not change that file", async () => {
   await changed((path) => {
     Deno.copyFileSync(path, `${path}.copy`);
     Deno.renameSync(`${path}.copy`, path);

@@ -236,7 +236,7 @@ Deno.test("without any wall, programs run freely after a yes, with none of the k
   });
 });
 
-Deno.test("npm test: the question says which file the program runs", async () => {
+Deno.test("npm test: the question names the file that the program runs", async () => {
   await at(SOME, async ({ run, asked }) => {
     const npm = await Deno.makeTempDir();
     try {

@@ -291,7 +291,7 @@ const LINES: readonly (readonly [line: string, scopes: string])[] = [
   ['echo "a\nb"', 'no: it has " around text that a shell may change'],
 ];
 
-Deno.test("commandScopes() gives each program of a plain line its scope, and says why others are asked every time", () => {
+Deno.test("commandScopes() gives each program of a plain line its scope, and the reason why others are asked every time", () => {
   const wrong = LINES.flatMap(([line, wanted]) => {
     const found = commandScopes(line, PLACE);
     const text = "never" in found ? `no: ${found.never}` : found.scopes.join(" + ");

@@ -49,7 +49,7 @@ Reply now with one JSON object.`,
   );
 });
 
-Deno.test("renderContext() says how to get older thinking only where there is some", () => {
+Deno.test("renderContext() explains how to get older thinking only if some exists", () => {
   const thinking = "Count the call sites.";
   const older = 'older: await varHistory("$reasoning")';
   assert.ok(!renderContext(parts({ thinking, thoughts: 1, attempts: ["1: a → 1", "2: b → 1"] })).includes(older));
@@ -165,7 +165,7 @@ Deno.test("renderContext() shows a block of one line that failed once, and where
   assert.ok(text.includes("  [4] boom()\nx → ERROR TypeError: no (line 1:3)\nboom()\n  ^"), text);
 });
 
-Deno.test("renderContext() says which iteration a journal is of where it is not the last one", () => {
+Deno.test("renderContext() names the iteration of a journal if it is not the last one", () => {
   const journal = [entry("1")];
   assert.ok(
     renderContext(parts({ iteration: 5, journal, journalIteration: 2 })).includes("<journal>\n  from iteration 2\n"),
@@ -248,7 +248,7 @@ Deno.test("renderContext() keeps the newest attempts, at most twelve, oldest fir
   assert.deepEqual(lines, Array.from({ length: 12 }, (_, at) => `${at + 19}: tried`));
 });
 
-Deno.test("renderContext() escapes control characters and says so, and leaves tabs and line feeds", () => {
+Deno.test("renderContext() escapes control characters with a note, and keeps tabs and line feeds", () => {
   const text = renderContext(
     parts({
       journal: [entry("f()", { preview: "a\u001b[2J\u0000\u009b\u202eb\tc\nd\re\r\nf\ud800" })],

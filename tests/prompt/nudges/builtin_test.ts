@@ -12,7 +12,7 @@ const calm = {
   last: false,
 };
 
-Deno.test("builtinNudges() says nothing while all is well", () => assert.deepEqual(builtinNudges(calm), []));
+Deno.test("builtinNudges() is empty without a problem", () => assert.deepEqual(builtinNudges(calm), []));
 
 Deno.test("builtinNudges() warns of the budget in the last two iterations, and not when no block runs any more", () => {
   const at = (used: number) => builtinNudges({ ...calm, budget: 4, used });

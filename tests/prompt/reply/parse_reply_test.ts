@@ -44,7 +44,7 @@ function checkRead(text: string, expected: Expected): void {
 }
 
 for (const { name, input, expect } of corpus) {
-  Deno.test(`parseReply() reads as the corpus says: ${name}`, () => {
+  Deno.test(`parseReply() reads as in the corpus: ${name}`, () => {
     const text = textOf(input);
     const expected: Expected = expect;
     const begun = cpuMs();

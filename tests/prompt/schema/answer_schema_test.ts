@@ -56,7 +56,7 @@ Deno.test("AnswerSchema.judge() names the first five faults, with paths", () => 
   assert.equal(many.split("; ").length, 5);
 });
 
-Deno.test("AnswerSchema.judge() says that prose is no JSON", () => {
+Deno.test("AnswerSchema.judge() reports that prose is no JSON", () => {
   assert.match(String(judge({ required: ["a"] }, { text: "The price is 5" })), /must be JSON .*, and this is not JSON/);
   assert.match(
     String(judge(PRODUCT, { text: "The price is 5" })),

@@ -35,7 +35,7 @@ Deno.test("loadModelData() finds a model by its name, also with a date behind it
   }
 });
 
-Deno.test("loadModelData() says which models only the Responses API serves", async () => {
+Deno.test("loadModelData() marks models that only the Responses API serves", async () => {
   const data = await loadModelData("github-copilot");
   assert.equal(data.find("gpt-6-luna")?.responses, true);
   assert.equal(data.find("claude-sonnet-5")?.responses, false);

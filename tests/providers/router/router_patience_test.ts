@@ -192,7 +192,7 @@ Deno.test("Router.ask() asks again for a reply that broke off where nothing of i
   await assert.rejects(other.ask({ onEvent: () => true }), REFUSED);
 });
 
-Deno.test("Router.ask() names the limit that ended a reply, which took as long as it says", async () => {
+Deno.test("Router.ask() names the limit that ended a reply, which took that long", async () => {
   const word: ModelEvent = { type: "text", delta: "word" };
   const silent = rig((clock) => [paced(clock, { events: [word, word], ms: 1000 })]);
   await assert.rejects(silent.ask({ onEvent: () => true }), /nothing came for 60 s/);
@@ -240,7 +240,7 @@ Deno.test("Router.ask() gives up a service that sends signs of life and no end",
   assert.ok((waits.at(-1) ?? 0) <= 60 * MINUTE);
 });
 
-Deno.test("Router.ask() bears as much silence as the route says", async () => {
+Deno.test("Router.ask() waits for as much silence as the route permits", async () => {
   const word: ModelEvent = { type: "text", delta: "word" };
   const clock = new FakeClock();
   const begun = clock.now();

@@ -47,7 +47,7 @@ Deno.test("Router.ask() leaves a provider alone after five failures, and tries o
   assert.equal((await ask()).provider, "bad");
 });
 
-Deno.test("Router.ask() says when the only provider is tried again", async () => {
+Deno.test("Router.ask() names the time at which the only provider is tried again", async () => {
   const { ask, clock } = rig([named("bad", Array.from({ length: 5 }, () => failing()))]);
   for (let i = 0; i < 5; i++) await assert.rejects(ask(), /Cannot do it/);
   clock.advance(20_000);

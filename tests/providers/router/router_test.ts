@@ -187,7 +187,7 @@ Deno.test("Router.ask() neither retries nor asks others once a part was shown", 
   assert.equal(second.requests.length, 0);
 });
 
-Deno.test("Router.ask() asks a model that does not begin only once, says so while it waits, and has a limit per route", async () => {
+Deno.test("Router.ask() calls a model that does not begin only once, reports the wait, and has a limit per route", async () => {
   const provider = hanging([], { deaf: false });
   const clock = new FakeClock();
   const router = new Router({ routes: [{ provider, model: "slow", firstTokenMs: 300_000 }], clock });

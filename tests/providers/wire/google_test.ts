@@ -123,7 +123,7 @@ Deno.test("google() reads every reason to stop", async () => {
   }
 });
 
-Deno.test("google() says that a request was blocked, and why", async () => {
+Deno.test("google() reports a blocked request with the reason", async () => {
   const error = await failureTo("google", streamOf({ promptFeedback: { blockReason: "SAFETY" }, usageMetadata: {} }));
   assert.deepEqual([error.code, error.retryable], ["refused", false]);
   assert.match(error.message, /blocked \(SAFETY\)/);
@@ -146,7 +146,7 @@ Deno.test("google() knows a wrong key, which it calls an invalid argument", asyn
   }
 });
 
-Deno.test("google() waits as the body of a 429 says", async () => {
+Deno.test("google() waits as long as the body of a 429 requests", async () => {
   const details = [
     { "@type": "type.googleapis.com/google.rpc.QuotaFailure", violations: [] },
     { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "36.5s" },

@@ -73,7 +73,7 @@ Deno.test("openAiChat() counts usage wherever and however the server puts it", a
   }
 });
 
-Deno.test("openAiChat() forgives a reply without a finish reason that says it is done", async () => {
+Deno.test("openAiChat() accepts a reply without a finish reason if it ends with [DONE]", async () => {
   const { text, end } = await replyTo({ text: LONG, fault: "no_finish" });
   assert.deepEqual([text, end.finish], [LONG, "stop"]);
 });
@@ -83,7 +83,7 @@ Deno.test("openAiChat() takes a finish reason without [DONE] for an end", async 
   assert.deepEqual([text, end.finish], ["a", "length"]);
 });
 
-Deno.test("openAiChat() says that nothing came where only [DONE] did", async () => {
+Deno.test("openAiChat() reports an empty reply if only [DONE] arrived", async () => {
   assert.match((await failureTo("openai-chat", streamOf(DONE))).message, /it was empty/);
 });
 
@@ -249,14 +249,14 @@ Deno.test("openAiChat() knows a full context in the words of many servers", asyn
   }
 });
 
-Deno.test("openAiChat() says how to fetch a model that Ollama does not have", async () => {
+Deno.test("openAiChat() explains how to fetch a model that Ollama does not have", async () => {
   const error = { message: `model "mock-1" not found, try pulling it first`, type: "api_error" };
   const { message, status } = await failureTo("openai-chat", { status: 404, error });
   assert.equal(status, 404);
   assert.match(message, /^Cannot find model "mock-1" .*: fetch it with ollama pull mock-1; vis models lists/);
 });
 
-Deno.test("openAiChat() waits as the headers of a limit say", async () => {
+Deno.test("openAiChat() waits as long as the headers of a limit request", async () => {
   const now = Date.parse("2026-01-01T00:00:00Z");
   const forms: [Record<string, string>, number | null][] = [
     [{ "x-ratelimit-reset-requests": "6m0s", "x-ratelimit-remaining-requests": "0" }, 360_000],
@@ -290,7 +290,7 @@ Deno.test("openAiChat() waits as the headers of a limit say", async () => {
   assert.equal(busy.retryAfterMs, null);
 });
 
-Deno.test("openAiChat() waits as the text or the fields of an error say, whichever is the longest", async () => {
+Deno.test("openAiChat() waits as long as the text or the fields of an error request, whichever is longest", async () => {
   const now = Date.parse("2026-01-01T00:00:00Z");
   const hour = 3_600_000;
   const said = (message: string, others: object = {}): MockReply => ({ status: 429, error: { message, ...others } });

@@ -140,7 +140,7 @@ Deno.test("an OpenAI-compatible server: gets a name and a password of any letter
   });
 });
 
-Deno.test("an OpenAI-compatible server: says that a host name is not known", async () => {
+Deno.test("an OpenAI-compatible server: reports an unknown host name", async () => {
   const error = await failureOf(collect(provide({ baseUrl: "http://vis-test.invalid/v1" })));
   assert.match(
     error.message,

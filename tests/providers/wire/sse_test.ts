@@ -11,7 +11,7 @@ async function eventsOf(text: string, size = text.length || 1): Promise<unknown[
   return (await Array.fromAsync(sse(chunks()))).flat();
 }
 
-Deno.test("sse() reads the fields as the standard says", async () => {
+Deno.test("sse() reads the fields as the standard defines", async () => {
   const cases: readonly (readonly [string, readonly string[]])[] = [
     ["data: a\n\n", ["a"]],
     ["data:a\n\n", ["a"]],

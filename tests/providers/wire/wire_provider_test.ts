@@ -125,7 +125,7 @@ Deno.test("WireProvider never follows a redirect to another service, which would
   await other.shutdown();
 });
 
-Deno.test("WireProvider says to which page of the same service it was sent", async () => {
+Deno.test("WireProvider names the page of the same service to which it was redirected", async () => {
   const server = redirecting(302, () => "/login");
   const origin = `http://127.0.0.1:${server.addr.port}`;
   const provider = new WireProvider(openAiChat(origin), { ...OPTIONS, baseUrl: `${origin}/v1` });

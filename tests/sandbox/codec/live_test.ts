@@ -129,7 +129,7 @@ Deno.test("host calls: the error of an argument that cannot be carried names its
   assert.equal(calls, 0);
 });
 
-Deno.test("host calls: a result that cannot cross says whose it is and where in it", async () => {
+Deno.test("host calls: the error of a result that cannot be carried names its function and the place", async () => {
   const give = () => ({ list: [() => 1] });
   await using box = await testSandbox({ functions: { "api.give": give } });
   const { result } = await box.run("await api.give()");

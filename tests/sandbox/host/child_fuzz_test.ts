@@ -104,7 +104,7 @@ const WRONG: Readonly<Record<string, readonly [send: (child: RawChild, call: str
   ],
 };
 for (const [name, [send, why]] of Object.entries(WRONG)) {
-  Deno.test(`a child ends at ${name}, and says why`, async () => {
+  Deno.test(`a child ends at ${name}, and gives the reason`, async () => {
     await using child = await RawChild.start();
     run(child, "await fs.read('a'); await new Promise(() => {})");
     const call = await child.next("call");

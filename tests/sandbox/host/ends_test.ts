@@ -150,7 +150,7 @@ Deno.test("bind(), read(), forget() and render() work on the same scope as block
   assert.equal(await box.show("typeof rows"), '"undefined"');
 });
 
-Deno.test("a block cannot keep a system variable: it is as before afterwards", async () => {
+Deno.test("a block cannot keep a system variable: it has its former value afterwards", async () => {
   await using box = await testSandbox();
   await box.sandbox.bind("$query", "asked");
   const { notes, saved } = await box.run("$query = 'forged'");

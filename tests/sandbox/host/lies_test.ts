@@ -65,7 +65,7 @@ const LIES: Readonly<Record<string, RegExp>> = {
   "a panic": /panicked/,
 };
 
-Deno.test("a child that lies is killed, and the block says why", async (t) => {
+Deno.test("a child that lies is killed, and the block has the reason", async (t) => {
   for (const [lie, why] of Object.entries(LIES)) {
     await t.step(lie, async () => {
       await using box = await lying(lie, { f: () => new Promise(() => {}) });

@@ -98,7 +98,7 @@ Deno.test("run() strips types", async () => {
   assert.equal(await box.show("const n: number = 4; interface A { b: string }; n as number"), "4");
 });
 
-Deno.test("run() keeps the variables of a block that ran out of time, and says how long it had", async () => {
+Deno.test("run() keeps the variables of a block that ran out of time, and names its limit", async () => {
   await using box = await testSandbox();
   await box.run("const kept = { n: 1 }");
   const { result } = await box.run("kept.n = 2; for (;;);", { deadlineMs: 200 });

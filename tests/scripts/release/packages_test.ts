@@ -126,7 +126,7 @@ Deno.test("the image has the program and its requirements, and no file that its 
   }));
 
 Deno.test({
-  name: "systemFiles() has what an executable of this machine loads",
+  name: "systemFiles() has the files that an executable of this machine loads",
   ignore: !onLinux || !dpkg,
   fn: async () => {
     const files = await systemFiles(HERE);

@@ -185,7 +185,7 @@ for (const [what, work, expected] of faults) {
 }
 
 Deno.test({
-  name: "install.sh does not install what does not run here",
+  name: "install.sh does not install a program that does not run here",
   ignore: !onLinux,
   fn: () =>
     withRelease(async ({ install, installed }) => {

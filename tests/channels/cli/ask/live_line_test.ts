@@ -22,7 +22,7 @@ Deno.test("LiveLines is shown once, gives way to another text and leaves no trac
   assert.deepEqual(written, ["one", "\r\x1b[2Ktwo\\u001b[2J", "\r\x1b[2K"]);
 });
 
-Deno.test("LiveLines says for how long, once that is worth a word, within the width", () => {
+Deno.test("LiveLines shows a long time, within the width", () => {
   const { written, clock, live } = line(20);
   live.show("waiting for a model");
   clock.ms = 1_999;

@@ -151,7 +151,7 @@ Deno.test("Progress shows a sub-query as one line when it ends, and nothing of i
   assert.ok(!io.err.includes("\x1b"));
 });
 
-Deno.test("Progress leaves the fault that ends a query to its answer, unless the answer says another", () => {
+Deno.test("Progress leaves the fault that ends a query to its answer, unless the answer names another", () => {
   const shown = (answer: string): string => {
     const io = fakeIo();
     const progress = new Progress(io, { verbose: false });
@@ -205,7 +205,7 @@ Deno.test("Progress announces a repeated model call: a live line on a terminal, 
   assert.match(child.err, /^↳ \[1\] retrying in 8 s/);
 });
 
-Deno.test("Progress says that the length limit cut a reply whose blocks ran", () => {
+Deno.test("Progress reports that the length limit cut a reply whose blocks ran", () => {
   const io = fakeIo();
   const progress = new Progress(io, { verbose: false });
   progress.show(event({ type: "block_started", block: 0, code: "1" }));

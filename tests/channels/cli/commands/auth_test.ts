@@ -96,7 +96,7 @@ Deno.test("authLogin() tries a piped key before it saves it, unless asked not to
   assert.deepEqual([works.saved, unknown.saved, untried.saved], [["zai=sk-right"], ["zai=sk-later"], ["zai=sk-any"]]);
 });
 
-Deno.test("authLogin() says that a variable is used instead of the saved key", async () => {
+Deno.test("authLogin() warns that a variable is used instead of the saved key", async () => {
   const { admin } = keeping();
   const { auth, io } = rig({ ...admin, keys: () => Promise.resolve([{ ...KEY, from: "ZAI_API_KEY" }]) }, {
     stdin: "sk-4711\n",
@@ -139,7 +139,7 @@ Deno.test("authLogin() offers a choice on a terminal, and explains how to use an
   assert.equal(saved.length, 1);
 });
 
-Deno.test("authLogin() says that a base URL keeps requests from the provider", async () => {
+Deno.test("authLogin() warns that a base URL keeps requests from the provider", async () => {
   const { admin } = keeping();
   const services = fakeServices({
     providerAdmin: ({ provider }) =>
@@ -258,7 +258,7 @@ Deno.test("authLogout() reports its work, and the place of a remaining key", asy
   assert.equal(none.io.err, "vis: no key is saved for zai\n");
 });
 
-Deno.test("authLogin() says where a key is made", async () => {
+Deno.test("authLogin() names the page on which a key is made", async () => {
   const { admin } = keeping();
   const { auth, io } = rig({ ...admin, keyPage: () => "https://zai.example/keys" }, {
     askSecret: () => Promise.resolve("sk-4711"),
@@ -289,7 +289,7 @@ Deno.test("authLogin() adds another server with its address, key and model, and 
   assert.match(io.err, /It offers m-1, m-2\nvis: added 127\.0\.0\.1-8080\nvis: next: vis run "/);
 });
 
-Deno.test("authLogin() says how to start a server that does not run", async () => {
+Deno.test("authLogin() explains how to start a server that does not run", async () => {
   const choice = { name: "ollama", title: "Ollama, not running here", need: "optional", start: "run: serve" };
   const { auth } = rig({ loginChoices: () => Promise.resolve([choice as LoginChoice]) }, {
     stdinIsTerminal: true,

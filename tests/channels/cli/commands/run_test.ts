@@ -50,7 +50,7 @@ Deno.test("runCommand() prints only the answer on stdout and closes its session"
   assert.match(io.err, /^vis · scripted script · conversation [0-9a-f-]{13}\n1 step · \d+\.\d s · /);
 });
 
-Deno.test("runCommand() asks for a plan, and says how it is carried out", async () => {
+Deno.test("runCommand() asks for a plan, and explains how to carry it out", async () => {
   const { io, code } = await run([replyJson([], { final: "The plan" })], { flags: { plan: true } });
   assert.deepEqual([code, io.out], [0, "The plan\n"]);
   assert.match(io.err, /\nNothing was changed: vis run -c "go" carries the plan out\n$/);
@@ -58,13 +58,13 @@ Deno.test("runCommand() asks for a plan, and says how it is carried out", async 
   assert.equal(silent.io.err, "");
 });
 
-Deno.test("runCommand() says on stderr why there is no answer", async () => {
+Deno.test("runCommand() gives the reason for a missing answer on stderr", async () => {
   const error = new ProviderError("Cannot sign in: \x1b[31mcheck VIS_API_KEY", { code: "auth", retryable: false });
   const { io, code } = await run([error], { flags: { quiet: true } });
   assert.deepEqual([code, io.out, io.err], [1, "", "vis: Cannot sign in: \\u001b[31mcheck VIS_API_KEY\n"]);
 });
 
-Deno.test("runCommand() says a provider's fault once", async () => {
+Deno.test("runCommand() reports a provider's fault once", async () => {
   const error = new ProviderError("Cannot sign in to the mock: check VIS_API_KEY", { code: "auth", retryable: false });
   const { io, code } = await run([error]);
   const [, fault, summary, ...more] = io.err.trimEnd().split("\n");
@@ -154,7 +154,7 @@ Deno.test("runCommand() refuses a schema, an image and a model without eyes befo
   );
 });
 
-Deno.test("runCommand() says that a lost request had no reply if none came", async () => {
+Deno.test("runCommand() reports that a lost request had no reply if none arrived", async () => {
   for (const replied of [false, true]) {
     await using engine = await startEngine([replyJson([], { final: "An answer" })]);
     const { conversationId, queryId } = await begun(engine.store);

@@ -22,7 +22,7 @@ Deno.test("telegramCommand() shows the address first, and closes at an interrupt
   assert.deepEqual([await code, closed], [0, ["closed"]]);
 });
 
-Deno.test("telegramCommand() closes a bot that cannot go on, and passes on why", async () => {
+Deno.test("telegramCommand() closes a bot that cannot continue, and passes on the reason", async () => {
   const closed: string[] = [], io = fakeIo();
   const bot = fakeBot(closed, Promise.reject(new ConfigError("Cannot ask for updates: 409")));
   const services = fakeServices({ telegram: () => Promise.resolve(bot) });

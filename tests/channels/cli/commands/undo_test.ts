@@ -123,7 +123,7 @@ Deno.test("vis undo --json prints the result, and errors too", async () => {
   assert.deepEqual(JSON.parse(out), { error: { code: 1, message: "Cannot undo: y", reason: "files_changed" } });
 });
 
-Deno.test("vis undo refuses flags that contradict each other, and says where fs is switched off", async () => {
+Deno.test("vis undo refuses flags that contradict each other, and names the setting that switches fs off", async () => {
   assert.equal((await run(["undo", "--last", "0"], { answer: {} })).code, 2);
   assert.equal((await run(["undo", "--scope", "all"], { answer: {} })).code, 2);
   const both = await run(["undo", "--last", "1", "--scope", "step"], { answer: {} });

@@ -24,7 +24,7 @@ Deno.test("vis update shows the new version, and the place of the executables", 
   });
 });
 
-Deno.test("vis update --check says that there is nothing newer", async () => {
+Deno.test("vis update --check reports that no newer version exists", async () => {
   const told = async (age: "same" | "older") =>
     (await ran(["--check"], ({ check, onFound }) => {
       assert.ok(check);
@@ -35,7 +35,7 @@ Deno.test("vis update --check says that there is nothing newer", async () => {
   assert.equal(await told("older"), "This is vis 1.2.0; the release is vis 1.1.0, which is older.\n");
 });
 
-Deno.test("vis update from source says that it updates only the executable", async () => {
+Deno.test("vis update from source explains that it updates only the executable", async () => {
   const io = fakeIo({ args: ["upgrade"] });
   assert.equal(await runCli(fakeServices(), io), 0);
   assert.match(io.out, /run from source; vis update replaces only the executable/);

@@ -127,7 +127,7 @@ Deno.test("vis __complete offers providers, models, settings and extensions", as
   assert.deepEqual((await tab(["config", "set", "model", "q"], services)).values, ["qwen:8b"]);
 });
 
-Deno.test("vis __complete says nothing where something is wrong", async () => {
+Deno.test("vis __complete prints nothing after a fault", async () => {
   const services = fakeServices({ open: () => Promise.reject(new TypeError("a defect")) });
   const { paths, values } = await tab(["conversations", "show", ""], services);
   assert.deepEqual([paths, values], [":none", []]);

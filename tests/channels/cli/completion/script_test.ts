@@ -55,7 +55,7 @@ Deno.test("completionScript() lets bash add files or folders", async () => {
   assert.deepEqual((await bash(["run", "--cwd", "a "], ":folders\n")).replies, ["a folder"]);
 });
 
-Deno.test("completionScript() says nothing where the program says nothing", async () => {
+Deno.test("completionScript() prints nothing if the program prints nothing", async () => {
   assert.deepEqual((await bash(["run", "x"], "")).replies, []);
 });
 

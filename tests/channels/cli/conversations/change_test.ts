@@ -14,7 +14,7 @@ import { engineServices } from "../_engine_services.ts";
 
 const QUIET = { output: "text", quiet: true, verbose: false } as const;
 
-Deno.test("forkConversation() and runCommand() with --fork go on from an iteration, shown as a tree", async () => {
+Deno.test("forkConversation() and runCommand() with --fork continue from an iteration, shown as a tree", async () => {
   await using engine = await startEngine([
     replyJson("let n = 1"),
     replyJson("n = 2", { final: "two: {{n}}" }),
@@ -94,7 +94,7 @@ Deno.test("renameConversation() and deleteConversation() report their work; no c
   assert.ok(requests.every(({ browse }) => browse === true));
 });
 
-Deno.test("deleteConversation() says how the space of a file is freed, and nothing of it for a server", async () => {
+Deno.test("deleteConversation() explains how the space of a file is freed, but not for a server", async () => {
   await using engine = await startEngine([]);
   for (
     const [database, end] of [["/x/vis.db", "1 branch (vis db vacuum returns its space to the disk)\n"], [

@@ -29,7 +29,7 @@ Deno.test("exportCommand() writes every format whole into a file of its owner, o
   });
 });
 
-Deno.test("exportCommand() says why a file cannot be written, and leaves nothing behind", async () => {
+Deno.test("exportCommand() gives the reason why a file cannot be written, and leaves no file", async () => {
   await using engine = await startEngine([replyJson([], { final: "Yes" })]);
   await engine.ask("x");
   const { io, services } = engineServices(engine);

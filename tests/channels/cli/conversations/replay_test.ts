@@ -86,7 +86,7 @@ Deno.test("replayCommand() works in the copy, with extensions that have a folder
   assert.deepEqual(steps, ["session closed", "place closed"]);
 });
 
-Deno.test("replayCommand() --in-place says that blocks run for real", async () => {
+Deno.test("replayCommand() --in-place warns that blocks run for real", async () => {
   await using engine = await startEngine([replyJson("1", { final: "one" })]);
   await engine.ask("x");
   const { io, asked } = await replay(engine, { inPlace: true, place: { workspace: "/nowhere", copied: null } });

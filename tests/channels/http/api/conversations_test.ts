@@ -19,7 +19,7 @@ Deno.test("retryQuery runs a query again in its place", async () => {
   assert.equal((await rig.post(`/api/v1/conversations/${id}/retry`, { queryId: "no" })).status, 404);
 });
 
-Deno.test("retryQuery runs a query that a branch inherits in a branch of its own, and says in which", async () => {
+Deno.test("retryQuery runs an inherited query in a branch of its own, and names it", async () => {
   await using rig = await startRig([final("first"), final("other"), final("other again")]);
   const id = await rig.conversation();
   const { queryId } = await (await rig.post(messages(id), { request: "x" })).json();
@@ -168,7 +168,7 @@ Deno.test("undo offers to reapply the last undo, until files are changed after i
   assert.deepEqual((await (await changed.ask(of)).json()).undone, []);
 });
 
-Deno.test("undo says which files it kept, beforehand and afterwards", async () => {
+Deno.test("undo names the files that it keeps, beforehand and afterwards", async () => {
   const kept = [{ path: "b.ts", reason: "changed since by someone else" }];
   const report = { changes: [CHANGE], files: FILES, kept };
   await using rig = await startRig([], { undo: () => Promise.resolve(report) });

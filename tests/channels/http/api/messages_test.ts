@@ -149,7 +149,7 @@ Deno.test("cancel ends the running query as interrupted and keeps the conversati
   assert.equal((await (await rig.ask(`/api/v1/conversations/${id}`)).json()).running, null);
 });
 
-Deno.test("messages: leaving a stream lets the query go on, or cancels it where that is asked", async () => {
+Deno.test("messages: leaving a stream lets the query continue, or cancels it on request", async () => {
   const left = Promise.withResolvers<void>();
   await using rig = await startRig([{ text: final("went on"), after: left.promise }, endless]);
   const [one, other] = [await rig.conversation(), await rig.conversation()];
@@ -314,7 +314,7 @@ async function asked(rig: Rig, id: string): Promise<readonly Question[]> {
   }
 }
 
-Deno.test("a client that says so is asked: the question is an event and in a list, and its answer goes to the call", async () => {
+Deno.test("a client that accepts questions is asked: the question is an event and in a list, and its answer goes to the call", async () => {
   await using rig = await startRig([ASKS, SAID], options);
   const id = await rig.conversation();
   const stream = await rig.post(`/api/v1/conversations/${id}/messages`, { request: "x", approvals: "ask" }, SSE);
@@ -362,7 +362,7 @@ Deno.test("a question that is asked every time takes no lasting answer", async (
   assert.equal((await (await sent).json()).answer, "true ");
 });
 
-Deno.test("a client that does not say so is not kept waiting", async () => {
+Deno.test("a client that does not accept questions is not kept waiting", async () => {
   await using rig = await startRig([ASKS, SAID, ASKS, SAID], options);
   const id = await rig.conversation();
   const path = `/api/v1/conversations/${id}`;

@@ -41,7 +41,7 @@ Deno.test("openApi() describes every route that answers, once, with its paramete
   }
 });
 
-Deno.test("openApi() resolves every reference and says which routes are open", async () => {
+Deno.test("openApi() resolves every reference and marks open routes", async () => {
   await using rig = await startRig([]);
   const text = await (await rig.ask("/openapi.json")).text();
   const document = JSON.parse(text);

@@ -78,7 +78,7 @@ Deno.test("openai client: completions and responses say in `work` what their que
   assert.equal(textOf(await client.responses.retrieve(response.id)), text);
 });
 
-Deno.test("openai client: usage says whether a part of it is estimated", async () => {
+Deno.test("openai client: usage marks an estimated part", async () => {
   const counted = { input: 10, output: 2 };
   await using rig = await startRig([
     { text: final("one"), usage: { ...counted, estimated: 1 } },

@@ -118,14 +118,14 @@ Deno.test("openAiFailure() has a status for every end, 5xx only where a repetiti
   }
 });
 
-Deno.test("openai client: a stream says with the same code why there is no answer", async () => {
+Deno.test("openai client: a stream gives the reason for a missing answer with the same code", async () => {
   await withRig({ otherwise: refused }, async (rig) => {
     const stream = await openAiClient(rig).chat.completions.create({ ...BODY, stream: true });
     await assert.rejects(Array.fromAsync(stream), { code: "provider", message: /it was refused/ });
   });
 });
 
-Deno.test("a result says that its cause may pass", async () => {
+Deno.test("a result marks a cause that may pass", async () => {
   const away = new ProviderError("Cannot reach it", { code: "network", retryable: false });
   await using rig = await startRig([away, noKey, final("x")]);
   const at = `/api/v1/conversations/${await rig.conversation()}/messages`;

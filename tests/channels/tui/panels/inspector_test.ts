@@ -76,7 +76,7 @@ Deno.test("Inspector arrows go from iteration to iteration, Tab and Shift+Tab fr
   assert.equal(rig.all("close").length, 1);
 });
 
-Deno.test("Inspector / finds words, n and N go on, Esc forgets them", async () => {
+Deno.test("Inspector / finds words, n and N find the next ones, Esc forgets them", async () => {
   await using rig = await asked();
   const panel = new Inspector(rig.parts);
   await rig.until(panel, /❯ {5}3 answered/);

@@ -88,7 +88,7 @@ Deno.test("ModelPicker uses a model that is in no list by its name", async () =>
   assert.deepEqual(await rig.does("useModel"), { provider: "one", name: "brand-new" });
 });
 
-Deno.test("ModelPicker a provider without a key says how to log in, and is not asked", async () => {
+Deno.test("ModelPicker a provider without a key explains the login, and is not asked", async () => {
   const admin = fake({
     providers: [provider("one"), provider("two", "run vis auth login two, or set TWO_API_KEY")],
     models: { ...three, two: () => Promise.reject(new Error("must not be asked")) },

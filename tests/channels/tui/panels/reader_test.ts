@@ -81,7 +81,7 @@ Deno.test("TextView.move() always shows rows that follow each other, whatever wa
   );
 });
 
-Deno.test("TextView.go() reaches every part, and up and down go on from there", () => {
+Deno.test("TextView.go() reaches every part, and up and down continue from there", () => {
   const view = new TextView();
   view.show(["one", "two", "three"].map((head) => ({ head, text: "a\nb" })));
   assert.equal(view.render(20, 8).length, 8);

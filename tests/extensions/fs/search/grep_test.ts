@@ -78,7 +78,7 @@ Deno.test("fs.grep() finds and surrounds hits the same way in a file that is str
 });
 
 for (const [pattern, kind] of [["hit", "light"], ["(h|hi|hit){9,30}|hit", "heavy"]] as const) {
-  Deno.test(`fs.grep() refuses over 500 hits, says how many, and gives as many as are asked for: ${kind}`, async () => {
+  Deno.test(`fs.grep() refuses over 500 hits, counts them, and returns as many as requested: ${kind}`, async () => {
     await using workspace = await Workspace.with({ "a.txt": "hit\n".repeat(700), "b.txt": "hit\n".repeat(50) });
     assert.equal(
       await workspace.refusal("grep", pattern),
@@ -160,7 +160,7 @@ Deno.test("fs.grep() suggests the nearest path if a path does not exist", async 
   );
 });
 
-Deno.test("fs.grep() lets other work go on and stops when aborted half way", async () => {
+Deno.test("fs.grep() lets other work run and stops when aborted half way", async () => {
   const files = Object.fromEntries(
     Array.from({ length: 60 }, (_, at) => [`f${at}.txt`, "some words in a line of text\n".repeat(9_000)]),
   );
@@ -235,7 +235,7 @@ Deno.test("fs.grep() searches large files of two bytes per character, and of old
   assert.ok(hits.slice(1).every(({ text, line }) => text === `needle caf\u00e9 ${line - 1}`));
 });
 
-Deno.test("fs.grep() shows up to 200 lines of context, and says so where more were asked for", async () => {
+Deno.test("fs.grep() shows up to 200 lines of context, and reports a larger request", async () => {
   const lines = Array.from({ length: 501 }, (_, at) => at === 250 ? "the middle" : `line ${at + 1}`);
   await using workspace = await Workspace.with({ "a.txt": `${lines.join("\n")}\n` });
   const [wide] = await workspace.call("grep", "middle", { context: 200 });

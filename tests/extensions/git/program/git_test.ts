@@ -265,7 +265,7 @@ Deno.test("git.* with a submodule", { ignore }, async () => {
   });
 });
 
-Deno.test("git.worktree() makes and removes worktrees, also one that is the workspace", { ignore }, async () => {
+Deno.test("git.worktree() makes and removes worktrees, also the workspace itself", { ignore }, async () => {
   await repository(async ({ env, git, root, workspace, write }) => {
     const made = await changeWorktree(env, ".worktrees/try", { branch: "try" });
     assert.deepEqual(made.map(({ branch }) => branch), ["main", "try"]);

@@ -11,7 +11,7 @@ import { missing, repository } from "../_repository.ts";
 
 const ignore = missing !== "";
 
-Deno.test("git.commit() says why git refused, and not that nothing is staged", { ignore }, async () => {
+Deno.test("git.commit() gives git's reason for a refusal, not that nothing is staged", { ignore }, async () => {
   await repository(async ({ env, write, workspace }) => {
     await assert.rejects(commit(env, "same"), /Cannot commit: nothing has changed$/);
     await write("a.txt", "changed\n");

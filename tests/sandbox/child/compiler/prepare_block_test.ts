@@ -128,7 +128,7 @@ const REFUSALS: readonly Refusal[] = [
   { source: "x = { a: 1, ...", says: /end of the block/, at: [1, 16] },
 ];
 
-Deno.test("prepareBlock() refusals say why and where", () => {
+Deno.test("prepareBlock() refusals have the reason and the place", () => {
   for (const { source, says, at, excerpt } of REFUSALS) {
     const block = prepare(source);
     assert.ok(!block.ok, source);

@@ -20,7 +20,7 @@ const REPAIRED: readonly (readonly [source: string, code: RegExp, note: RegExp])
   ["f(a &lt; b", /a < b\n\)/, /HTML.*; added/],
 ];
 
-Deno.test("prepareBlock() repairs small faults once and says which", () => {
+Deno.test("prepareBlock() repairs small faults once and names them", () => {
   for (const [source, code, note] of REPAIRED) {
     const block = prepare(source);
     assert.ok(block.ok, source);

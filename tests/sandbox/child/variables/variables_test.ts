@@ -134,7 +134,7 @@ Deno.test("Variables.afterBlock() touched are changes without a declaration", as
   assert.deepEqual([names(end.saved), end.touched], [["a", "b", "c"], ["a"]]);
 });
 
-Deno.test("Variables.afterBlock() kinds that are lost say why and which statement made them", async () => {
+Deno.test("Variables.afterBlock() lost kinds have the reason and the statement that made them", async () => {
   const cases: readonly (readonly [statement: string, reason: RegExp])[] = [
     ["const v = ((a) => () => a)(1)", /function that a call made/],
     ["const v = (() => 1).bind(null)", /bound/],
