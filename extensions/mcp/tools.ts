@@ -265,7 +265,7 @@ export class ToolCache {
     this.#env = env;
   }
 
-  /** Returns null if the tools were never seen, or if the server's configuration has changed. */
+  /** Returns null if the tools were never seen, or if the server's settings have changed. */
   async read(name: string, config: ServerConfig): Promise<readonly McpTool[] | null> {
     const found: unknown = await this.#env.store?.get(this.#keyOf(name, config), GLOBAL).catch(() => null);
     return Array.isArray(found) && found.every(isTool) ? toTools(found.slice(0, MOST_SYMBOLS)) : null;

@@ -1,4 +1,4 @@
-/** `activate`: without a Makefile, the function, the prompt and the nudge are left out. */
+/** `activate`: without a Makefile, Vis omits the function, the prompt and the nudge. */
 import { join } from "node:path";
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 

@@ -1,4 +1,4 @@
-/** `config`: its own settings, in `extensions.config["example.config"]` of the configuration. */
+/** `config`: settings of the extension, in `extensions.config["example.config"]`. */
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 
 const Config = z.strictObject({ greeting: z.string().min(1).default("Hello") });

@@ -1,4 +1,4 @@
-/** Evaluated inside the sandbox, so it is self-contained. */
+/** The sandbox evaluates this module, so it cannot import others. */
 export function mean(all: readonly number[]): number {
   return all.reduce((sum, one) => sum + one, 0) / all.length;
 }

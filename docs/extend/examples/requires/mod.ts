@@ -1,4 +1,4 @@
-/** `requires`: loaded after another extension, and skipped if that one is missing. */
+/** `requires`: Vis loads this extension after another extension, and skips it if the other is missing. */
 import { defineExtension } from "@vis/extension";
 
 export default defineExtension({

@@ -1,4 +1,4 @@
-/** `readVar`, `bindVar`: reads a variable by name and stores the result as another one. */
+/** `readVar`, `bindVar`: read a variable by name, and store the result in another variable. */
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 
 const Rows = z.array(z.record(z.string(), z.unknown()), "must be a list of objects");
