@@ -63,6 +63,7 @@ const PHRASES: Readonly<Record<string, string>> = {
   "\\bcan(?:not)? be had\\b": "is available",
   "\\bas good as\\b": "like",
   "\\bso many\\b": "a number",
+  "\\bsays so\\b": "reports this",
   "\\bwhoever\\b": "a person who",
   "\\bat hand\\b": "available",
   "\\b(?:commands|servers|extensions|keys|prompts|names|tables) of (?:yours|theirs|its own)\\b":
