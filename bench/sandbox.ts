@@ -46,7 +46,6 @@ export async function sandbox({ all }: Programs): Promise<readonly Figure[]> {
   return figures;
 }
 
-/** Opens the child with a user's memory limit. */
 function open(program: ChildProgram | null): Promise<TestSandbox> {
   return testSandbox({
     functions: { "bench.echo": ({ args }) => args[0] },

@@ -141,7 +141,6 @@ function markdown(lines: number): string {
   return Array.from({ length: lines }, (_, at) => line(at)).join("\n");
 }
 
-/** Returns the value below which this share of them lies. */
 function atShare(values: readonly number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? NaN;
 }

@@ -57,7 +57,6 @@ async function inTurns(stores: readonly Store[]): Promise<readonly (readonly num
   return times;
 }
 
-/** Counts the statements of a conversation's queries, without its first query. */
 async function twoCalls(url: string) {
   await buildSandbox();
   const store = await openStore({ path: url });

@@ -18,7 +18,6 @@ export function linksOf(markdown: string): string[] {
     .filter((target) => !/^[a-z]+:/.test(target));
 }
 
-/** Returns the fragments of a page's headings, as GitHub makes them. */
 export function fragmentsOf(markdown: string): string[] {
   const headings = markdown.replace(/^```[^]*?^```/gm, "").matchAll(/^#+ +(.+)$/gm);
   return [...headings].map(([, text = ""]) =>

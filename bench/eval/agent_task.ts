@@ -25,7 +25,6 @@ export interface Expectation {
 export interface Turn {
   readonly request: string;
   readonly expects: Expectation;
-  /** Outcomes that the check refuses, such as typical mistakes. */
   readonly wrong: readonly Outcome[];
   readonly script: readonly string[];
 }

@@ -139,7 +139,6 @@ async function play(options: Options, log: Terminal["log"]): Promise<number> {
   return provider === SCRIPTED && results.some(({ solved }) => !solved) ? 1 : 0;
 }
 
-/** Returns a folder with the caller's settings and keys, and another depth. */
 async function homeOfDepth(
   depth: number,
   { program, scripted }: { readonly program: AgentOptions["program"]; readonly scripted: boolean },
@@ -147,7 +146,7 @@ async function homeOfDepth(
   const home = await Deno.makeTempDir({ prefix: "vis-eval-home-" });
   const own = scripted ? null : visHome(Deno.env.toObject());
   for (const name of own === null ? [] : ["config.jsonc", "auth.json"]) {
-    await Deno.copyFile(`${own}/${name}`, `${home}/${name}`).catch(() => {}); // The file need not exist.
+    await Deno.copyFile(`${own}/${name}`, `${home}/${name}`).catch(() => {});
   }
   const { success, stderr } = await new Deno.Command(program.path, {
     args: [...program.args, "config", "set", "budget.depth", String(depth)],

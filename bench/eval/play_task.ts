@@ -14,7 +14,6 @@ export interface TaskResult {
   /** The score is 1 if the task is solved, otherwise the credit of its checker. */
   readonly score: number;
   readonly reason: string;
-  /** The number of requests. A series ends with the first unsolved request. */
   readonly requests: number;
   readonly iterations: number;
   readonly input: number;

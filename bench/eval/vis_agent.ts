@@ -9,7 +9,6 @@ export interface AgentOptions {
   readonly program: Program;
   readonly provider: string;
   readonly model: string | null;
-  /** The requested form of a reply. JSON is Vis's own form. */
   readonly format: "json" | "ts";
   readonly home: string | null;
   readonly timeoutSeconds: number;

@@ -1,7 +1,6 @@
 import { ROOT } from "../../scripts/_project.ts";
 import type { Programs } from "./programs.ts";
 
-/** The facts on which figures depend, without any name of the machine or its user. */
 export interface Machine {
   readonly cpu: string;
   readonly cores: number;

@@ -56,7 +56,6 @@ export class Nodes implements AsyncDisposable {
     return this.all.flatMap(({ pid }) => treeOf(pid)).reduce((sum, pid) => sum + cpuSeconds(pid), 0);
   }
 
-  /** Returns the stored and logged data and the work of the database server so far. */
   async server(): Promise<ServerWork> {
     const { postgres } = this.#rig;
     const found = await postgres.sql(WORK, this.#url);

@@ -34,7 +34,6 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / 100;
 }
 
-/** Returns the CPU seconds that all cores of the machine have worked so far. */
 export function busySeconds(): number {
   const [user = 0, nice = 0, system = 0, _idle, _waiting, irq = 0, soft = 0] =
     /^cpu +(.*)$/m.exec(read("/proc/stat"))?.[1]?.split(" ").map(Number) ?? [];

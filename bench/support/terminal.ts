@@ -10,7 +10,6 @@ export interface TerminalOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A program on a terminal of 120 columns and 40 rows, provided by `script`. */
 export class Terminal {
   readonly begun = performance.now();
   readonly #child: Deno.ChildProcess;

@@ -174,7 +174,7 @@ export class Checkpoints {
     try {
       return Kernel.shared()?.isLocked(path) ?? Date.now() - (Deno.statSync(path).mtime?.getTime() ?? 0) < YOUNG_MS;
     } catch {
-      return true; // Another process removed or locked the file.
+      return true;
     }
   }
 
@@ -200,7 +200,7 @@ async function read(path: string): Promise<Checkpoint | null> {
   try {
     return JSON.parse(await Deno.readTextFile(path));
   } catch {
-    return null; // Another process removed the file, or a loss of power cut it off.
+    return null;
   }
 }
 
@@ -209,7 +209,7 @@ async function writeWhole(path: string, bytes: Uint8Array<ArrayBuffer>): Promise
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
   const file = await Deno.open(temporary, { write: true, createNew: true, mode: 0o600 });
   try {
-    await file.lock(true).catch(() => {}); // Some file systems have no locks.
+    await file.lock(true).catch(() => {});
     for (let at = 0; at < bytes.length;) at += await file.write(bytes.subarray(at));
     await Deno.rename(temporary, path);
     return file;

@@ -148,7 +148,6 @@ function outside({ root, tree }: Workspace, path: string): RangeError {
 
 /** Only their own tools write to these folders: repository internals, which can name commands, and Vis's settings. */
 const GUARDED = [".git", ".vis", "git~1", "vis~1"];
-/** Some file systems ignore these characters in names. */
 const IGNORABLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
 /** Returns whether some file system could treat this name as a guarded one. */

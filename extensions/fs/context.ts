@@ -23,7 +23,6 @@ export interface FsContext {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The state of a file when this conversation last read or wrote it. */
 interface Seen {
   readonly mtime: number;
   readonly size: number;

@@ -51,7 +51,6 @@ export interface Added {
 
 const SHOWN = 500;
 const MOST = 100_000;
-/** The limit for missing files that can be the earlier name of a new file. */
 const MOST_MOVED = 1_000;
 
 /** Implements `git.add`, which stages new, changed and removed files below the paths. */

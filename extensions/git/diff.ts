@@ -31,7 +31,6 @@ interface DiffHunk {
   readonly oldLines: number;
   readonly newStart: number;
   readonly newLines: number;
-  /** Git's description of the place, usually the function. */
   readonly heading: string;
   readonly text: string;
 }

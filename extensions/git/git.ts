@@ -26,7 +26,6 @@ const KEPT = ["config", "config.worktree", "commondir", "hooks", "info/attribute
  * read-only. */
 const CHANGED = ["objects", "refs", "logs", "worktrees"];
 
-/** The limit for the characters of the arguments in an approval. */
 const SHOWN_CALL = 2_000;
 
 export interface GitOptions {
@@ -46,7 +45,6 @@ export interface GitResult {
   readonly stderr: string;
 }
 
-/** A function that changes the repository, and its arguments as the model gave them. */
 export type Call = readonly [name: string, ...args: unknown[]];
 
 /** Runs git for one call, behind the command wall, ignoring programs that a repository names. */
@@ -276,7 +274,6 @@ const WORDS = {
     /unknown revision|bad revision|ambiguous argument|not a valid object|invalid object|does not exist in|invalid reference|no such ref|not a commit|not a valid ref|needed a single revision/i,
 } as const;
 
-/** Matches lines in which git advises its own commands. */
 const ADVICE =
   /^(?:hint:|warning:|\s*git [a-z]|if you (?:wish|want)|otherwise, please|please |consider "git |\(?use ["'])/i;
 

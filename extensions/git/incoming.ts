@@ -28,7 +28,6 @@ export async function refuseIncoming(
   git: Git,
   { incoming, base = "HEAD", cannot }: {
     readonly incoming: readonly IncomingNames[];
-    /** The commit that has the workspace's present files. */
     readonly base?: string;
     readonly cannot: string;
   },
@@ -170,7 +169,6 @@ const REPOSITORY_PARTS = ["head", "commondir", "objects", "refs"] as const;
 
 const SUBMODULE_ENTRY = "160000 ";
 
-/** Matches settings of a submodule that name neither a program nor a file. */
 const PLAIN =
   /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)|extensions\.objectformat|remote\..*\.(?:url|fetch)|branch\..*\.(?:remote|merge|rebase)|user\.(?:name|email))$/;
 

@@ -115,7 +115,6 @@ export function isPrinted(name: string): boolean {
   return /^".*\\[2-3][0-7]{2}.*"$/s.test(name);
 }
 
-/** Splits git's column output. A quoted name contains no tab. */
 export function columns(line: string): readonly string[] {
   return line.split("\t");
 }

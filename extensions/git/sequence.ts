@@ -55,7 +55,6 @@ function strategy(merging: readonly string[]): readonly string[] {
 
 const BUILT_IN = new Set(["ort", "recursive"]);
 
-/** Matches lines of a list of steps that run no program. */
 const STEP =
   /^[ \t]*(?:(?:pick|p|edit|e|reword|r|squash|s|fixup|f|drop|d|revert|label|l|reset|t|merge|m|update-ref|u|noop|break|b)(?:[ \t].*)?|#.*)?\r?$/;
 

@@ -2,7 +2,6 @@ import { serversOf } from "./repository_servers.ts";
 import { aliasName, argumentText, type McpTool, resultType, ToolCache, toolDoc } from "./tools.ts";
 import { type EnvironmentView, type Extension, fn, type FunctionOptions, z } from "@vis/extension";
 
-/** The servers whose functions are available in an environment's running query. */
 const BOUND = new Map<string, ReadonlySet<string>>();
 
 type CallByAlias = (
@@ -31,7 +30,6 @@ export async function aliases(env: EnvironmentView, callByAlias: CallByAlias): P
   return found;
 }
 
-/** Returns whether `github.create_issue` can be called in this query. */
 export function isBound(envId: string, server: string): boolean {
   return BOUND.get(envId)?.has(server) ?? false;
 }

@@ -6,7 +6,6 @@ type Asked = Readonly<{ id: unknown; method: string }>;
 
 interface Reading {
   readonly only?: unknown;
-  /** Returns the message with its long integers. */
   readonly exact: () => unknown;
 }
 

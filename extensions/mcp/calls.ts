@@ -225,7 +225,6 @@ async function request(
   }
 }
 
-/** Returns whether the server did not run the tool. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof UnauthorizedError || error instanceof LoginError) return true;
   if (error instanceof ProtocolError) return REFUSALS.includes(error.code);

@@ -82,7 +82,6 @@ export class ServerLink {
     return (await this.listed(env)).tools;
   }
 
-  /** Returns tools of the server, read again after it reported a change. */
   async listed(env: EnvironmentView): Promise<ListedTools> {
     await this.#ready(env);
     this.#tools ??= this.request(env, ({ client }) => listTools(client, { timeout: this.config.startMs })).catch(

@@ -1,4 +1,3 @@
-/** Describes one server in the user's settings, with variables filled in. */
 import { z } from "zod";
 
 const text = z.string().min(1);

@@ -138,7 +138,6 @@ function nameOf(tool: unknown): string | null {
   return typeof name === "string" ? name.slice(0, MAX_NAME) : null;
 }
 
-/** Returns a bounded list, whatever the server or a file contains. */
 function toTools(
   listed: readonly {
     readonly name: string;

@@ -2,7 +2,6 @@ import type { EnvironmentView } from "@vis/extension";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Matches the words in which shells and `env` report a missing program. */
 const MISSING =
   /(?:^|[\s:])([\w.+-]{1,60}): (?:command )?not found\b(?!: \w)|command not found: ([\w.+-]{1,60})|env: [‘'"]?([\w.+-]{1,60})[’'"]?: No such file/m;
 const FOLDERS = [".venv/bin", "venv/bin", "env/bin", "node_modules/.bin", "vendor/bin", "bin"];

@@ -93,7 +93,6 @@ function skillOf(text: string, { name, folder }: { readonly name: string; readon
   return { name: /^[\w.-]{1,64}$/.test(own) ? own : name, description: oneLine(description, 300), folder };
 }
 
-/** Returns a value on the line of its key, quoted or not, or on the indented lines that follow. */
 function field(head: string, key: string): string {
   const lines = head.split(/\r?\n/);
   const at = lines.findIndex((line) => line.startsWith(`${key}:`));

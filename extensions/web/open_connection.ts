@@ -73,7 +73,6 @@ async function opened(connecting: Promise<Deno.Conn>, signal: AbortSignal): Prom
   }
 }
 
-/** Starts TLS for the URL's host name, whatever the address is. */
 async function secured(
   connection: Deno.Conn,
   { url, outside, signal }: { readonly url: URL; readonly outside: Outside; readonly signal: AbortSignal },

@@ -57,7 +57,6 @@ class MarkdownWriter implements PageHandler {
   readonly #blocks: TextBlock[] = [];
   readonly #links = new Map<string, string>();
   readonly #inline = new InlineText();
-  /** The prefixes of the enclosing lists and quotes: for the first line and for the others. */
   readonly #prefixes: { first: string; readonly rest: string; readonly owner: Element }[] = [];
   readonly #numbers: number[] = [];
   #skipped = 0;
@@ -445,7 +444,6 @@ const LONG_CELL = 400, MAX_ROWS = 2_000, MAX_CELLS = 50, MAX_REPEATED = 100_000;
 class TableText {
   readonly #rows: string[][] = [];
   readonly #cells: string[] = [];
-  /** The cells that reach into the next rows, by column. */
   readonly #reaching: { readonly text: string; rows: number }[] = [];
   #caption = "";
   #left = 0;
@@ -488,7 +486,6 @@ class TableText {
     return around([[head, lineOf(Array<string>(width).fill("---"), width), ...rest].join("\n")]);
   }
 
-  /** Adds the next cells of this row that reach down from earlier rows. */
   #fill(): void {
     const row = this.#rows.at(-1) ?? [];
     for (let above = this.#reaching[row.length]; above && above.rows > 0; above = this.#reaching[row.length]) {

@@ -30,7 +30,6 @@ export async function readTokens(
   tokenizer.end();
 }
 
-/** The callbacks of the tokenizer. Positions refer to the whole page. */
 class Callbacks {
   readonly #page: string;
   readonly #handler: PageHandler;

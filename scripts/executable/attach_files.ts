@@ -28,7 +28,6 @@ export function joinedFiles(files: ReadonlyMap<string, Uint8Array>): AttachedFil
   return { place: { id, bytes: at, files: places }, bytes: Buffer.concat(parts) };
 }
 
-/** Inserts the bytes between the runtime and the part that it reads into memory. */
 export async function attachFiles(executable: string, { bytes }: AttachedFiles): Promise<void> {
   const content = await Deno.readFile(executable);
   const length = Number(new DataView(content.buffer).getBigUint64(content.length - 8, true));

@@ -40,7 +40,6 @@ export class ProgramModules {
     return [...this.#values.keys()];
   }
 
-  /** Returns V8's code cache with all functions that were compiled so far. */
   codeCache(): Uint8Array {
     return this.#pack.createCachedData();
   }

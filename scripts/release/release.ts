@@ -20,7 +20,6 @@ import { packRelease, type Program } from "./pack.ts";
 import { sha256 } from "./sha256.ts";
 import { systemFiles } from "./packages/system_files.ts";
 
-/** The limit in MB for the size that the program may add to the runtime. */
 const BUDGET_MB = 4.3;
 
 const { values } = parseArgs({

@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { PAGE_ENTRY, SANDBOX_ENTRIES } from "../bundle.ts";
 import { ROOT } from "../_project.ts";
 
-/** A package that the program or one of its packages imports. */
 export interface ThirdParty {
   readonly name: string;
   readonly version: string;

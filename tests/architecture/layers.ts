@@ -22,7 +22,6 @@ export const RANK: Readonly<Record<string, number>> = {
 };
 
 export interface Wall {
-  /** The path prefix of the files behind the wall. */
   readonly of: string;
   /** The path prefixes that these files may import. They import no other file of the project. */
   readonly may: readonly string[];

@@ -11,7 +11,6 @@ const NAME = any(NAMES);
 /** These names of shipped extensions are also ordinary words: a level of the log, a protocol, a key of stored states. */
 const HOMONYMS: readonly string[] = ["debug", "mcp", "history"];
 
-/** The forms in which a text may name a shipped extension. */
 const WAYS: readonly RegExp[] = [
   new RegExp(`\\bvis\\.(?:ext\\.)?${NAME}\\b`, "g"),
   // This matches `fs.readFile` in code for the model, in a message or in a comment. It does not match `this.#git.add`

@@ -14,15 +14,10 @@ export interface Failing {
 /** Bytes and surrogates can be cut out of the middle of this text. */
 export const LONG = "Ünïcödé 😀 漢字 ".repeat(40);
 
-/** The parts of common failures that differ between services. */
 export interface FailureWords {
-  /** The path of requests to the model. */
   readonly path: string;
-  /** The name of the API in "not what … sends". */
   readonly api: string;
-  /** The status of an overload in the middle of a stream. */
   readonly overloaded: 503 | 529;
-  /** The service's error for a request that is too long. */
   readonly tooLong: { readonly status: number; readonly error: Readonly<Record<string, unknown>> };
 }
 

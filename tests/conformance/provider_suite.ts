@@ -9,9 +9,7 @@ import { until } from "../helpers/until.ts";
 
 export interface ProviderRig {
   readonly provider: Provider;
-  /** Returns the requests that reached the service so far, as the texts of their messages. */
   asked(): readonly (readonly string[])[];
-  /** Returns the number of connections that the service accepted so far. */
   connections(): number;
   /** Resolves once this many clients left before the end. Rejects if they never do. */
   left(count: number): Promise<void>;

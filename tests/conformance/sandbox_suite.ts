@@ -40,7 +40,6 @@ async function allGone(pids: readonly number[]): Promise<void> {
   await until(() => pids.every((pid) => !isAlive(pid)));
 }
 
-/** Tests a way of starting the child. */
 export function sandboxSuite({ name, launcher, missing = "" }: Carrier): void {
   const open = (options: TestSandboxOptions = {}): Promise<TestSandbox> => testSandbox({ ...options, launcher });
   const test = (what: string, fn: () => Promise<void>): void =>

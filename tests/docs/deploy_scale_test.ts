@@ -98,7 +98,6 @@ Deno.test("docs/serve/deploy/scale: the compose file follows the Compose Specifi
   for (const port of ["node-1:7357", "node-2:7357"]) assert.ok(read("Caddyfile").includes(port));
 });
 
-/** Returns the PromQL expressions of the alerts and the dashboard. */
 function expressions(): readonly string[] {
   const { groups } = parse(read("alerts.yaml")) as { groups: { rules: { alert: string; expr: string }[] }[] };
   const { panels } = JSON.parse(read("dashboard.json")) as { panels: { targets: { expr: string }[] }[] };

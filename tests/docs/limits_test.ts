@@ -4,7 +4,6 @@ import { ConfigSchema } from "../../src/config/schema.ts";
 import { settingList } from "../../src/config/setting_list.ts";
 
 const ROOT = new URL("../../", import.meta.url);
-/** These numbers limit no resource. */
 const NO_LIMITS = [
   "providers[].models[].contextTokens",
   "providers[].models[].price",

@@ -196,7 +196,6 @@ interface Column {
   readonly field: string;
 }
 
-/** Returns the columns of texts that no lookup uses. */
 function columnsOf(db: DatabaseSync): readonly Column[] {
   const rows = db.prepare(
     "SELECT m.name AS name, p.name AS field FROM sqlite_master m, pragma_table_info(m.name) p " +
@@ -206,7 +205,6 @@ function columnsOf(db: DatabaseSync): readonly Column[] {
   return rows.map(({ name, field }) => ({ name: String(name), field: String(field) }));
 }
 
-/** Returns the columns by table, and the columns of one table one by one. */
 function partsOf(columns: readonly Column[]): readonly (readonly Column[])[] {
   const tables = [...Map.groupBy(columns, ({ name }) => name).values()];
   return tables.length > 1 ? tables : columns.map((column) => [column]);

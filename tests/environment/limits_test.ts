@@ -150,7 +150,6 @@ Deno.test("output: 1 MiB of stdout and stderr together is kept, the rest is coun
   assert.equal(next?.preview, "8");
 });
 
-/** Returns host functions that measure how much of their work runs at a time. */
 function counting() {
   const seen = { now: 0, most: 0, bytes: 0, mostBytes: 0 };
   const take = async (data: unknown): Promise<number> => {

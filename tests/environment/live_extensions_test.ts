@@ -15,7 +15,6 @@ function late(version: string, requires: readonly string[] = []): Extension {
   return sample({ namespace: "test.late", version, requires, symbols });
 }
 
-/** Adds and replaces `late` in its conversation. */
 const pack: Extension = sample({
   namespace: "test.pack",
   symbols: [

@@ -7,7 +7,6 @@ import { replyJson } from "../helpers/scripted_provider.ts";
 const spawn = async ({ spawn }: EnvironmentView): Promise<string> =>
   await spawn?.(["ls"], { answered: true }).then(({ stdout }) => stdout, (error: Error) => error.message) ?? "none";
 
-/** An extension of the user that starts a program in each place in which it can. */
 function foreign(said: string[]): Extension {
   const options = { doc: "Runs.", args: z.tuple([]), returns: "string" };
   return {

@@ -14,7 +14,6 @@ import {
   utf8,
 } from "../conformance/store/fixtures.ts";
 
-/** The facts about the database that the reads of a try need. */
 export interface Filled {
   readonly workspace: string;
   readonly conversationIds: readonly string[];
@@ -64,7 +63,6 @@ export async function fillForFlips(path: string, seed: number): Promise<Filled> 
   };
 }
 
-/** Bytes and words that are the same for the same seed. */
 class Noise {
   #state: number;
 

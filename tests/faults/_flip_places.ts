@@ -3,7 +3,6 @@ import { DatabaseSync } from "node:sqlite";
 const PAGE_BYTES = 4096;
 const HEADER_BYTES = 100;
 
-/** The place of one changed bit or byte. */
 export interface Flip {
   /** The kind has the form "table or index: sort of page". */
   readonly kind: string;

@@ -5,7 +5,6 @@ import type { Store } from "../../src/persistence/store.ts";
 import { archiveTextOf } from "../helpers/archive_of.ts";
 import type { Filled } from "./_flip_database.ts";
 
-/** One question to a store, asked once of the sound database and once of each damaged one. */
 export interface Read {
   readonly name: string;
   readonly run: (store: Store) => Promise<unknown>;

@@ -5,7 +5,6 @@ import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { type Filled, LIVE_WORKSPACE } from "./_flip_database.ts";
 
-/** Asks another query in a branch, which leaves all stored rows unchanged. */
 export async function askAgain(store: Store, branchId: string): Promise<void> {
   const queryId = await store.beginQuery(newQuery(branchId, "one more"));
   const saved = [image("added", { bytes: encode("of one more query") })];

@@ -32,7 +32,6 @@ export interface FlipReport {
   readonly refused: number;
   /** The tries in which every read returned the stored data. */
   readonly unharmed: number;
-  /** The first wrong or unclear tries, in words. */
   readonly examples: readonly string[];
   readonly byKind: ReadonlyMap<string, { readonly tries: number; readonly refused: number }>;
 }

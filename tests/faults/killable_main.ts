@@ -109,7 +109,6 @@ for (const method of ["run", "all"] as const) {
   Object.defineProperty(StatementSync.prototype, method, { value: counted });
 }
 
-/** Finds the first step that the database does not contain. */
 async function findPlace(store: Store): Promise<void> {
   const branch = await store.latestConversation(workspace);
   for (const { queryId } of branch ? await store.queries(branch.branchId) : []) {

@@ -11,7 +11,6 @@ import { runs } from "../helpers/long_part.ts";
 const MAIN = fileURLToPath(new URL("../helpers/turns_main.ts", import.meta.url));
 const TURNS = runs(6, 20);
 
-/** Starts a process that waits for a line before it begins. */
 function start(path: string, workspace: string, count: number) {
   const args = ["run", "-A", "--no-check", "--quiet", MAIN, path, workspace, String(count)];
   const child = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped", stderr: "inherit" }).spawn();

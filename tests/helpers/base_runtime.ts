@@ -6,7 +6,6 @@ const SUPPLIER = fileURLToPath(new URL("../../../shared/tools/compile-runtime", 
 export interface BaseRuntime {
   readonly ok: boolean;
   readonly env: Readonly<Record<string, string>>;
-  /** The reason why no runtime exists, for the name of the skipped test. */
   readonly reason: string;
 }
 

@@ -4,7 +4,6 @@ import { baseRuntime } from "./base_runtime.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const OUTPUT = "dist/tests/vis";
-/** The sources of the executable. `deno.lock` represents the packages. */
 const SOURCES = ["src", "extensions", "scripts", "migrations", "main.ts", "deno.json", "deno.lock"];
 
 export interface CompiledProgram {

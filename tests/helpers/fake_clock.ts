@@ -24,7 +24,6 @@ export class FakeClock {
     });
   };
 
-  /** Lets time pass without a sleeper. */
   advance(ms: number): void {
     this.#now += ms;
   }

@@ -62,7 +62,6 @@ export const REQUESTS: readonly { readonly text: string; readonly first: number 
   { text: "Sum it up", first: 10 },
 ];
 
-/** The input of the first request. Once it is stored, it is not passed again. */
 export const CONTEXT = "the words of the report\n".repeat(100);
 
 export function contextSource(): VariableSource {

@@ -20,7 +20,6 @@ export const replySchema = z.object({
   final: finalSchema.optional().describe("ends the work"),
 });
 
-/** Returns the reply's format for any text model, before its examples. */
 export function describeReply(): string {
   const fields = Object.entries(replySchema.shape).map(([key, field]) =>
     `  "${key}"?: ${describe(field)}  // ${field.description}`
@@ -32,7 +31,6 @@ ${fields.join("\n")}
 Inside strings write a line feed as \\n, " as \\" and \\ as \\\\ (\\d as \\\\d). Never write results yourself: they come in the next message.`;
 }
 
-/** Returns pseudo-TypeScript of the kinds of schema used above, on one line. */
 function describe(schema: z.ZodType): string {
   if (schema instanceof z.ZodOptional) return describe(schema.unwrap() as z.ZodType);
   if (schema instanceof z.ZodArray) return `${describe(schema.element as z.ZodType)}[]`;

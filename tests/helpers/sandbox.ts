@@ -69,7 +69,6 @@ export interface TestSandboxOptions {
   readonly test?: SandboxTestOptions;
 }
 
-/** A sandbox with shorthands. `await using` closes it. */
 export class TestSandbox implements AsyncDisposable {
   #iteration = 1;
   #index = 0;

@@ -75,11 +75,9 @@ export function canonical(nodes: readonly Node[], isCode = false): string {
 export type Styled = readonly string[];
 
 export interface Marks {
-  /** Returns the text of a list item's mark. */
   readonly item: (list: { readonly start: number | null; readonly at: number }) => string;
   readonly heading: (level: number) => string;
   readonly rule: string;
-  /** Returns the styles of a character that the target shows. */
   readonly shown: (styles: readonly string[]) => readonly string[];
 }
 

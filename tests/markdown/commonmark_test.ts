@@ -101,7 +101,6 @@ const GITHUB: readonly Example[] = ([
 const from = (first: number, last: number): readonly number[] =>
   Array.from({ length: last - first + 1 }, (_, at) => first + at);
 
-/** The examples that differ, by reason. */
 const HTML_IS_TEXT = [
   ...[21, 31, ...from(148, 167), ...from(169, 191), 201, 308, 309, 344, 475, 476, 477, 491, 494, 524, 536],
   ...[...from(613, 617), 623, ...from(625, 631), 642, 643],

@@ -3,7 +3,6 @@ import { createTwoFilesPatch } from "diff";
 import fc from "fast-check";
 import { diffCounts, type DiffFile, type DiffLine, diffTitle, readDiff } from "../../src/markdown/read_diff.ts";
 
-/** Returns a line with its number, and the changed words in brackets. */
 function shown(line: DiffLine): string {
   if (line.kind === "gap") return "⋯";
   if (line.kind === "note") return `(${line.text})`;

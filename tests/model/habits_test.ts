@@ -21,7 +21,6 @@ async function errors(blocks: readonly string[], extensions: readonly Extension[
   );
 }
 
-/** Returns the model's next context after an invalid reply. */
 async function after(reply: string, extensions: readonly Extension[] = [fs, run, rlm]): Promise<string> {
   await using engine = await startEngine([reply, DONE, DONE], { extensions });
   await engine.ask("x");

@@ -5,7 +5,6 @@ import type { ConversationArchive } from "../../src/persistence/archive_schema.t
 import type { Store } from "../../src/persistence/store.ts";
 import { archiveTextOf } from "../helpers/archive_of.ts";
 
-/** Returns a fixture that an earlier version of the program made. */
 export async function unpacked(name: string): Promise<Uint8Array> {
   return gunzipSync(await readFile(new URL(`fixtures/${name}.gz`, import.meta.url)));
 }

@@ -41,7 +41,6 @@ export function inSqlite(): Schema {
   }));
 }
 
-/** Returns the rule of a column in the conditions: its allowed values, and the smallest number. */
 function ruleOf(checks: string, column: string): Pick<TableColumn, "oneOf" | "atLeast"> {
   const [, list] = new RegExp(`\\b${column}"? (?:IN \\(|= ANY \\(ARRAY\\[)([^\\])]*'[^\\])]*)[\\])]`).exec(checks) ??
     [];

@@ -165,7 +165,6 @@ test("a copy whose process was killed continues; nothing opens it before", async
   assert.deepEqual(await picture(back), before);
 });
 
-/** Kills a copying process after this number of steps. */
 async function killedCopy(from: string, to: string, steps: number): Promise<void> {
   const args = ["run", "--allow-all", "--quiet", COPIER, from, to];
   const child = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped", stderr: "inherit" }).spawn();

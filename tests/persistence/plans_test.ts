@@ -7,7 +7,6 @@ import { migrate } from "../../src/persistence/sqlite/migrate.ts";
 import type { Store } from "../../src/persistence/store.ts";
 import { block, image, iterate, newIteration, newQuery, queryEnd } from "../conformance/store/fixtures.ts";
 
-/** Returns the plans of every statement that the work on a store prepares, by SQL. */
 async function plansOf(work: (store: Store) => Promise<void>): Promise<ReadonlyMap<string, readonly string[]>> {
   const db = new DatabaseSync(":memory:");
   await migrate(db, migrations, { path: ":memory:", now: () => 1 });

@@ -8,7 +8,6 @@ export interface Outcome {
 export interface Attack {
   readonly name: string;
   readonly command: (place: Place) => string;
-  /** Returns whether the attack had its effect. */
   readonly got: (outcome: Outcome, place: Place) => boolean;
   /** Whether the attack works without the wall on every machine. */
   readonly control: boolean;

@@ -42,7 +42,6 @@ export interface Place {
   readonly home: string;
   readonly visHome: string;
   readonly outside: string;
-  /** The name of the abstract unix socket of a service. */
   readonly abstract: string;
   readonly wall: ProcessWall;
   /** An idle process of the same user, with the secret in its environment. */

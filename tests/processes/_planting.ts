@@ -295,7 +295,6 @@ const env = (root: string): Record<string, string> => ({
     : {},
 });
 
-/** Runs a script as the user would, without a wall. */
 export async function asUser(
   script: string,
   { root, workspace, owner }: Pick<Planted, "root" | "workspace" | "owner">,

@@ -26,7 +26,7 @@ async function reasons(
 const HOOKS = "git runs by the setting core.hooksPath";
 const COMMIT = "git commit -q --allow-empty -m first";
 
-/** Each place has the reasons for its paths. A path without a reason is not obeyed. */
+/** Maps places to the reasons for their paths. A path without a reason is not obeyed. */
 const PLACES: Readonly<
   Record<
     string,

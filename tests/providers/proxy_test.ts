@@ -6,7 +6,6 @@ const MAIN = new URL("../helpers/wires/ask_provider_main.ts", import.meta.url).p
 
 class Proxy {
   readonly seen: string[] = [];
-  /** Whether the proxy requires a login. */
   isClosed = false;
   readonly #server;
 

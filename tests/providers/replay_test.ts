@@ -13,7 +13,6 @@ async function send(engine: Engine, request: string, given: Partial<AskOptions> 
   await engine.conversations.ask(engine.branch, request, { signal, emit: () => {}, ...given });
 }
 
-/** Returns the requests to an engine, as its store then has them. */
 async function record(
   replies: readonly ScriptedReply[],
   { requests, ...options }: EngineOptions & {
@@ -25,7 +24,6 @@ async function record(
   return await engine.conversations.recording(engine.branch);
 }
 
-/** Plays the same conversation in its own store. */
 async function replay(recording: Recording, options: EngineOptions = {}): Promise<Recording> {
   const playback = new Playback(recording);
   await using engine = await startEngine([], { ...options, provider: replayProvider(playback) });

@@ -7,7 +7,6 @@ const ITERATIONS = runs(80, 200);
 /** The sum of the limits of the parts: notes, thinking, journal, attempts, index with its lists of names, nudges. */
 const MOST = 3_000 + 4_000 + 24_000 + 1_500 + 16_000 + 2_500;
 
-/** Returns a reply with everything that can make the context grow. */
 function worst(n: number): string {
   const letters = n.toString(26).replace(/\d/g, (digit) => "qrstuvwxyz"[Number(digit)] ?? "");
   const many = Array.from("abcdefgh", (mark, at) => `const ${mark}${letters} = "y".repeat(${1000 + n * 8 + at})`);

@@ -20,7 +20,6 @@ function source(text: string | Uint8Array, { json = false } = {}): VariableSourc
   };
 }
 
-/** Returns hay of this many characters with the needle in it. */
 function hay(chars: number): string {
   const line = "äh, some hay and — more 😀 of it\n";
   const text = line.repeat(Math.ceil(chars / line.length)).slice(0, chars - 100).toWellFormed();

@@ -156,7 +156,7 @@ Deno.test("code of a thrown value runs only within the time limit of the block",
   const loops = "class Loops extends Error { get message() { for (;;); } }; ";
   for (const code of [`${loops}throw new Loops()`, "await 0; throw new Loops()", "throw Object.create(new Loops())"]) {
     const { result } = await box.run(code, { deadlineMs: 200 });
-    assert.match(result.outcome, /^(?:error|timeout)$/, code); // V8 omits the message if the code was stopped
+    assert.match(result.outcome, /^(?:error|timeout)$/, code); // V8 omits the message if the code was stopped.
   }
   assert.equal(await box.show("kept"), "7");
   await box.run("let trapped = 0; const count = { getPrototypeOf() { trapped++; return Error.prototype } }");

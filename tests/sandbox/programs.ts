@@ -4,7 +4,6 @@ import type { Maker } from "./program_makers.ts";
 export interface Program {
   readonly names: readonly string[];
   readonly statements: readonly string[];
-  /** The same statements, several of them in a block. */
   readonly blocks: readonly string[];
 }
 

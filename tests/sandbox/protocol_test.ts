@@ -28,7 +28,6 @@ function bytesOf(frames: readonly Frame[]): Bytes {
   return all;
 }
 
-/** Cuts `bytes` at the given places and reads the pieces in order. */
 function readInPieces(bytes: Bytes, cuts: readonly number[]): Frame[] {
   const frames: Frame[] = [];
   const reader = new FrameReader();

@@ -4,7 +4,6 @@ import { hiddenTests } from "../expect/hidden_tests.ts";
 export interface FixingParts {
   readonly request: string;
   readonly files: Files;
-  /** The files after the change. Other files are unchanged. */
   readonly fixed: Files;
   /** The test, which uses `same(found, wanted)` and `throws(run)`; "@/" is the workspace. */
   readonly test: string;

@@ -21,7 +21,6 @@ interface Change {
   readonly change: string;
   /** Folders come before their contents. Missing folders need not be included. */
   readonly items: readonly ChangeItem[];
-  /** Renames that have the effect of the items, and are made instead of writing them. */
   readonly moves?: readonly Move[];
   readonly of?: readonly string[];
   readonly kept?: readonly string[];

@@ -111,7 +111,6 @@ function asOneOf(context: FsContext, [newest]: readonly Checkpoint[]): FsContext
   return { ...context, source: { conversationId, queryId: null, iterationId: null } };
 }
 
-/** Keeps files whose content was committed after their change. */
 async function withoutCommitted(
   { root }: FsContext,
   { items, kept }: Plan,

@@ -17,12 +17,9 @@ export interface PatchPart {
   readonly from: string | null;
   readonly to: string | null;
   readonly hunks: readonly PatchHunk[];
-  /** The mode that the patch sets: 0o100644 or 0o100755. */
   readonly mode: number | null;
-  /** Whether the part concerns a symbolic link, whose text is its target. */
   readonly isLink: boolean;
   readonly isCopy: boolean;
-  /** Whether the file is removed with any content. */
   readonly isWhole: boolean;
   /** The number of the git diff; null outside of one. All parts of a diff start from the same tree. */
   readonly diff: number | null;
@@ -34,7 +31,6 @@ const MAX_SHOWN = 80;
 const HUNK = /^@@(?: -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))?)?(?: @@.*| \.\.\. @@.*|\s*)$/s;
 const SEARCH = /^(<{5,9}) ?SEARCH/;
 const REPLACE = /^(>{5,9}) ?REPLACE/;
-/** Matches lines of Codex's own patches. Their hunks have no counts, and their names have no prefix. */
 const CODEX = /^\*\*\* (?:(Begin Patch|End Patch|End of File)\s*$|(Update|Add|Delete) File: (.+)$|Move to: )/;
 const MAIL = /^From [0-9a-f]{40}/;
 const FENCE = /^\s*`{3,}/;
@@ -78,11 +74,9 @@ class PatchReader {
   #head: FileHead | null = null;
   #hunks: PatchHunk[] = [];
   #isOver = false;
-  /** The number of the diff. A mail begins another diff after its message. */
   #diff = 0;
   #isMail = false;
   #isFenced = false;
-  /** The file of the last block, and the line after that block. */
   #path = "";
   #since = 0;
 
@@ -244,7 +238,6 @@ class PatchReader {
     return this.#line(at).startsWith("--- ") && this.#line(at + 1).startsWith("+++ ");
   }
 
-  /** Reads a file of Codex's patches. The text after @@ is a line of the file that precedes the hunk. */
   #codex(line: string): void {
     const start = this.#at++;
     const [, border, kind, name = ""] = CODEX.exec(line) ?? [];
@@ -429,7 +422,6 @@ class FileHead {
     return this.#names?.to ?? this.#names?.from ?? this.#git?.name ?? this.#values.get("rename to") ?? "";
   }
 
-  /** Adds a line such as `rename from`. Returns false if git would not print it here. */
   extend(line: string): boolean {
     const found = extendedIn(line);
     if (found === null || this.#diff === null || this.isNamed) return false;

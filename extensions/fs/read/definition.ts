@@ -41,10 +41,8 @@ interface Span {
   readonly to: number;
 }
 
-/** People do not write longer lines of code. */
 const MAX_LINE = 2_000;
 const MAX_FOUND = 20;
-/** The limit for the lines of comments before a definition, and for the lines of its head. */
 const MAX_ABOVE = 200;
 
 const MODIFIER = String
@@ -85,11 +83,9 @@ const USES_TYPE =
   /^\s*(?:(?:static|const|extern|inline)\s+)*(?:struct|enum|union)\s+\w+\s*(?:\*|\s[A-Za-z_]\w*\s*[(;=,[])/;
 const ABOVE =
   /^\s*(?:@|#\[|\/\/|\/?\*|--|;;|template\s*<|\[[\w.]+(?:\(.*\))?\]\s*$|#(?!\s*(?:define|undef|include|if|ifdef|ifndef|endif|else|elif|pragma)\b)(?![\w$]+\s*[=;(:]))/;
-/** Matches lines that continue a definition at the depth of its first line. */
 const CONTINUES =
   /^\s*(?:[{)\]}.|&?:+\-*/=]|->|=>|where\b|throws\b|extends\b|implements\b|with\b|noexcept\b|requires\b|begin\b)/;
 const ENDS = /^\s*(?:end\b(?!\s*[=.([])|fi\b|done\b|esac\b)/;
-/** The limit for the characters in the extents of one search together. */
 const MAX_WORK = 20_000_000;
 
 class SourceLines {
@@ -275,7 +271,6 @@ function textsIn(path: string): RegExp {
   return new RegExp(parts.join("|"), "y");
 }
 
-/** Marks a line that begins within a string or comment. */
 const INSIDE = "\u0001";
 
 /** Returns the lines of a text without its strings, comments and patterns, and whether each begins inside one. */
@@ -290,7 +285,6 @@ class Masked {
   readonly #texts: RegExp;
   readonly #hasTemplates: boolean;
   readonly #hasRaw: boolean;
-  /** The depths of the templates whose expressions are being read. */
   readonly #open: number[] = [];
   #out = "";
   #at = 0;
@@ -325,7 +319,6 @@ class Masked {
     return this.#out;
   }
 
-  /** Reads the rest of a template, up to its end or to an expression in it. */
   #template(depth: number): void {
     for (let end = this.#at + 1; end < this.#text.length; end++) {
       const sign = this.#text.charAt(end);

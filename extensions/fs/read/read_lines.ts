@@ -17,7 +17,6 @@ interface LinePiece {
 }
 
 const DEFAULT_LINES = 10_000;
-/** A piece ends with the line that reaches this size. */
 const ENOUGH_BYTES = 4 << 20;
 const MAX_LINE_BYTES = 16 << 20;
 const CHUNK = 256 * 1024;

@@ -5,7 +5,6 @@ import { missing } from "../find_files.ts";
 import { encodingNamed } from "../text_format.ts";
 import { type Facts, fromTop, type OpenFile, sha256Of, sizeText } from "../tree/tree.ts";
 
-/** The limit for the text of one file in a result, in bytes. */
 export const MAX_READ_BYTES = 1024 * 1024;
 const CHUNK = 1024 * 1024;
 

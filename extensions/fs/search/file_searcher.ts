@@ -27,7 +27,6 @@ interface Candidate {
   readonly real: string;
 }
 
-/** The limits for the characters of a message to the worker, and for messages in flight. */
 const MESSAGE_CHARS = 256 * 1024, AHEAD = 8;
 
 /** Searches files one after the other. A worker searches if the pattern's time has no bound. */

@@ -25,7 +25,6 @@ const CHECKED = 64 * 1024;
 const MAX_CHARS = 500;
 const LEAD = 120;
 
-/** Finds hits in the text of one file, which arrives in pieces of whole lines. */
 export class LineScanner {
   readonly #options: ScanOptions;
   #line = 0;

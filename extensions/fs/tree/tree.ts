@@ -128,7 +128,6 @@ export function nameText(bytes: Uint8Array): string {
   return escaped(bytes);
 }
 
-/** Reverses `nameText`, for a name or a path. */
 export function nameBytes(text: string): Uint8Array<ArrayBuffer> {
   if (!text.includes(MARK)) return encoder.encode(text);
   const parts: number[] = [];

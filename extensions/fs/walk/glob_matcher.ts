@@ -66,7 +66,6 @@ function alternatives(pattern: string): GlobSegment[][] {
 
 const MAX_BRACKETED = 4;
 
-/** Returns a pattern in all of its readings. A name with brackets is a pattern, and also that name. */
 function withLiterals(parts: readonly string[]): readonly (readonly string[])[] {
   const bracketed = parts.filter((part) => /^[^\\]*\[[^\\]*\][^\\]*$/.test(part));
   if (bracketed.length > MAX_BRACKETED) return [parts];

@@ -36,7 +36,6 @@ export class FileWatch {
   readonly #copies = new Map<string, Copy>();
   #copied = 0;
   #running = 0;
-  /** Whether a command began whose changes are not all reported. */
   #isOpen = false;
   #untold: Report = emptyReport();
   #isOff = false;
@@ -109,7 +108,6 @@ export class FileWatch {
     this.#copied += size;
   }
 
-  /** Stores changes as a checkpoint if the earlier contents are known, and reports each to the query. */
   async #record(
     context: FsContext,
     found: readonly Difference[],

@@ -26,7 +26,6 @@ interface Seen {
   readonly above: IgnoreRules;
   readonly rules: IgnoreRules;
   readonly names: readonly string[];
-  /** The bytes of the folder itself, then of the names. */
   readonly bytes: readonly Uint8Array<ArrayBuffer>[];
   readonly stamps: Float64Array;
   readonly isFresh: boolean;

@@ -3,7 +3,6 @@ import { type ArchiveOptions, type TarEntry, tarOf } from "../tar.ts";
 /** The name in the registry. A package for each platform adds its platform. */
 const NAME = "vis-agent";
 
-/** The fields `os`, `cpu` and `libc` of package.json, by target. */
 const PLATFORMS: Readonly<Record<string, { readonly os: string; readonly cpu: string; readonly libc?: string }>> = {
   "x86_64-unknown-linux-gnu": { os: "linux", cpu: "x64", libc: "glibc" },
   "aarch64-unknown-linux-gnu": { os: "linux", cpu: "arm64", libc: "glibc" },

@@ -107,7 +107,6 @@ function rankFrom(
   }
 }
 
-/** Orders each row by the average position of its neighbours in the rows before. */
 function untangle<T>(
   rows: readonly Cell<T>[][],
   { edges, down }: { readonly edges: readonly Edge[]; readonly down: boolean },

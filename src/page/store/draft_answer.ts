@@ -1,7 +1,6 @@
 import { signal } from "@preact/signals";
 import { hasMarkdown, type MarkdownBlock } from "../../markdown/tree.ts";
 
-/** The time between two readings of a text that grows. */
 const PAUSE_MS = 200;
 /** The server reads no more characters at once. */
 const MAX_CHARS = 30_000;

@@ -17,7 +17,6 @@ import { chosen, chosenWorkspace, conversationList, drawn, entry, guarded, onTab
 import { Turn } from "./turn_and_steps.ts";
 
 const SSE = { accept: "text/event-stream" };
-/** The pause between two looks at the list for requests of other programs. */
 const LOOK_MS = 1500;
 
 interface Facts extends ApiConversation {
@@ -35,7 +34,6 @@ class Thread {
   readonly running = signal(false);
   /** Scrolls the view of the thread. It is set while the view is drawn. */
   scroller: { readonly node: HTMLElement; toEnd(): void; keepEnd(): void } | null = null;
-  /** Aborts the reading of the shown conversation when another one is opened. */
   #shown = new AbortController();
   #newest: string | null = null;
   #branch: string | null = null;
@@ -96,7 +94,6 @@ class Thread {
     if (running) await this.#follow(running.text, running);
   }
 
-  /** Fetches earlier requests. The visible text keeps its place. */
   async more(): Promise<void> {
     const shown = this.#shown;
     const before = this.earlier.value;

@@ -8,7 +8,6 @@ import type { BlockResult, PlanItem, QueryEvent } from "../../domain/query/query
 import { type ApiMarkdown, type ApiQuery, inApi, type Iteration, json, request, type TurnEnd } from "./api.ts";
 import { DraftAnswer } from "./draft_answer.ts";
 
-/** The estimated height of a step before it is first shown. */
 const STEP_PX = 180;
 
 const made = { count: 0 };
@@ -18,7 +17,6 @@ interface SentMeanwhile {
   readonly step: number | null;
 }
 
-/** A request and its result, from the events or the row of its query. */
 export class Turn {
   readonly running = signal(false);
   readonly open = signal(false);

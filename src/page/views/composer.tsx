@@ -91,7 +91,7 @@ function take(event: Event, from: DataTransfer | null): void {
 function onKey(event: KeyboardEvent): void {
   if (!event.isComposing && suggestionKey(event)) {
     event.preventDefault();
-    event.stopPropagation(); // Esc also cancels a request.
+    event.stopPropagation();
     return;
   }
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;

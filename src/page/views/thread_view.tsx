@@ -100,7 +100,6 @@ function Hello(): JSX.Element {
   );
 }
 
-/** A distance in pixels that still counts as the end. */
 const NEAR = 80;
 const DRAWN_MS = 200;
 
@@ -112,7 +111,6 @@ class End {
   #isAt = true;
   #asked = false;
   #top = 0;
-  /** The number of pixels below the visible part when `#top` was measured. */
   #rest = 0;
 
   constructor(node: HTMLElement, runs: () => boolean) {

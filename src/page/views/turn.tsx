@@ -104,7 +104,6 @@ function clockText(ms: number): string {
 
 const PLAN_MARKS = { done: "☑", now: "▸", open: "☐" };
 
-/** The model's list of tasks while the request runs. Its line shows the progress. */
 function Plan({ turn }: { readonly turn: Turn }): JSX.Element | null {
   const items = turn.plan.value;
   if (items.length === 0) return null;

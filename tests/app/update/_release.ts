@@ -19,7 +19,6 @@ export interface TestRelease {
   readonly url: string;
   readonly program: string;
   readonly found: FoundRelease[];
-  /** Answers requests in place of the files. */
   answer: ((name: string) => Response | null) | null;
   sign(name: string, key?: SigningKey): Promise<void>;
   edit(change: (index: Index) => void): Promise<void>;

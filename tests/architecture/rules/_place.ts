@@ -3,9 +3,7 @@ import { fileURLToPath } from "node:url";
 export interface Place {
   /** The path with "/" only, from the first folder that belongs to the project: "src/app.ts". */
   readonly path: string;
-  /** Whether the file belongs to the program: `src/` and `extensions/`. */
   readonly program: boolean;
-  /** Whether the file is a test, a benchmark or a script. */
   readonly around: boolean;
 }
 

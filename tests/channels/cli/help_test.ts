@@ -13,7 +13,6 @@ const DANGEROUS: readonly (readonly string[])[] = [
   ["help", "run"],
 ];
 
-/** Returns the paths of all commands of a program, with hidden ones and groups. */
 function pathsOf(command: Command, above: readonly string[] = []): readonly (readonly string[])[] {
   return command.commands.flatMap((one) => {
     const path = [...above, one.name()];
@@ -29,7 +28,6 @@ function some<T>(list: readonly T[], turn: number): readonly T[] {
   return list.slice(runs(at, 0), runs(at + 1, list.length));
 }
 
-/** Returns every action that runs while `work` does, by the name of its command. */
 async function spied(work: () => Promise<void>): Promise<readonly string[]> {
   const ran: string[] = [];
   const { action } = Command.prototype;

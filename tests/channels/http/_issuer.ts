@@ -10,7 +10,6 @@ export interface Issuer extends AsyncDisposable {
   readonly keys: object[];
   readonly asked: string[];
   answer: (() => Response) | null;
-  /** Adds a key and returns its signer. */
   add(kid: string, alg?: string): Promise<Signer>;
 }
 

@@ -25,7 +25,6 @@ export async function raw(url: string, text: string, { moreMs = 0 } = {}): Promi
   return await promise;
 }
 
-/** Returns whether the text begins with a response and all of its body. */
 function isWhole(text: string): boolean {
   const end = text.indexOf("\r\n\r\n");
   if (end < 0) return false;

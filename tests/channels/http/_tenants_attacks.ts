@@ -23,7 +23,6 @@ interface Operation {
   readonly path: string;
 }
 
-/** Maps the operation of each route to the request that it gets. */
 const ATTEMPTS: Readonly<Record<string, (named: Named) => readonly Attempt[]>> = {
   health: () => [{}],
   readiness: () => [{}],
@@ -107,7 +106,6 @@ async function operations(rig: Rig): Promise<readonly Operation[]> {
   );
 }
 
-/** Prepares ana's conversation: a query that ended, and a query that waits for her answer. */
 export async function prepare({ as, says, rig }: TenantsRig): Promise<Named & { readonly waiting: Promise<string> }> {
   const ana = as("ana");
   const { conversationId: id } = await (await ana.post("/api/v1/conversations", { title: "Ana's plan" })).json();
@@ -125,7 +123,6 @@ export async function prepare({ as, says, rig }: TenantsRig): Promise<Named & { 
   }
 }
 
-/** Returns the answer to an attempt, without the ids that it named. */
 async function outcome(
   who: Pick<Rig, "ask">,
   { operation: { path, method }, named, attempt }: {

@@ -105,7 +105,6 @@ const STORE: { readonly [K in keyof OwnStore]: (store: OwnStore, named: Named) =
   dropBytes: (store) => store.dropBytes(`sha256:${"0".repeat(64)}`),
 };
 
-/** Returns every function by which an extension can read stored rows. */
 function spyOf(aimed: () => Named | null, seen: Map<string, unknown>): Extension {
   const looks: readonly (readonly [string, Look])[] = [
     ...Object.entries(READER).map(([name, look]) =>

@@ -96,7 +96,6 @@ const requests = (places: readonly Place[]) =>
       "OPTIONS",
       "HEAD",
     ),
-    /** The values of its parameters in order. */
     values: fc.array(fc.constantFrom("REAL", "REAL", ...ODD), { minLength: 3, maxLength: 3 }),
     query: fc.constantFrom(
       "",

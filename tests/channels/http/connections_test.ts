@@ -9,7 +9,6 @@ const LIMITS = { headMs: 30, idleMs: 300 };
 const PORT = 8080; // This is 1F90 in hexadecimal.
 const ESTABLISHED = "01", CLOSE_WAIT = "08", TIME_WAIT = "06";
 
-/** Returns a row of /proc/net/tcp. */
 const row = (client: number, inode: number, { state = ESTABLISHED, port = PORT } = {}): string => {
   const hex = (value: number): string => value.toString(16).toUpperCase().padStart(4, "0");
   return `  1: 0100007F:${hex(port)} 0100007F:${

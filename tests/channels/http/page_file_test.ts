@@ -5,7 +5,6 @@ const scripts = Object.entries(PAGE_FILES).filter(([name]) => name.endsWith(".js
 
 const PAGE = new URL("../../../src/channels/http/page/", import.meta.url);
 
-/** Returns the imports of a script, at its start or later. */
 function importsOf(text: string): { readonly early: readonly string[]; readonly late: readonly string[] } {
   const found = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = ""]) => name);
   return { early: found(/(?:^|;)(?:import|export)(?:[^"();]*from)?"([^"]+)"/g), late: found(/import\("([^"]+)"\)/g) };

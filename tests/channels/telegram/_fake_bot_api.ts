@@ -10,7 +10,6 @@ export interface FakeMessage {
   /** The successive texts of the message, the newest last. */
   readonly texts: string[];
   entities: readonly { readonly type: string; readonly offset: number; readonly length: number }[];
-  /** Maps the labels of its buttons to the data that they send. */
   buttons: Readonly<Record<string, string>>;
 }
 
@@ -59,7 +58,6 @@ export class FakeBotApi {
     return this.#pending.length;
   }
 
-  /** Returns the texts that the chat shows now. */
   shown(chat?: number): readonly string[] {
     return this.messages.filter((one) => chat === undefined || one.chat === chat).map(({ texts }) =>
       texts.at(-1) ?? ""
@@ -99,7 +97,6 @@ export class FakeBotApi {
     return id;
   }
 
-  /** Makes the next calls of this method fail, with one fault each. */
   fail(method: string, ...faults: readonly Fault[]): void {
     const left = [...faults];
     this.rules.push((call) => call.method === method ? left.shift() : null);
@@ -218,7 +215,6 @@ export class FakeBotApi {
     return Response.json({ ok: true, result: true });
   }
 
-  /** Returns Telegram's objection to a text. */
   #problem(payload: FakeCall["payload"]): string | null {
     const text = String(payload["text"] ?? "");
     if (text.trim() === "") return "Bad Request: message text is empty";
@@ -248,7 +244,6 @@ function buttonsOf({ reply_markup: markup }: FakeCall["payload"]): FakeMessage["
   return Object.fromEntries(rows.flat().map(({ text, callback_data: data }) => [text, data]));
 }
 
-/** Returns an answer that ends too early. */
 function cut(): Response {
   return new Response('{"ok":tr');
 }

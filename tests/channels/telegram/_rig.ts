@@ -8,7 +8,6 @@ import { FakeBotApi, TOKEN } from "./_fake_bot_api.ts";
 
 const SPEED = 50;
 
-/** Returns a clock that runs fifty times as fast. */
 export function fastClock(speed = SPEED): BotClock {
   const begun = Date.now();
   return {
@@ -25,7 +24,6 @@ export interface Rig {
   readonly notes: string[];
   /** Waits until a condition is true. Fails with the texts of the chats if it never is. */
   until(holds: () => boolean, what?: string): Promise<void>;
-  /** Ends the bot and starts it again on the same database. */
   restart(more?: Partial<OpenTelegramOptions>): Promise<RunningBot>;
 }
 

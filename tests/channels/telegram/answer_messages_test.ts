@@ -16,7 +16,6 @@ class Chat {
   readonly repliesTo: (number | null)[] = [];
   saved: Pick<PendingMessage, "replies" | "progress"> = {};
   calls = 0;
-  /** Telegram refuses to remove messages. */
   keeps = false;
   #left = Infinity;
   #after = false;

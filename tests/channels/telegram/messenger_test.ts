@@ -5,7 +5,6 @@ import { Outbox } from "../../../src/channels/telegram/messenger.ts";
 import { Cancelled } from "../../../src/domain/errors.ts";
 import { FakeBotApi, refused, TOKEN } from "./_fake_bot_api.ts";
 
-/** Returns a clock that a sleep advances at once. */
 function steppedClock(): BotClock & { time: number; readonly sleeps: number[] } {
   const clock = {
     time: 0,

@@ -29,7 +29,6 @@ export interface RigOptions {
   readonly engine?: EngineOptions;
   readonly session?: Partial<Session>;
   readonly parts?: Partial<ScreenParts>;
-  /** Runs before the screen is shown. */
   readonly before?: (engine: Engine) => Promise<void>;
 }
 

@@ -87,7 +87,6 @@ export class VirtualScreen implements Terminal {
     this.#stdin?.process(bytes);
   }
 
-  /** Pastes a text, marked as pasted. */
   paste(text: string): void {
     this.type(`\x1b[200~${text}\x1b[201~`);
   }
@@ -113,12 +112,10 @@ export class VirtualScreen implements Terminal {
     return cells.map((cell) => cell?.isDim() ? cell.getChars() : "").join("");
   }
 
-  /** Returns the visible rows as one text. */
   screen(): string {
     return this.lines().join("\n");
   }
 
-  /** Whether the alternate screen is shown, not the shell's. */
   get alternate(): boolean {
     return this.#xterm.buffer.active.type === "alternate";
   }

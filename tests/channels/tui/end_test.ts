@@ -4,7 +4,6 @@ import { withScreen } from "./_rig.ts";
 
 const slow: ScriptedReply = { text: replyJson([], { final: "never" }), delayMs: 60_000 };
 
-/** Asserts the state that a shell needs of its terminal. */
 function assertRestored(raw: string): void {
   for (
     const [on, off] of [["?1049h", "?1049l"], ["?2004h", "?2004l"], ["?1000h", "?1000l"], ["?25l", "?25h"], [

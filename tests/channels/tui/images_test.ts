@@ -32,7 +32,6 @@ async function withImages(
   }
 }
 
-/** Returns the number of images in each call, and the newest request. */
 async function asked({ provider, conversations }: Engine): Promise<readonly [readonly number[], string]> {
   const counts = provider.requests.map(({ messages }) =>
     messages.reduce((sum, { images }) => sum + (images?.length ?? 0), 0)

@@ -31,7 +31,6 @@ const KEYS = [
 ];
 const STEPS = 400;
 
-/** Returns the same numbers for the same seed. */
 function numbers(seed: number): (below: number) => number {
   const held = { state: seed };
   return (below) => {

@@ -16,7 +16,6 @@ const DONE = "That: is all";
 
 interface QuestionRig extends ScreenRig {
   readonly clock: HandClock;
-  /** Presses a key with a pause before and after it. */
   press(key: string): void;
 }
 

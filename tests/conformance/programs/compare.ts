@@ -5,12 +5,10 @@ import { type Difference, isEqual, type Outcome, type Place, PLACES, type Progra
 const NOTHING: Outcome = { printed: "", error: "ended", message: "not run" };
 
 export interface CompareOptions {
-  /** The number of programs that share a process. */
   readonly batch: number;
   readonly deadlineMs: number;
   /** Returns whether a difference need not be confirmed by running its program alone. */
   readonly isExpected: (difference: Difference) => boolean;
-  /** Called after each batch, with its differences. */
   readonly onBatch?: (done: number, found: readonly Difference[]) => void;
 }
 

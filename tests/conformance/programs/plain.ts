@@ -3,9 +3,7 @@ import { join } from "node:path";
 import { type Outcome, type Place, type Program, textOf } from "./program.ts";
 import { PRELUDE, PRELUDE_NAMES } from "./prelude.ts";
 
-/** The runner's own lines of output begin with this character. */
 const MARK = "\u0001";
-/** The limit for the start of a process on a busy machine. */
 const START_MS = 3000;
 const SHOW = (value: string): string => `$show(${value});`;
 

@@ -2,7 +2,6 @@ export interface Program {
   /** The path below its folder, or "topic/7". */
   readonly name: string;
   readonly language: "js" | "ts";
-  /** The statements, without `value`. */
   readonly text: string;
   /** An expression whose value is part of the outcome. At top level, the sandbox reports it as the value of the
    * block. */
@@ -11,7 +10,6 @@ export interface Program {
   readonly messages?: boolean;
   /** The error that the standard requires before any statement runs. */
   readonly refusedWith?: string;
-  /** The places where the program is known to differ, and the reason. */
   readonly known?: { readonly key: string; readonly places: readonly Place[] };
 }
 
@@ -35,7 +33,6 @@ export interface Outcome {
   readonly repaired?: string | null;
 }
 
-/** A program in one place that had two outcomes. */
 export interface Difference {
   readonly program: Program;
   readonly place: Place;

@@ -4,15 +4,12 @@ import type { Program } from "./program.ts";
 import { Harness, headerOf, skippedFor } from "./test262.ts";
 
 export interface FolderOptions {
-  /** Only paths that contain this text are read. */
   readonly only: string;
-  /** The limit for the number of programs, spread evenly. */
   readonly limit: number;
 }
 
 export interface FolderPrograms {
   readonly programs: readonly Program[];
-  /** The number of skipped files, by reason. */
   readonly skipped: Readonly<Record<string, number>>;
 }
 
@@ -65,7 +62,6 @@ async function filesBelow(folder: string): Promise<string[]> {
   return found.sort();
 }
 
-/** Returns up to `limit` items of a list, spread evenly. */
 export function spread<T>(all: readonly T[], limit: number): readonly T[] {
   if (all.length <= limit) return all;
   return Array.from({ length: limit }, (_, i) => all[Math.floor(i * all.length / limit)]).flatMap((one) =>

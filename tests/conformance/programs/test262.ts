@@ -23,7 +23,6 @@ const HOST = `const $262 = {
   detachArrayBuffer(buffer) { structuredClone(buffer, { transfer: [buffer] }); },
 };
 `;
-/** Only a host of the suite has these functions. */
 const HOST_ONLY = /\$262\s*\.\s*(?:createRealm|evalScript|agent|AbstractModuleSource|IsHTMLDDA)\b/;
 
 /** Returns the keys of a header that matter here; null if the file has none. */
@@ -38,7 +37,6 @@ export function headerOf(text: string): Header | null {
   };
 }
 
-/** Parses `key: [a, b]`, or lines of `- a`. */
 function listOf(yaml: string, key: string): readonly string[] {
   const inline = new RegExp(`^${key}:\\s*\\[([^\\]]*)\\]`, "m").exec(yaml)?.[1];
   if (inline !== undefined) return inline.split(",").map((one) => one.trim()).filter((one) => one !== "");

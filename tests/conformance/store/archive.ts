@@ -109,7 +109,6 @@ function withoutIds(archive: ConversationArchive): string {
   return ids.reduce((changed, id, at) => changed.replaceAll(id, `id ${at}`), text);
 }
 
-/** Returns everything that readers return for a branch, without ids. */
 export async function readAll(
   store: Store,
   branchId: string,

@@ -23,7 +23,6 @@ async function stopped(store: Store, clock: { now: number }) {
 
 type Stopped = Awaited<ReturnType<typeof stopped>>;
 
-/** Returns every kind of write of a run. */
 function writes(store: Store, run: Stopped): Readonly<Record<string, () => Promise<unknown>>> {
   const { branchId, queryId, iterationId, childId, childIteration } = run;
   const end = iterationEnd([block("2", { saved: [image("b")] })], { scopes: { live: [], forgotten: ["a"] } });

@@ -67,7 +67,6 @@ const ofStates: Attempts<Store["states"]> = {
   delete: (store, ids) => store.states.delete(place(ids), "secret"),
 };
 
-/** Every method that names or finds rows. */
 const ofStore: Attempts<
   Store,
   | (

@@ -4,7 +4,6 @@ import type { Store } from "../../../src/persistence/store.ts";
 import { begun, block, image, iterate, utf8 } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
 
-/** Stores one iteration of one block that saves these images. */
 function define(store: Store, at: { queryId: string; position: number }, ...saved: VariableImage[]): Promise<string> {
   const code = `const ${saved.map(({ name }) => name).join(", ")}`;
   return iterate(store, { ...at, blocks: [block(code, { saved })] });

@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { LongStrings } from "../../../src/conversation/export/read_archive.ts";
 import { anyText } from "../../helpers/any_text.ts";
 
-/** Yields the bytes in pieces of these sizes, repeatedly. */
 function* cut(bytes: Uint8Array, sizes: readonly number[]): Generator<Uint8Array> {
   for (let from = 0, at = 0; from < bytes.length; at++) {
     const size = sizes[at % sizes.length] ?? 1;
@@ -30,7 +29,6 @@ Deno.test("LongStrings keeps every string of a JSON text, however it is escaped 
     list: fc.array(tie("value"), { maxLength: 4 }),
     object: fc.dictionary(fc.string({ maxLength: 4 }), tie("value"), { maxKeys: 4 }),
   })).value;
-  /** Returns another way to write the same text. */
   const escaped = (text: string): string =>
     text.replace(/[^\u0020-\u007e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
   await fc.assert(

@@ -17,7 +17,6 @@ async function richText(store: Store): Promise<string> {
   return await archiveTextOf(store, conversationId);
 }
 
-/** Returns the changed archive with its new hash. */
 function sealed(archive: unknown): string {
   const given = archive as ConversationArchive;
   try {
@@ -108,7 +107,6 @@ const HOSTILE: readonly unknown[] = [
   { content: "0".repeat(64) },
 ];
 
-/** Returns every place in a value, by path. */
 function places(value: unknown, path: readonly (string | number)[] = []): (readonly (string | number)[])[] {
   if (typeof value !== "object" || value === null) return [path];
   const entries = Array.isArray(value) ? value.map((item, at) => [at, item] as const) : Object.entries(value);

@@ -108,7 +108,6 @@ Deno.test(
     }),
 );
 
-/** The versions of an index, with options of `git init`. */
 const FORMATS = [["2"], ["3"], ["4"], ["2", "--object-format=sha256"]] as const;
 
 for (const [version, ...options] of FORMATS) {

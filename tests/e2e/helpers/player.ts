@@ -10,7 +10,6 @@ import { type Running, User } from "./user.ts";
 export interface Kill {
   readonly step: number;
   readonly at: "request" | "half" | "child request" | { readonly afterMs: number };
-  /** Whether the sandbox and all processes below are killed first. */
   readonly below?: boolean;
 }
 

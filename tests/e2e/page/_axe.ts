@@ -8,7 +8,6 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** Asserts that Axe finds no fault in the page. */
 export async function accessible(page: Page, what: string): Promise<void> {
   if (!await inPage<boolean>(page, "'axe' in globalThis")) await inPage(page, axe.source);
   const { violations } = await inPage<{ readonly violations: readonly Violation[] }>(page, "axe.run()");

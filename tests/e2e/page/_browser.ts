@@ -15,7 +15,6 @@ interface OpenOptions {
   readonly rig?: Parameters<typeof startRig>[1];
   readonly replies?: Parameters<typeof startRig>[0];
   readonly context?: BrowserContextOptions;
-  /** Runs before the page is opened. */
   readonly before?: (rig: Rig) => Promise<void>;
   readonly at?: string;
 }

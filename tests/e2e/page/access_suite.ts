@@ -27,7 +27,6 @@ const MARKED = `new Promise((resolve) => {
 type Scheme = "dark" | "light";
 const SETTLED = "Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => 0)";
 
-/** Visits every state of the page, one after the other, in each of the colours. */
 async function walk(page: Page, colours: readonly Scheme[]): Promise<void> {
   const check = async (what: string): Promise<void> => {
     for (const colorScheme of colours) {

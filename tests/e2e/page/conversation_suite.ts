@@ -129,7 +129,7 @@ inBrowser("sends a request that is entered while an answer is still being read",
   await page.locator(".answer", { hasText: "the first" }).waitFor();
   await until(() => reads.length > 0);
   await ask(page, "Two");
-  await page.unroute("**/queries?*", hold); // The held requests then continue.
+  await page.unroute("**/queries?*", hold);
   await page.locator(".turn.last .answer", { hasText: "the second" }).waitFor();
   assert.equal(await page.locator(".turn").count(), 2);
   assert.equal(await page.locator("#request").inputValue(), "");

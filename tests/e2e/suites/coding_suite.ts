@@ -5,7 +5,6 @@ import type { Launcher } from "../_launcher.ts";
 import { launched } from "../helpers/together.ts";
 import { User } from "../helpers/user.ts";
 
-/** A small project with a fault in two of its files, and tests that show it. */
 const PROJECT: Readonly<Record<string, string>> = {
   "lib/count.sh": '# Lines of a file that hold something.\ncount_lines() {\n  wc -l < "$1" | tr -d " "\n}\n',
   "lib/report.sh": '. ./lib/count.sh\n\nreport() {\n  echo "$2: $(count_words "$1") lines"\n}\n',

@@ -35,7 +35,6 @@ export function limitsSuite(launcher: Launcher): void {
       assert.equal(JSON.parse(stdout).reason, wanted.reason, stderr);
       assert.equal(user.mock.requests.length, wanted.calls);
     });
-  /** Asserts a text in the second context, after one reply. */
   const says = (config: object, reply: string, told: readonly RegExp[]) =>
     withUser(config, { reply: [reply, final("At last")] }, async (user) => {
       answered(await user.run(["run", "x"], { env: PRICED }));

@@ -77,7 +77,7 @@ export function providersSuite(launcher: Launcher): void {
       try {
         return Deno.readTextFileSync(path);
       } catch {
-        return ""; // The process ended meanwhile.
+        return "";
       }
     };
     const replies = [replyJson("1"), replyJson("2"), final("Nothing to hide")];

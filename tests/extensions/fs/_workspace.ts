@@ -7,7 +7,6 @@ import type { EnvironmentView } from "../../../src/extension/mod.ts";
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** A temporary workspace and the functions of `fs` as the sandbox calls them. */
 export class Workspace implements AsyncDisposable {
   readonly #base: string;
   readonly root: string;
@@ -45,7 +44,6 @@ export class Workspace implements AsyncDisposable {
     return await Deno.readTextFile(join(this.root, path));
   }
 
-  /** Returns the names in a folder, temporary ones included. */
   async names(path = "."): Promise<string[]> {
     return (await Array.fromAsync(Deno.readDir(join(this.root, path)))).map(({ name }) => name).sort();
   }

@@ -53,7 +53,6 @@ Deno.test("fs names files that are not regular, and does not wait for them", asy
   assert.deepEqual(await workspace.call("grep", "x"), []);
 });
 
-/** Returns UTF-8 with other bytes, which are given as numbers. */
 function bytesOf(...parts: readonly (string | number)[]): Uint8Array {
   return Uint8Array.from(parts.flatMap((one) => typeof one === "number" ? [one] : [...new TextEncoder().encode(one)]));
 }

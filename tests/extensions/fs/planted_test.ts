@@ -7,7 +7,6 @@ import { Workspace } from "./_workspace.ts";
 
 const REFUSED = /git would take its folder for a repository/;
 
-/** Returns settings that make `git status` leave a mark. */
 function planted(workspace: Workspace): string {
   const command = `touch ${mark(workspace)}; false`;
   return `[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ${workspace.root}\n\tfsmonitor = "${command}"\n`;

@@ -6,7 +6,6 @@ import { Workspace } from "./_workspace.ts";
 
 const FILES = { ".gitignore": "out/\n", "a.txt": "a\n", "src/b.txt": "b\n", "src/deep/c.txt": "c\n", "out/x": "x\n" };
 
-/** Successive changes of a workspace, each with the result of the next look. */
 const STEPS: readonly (readonly [change: (root: string, count: number) => void, found: string])[] = [
   [() => {}, ""],
   [(root) => Deno.writeTextFileSync(join(root, "src/deep/c.txt"), "d\n"), "~src/deep/c.txt"],

@@ -3,7 +3,6 @@ import type { TestRepository } from "./_repository.ts";
 export interface Attack {
   readonly name: string;
   readonly set: (repository: TestRepository) => Promise<unknown>;
-  /** Performs the user's action that triggers the attack. */
   readonly obey: (repository: TestRepository) => Promise<unknown>;
 }
 
@@ -11,7 +10,6 @@ function marks({ root, workspace, commonDir }: TestRepository): readonly string[
   return [`${root}/outside`, workspace, commonDir].map((folder) => `${folder.slice(root.length + 1)}/marker`);
 }
 
-/** Returns whether a program of the repository ran. */
 export function ran(repository: TestRepository): boolean {
   return marks(repository).some(repository.exists);
 }

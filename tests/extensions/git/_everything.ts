@@ -20,7 +20,6 @@ function pathsOf({ workspace }: EnvironmentView, there: TestRepository): (path: 
   return (path) => relative(workspace, join(there.workspace, path)) || ".";
 }
 
-/** Makes every call of git that a model can make, and returns the results. */
 export async function everything(env: EnvironmentView, there: TestRepository): Promise<readonly unknown[]> {
   const { write } = there, at = pathsOf(env, there);
   const calls: readonly (() => Promise<unknown>)[] = [
@@ -53,7 +52,6 @@ export async function everything(env: EnvironmentView, there: TestRepository): P
   return results;
 }
 
-/** Makes every call that changes history, with the branches of `prepare`. */
 export async function history(env: EnvironmentView, there: TestRepository): Promise<readonly unknown[]> {
   const { write } = there, at = pathsOf(env, there);
   const calls: readonly (() => Promise<unknown>)[] = [

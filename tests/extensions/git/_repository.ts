@@ -12,7 +12,6 @@ export interface TestRepository {
   readonly workspace: string;
   readonly commonDir: string;
   readonly env: EnvironmentView;
-  /** Runs the same programs without the wall. */
   readonly bare: EnvironmentView;
   /** Runs git as the user would, unconfined. Returns its output. */
   git(...args: string[]): Promise<string>;

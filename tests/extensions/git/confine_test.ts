@@ -23,7 +23,6 @@ async function other({ root }: TestRepository): Promise<string> {
   return (await git("rev-parse", "HEAD")).trim();
 }
 
-/** Returns whether any of these calls shows the other repository. */
 async function seen({ env }: TestRepository, hash: string): Promise<boolean> {
   const calls = [
     () => log(env),

@@ -142,7 +142,6 @@ Deno.test("git.* ends with its call and leaves no lock", { ignore }, async () =>
   });
 });
 
-/** Returns whether a git in this folder is waiting. */
 function gitSleeps(folder: string): boolean {
   return Array.from(Deno.readDirSync("/proc")).some(({ name }) => {
     try {

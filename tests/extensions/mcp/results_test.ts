@@ -30,7 +30,6 @@ const part = fc.record({
 const readable = fc.constant({ type: "text", text: SAID });
 const optional = fc.record(Object.fromEntries(OPTIONAL.map((key) => [key, odd])), { requiredKeys: [] });
 
-/** Generates results that contain `SAID` in some place. */
 const saying = fc.oneof(
   fc.tuple(optional, fc.array(part, { maxLength: 3 }), fc.array(part, { maxLength: 3 })).chain((
     [more, before, after],

@@ -17,7 +17,6 @@ export interface Site {
 type Answer = string | Uint8Array | readonly (string | Uint8Array)[] | ((conn: Deno.Conn, seen: Seen) => Promise<void>);
 
 const tls = (name: string): string => Deno.readTextFileSync(fileURLToPath(new URL(`tls/${name}`, import.meta.url)));
-/** The authority that signed the certificates of site.example and other.example. */
 const CA = tls("ca.pem");
 
 export function site(answers: Readonly<Record<string, Answer>>, { secure = false } = {}): Site {

@@ -11,7 +11,6 @@ export interface ChaosSize {
   readonly nodes: number;
   readonly conversations: number;
   readonly requests: number;
-  /** The number of conversations that run at a time. */
   readonly atOnce: number;
   readonly seed: number;
 }

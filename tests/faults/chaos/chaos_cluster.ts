@@ -9,7 +9,6 @@ import { chaosReply } from "./chaos_model.ts";
 
 const TOKEN = "a-token-of-this-test";
 const CONFIG = { server: { requestsPerMinute: 1_000_000, burst: 100_000, shutdownMs: 20_000 }, sandbox: { live: 24 } };
-/** Longer than a lease. */
 const STOPPED_MS = 9_000;
 
 interface Place {
@@ -27,7 +26,6 @@ export class ChaosCluster implements AsyncDisposable {
   readonly #places: Place[] = [];
   readonly #all: Place[] = [];
   readonly #below: Seen[] = [];
-  /** The nodes that ended in another way than they were asked to. */
   readonly ended: string[] = [];
   readonly faults = new Map<string, number>();
 

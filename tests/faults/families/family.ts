@@ -1,7 +1,6 @@
 import type { Launcher } from "../../e2e/_launcher.ts";
 import type { Trial } from "../world/trial.ts";
 
-/** One kind of fault, tried again and again. */
 export interface Family {
   readonly name: string;
   readonly what: string;

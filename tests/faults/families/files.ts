@@ -9,7 +9,6 @@ import { Service } from "../world/service.ts";
 import { requestOf } from "../world/token_model.ts";
 import { shortened, World } from "../world/world.ts";
 
-/** A change of the files while a query runs, and its reversal. */
 interface Harm {
   readonly name: string;
   do(world: World): Promise<void>;

@@ -31,7 +31,6 @@ export const kills: Family = {
   attempt: async (trial, launcher) => await KINDS[trial.seed % KINDS.length]?.(trial, launcher),
 };
 
-/** The pictures of conversations that were not killed, by the way of running. */
 const wholes = new Map<string, Promise<Picture>>();
 
 async function whole(launcher: Launcher): Promise<Picture> {

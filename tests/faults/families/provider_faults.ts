@@ -51,7 +51,6 @@ const PASSING: Readonly<Record<string, (text: string) => MockReply>> = {
   "529": () => ({ status: 529 }),
 };
 
-/** Runs a long query in which every third reply fails once or twice. */
 async function mixture(world: World): Promise<void> {
   const { trial, model } = world;
   const { random } = trial;

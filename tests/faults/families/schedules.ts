@@ -7,7 +7,6 @@ import { World } from "../world/world.ts";
 
 const LENGTH = 20;
 const QUICK_LENGTH = 8;
-/** The relative frequency of each kind of turn. */
 const WEIGHTS = {
   ...{ plain: 4, killed: 3, cancelled: 2, left: 1, beside: 3, "at once": 3, stopped: 2 },
   ...{ fork: 2, retry: 2, restart: 1 },

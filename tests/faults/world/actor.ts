@@ -4,7 +4,6 @@ import type { Service } from "./service.ts";
 import { requestOf } from "./token_model.ts";
 import { signal, type World } from "./world.ts";
 
-/** A client that asks: a command, or a client of a server. */
 export interface Actor {
   readonly name: string;
   readonly service: Service | null;

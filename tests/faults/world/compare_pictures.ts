@@ -2,7 +2,6 @@ import type { Picture } from "../../helpers/conversation_picture.ts";
 import type { Finding } from "./trial.ts";
 import { shortened } from "./world.ts";
 
-/** Returns the differences between an interrupted conversation and a whole one. */
 export function comparePictures(whole: Picture, cut: Picture): readonly Finding[] {
   return (["variables", "history", "outcomes", "answers", "spent", "files"] as const).flatMap((part): Finding[] => {
     const expected = textsOf(whole[part]);
@@ -23,7 +22,6 @@ function textsOf(part: object): string[] {
   return Object.entries(part).map(([name, value]) => (Array.isArray(part) ? "" : `${name}: `) + JSON.stringify(value));
 }
 
-/** Returns the texts that a second list lacks, with their numbers of occurrence. */
 function without(list: readonly string[], other: readonly string[]): string[] {
   const left = [...other];
   return list.filter((text) => {

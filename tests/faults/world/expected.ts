@@ -14,7 +14,6 @@ export interface SeenQuery {
   readonly running: boolean;
   readonly status: string;
   readonly reason: string;
-  /** The number of ended iterations. */
   readonly iterations: number;
 }
 
@@ -27,7 +26,6 @@ export interface Turn {
   answer: string | null;
   /** The entries at the first look, which must stay. */
   kept: readonly string[] | null;
-  /** Whether a fault of the turn was already reported. */
   broken?: boolean;
 }
 
@@ -91,7 +89,6 @@ export class Expected {
 
 interface Seen {
   readonly entries: readonly string[];
-  /** The size of the log after the entries. */
   readonly size: number;
   readonly queries: readonly SeenQuery[];
 }
@@ -116,7 +113,6 @@ function entryFindings({ token, parts, answer, kept }: Turn, { entries, size }: 
   return [{ word: gone ? "lost" : "twice", what: `${shown}, before it had [${kept.join(" ")}]` }];
 }
 
-/** Compares the listed facts of a turn with the stored ones. */
 function queryFindings({ token, parts, answer }: Turn, { entries, queries }: Seen): Finding[] {
   const shown = queries.map(({ status, reason, iterations }) => `${status} (${reason}) after ${iterations}`).join(", ");
   const what = `${token} is listed as ${shown || "nothing"}, and has [${entries.join(" ")}]`;

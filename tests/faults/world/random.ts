@@ -7,7 +7,6 @@ export class Random {
     for (let n = 0; n < 4; n++) this.below(2);
   }
 
-  /** Returns a whole number from 0 to `limit` - 1. */
   below(limit: number): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);

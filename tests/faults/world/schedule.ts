@@ -12,7 +12,6 @@ export interface ScheduleOptions {
   readonly commands?: boolean;
 }
 
-/** The parts of a schedule that its turns share: branches with their expected content, servers, and clients. */
 export class Schedule {
   readonly branches: Expected[] = [];
   readonly services: Service[] = [];

@@ -2,7 +2,6 @@ import type { MockReply, MockRequest } from "../../helpers/wires/openai_mock.ts"
 import { replyJson } from "../../helpers/scripted_provider.ts";
 
 export interface Meeting {
-  /** Resolves when the model gets the call for this part. */
   readonly asked: Promise<void>;
   /** Releases the reply, optionally with a fault, or with an action after it. */
   release(more?: { readonly reply?: MockReply; readonly afterwards?: () => void }): void;
@@ -13,7 +12,6 @@ interface Held extends Meeting {
   readonly released: Promise<{ readonly reply?: MockReply; readonly afterwards?: () => void }>;
 }
 
-/** Returns the request that appends `parts` entries for a token. */
 export function requestOf(token: string, parts: number): string {
   return `turn ${token} of ${parts}`;
 }

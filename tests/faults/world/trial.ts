@@ -35,7 +35,6 @@ export class Trial {
     this.trail.push(`!! ${word}: ${what}`);
   }
 
-  /** Returns the result of a step, or notes that it hung. */
   async within<T>(what: string, step: Promise<T>, limitMs = HUNG_MS): Promise<T> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {

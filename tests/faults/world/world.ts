@@ -3,7 +3,6 @@ import { checkClean, type Ran, type Running, type StartOptions, User } from "../
 import { TokenModel } from "./token_model.ts";
 import type { Trial } from "./trial.ts";
 
-/** A user, the model of its requests, and the started programs, of one try. */
 export class World implements AsyncDisposable {
   readonly #started = new Set<Running>();
   #tokens = 0;

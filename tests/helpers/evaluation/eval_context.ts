@@ -38,7 +38,6 @@ function numbered(row: IndexRow): IndexRow[] {
   return (row.name + others).split(", ").flatMap(spread).map((name) => ({ ...row, name, shown }));
 }
 
-/** Expands names like `f0 … f48`. */
 function spread(names: string): string[] {
   const [first = "", last] = names.split(" … ");
   const [, head = "", from = "", tail = ""] = /^(.*?)(\d+)(\D*)$/.exec(first) ?? [];

@@ -85,7 +85,6 @@ export function pairTask(lines: number, users: number): EvalTask {
   };
 }
 
-/** Hides three facts in three of this many documents, each naming the next. */
 export function hopTask(documents: number): EvalTask {
   const texts = Array.from(
     { length: documents },

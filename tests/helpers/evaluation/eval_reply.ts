@@ -22,7 +22,6 @@ const ALL: readonly EvalPolicy[] = [
   sumTree,
 ];
 
-/** The messages of an iteration: system, request, reply format, context. */
 const OF_AN_ITERATION = 4;
 
 /** Returns the reply to the texts of one call's messages. A policy or the demo replies for an iteration, and the oracle

@@ -119,7 +119,6 @@ export function guarded(): Guarded {
   });
 }
 
-/** Answers without sessions, with one tool. */
 async function answered(request: Request): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   const server = new McpServer({ name: "t", version: "1.0.0" });

@@ -5,7 +5,6 @@ export interface CopilotMock extends AsyncDisposable {
   /** The responses of /login/oauth/access_token, in order; the last one repeats. */
   readonly polls: Record<string, unknown>[];
   interval: number;
-  /** The response of the exchange: a status, or the lifetime of the token in seconds. */
   exchange: {
     readonly status?: number;
     readonly refreshIn?: number;

@@ -12,7 +12,6 @@ export interface MockReply {
   /** The usage in the service's own format. Null means that the server reports no counts. By default, it is computed
    * from the texts, 4 characters per token. */
   readonly usage?: Readonly<Record<string, unknown>> | null;
-  /** The usage in a form that does not depend on the service. */
   readonly counts?: MockCounts;
   readonly chunk?: number;
   /** "stop" (default), "length" and "content_filter" are translated for every service. Other values are sent
@@ -23,7 +22,6 @@ export interface MockReply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The error object for a `status` over 399. */
   readonly error?: Readonly<Record<string, unknown>>;
   readonly fault?: MockFault;
   readonly lineEnd?: "\n" | "\r\n" | "\r";
@@ -44,14 +42,12 @@ export interface MockCounts {
 export type MockFault =
   /** The connection is reset in the middle of the stream. */
   | "cut"
-  /** The stream ends in the middle, cleanly. */
   | "ends_early"
   /** The stream has no finish reason, but `[DONE]`. */
   | "no_finish"
   | "garbage_chunk"
   /** A JSON chunk of another shape precedes the rest of the reply. */
   | "ping"
-  /** The stream has an error object in its middle. */
   | "error_chunk"
   | "html"
   | "empty"
@@ -61,7 +57,6 @@ export type MockFault =
   | "not_streamed"
   /** The server sends no bytes, not even headers, until the client leaves. */
   | "no_headers"
-  /** The connection is closed without an answer. */
   | "no_answer"
   /** The server sends headers, and no more bytes until the client leaves. */
   | "no_token"

@@ -69,7 +69,6 @@ export function provide(protocol: WireProtocol, options: Partial<ProviderOptions
   });
 }
 
-/** Calls `body` with a service of this protocol and closes it afterwards. */
 export async function withMock(
   protocol: WireProtocol,
   options: MockOptions,

@@ -23,7 +23,6 @@ class Simulation {
   readonly #random: Random;
   /** The runs that each node believes to have. A stopped node learns late that it lost one. */
   readonly #runs = new Map<TestNode, Run[]>();
-  /** The stored writes, in order. */
   readonly written: { readonly queryId: string; readonly branchId: string; readonly epoch: number }[] = [];
   readonly ended: string[] = [];
   refused = 0;

@@ -6,7 +6,6 @@ const SOCKET = ".s.PGSQL.5432";
 /** A socket that leads to a server, whose connections can be cut. */
 export interface Relay extends AsyncDisposable {
   url(direct: string): string;
-  /** Drops all later answers of the server. */
   mute(): void;
   /** Drops all later answers on the present connections. New connections work. */
   hush(): void;

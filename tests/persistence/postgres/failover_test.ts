@@ -12,7 +12,6 @@ const INSERT = "INSERT INTO conversation_soul (id, created_at, activity) VALUES 
 const IDS = "SELECT string_agg(id, ' ' ORDER BY id) FROM conversation_soul";
 interface Refusal {
   readonly name: string;
-  /** The SQL that makes a database refuse, and the SQL that ends it. */
   readonly begin: string;
   readonly end: string;
   readonly fault: RegExp;

@@ -13,7 +13,6 @@ const ALWAYS = 1_000;
 
 interface Rig {
   readonly db: PostgresDatabase;
-  /** Makes the next statements with `refused()` fail, this number of times. */
   refuse(code: string, times: number): Promise<void>;
   /** Returns the number of these statements since then. */
   tries(): Promise<number>;
@@ -81,7 +80,6 @@ test("reads that are always in conflict end", async (postgres) => {
   });
 });
 
-/** The code, the message for a user, and the status of an HTTP response. */
 const TOLD = [
   ["40001", /another process is writing to it, try again/, 503],
   ["40P01", /another process is writing to it, try again/, 503],

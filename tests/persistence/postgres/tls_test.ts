@@ -45,7 +45,6 @@ test("a server without TLS is not used in plain text where TLS is asked for", as
   await change(postgres, "ssl = on");
 });
 
-/** Returns how a connection was made, or the reason for its failure. */
 async function connected(host: string, ...parameters: readonly string[]): Promise<string> {
   const url = `postgres://admin@${host}:${port}/postgres?${parameters.join("&")}`;
   try {

@@ -185,7 +185,6 @@ Deno.test("V1__schema.sql takes a text that starts with NUL as an expression", (
   db.exec(`${STATE} VALUES ('v1', 'var', 'i', 1, 1, char(0) || 'x', NULL, 1)`);
 });
 
-/** Returns the hits of a search, as `table.id.field`. */
 function found(db: DatabaseSync, word: string): string[] {
   return db.prepare("SELECT owner_table || '.' || owner_id || '.' || field AS hit FROM search WHERE search MATCH ?")
     .all(word).map((row) => String(row.hit)).sort();

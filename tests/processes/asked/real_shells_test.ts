@@ -49,7 +49,6 @@ const line = fc.oneof(
     )
   ),
 );
-/** Generates the same lines with up to two more characters or words. */
 const changed = fc.tuple(line, fc.array(fc.tuple(fc.nat(), fc.constantFrom(...ODD)), { maxLength: 2 })).map(
   ([text, odd]) =>
     odd.reduce((now, [at, put]) => {

@@ -76,7 +76,6 @@ export interface Place {
   readonly visHome: string;
   readonly keychain: string;
   readonly wall: SeatbeltWall;
-  /** Returns the arguments of each start so far, the oldest first. */
   started(): Promise<readonly (readonly string[])[]>;
 }
 

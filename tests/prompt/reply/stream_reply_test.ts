@@ -151,7 +151,6 @@ Deno.test("push() agrees with parseReply on every reply that keeps the format", 
   }));
 });
 
-/** The number of places at which a very long reply is split. */
 const SAMPLED = runs(1, 3);
 
 for (const { name, input } of corpus) {

@@ -58,7 +58,6 @@ function outage(
   return named("out", [], () => ++calls > 1 && clock.now() < until ? error : "well");
 }
 
-/** Streams these events, with a pause before each. */
 function paced(clock: FakeClock, { events, ms }: {
   readonly events: Iterable<ModelEvent>;
   readonly ms: number;

@@ -10,7 +10,6 @@ import { eventsTo, failureTo, PROTOCOLS, provide, WIRES, withMock } from "../../
 const STREAM = { "content-type": "text/event-stream" };
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** Serves these bytes for every call, one piece after the other. */
 async function withBytes(
   pieces: readonly Uint8Array[],
   headers: Readonly<Record<string, string>>,
@@ -269,7 +268,6 @@ Deno.test("no part of a reply is taken for an error", async () => {
   assert.equal((await replyOf("openai-chat", sse(...odd))).text, "ab");
 });
 
-/** The refusals of a part of a request: the part, and the reply. */
 const REFUSALS: readonly (readonly [string, MockReply])[] = [
   ["stream_options", {
     status: 422,
@@ -583,7 +581,6 @@ Deno.test("an error that a gateway writes into an unfinished event is named", as
 });
 
 const WHOLE = '{"final":{"answer":"a } b"}}';
-/** The events of a text in two pieces, without an end. */
 const UNENDED: Readonly<Record<WireProtocol, (first: string, second: string) => readonly object[]>> = {
   "openai-chat": (...pieces) => [
     ...pieces.map((content) => chunk({ content })),

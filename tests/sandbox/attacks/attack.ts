@@ -21,7 +21,6 @@ export interface Attack {
   readonly dirty: boolean;
   /** Whether the attack may end its child, which then costs the variables of that block. */
   readonly mayEnd: boolean;
-  /** Whether the attack runs in a child with little memory. */
   readonly small: boolean;
   readonly deadlineMs: number;
 }

@@ -62,7 +62,6 @@ export class Attacker {
     await this.#box?.sandbox.close();
   }
 
-  /** Returns the forbidden effect on the child. */
   async #harm({ mayEnd, dirty }: Attack, box: TestSandbox): Promise<string[]> {
     if (!box.sandbox.ended) {
       const limit = mayEnd ? { deadlineMs: NEXT_MS } : {};

@@ -2,7 +2,6 @@
  * page. */
 
 export interface MachineRun {
-  /** The output of `uname -srm`. */
   readonly system: string;
   readonly user: string;
   readonly groups: ReadonlyMap<string, MachineGroup>;
@@ -11,7 +10,6 @@ export interface MachineRun {
 export interface MachineGroup {
   readonly tried: number;
   readonly skipped: number;
-  /** The names of the failed cases. */
   readonly failed: readonly string[];
 }
 

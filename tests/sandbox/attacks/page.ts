@@ -65,7 +65,6 @@ function cell({ attack, cells }: AttackRow, column: Column, way: Way): string {
   return mark + (attempt.reached.length > 0 ? `**through**: ${attempt.reached.map(escaped).join(", ")}` : attempt.met);
 }
 
-/** Returns names and claims as a page shows them, for comparing it with the list. */
 export function claimsOfPage(page: string, way: Way): string[] {
   const [, sections = ""] = page.split(way === "source" ? "## From source" : "## Compiled");
   return (sections.split("\n## ")[0] ?? "").split("\n").flatMap((line) => {

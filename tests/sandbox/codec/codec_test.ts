@@ -6,7 +6,6 @@ import { runs } from "../../helpers/long_part.ts";
 
 const again = (value: unknown): unknown => decode(encode(value));
 
-/** Generates values of everything the codec covers, with shared references. */
 const values = fc.letrec((tie) => ({
   leaf: fc.oneof(
     anyText(),

@@ -19,7 +19,6 @@ const AUDIT_32_BIT = { x86_64: 0x40000003, aarch64: 0x40000028 } as const;
 const BOTH = ["x86_64", "aarch64"] as const;
 const ALLOW = 0x7fff0000, KILL = 0x80000000, EPERM = 0x50001, EINVAL = 0x50016, ENOSYS = 0x50026;
 const PID = 4711;
-/** The number of operations before the first check of a number. */
 const ENTRY_CHECK = 6;
 
 const FOLDER = { path: "/f", folder: true };
@@ -128,7 +127,7 @@ Deno.test("the filter of a child allows threads, its own signal and the necessar
     ["read", [0], ALLOW],
     ["futex", [0], ALLOW],
     ["clone", [0x3d0f00], ALLOW], // pthread_create uses these flags.
-    ["clone", [0x11], EPERM], // This is fork.
+    ["clone", [0x11], EPERM], // These flags are fork's.
     ["clone3", [0], ENOSYS],
     ["tgkill", [PID, PID, 6], ALLOW],
     ["tgkill", [PID + 1, PID + 1, 6], EPERM],

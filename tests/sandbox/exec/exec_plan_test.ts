@@ -162,7 +162,7 @@ Deno.test("a command of root in the workspace of a user takes that user's ids, a
   assert.ok(at("setgroups") < at("setresgid") && at("setresgid") < at("setresuid") && at("setresuid") < at("capset"));
   const dropped = steps.findLastIndex(({ call, args }) => call === "prctl" && args[0] === 24);
   assert.ok(dropped < at("setgroups"), "only root can reduce what it may have");
-  // Other ids clear the signal with which it ends with its parent.
+  // A change of ids clears the signal with which the program ends with its parent.
   const ends = steps.findLastIndex(({ call, args }) => call === "prctl" && args[0] === PR_SET_PDEATHSIG);
   assert.ok(ends > at("setresuid"));
   assert.ok(!calls(stepsOf({})).includes("setresuid"));

@@ -12,7 +12,6 @@ const TOKEN = "the-token";
 
 interface Place {
   readonly folder: string;
-  /** Returns whether the program that writes this file has run. */
   hasRun(): boolean;
   /** Runs the program that carries out plans, with these bytes on its standard input. */
   run(

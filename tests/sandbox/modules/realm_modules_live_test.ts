@@ -6,7 +6,6 @@ import { LIMITS, testSandbox, type TestSandboxOptions } from "../../helpers/sand
 
 const read = realmModuleReader();
 
-/** Makes a sandbox with these modules. Returns the faults of the failed ones. */
 async function withModules(sources: Readonly<Record<string, string>>, options: TestSandboxOptions = {}) {
   const failed: FailedModule[] = [];
   const modules = Object.fromEntries(Object.entries(sources).map(([name, text]) => [name, read(text, "m.ts")]));

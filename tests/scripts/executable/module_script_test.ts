@@ -9,7 +9,6 @@ interface Made {
   readonly evaluate: (load: (name: string) => unknown, url: string, ...imports: readonly unknown[]) => unknown;
 }
 
-/** Returns the arguments of `define` in the script. */
 function made(code: string): Made {
   const found: Made[] = [];
   const define = (name: string, imports: readonly string[], evaluate: Made["evaluate"]): void => {

@@ -305,7 +305,6 @@ interface Question {
   readonly what: string;
 }
 
-/** Waits for the first question of a conversation. */
 async function asked(rig: Rig, id: string): Promise<readonly Question[]> {
   for (;;) {
     const { items } = await (await rig.ask(`/api/v1/conversations/${id}/approvals`)).json();

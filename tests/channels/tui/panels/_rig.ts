@@ -104,7 +104,6 @@ export class PanelRig implements AsyncDisposable {
     }
   }
 
-  /** Resolves after the next action of this kind. */
   async does(kind: string): Promise<unknown> {
     for (let turn = 0; turn < 1_000; turn++) {
       const found = this.done.findLast(([name]) => name === kind);

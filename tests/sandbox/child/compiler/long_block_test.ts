@@ -53,7 +53,6 @@ Deno.test("prepareBlock() escapes line feeds in strings, however many there are 
   assert.match(refusal("const a = 'b\nc"), /Unterminated string/);
 });
 
-/** Returns the number of items and characters that are read while a block is prepared. */
 function stepsOf(source: string): number {
   const { indexOf } = Array.prototype, { indexOf: find, lastIndexOf: findLast } = String.prototype;
   let steps = 0;

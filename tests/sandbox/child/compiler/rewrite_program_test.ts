@@ -21,7 +21,6 @@ Deno.test("prepareBlock() the same program with and without persistence gives th
   );
 });
 
-/** Returns the place of a block's error that the model sees. */
 async function thrownAt(source: string): Promise<readonly [number, number]> {
   using runner = new BlockRunner();
   const { error, block } = await runner.run(source);

@@ -26,7 +26,7 @@ Deno.test("prepareBlock() no text leads out of the block's function", () => {
   for (const source of escapes(ESCAPED)) {
     const block = prepare(source);
     if (block.ok) assertOneFunction(block.code, source);
-    else assert.doesNotMatch(block.error.message, /rewritten safely/, source); // The rewriter itself is right.
+    else assert.doesNotMatch(block.error.message, /rewritten safely/, source);
   }
 });
 

@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { BlockRunner } from "../block_runner.ts";
 import { runs } from "../../../helpers/long_part.ts";
 
-/** Runs blocks, restarts, and returns the value of an expression. */
 async function afterRestart(expression: string, ...blocks: readonly string[]): Promise<unknown> {
   using runner = new BlockRunner();
   for (const block of blocks) assert.equal((await runner.run(block)).error, null, block);

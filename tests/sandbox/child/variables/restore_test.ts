@@ -168,7 +168,7 @@ Deno.test("Variables.restore() corpus: the variables of every block exist again 
   for (const [source, , names = ""] of [...CORPUS, ...MORE]) {
     using runner = new BlockRunner();
     const { error } = await runner.run(source);
-    if (names === "" || error !== null || names.includes("Map")) continue; // This realm needs its Map.
+    if (names === "" || error !== null || names.includes("Map")) continue;
     const all = names.split(" "), before = all.map((name) => runner.variables.lookup(name));
     assert.deepEqual([...runner.stored.keys()].sort(), [...all].sort(), source);
     const reports = runner.restart(), lost = reports.filter(({ how }) => how === "lost");
