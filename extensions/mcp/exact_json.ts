@@ -1,4 +1,4 @@
-/** Makes JSON that a message carries without a conversion. */
+/** Marks a JSON text, so that a message carries it without a conversion of its numbers. */
 const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
 
 const MAX_DEPTH = 500;

@@ -183,7 +183,7 @@ export class LineSplitter {
     this.#maxUnasked = maxUnasked;
   }
 
-  /** Call it when a request was sent, because the next line may be the answer. */
+  /** Must be called when a request was sent, because the next line may be the answer. */
   asked(): void {
     this.#unasked = 0;
   }

@@ -1,8 +1,8 @@
 /** Decides which test files share an isolate.
  *
- * Each isolate of `deno test` costs up to 0.3 s of processor time and 80 MB before its first test, because Deno
- * prepares an array of ten million elements for benchmarks. Then it compiles the modules that it loads, which are the
- * same for neighbours. */
+ * Each isolate of `deno test` costs up to 0.3 s of processor time and 80 MB before its first test. The reason is an
+ * array of ten million elements that Deno prepares for benchmarks. Then it compiles the modules that it loads, which
+ * are the same for neighbours. */
 import { join, sep as SEPARATOR } from "node:path";
 import { pathToFileURL } from "node:url";
 

@@ -84,7 +84,7 @@ Deno.test(
   }),
 );
 
-/** The store of a process that stops at a method, and continues when another process has taken over. */
+/** Returns the store of a process that stops at a method, and continues once another process has the branch. */
 function stopping(
   store: Store,
   { method, takeOver }: { readonly method: keyof Store; readonly takeOver: () => Promise<void> },

@@ -1,5 +1,5 @@
-/** The words before a command that let it mount for itself alone, as root or as root of a user namespace; null if
- * neither is possible. */
+/** The words before a command that let it mount for itself alone. They make it root, or root of a user namespace; null
+ * if neither is possible. */
 export const mounter: string | null = await usable("unshare -m")
   ? "unshare -m"
   : await usable("unshare -rm")

@@ -24,8 +24,8 @@ export function nodesOf(html: string): readonly Node[] {
 
 const LINK = /^(?:https?:\/\/|mailto:)/i;
 
-/** Returns an example in the form that every target makes. Only web and mail addresses are links, the target of others
- * is shown behind their label, and images are links. */
+/** Returns an example in the form that every target makes. Only web and mail addresses are links, other targets are
+ * shown behind their labels, and images are links. */
 export function linksLimited(nodes: readonly Node[]): readonly Node[] {
   return nodes.flatMap((node): readonly Node[] => {
     if (typeof node === "string") return [node];

@@ -52,8 +52,8 @@ async function turn(store: Store): Promise<void> {
   }
 }
 
-/** Returns the plans that read a whole table. Three scans are allowed: `json_each` over a list of the caller, a
- * subquery over the pieces of one text, and a materialized result of the statement's own searches. */
+/** Returns the plans that read a whole table. Three scans are allowed: `json_each` over a list of the caller, the
+ * pieces of one text, and a materialized result of the statement's own searches. */
 function scans(plans: ReadonlyMap<string, readonly string[]>): readonly string[] {
   return [...plans].flatMap(([sql, plan]) => {
     const made = new Set(plan.flatMap((line) => line.match(/^MATERIALIZE (\w+)$/)?.[1] ?? []));

@@ -4,8 +4,8 @@ import type { Attack, Outcome } from "./_attack.ts";
 import { ATTACKS, REPOSITORY } from "./_attacks.ts";
 import { mayMake, type Owner, type Place, place } from "./_place.ts";
 
-/** The ways in which commands run. They differ in their resources, in namespaces of the machine, and in a start of Vis
- * inside the repository, all of which the command may then change. */
+/** The ways in which commands run. They differ in their resources and in namespaces of the machine. The user may have
+ * started Vis inside the repository, all of which the command may then change. */
 const WAYS = [
   { name: "without sockets", own: false, namespaces: true, inside: false },
   { name: "in a network of its own", own: true, namespaces: true, inside: false },

@@ -232,8 +232,8 @@ class HitTally {
     this.#files.add(path);
   }
 
-  /** Throws RangeError if there are more hits than the default limit and the caller gave no limit, because a cut list
-   * could be mistaken for a complete one. */
+  /** Throws RangeError for more hits than the default limit, if the caller gave no limit. A cut list could be mistaken
+   * for a complete one. */
   hits(): Hit[] {
     if (this.#limit !== undefined || this.#more === 0) return this.#kept;
     const all = this.#kept.length + this.#more;

@@ -46,7 +46,7 @@ export class FileWatch {
     this.#git = new GitContents(root, { all });
   }
 
-  /** Call it before a command begins, so that earlier changes do not count as its work. */
+  /** Must be called before a command begins, so that earlier changes do not count as its work. */
   async begin(context: FsContext, { spawn, root }: Pick<EnvironmentView, "spawn" | "root">): Promise<void> {
     const found = await this.#next(context);
     if (this.#isOpen) this.#untold = joined(this.#untold, await this.#record(context, found, spawn));

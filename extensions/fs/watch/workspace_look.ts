@@ -218,7 +218,7 @@ class FolderEvents {
     this.#open();
   }
 
-  /** Call it before a look at the folder. */
+  /** Must be called before a look at the folder. */
   watch(folder: string): void {
     if (this.#at === null || this.#watches.has(folder)) return;
     const path = folder === "" ? this.#root : `${this.#root}/${folder}`;

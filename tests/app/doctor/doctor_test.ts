@@ -8,7 +8,7 @@ import type { CheckResult } from "../../../src/channels/channel.ts";
 import { Cancelled, ConfigError, UsageError } from "../../../src/domain/errors.ts";
 import { startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
 
-/** sandbox_test.ts tests the walls. This launcher starts no child, which ends those checks at once. */
+/** The file sandbox_test.ts tests the walls. This launcher starts no child, which ends those checks at once. */
 const OWN = { localServers: false, sandbox: { launcher: ["/bin/false"] } };
 
 interface Place {

@@ -19,8 +19,8 @@ export interface FakeCall {
   readonly at: number;
 }
 
-/** The fault of a call: an answer in place of the real one, a connection that is cut before or after the call, or an
- * action instead of it or after it. */
+/** The fault of a call. It is an answer in place of the real one, or a connection that is cut before or after the call.
+ * It may also be an action instead of the call or after it. */
 export type Fault =
   | { readonly status: number; readonly body: unknown }
   | { readonly cut: "before" | "after" }

@@ -106,8 +106,7 @@ inBrowser("stays where one reads while a query runs", {
   await page.locator(".running .step").nth(1).waitFor();
   await page.waitForFunction(`${BELOW} < 2`);
   await inPage(page, scrolledBy("thread.scrollBy(0, -40)"));
-  // Steps above grow. The browser keeps the text at the top in its place, without a request of the user to leave the
-  // end.
+  // Steps above grow. The browser keeps the text at the top in place, and the user has not asked to leave the end.
   await inPage(page, scrolledBy("document.querySelector('.asked').style.paddingTop = '30px'"));
   const top = await inPage<number>(page, "document.getElementById('thread').scrollTop");
   await inPage(page, "void (document.querySelector('.running').style.paddingBottom = '3000px')");

@@ -29,7 +29,7 @@ async function chat(url: string, { calls, content }: { readonly calls: number; r
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }
 
-/** Returns the remaining children, once those that were about to end have ended. */
+/** Returns the children that remain once the ending ones have ended. */
 async function atRest(running: Running, most: number): Promise<readonly Seen[]> {
   const seen = descendants(running.pid);
   if (seen.length > most) await survivors(seen.slice(most));

@@ -223,8 +223,8 @@ Deno.test("fs.patch() applies the output of git diff: names, contents, modes, li
   await fc.assert(
     fc.asyncProperty(trees, fc.constantFrom(...FLAGS), fc.constantFrom(...SETTINGS), async (tree, flags, settings) => {
       const wanted = after(tree.first, tree.steps);
-      // With -B, git does not print that a link is removed before a file is renamed to its name, and does not apply
-      // such a patch.
+      // With -B, git does not print that a link is removed before a file is renamed to its name. Git then does not
+      // apply its own patch.
       fc.pre(!flags.includes("-B") || !Object.values({ ...tree.first, ...wanted }).some((one) => "link" in one));
       await using repository = await Repository.with(tree.first);
       await repository.become(wanted);

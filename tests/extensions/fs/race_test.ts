@@ -30,7 +30,8 @@ async function facts(folder: string): Promise<readonly string[]> {
   return found.sort();
 }
 
-/** Runs `turn` while `d` alternates between a folder and a link to the outside, for a while and until `enough`. */
+/** Runs `turn` repeatedly while `d` alternates between a folder and a link to the outside. It ends after some time, or
+ * once `enough` is true. */
 async function race(workspace: Workspace, turn: (at: number) => Promise<unknown>, enough: () => boolean) {
   const worker = new Worker(new URL("./_racer.ts", import.meta.url), { type: "module" });
   const stop = new SharedArrayBuffer(4);

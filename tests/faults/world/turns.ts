@@ -23,7 +23,7 @@ interface Held {
   readonly asked: boolean;
 }
 
-/** Asks, and waits until the model gets the call for one of the parts, whose reply is held. */
+/** Sends a request, and waits until the model gets the call for one of its parts. The reply to that call is held. */
 async function held(
   schedule: Schedule,
   { branch, actor, leave }: { readonly branch: Expected; readonly actor: Actor; readonly leave?: AbortSignal },

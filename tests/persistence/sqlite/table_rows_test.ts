@@ -8,7 +8,7 @@ import { tableRows } from "../../../src/persistence/sqlite/connection.ts";
 
 const PAGE = 4096;
 
-/** Overwrites the page in the middle of a table with bytes that are no page of SQLite. */
+/** Overwrites the page in the middle of a table with bytes that are not a valid page of SQLite. */
 async function damageMiddle(path: string, table: string): Promise<void> {
   const db = new DatabaseSync(path);
   const pages = db.prepare("SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY pageno").all(table);

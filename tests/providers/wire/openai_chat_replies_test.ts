@@ -239,7 +239,7 @@ Deno.test("openAiChat() knows a full context in the words of many servers", asyn
     const { code, retryable } = await failureTo("openai-chat", { status: 400, error: { message } });
     assert.deepEqual([code, retryable], ["context", false], message);
   }
-  // Local servers report it with a status of their own failure, or in a stream without a status.
+  // Local servers report an overflow with a status of their own failure, or in a stream without a status.
   const overflow = {
     message: "Trying to keep the first 4531 tokens when context the overflows; context length of 4096",
   };

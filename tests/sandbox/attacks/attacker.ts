@@ -24,7 +24,7 @@ const LARGE = 1 << 30, SMALL = 128 << 20;
 const PATIENCE_MS = 30_000;
 /** The limit for the next block of a child that may be unable to run any, and then ends. */
 const NEXT_MS = 5000;
-/** The time is longer than the deadline, because such loops are hard to stop. */
+/** The wait is longer than the deadline, because such loops are hard to stop. */
 const LATE_MS = 2500;
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;

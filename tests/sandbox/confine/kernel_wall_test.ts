@@ -197,7 +197,7 @@ kernelTest("path grants give native code no stat by path, no O_PATH, no set-id f
     "mknodat": `call('mknodat', -100, at(text('${folder}/n')), 0o10777, 0)`,
     "execve": `call('execve', at(text('/bin/true')), 0, 0)`,
   };
-  // arm64 never had these forms.
+  // The architecture arm64 never had these forms.
   const older = Deno.build.arch === "aarch64" ? {} : {
     "stat": `call('stat', at(text('${folder}/a')), at(new Uint8Array(256)))`,
     "open": `call('open', at(text('${folder}/a')), 0)`,

@@ -102,7 +102,7 @@ function tryKill(running: Running): void {
   }
 }
 
-/** Makes the owner of the lease look silent for a long time, in a namespace of processes that no process here sees. */
+/** Makes the owner of the lease look silent for a long time, in a namespace whose processes are invisible here. */
 function silence(user: User, space: string): void {
   using db = new DatabaseSync(user.database);
   db.exec(`PRAGMA busy_timeout = 5000; UPDATE lease SET space = ${space}, heartbeat_at = heartbeat_at - 600000`);
