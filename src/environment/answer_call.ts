@@ -56,31 +56,58 @@ export async function answerCall(
       changedFile: { value: changedFile, enumerable: true },
       ...printed ? { showOutput: { value: printed.add, enumerable: true } } : {},
     });
+  const questions = new CallQuestions();
   let ended: Pick<HostCallEvent, "ok" | "changes" | "diffs"> = { ok: false };
   let said: ShownOutcome = { text: "" };
   const told = (outcome: ShownOutcome): void => void (said = outcome);
+  const changes = (): Pick<HostCallEvent, "changes"> =>
+    mayChange(name, active) ? { changes: diffs.length > 0 ? "files" : "other" } : {};
   try {
     if (scope.onlyReads && !builtin) refuseChange(name, active);
     if (stored) await stored;
     const result = builtin
       ? await callBuiltin(call, { source, scope })
-      : await called(active, name)?.call(name, args, { env: viewed(), signal, told });
+      : await called(active, name)?.call(name, args, { env: viewed(), signal, told, asks: questions.ask });
     for (const diff of allDiffs(result)) changedFile(diff);
     filesChanged(diffs.flatMap(changedPaths));
     if (does?.done === "read" && does.things.endsWith("files")) filesRead(pathsRead(result, args));
-    const changes = mayChange(name, active) ? { changes: diffs.length > 0 ? "files" as const : "other" as const } : {};
-    ended = { ok: said.ok ?? true, ...changes, ...diffsIn(diffs.map((diff) => ({ diff }))) };
+    ended = { ok: said.ok ?? true, ...changes(), ...diffsIn(diffs.map((diff) => ({ diff }))) };
     return result;
   } catch (error) {
-    if (scope.signal.aborted) said = { text: "cancelled" };
+    if (scope.signal.aborted) {
+      said = { text: "cancelled" };
+      if (!questions.unanswered) ended = { ok: false, ...changes() };
+    }
     throw error;
   } finally {
     printed?.end();
     const { diffs: _of, ok = false, ...rest } = { ...ended, ...about(action, said) };
     const facts = { ok, ...rest };
     call.told?.(facts);
-    scope.onCall({ block, name, phase: "end", ms: performance.now() - begun, ...facts, ...ended });
+    scope.onCall({ block, name, phase: "end", ms: performance.now() - begun - questions.ms, ...facts, ...ended });
   }
+}
+
+/** The questions to the user that a call waits for. */
+class CallQuestions {
+  #open = 0;
+  #since = 0;
+  /** The time in which one was open. */
+  ms = 0;
+  /** Whether one ended without an answer. */
+  unanswered = false;
+
+  readonly ask = async <Answer>(question: () => Promise<Answer>): Promise<Answer> => {
+    if (this.#open++ === 0) this.#since = performance.now();
+    try {
+      return await question();
+    } catch (error) {
+      this.unanswered = true;
+      throw error;
+    } finally {
+      if (--this.#open === 0) this.ms += performance.now() - this.#since;
+    }
+  };
 }
 
 function pathsRead(result: unknown, [first]: readonly unknown[]): readonly string[] {

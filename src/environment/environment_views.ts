@@ -72,7 +72,8 @@ export class EnvironmentViews {
     const { scope } = this.#source.now();
     const signal = call?.untimed ? call.signal : null;
     const ask: QueryScope["approve"] = scope?.approve && (async (...given) => {
-      const approval = await scope.approve?.(...given) ?? { allowed: false, reason: "" };
+      const ask = async () => await scope.approve?.(...given) ?? { allowed: false, reason: "" };
+      const approval = await (call?.asks?.(ask) ?? ask());
       if (approval.byUser) call?.refused?.();
       return approval;
     });

@@ -46,6 +46,8 @@ interface FunctionCallOptions {
   readonly env: EnvironmentView;
   readonly signal: AbortSignal;
   readonly told?: (outcome: ShownOutcome) => void;
+  /** Surrounds each question to the user. */
+  readonly asks?: OwnCall["asks"];
 }
 
 export interface ExtensionFault {
@@ -108,6 +110,8 @@ export interface OwnCall {
   readonly signal: AbortSignal;
   readonly untimed: boolean;
   readonly refused?: () => void;
+  /** Surrounds each question to the user. */
+  readonly asks?: (<Answer>(question: () => Promise<Answer>) => Promise<Answer>) | undefined;
 }
 
 /** Returns the live view plus keys for one call, such as its signal. It is not a copy, because keys of a view change

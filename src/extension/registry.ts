@@ -239,10 +239,10 @@ export class ExtensionRegistry {
         const part = active.find(({ symbols }) => symbols.has(name));
         const symbol = part?.symbols.get(name);
         if (symbol?.kind !== "function" || !part) throw unknownFunction(name, active.flatMap((one) => one.functions));
-        const { env, signal, told } = options;
+        const { env, signal, told, asks } = options;
         const { extension } = part;
         const refused = (): void => told?.({ text: "refused", ok: false, refusedByUser: true });
-        const call = { signal, untimed: symbol.untimed ?? false, refused };
+        const call = { signal, untimed: symbol.untimed ?? false, refused, asks };
         const view = this.#view(extension, { env, own, faults, call });
         return await invokeSymbol({
           extension,

@@ -125,7 +125,7 @@ Deno.test("a call that was under way when the user cancelled counts as cancelled
   await using engine = await startEngine([replyJson("await waiter.wait()")], { extensions: [waiter] });
   const controller = new AbortController();
   const ends: BlockTally[] = [];
-  await engine.conversations.ask(engine.branch, "x", {
+  const { work } = await engine.conversations.ask(engine.branch, "x", {
     signal: controller.signal,
     emit: (event) => {
       if (event.type !== "host_call") return;
@@ -134,4 +134,57 @@ Deno.test("a call that was under way when the user cancelled counts as cancelled
     },
   });
   assert.deepEqual(ends.map(({ text }) => text), ["ran · cancelled"]);
+  assert.equal(work.text, "ran · cancelled", "it may have changed something");
+});
+
+/** Its function asks the user before it does anything. */
+const ASKING = sample({
+  namespace: "test.asking",
+  symbols: [
+    fn(
+      "open",
+      async ({ approve }: EnvironmentView) => await approve?.({ what: "open doors", why: "", scope: "doors" }),
+      {
+        doc: "Opens.",
+        untimed: true,
+        action: { doing: "opening", done: "opened", things: "doors", named: 0 },
+        args: z.tuple([]),
+        returns: "unknown",
+      },
+    ),
+  ],
+});
+
+Deno.test("the time of a call does not include the time in which its question was open", async () => {
+  await using engine = await startEngine([replyJson("answer(await asking.open())")], { extensions: [ASKING] });
+  const real = performance.now.bind(performance);
+  const times: number[] = [];
+  try {
+    await engine.conversations.ask(engine.branch, "x", {
+      signal: new AbortController().signal,
+      emit: (event) => event.type === "host_call" && event.name === "asking.open" && times.push(event.ms ?? 0),
+      approve: () => {
+        performance.now = () => real() + 3_600_000; // the user took an hour
+        return Promise.resolve({ decision: "once", reason: "" });
+      },
+    });
+  } finally {
+    performance.now = real;
+  }
+  assert.equal(times.length, 2);
+  assert.ok(Math.abs(times[1]!) < 1_800_000, `${times[1]} ms`);
+});
+
+Deno.test("a call that was cancelled at its question did nothing", async () => {
+  await using engine = await startEngine([replyJson("answer(await asking.open())")], { extensions: [ASKING] });
+  const controller = new AbortController();
+  const { work } = await engine.conversations.ask(engine.branch, "x", {
+    signal: controller.signal,
+    emit: () => {},
+    approve: (_, signal) => {
+      controller.abort();
+      return Promise.reject(signal.reason);
+    },
+  });
+  assert.equal(work.text, "");
 });

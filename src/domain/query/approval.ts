@@ -83,7 +83,7 @@ export function approvalChoices(
 ): readonly ApprovalChoice[] {
   const scope = paragraph(given);
   const choices: readonly ApprovalChoice[] = [
-    { decision: "once", key: "y", short: "Yes", text: "yes, this time" },
+    { decision: "once", key: "y", short: "Yes", text: "yes, for this call only" },
     { decision: "conversation", key: "c", short: "Conversation", text: `yes, and ${scope} in this conversation` },
     { decision: "workspace", key: "a", short: "Always", text: `yes, and ${scope} in this workspace from now on` },
     { decision: "no", key: "n", short: "No", text: "no" },

@@ -144,11 +144,16 @@ const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; r
   make: { of: words("test check all build lint clean"), runs: "what the Makefile says" },
   ruff: { of: words("check format"), runs: "" },
 };
-/** Subcommands with which npm reads, and runs nothing that the workspace says. */
-const NPM_READS = words("view v info show ping search ls list audit whoami why explain");
+/** Subcommands with which package managers read. npm runs nothing that the workspace says; the others load code that
+ * it names before each command. */
+const READING: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
+  npm: { of: words("view v info show ping search ls list audit whoami why explain outdated"), runs: "" },
+  pnpm: { of: words("view v info show search ls list ll why outdated audit"), runs: ".pnpmfile.cjs if it exists" },
+  yarn: { of: words("info list why outdated audit"), runs: "what .yarnrc.yml or .yarnrc names" },
+};
 /** Matches names of packages in the registry, fields of them, and options that select printed data. An address could
  * make npm run the git that .npmrc names. */
-const NPM_READ = /^(?!fix$)(?:(?:@[\w.-]+\/)?[\w.-]+(?:@[\w.^~-]+)?|--(?:json|all|long|depth=\d+))$/;
+const READ = /^(?!fix$)(?:(?:@[\w.-]+\/)?[\w.-]+(?:@[\w.^~-]+)?|--(?:json|all|long|depth=\d+))$/;
 /** Subcommands that fetch packages: a lasting answer about the network allows them with any further packages. */
 const FETCHING: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("install i add update up"), runs: "scripts of packages" },
@@ -230,7 +235,7 @@ function partScope(
   }
   const outside = outsidePath(args, workspace);
   if (outside) return outside;
-  const isReading = name === "npm" && NPM_READS.has(args[0] ?? "") && args.every((word) => NPM_READ.test(word));
+  const reading = READING[name]?.of.has(args[0] ?? "") && args.every((word) => READ.test(word)) ? READING[name] : null;
   const lead = leadingWords(name, args) ?? (place.network ? fetchingWords(name, args) : null);
   const isKnown = [
     PLAIN.has(name),
@@ -244,14 +249,12 @@ function partScope(
   if (lead === null && !isKnown.includes(true)) return { never: `${name} may run another program` };
   if (lead === null) {
     const file = INTERPRETERS.has(name) ? args.find((word) => !word.startsWith("-")) : undefined;
-    const runs = file ?? (SUBCOMMANDS[name]?.runs || TOOLS[name]);
-    return { scope: `${whole} (${path})`, runs: runs && !isReading ? `${whole} runs ${runs}` : null };
+    const runs = reading?.runs ?? file ?? (SUBCOMMANDS[name]?.runs || TOOLS[name]);
+    return { scope: `${whole} (${path})`, runs: runs ? `${whole} runs ${runs}` : null };
   }
   const leading = shellText([basename(typed), ...lead.words]);
-  return {
-    scope: `${leading} … (${path})`,
-    runs: lead.runs === null || isReading ? null : `${leading} runs ${lead.runs}`,
-  };
+  const runs = reading?.runs ?? lead.runs;
+  return { scope: `${leading} … (${path})`, runs: runs ? `${leading} runs ${runs}` : null };
 }
 
 /** Returns the scope for a folder below the workspace. Later words are judged as if the folder had not changed, which

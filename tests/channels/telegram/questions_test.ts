@@ -43,14 +43,17 @@ async function isAnswered(rig: Rig): Promise<void> {
 Deno.test("an approval is a message with a button for each choice, and a press answers it", async () => {
   for (
     const [label, said] of [
-      ["Yes", "✅ yes, this time"],
+      ["Yes", "✅ yes, for this call only"],
       ["Conversation", "✅ yes, and doors in this conversation"],
       ["Always", "✅ yes, and doors in this workspace from now on"],
       ["No", "🚫 no"],
     ] as const
   ) {
     await asks("(await asking.open()).allowed", async (rig, question) => {
-      assert.match(question.texts[0]!, /^🔐 Allow Vis to open doors\?\n\nIt is locked\.\n\nYes: yes, this time\n/);
+      assert.match(
+        question.texts[0]!,
+        /^🔐 Allow Vis to open doors\?\n\nIt is locked\.\n\nYes: yes, for this call only\n/,
+      );
       assert.deepEqual(Object.keys(question.buttons), ["Yes", "Conversation", "Always", "No"]);
       for (const data of Object.values(question.buttons)) assert.ok(new TextEncoder().encode(data).length <= 64);
       rig.api.press(question.buttons[label]!, { chat: 7, message: question.id });
@@ -105,7 +108,7 @@ Deno.test("in a group, any user of the bot answers, and the message names this u
     assert.equal(question.chat, GROUP);
     rig.api.press(question.buttons["Yes"]!, { chat: GROUP, message: question.id, user: 55 });
     await isAnswered(rig);
-    await rig.until(() => question.texts.at(-1)!.endsWith("✅ yes, this time (User55)"));
+    await rig.until(() => question.texts.at(-1)!.endsWith("✅ yes, for this call only (User55)"));
   }, ENGINE));
 
 Deno.test("/cancel ends the approval", () =>

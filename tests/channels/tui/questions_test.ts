@@ -44,11 +44,17 @@ function waits({ screen }: ScreenRig): boolean {
 
 Deno.test("an approval is shown with its choices, and its letters answer it if the input is empty", async () => {
   for (
-    const [key, text] of [["y", "yes, this time"], ["c", "in this conversation"], ["a", "from now on"], ["n", "no"]]
+    const [key, text] of [["y", "yes, for this call only"], ["c", "in this conversation"], ["a", "from now on"], [
+      "n",
+      "no",
+    ]]
   ) {
     await asks("(await asking.open()).allowed", async ({ screen, press }) => {
       const shown = await screen.until("waiting for your answer");
-      assert.match(shown, /Allow Vis to open doors\?[^]*It is locked\.[^]*y {2}yes, this time[^]*y c a n w · ↑↓/);
+      assert.match(
+        shown,
+        /Allow Vis to open doors\?[^]*It is locked\.[^]*y {2}yes, for this call only[^]*y c a n w · ↑↓/,
+      );
       assert.match(shown, /Answer with y c a n w, or type an instruction/);
       press(key!);
       await screen.until((now) => now.includes(DONE) && !now.includes("Vis asks"));
@@ -133,7 +139,7 @@ Deno.test("Ctrl-G goes back to the input as well, and works from another panel",
     screen.type(CTRL_K);
     await screen.until("Commands");
     screen.type(CTRL_G);
-    await screen.until((now) => now.includes("❯ y  yes, this time") && !now.includes("Commands"));
+    await screen.until((now) => now.includes("❯ y  yes, for this call only") && !now.includes("Commands"));
     screen.type(CTRL_G);
     await screen.until("y c a n w · ↑↓");
     screen.type("yes");
@@ -206,7 +212,7 @@ Deno.test("a sub-query asks here too", async () => {
     await screen.until("❯ y");
     screen.type("y");
     await screen.until(DONE);
-    assert.match(screen.screen(), /Allow Vis to open doors\? yes, this time/);
+    assert.match(screen.screen(), /Allow Vis to open doors\? yes, for this call only/);
   }, { replies, rows: 40 });
 });
 

@@ -149,7 +149,7 @@ Deno.test("a conversation that is opened again shows the commands of the user, t
     const text = await screen.until("two faults");
     assert.match(
       text,
-      /\$ npm run lint\n[^]*earlier lines[^]*two faults[^]*› Open it[^]*Allow Vis to open doors\? yes, this time/,
+      /\$ npm run lint\n[^]*earlier lines[^]*two faults[^]*› Open it[^]*Allow Vis to open doors\? yes, for this call only/,
     );
     assert.match(text, /› And wait[^]*cancelled\s+\d steps? · \d/);
     assert.equal(text.match(/^ *cancelled/gm)?.length, 1, text);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { approvalBeginning, approvalChoices, approvalTitle, approvalWhy } from "../../../src/domain/query/approval.ts";
 
-const FORGED = "Allow Vis to run npm test?\n  y  yes, this time";
+const FORGED = "Allow Vis to run npm test?\n  y  yes, for this call only";
 
 Deno.test("approvalTitle() is one paragraph: nothing in it looks like another question", () => {
   for (

@@ -33,8 +33,8 @@ inBrowser("offers no lasting answer to a question that is asked every time", {
 }, async ({ page }) => {
   await ask(page, "Begin");
   await question(page).waitFor();
-  assert.deepEqual(await question(page).getByRole("button").allInnerTexts(), ["Yes, this time", "No"]);
-  await press(page, /^Yes, this time$/);
+  assert.deepEqual(await question(page).getByRole("button").allInnerTexts(), ["Yes, for this call only", "No"]);
+  await press(page, /^Yes, for this call only$/);
   await page.locator(".answer", { hasText: "true" }).waitFor();
 });
 

@@ -344,6 +344,12 @@ Deno.test("a command that a lasting answer covers as a whole shows the code that
   for (const line of ["npm audit fix", "npm view github:a/b", "npm view a/b", "npm view a --node-options=x"]) {
     assert.deepEqual(runs(line), [`${line} runs what package.json says`], line);
   }
+  assert.deepEqual(runs("npm outdated"), []);
+  for (const line of ["pnpm why a", "pnpm view a version", "pnpm list", "pnpm outdated"]) {
+    assert.deepEqual(runs(line), [`${line} runs .pnpmfile.cjs if it exists`]);
+  }
+  assert.deepEqual(runs("yarn why a"), ["yarn why a runs what .yarnrc.yml or .yarnrc names"]);
+  assert.deepEqual(runs("yarn test"), ["yarn test runs what package.json says"]);
 });
 
 Deno.test("commandScopes() where the network is asked for, package managers are covered with any packages", () => {
