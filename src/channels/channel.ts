@@ -60,8 +60,6 @@ export interface Session {
   readonly provider: string;
   readonly model: string;
   readonly database: string;
-  /** The number of queries that dead processes left. This session marked them as interrupted when it opened. */
-  readonly swept: number;
   readonly notes?: readonly string[];
   /** Uses another model from the next call on, even within a running query. Rejects with `ConfigError`. */
   useModel?(model: Pick<Session, "provider" | "model">): Promise<Pick<Session, "provider" | "model">>;

@@ -740,12 +740,11 @@ async function endLost(
   const kept = await tx.selectFrom("iteration")
     .select((i) => [i.fn.countAll<number>().as("count"), i.fn.max("finishedAt").as("last")])
     .where("queryStateId", "=", queryId).where("status", "<>", "running").executeTakeFirstOrThrow();
-  const iterations = kept.count === 1 ? "1 finished iteration is" : `${kept.count} finished iterations are`;
+  const steps = kept.count === 1 ? "1 finished step is" : `${kept.count} finished steps are`;
   const { notes, ...answered } = await acceptedFinal(tx, queryId) ?? {
     status: "interrupted",
     reason: "process_lost",
-    answer:
-      `The process that worked on this request ended or stopped responding before it was done. ${iterations} kept.`,
+    answer: `Vis ended or stopped responding while it worked on this request. ${steps} kept.`,
     answerType: "text",
     confidence: null,
     notes: [],

@@ -176,7 +176,7 @@ function imageOf(path: string): Outgoing["images"][string] {
 async function viaScreen(check: Parameters<Refused>[0], outgoing: Outgoing): Promise<void> {
   await using engine = await startEngine([]);
   const session: Session = {
-    ...{ conversations: engine.conversations, workspace: FOLDER, provider: "p", model: "m", database: "", swept: 0 },
+    ...{ conversations: engine.conversations, workspace: FOLDER, provider: "p", model: "m", database: "" },
     close: () => Promise.resolve(),
   };
   const back: Outgoing[] = [];

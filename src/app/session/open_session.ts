@@ -54,7 +54,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
   try {
     const router = await routerFor(request, { settings, telemetry });
     store = await openLoggedStore({ path: settings.database, password: settings.databasePassword, isAlive });
-    const swept = await store.sweepLost(isAlive);
+    await store.sweepLost(isAlive);
     const extensions = await extensionsOf(request, { settings, parts });
     const own = ownSession();
     const where = { ...settings, readOnly: locked?.writable === false };
@@ -85,7 +85,6 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       workspace: settings.workspace,
       ...rootOfRouter(router),
       database: settings.database,
-      swept,
       notes: [
         ...settings.layers.flatMap(({ ignored = [] }) => ignored),
         ...router.notes,

@@ -16,7 +16,8 @@ import { spentText } from "../../domain/query/model_call.ts";
 import { hasAnswer, notesBelow, reasonText, stoppedText } from "../../domain/query/outcomes.ts";
 import { type Delay, delayLine, isChild, isEnd } from "../../domain/query/query_event.ts";
 import { blockFailure, blockLine, newBlock, QueryProgress } from "../../domain/query/query_progress.ts";
-import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
+import { planLine } from "../../domain/query/plan.ts";
+import type { PlanItem, QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import type { Io } from "../channel.ts";
 import { exitCodeOf, interrupt, jsonText } from "./output.ts";
 
@@ -270,6 +271,8 @@ export class Progress {
   readonly #thinking: boolean;
   #numbered: number | null = null;
   #thought: number | null = null;
+  /** The tasks of the model's list that was written last. */
+  #tasks = "";
   /** Events during a pending approval, which are shown after it. */
   readonly #meanwhile: QueryEvent[] = [];
   /** The reason why the last iteration failed. It is shown only if the query continues, because otherwise the answer
@@ -324,6 +327,8 @@ export class Progress {
       case "retrying":
       case "waiting":
         return this.#late(at, event);
+      case "plan":
+        return this.#plan(event.items);
       case "iteration_finished":
         return this.#finished(at, event);
       case "final":
@@ -442,6 +447,18 @@ export class Progress {
     if (!result.ok) this.#indented(this.#color.red(oneLine(visibleText(blockFailure(result)), 300)));
     this.#output(shown.tally);
     for (const diff of shown.diffs) this.#diff(diff);
+  }
+
+  /** Prints the model's list of tasks: whole if its tasks are others, else the number that is done and the current
+   * one. */
+  #plan(items: readonly PlanItem[]): void {
+    if (items.length === 0) return;
+    const room = this.#width() - 8, tasks = items.map(({ text }) => text).join("\n");
+    const lines = tasks === this.#tasks
+      ? [`▸ ${planLine(items)}`]
+      : items.map(({ text, state }) => `${{ done: "✓", now: "▸", open: "○" }[state]} ${text}`);
+    this.#tasks = tasks;
+    for (const line of lines) this.painted(`    ${this.#color.dim(oneLine(line, room))}`);
   }
 
   #code(at: string, written: string): void {

@@ -5,6 +5,7 @@ import type { Approve } from "../../domain/query/approval.ts";
 import { addSpend, addUsage, NOTHING_SPENT } from "../../domain/query/model_call.ts";
 import { MORE_TEXT } from "../../domain/query/outcomes.ts";
 import { isChild } from "../../domain/query/query_event.ts";
+import { PLAN_VARIABLE, planOf } from "../../domain/query/plan.ts";
 import type { PlanItem, QueryEvent, QueryResult, Usage } from "../../domain/query/query_schemas.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
 import type { Session } from "../channel.ts";
@@ -71,6 +72,7 @@ export class ChatController {
   #lastAnswer = "";
   #ended: Promise<void> = Promise.resolve();
   #last: RunningTurn | null = null;
+  #plan: readonly PlanItem[] = [];
   #asked: TranscriptEntry | null = null;
   #known: ReadonlyMap<string, boolean> = new Map();
   budget: RequestBudget = { steps: null, costUsd: null, reasoning: null };
@@ -106,8 +108,9 @@ export class ChatController {
     return { phase: running?.turn.phase ?? "", ms, asks, title: this.#branch?.title ?? "" };
   }
 
+  /** The model's list of tasks, until a request is answered. */
   get plan(): readonly PlanItem[] {
-    return this.#last?.progress.plan ?? [];
+    return this.#plan;
   }
 
   get changes(): readonly string[] {
@@ -129,8 +132,9 @@ export class ChatController {
 
   /** Shows another conversation, or an empty one. No query may be running in the current one. */
   show(branch: Branch | null, opened: OpenedBranch | null): void {
-    const { spent = NEW_SESSION, lastAnswer = "", asked = null, turns = [] } = opened ?? {};
+    const { spent = NEW_SESSION, lastAnswer = "", asked = null, turns = [], plan = [] } = opened ?? {};
     this.#branch = branch;
+    this.#plan = plan;
     this.#last = null;
     this.#spent = spent;
     this.#lastAnswer = lastAnswer;
@@ -148,7 +152,7 @@ export class ChatController {
     // The newest query may be a request of this screen that began after another one.
     const newest = await this.#parts.session().conversations.queries(branch, { newest: 2 });
     if (!newest.some(isNew) || this.#running !== null) return;
-    const { turns, spent, lastAnswer, asked } = await open(branch);
+    const { turns, spent, lastAnswer, asked, plan } = await open(branch);
     if (this.#branch !== branch || this.#running !== null) return;
     const { transcript } = this.#parts;
     const at = turns.findIndex(({ query }) => isNew(query));
@@ -158,7 +162,7 @@ export class ChatController {
     transcript.add(...turns.slice(isTail ? at : 0).flatMap(({ entries }) => entries));
     this.#known = runningOf(turns.map(({ query }) => query));
     this.#spent = { ...spent, walls: this.#spent.walls, sentBytes: this.#spent.sentBytes };
-    [this.#lastAnswer, this.#asked] = [lastAnswer, asked];
+    [this.#lastAnswer, this.#asked, this.#plan] = [lastAnswer, asked, plan];
     this.#parts.changed();
   }
 
@@ -317,6 +321,7 @@ export class ChatController {
 
   #event(event: QueryEvent, turn: RunningTurn): void {
     turn.show(event);
+    if (event.type === "plan" && !isChild(event)) this.#plan = event.items;
     if (event.type === "usage") this.#spent = { ...this.#spent, usage: addUsage(this.#spent.usage, event.usage) };
     if (event.type === "iteration_finished") this.#parts.worked();
     if (event.type === "iteration_finished" && !isChild(event) && event.iteration !== null) {
@@ -327,7 +332,7 @@ export class ChatController {
 
   #finished({ usage, costUsd, answer, status, iterations }: QueryResult): void {
     if (status !== "interrupted") this.#lastAnswer = answer;
-    if (status === "done" && this.#last !== null) this.#last.progress.plan = [];
+    if (status === "done") this.#plan = [];
     const steps = this.#spent.steps + iterations;
     this.#spent = { ...this.#spent, steps, costUsd: addSpend(this.#spent, { usage, costUsd }).costUsd };
   }
@@ -376,6 +381,8 @@ interface OpenedBranch {
   readonly spent: SessionSpend;
   readonly lastAnswer: string;
   readonly asked: TranscriptEntry | null;
+  /** The model's list of tasks, unless a request was answered since. */
+  readonly plan: readonly PlanItem[];
 }
 
 /** Opens a stored conversation for the screen, with requests, answers and the end of each query. Iterations are read
@@ -408,6 +415,8 @@ export async function openBranch(
     ];
     return { query, entries };
   });
+  const unanswered = queries[queries.findLastIndex(({ status }) => status === "done") + 1]?.createdAt ?? Infinity;
+  const hasPlan = variables.some(({ name, createdAt }) => name === PLAN_VARIABLE && createdAt >= unanswered);
   return {
     turns,
     counts: { ran: highest("ran", variables), pasted: highest("pasted", variables) },
@@ -418,6 +427,7 @@ export async function openBranch(
     },
     lastAnswer: queries.findLast(({ running, status }) => !running && status !== "interrupted")?.answer ?? "",
     asked: turns.at(-1)?.entries.find((entry) => entry instanceof RequestEntry) ?? null,
+    plan: hasPlan ? planOf(await read(PLAN_VARIABLE)) : [],
   };
 }
 

@@ -12,7 +12,7 @@
 
 import { type Conversation as Branch, nothingToContinue } from "../../conversation/conversations.ts";
 import type { Io, ScreenRequest, Session } from "../channel.ts";
-import { Screen, type ScreenParts, type ScreenStart } from "./screen.ts";
+import { Screen, type ScreenParts } from "./screen.ts";
 import { watchEnd } from "./terminal.ts";
 
 /** Restores the terminal for the shell if the normal exit is interrupted: mouse, bracketed paste, line wrapping,
@@ -43,7 +43,7 @@ export async function runScreen(
   const code = { value: 1 };
   try {
     const notes = place.continue && branch === null ? [await nothingToContinue(session)] : [];
-    await screen.start({ branch, notes: [...notes, ...notesOf(session)] });
+    await screen.start({ branch, notes: [...notes, ...session.notes ?? []] });
     if (place.request !== undefined) screen.begin({ text: place.request, variables: {}, images: {} });
     void screen.done.then(() => ended.resolve(0));
     code.value = await ended.promise;
@@ -66,13 +66,6 @@ async function branchOf(
 ): Promise<Branch | null> {
   if (conversation !== undefined) return await conversations.byId(conversation);
   return newest ? await conversations.latest(workspace) : null;
-}
-
-function notesOf({ notes = [], swept }: Session): ScreenStart["notes"] {
-  return [
-    ...notes,
-    ...swept > 0 ? [`${swept} interrupted requests of processes that no longer exist were closed`] : [],
-  ];
 }
 
 function farewell(branch: Branch | null): string {

@@ -33,7 +33,6 @@ export function sessionIn(engine: Engine, cwd: string, close = () => {}): Sessio
     provider: "script",
     model: "script",
     database: ":memory:",
-    swept: 0,
     close: () => Promise.resolve(close()),
   };
 }

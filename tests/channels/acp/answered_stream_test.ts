@@ -32,7 +32,6 @@ async function withClient(
       provider: "script",
       model: "script",
       database: ":memory:",
-      swept: 0,
       close: () => Promise.resolve(),
     });
   const input = new TransformStream<Uint8Array, Uint8Array>(), output = new TransformStream<Uint8Array, Uint8Array>();

@@ -6,7 +6,7 @@ export function engineServices(
   engine: Engine,
 ): { readonly io: FakeIo; readonly services: Services; readonly requests: OpenRequest[] } {
   const requests: OpenRequest[] = [];
-  const session = { workspace: "/nowhere", provider: "p", model: "m", database: "", swept: 0 };
+  const session = { workspace: "/nowhere", provider: "p", model: "m", database: "" };
   const services = fakeServices({
     open: (request) => {
       requests.push(request);

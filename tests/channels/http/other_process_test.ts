@@ -133,7 +133,7 @@ Deno.test(
     for (const rig of [second, last]) {
       const lost = await (await rig.post(messages(id), body, KEY)).json();
       assert.deepEqual([lost.status, lost.reason, lost.iterations], ["interrupted", "process_lost", 1]);
-      assert.match(lost.answer, /1 finished iteration is kept/);
+      assert.match(lost.answer, /1 finished step is kept/);
     }
     const answers = await Promise.all([second, last, second].map((rig) => rig.post(messages(id), body, REST)));
     const results = await Promise.all(answers.map((answer) => answer.json()));

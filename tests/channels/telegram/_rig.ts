@@ -28,7 +28,7 @@ export interface Rig {
 }
 
 export function sessionOf(engine: Engine, model = "script"): Session {
-  const rest = { workspace: "/nowhere", provider: "p", database: "", swept: 0, close: () => Promise.resolve() };
+  const rest = { workspace: "/nowhere", provider: "p", database: "", close: () => Promise.resolve() };
   return { conversations: engine.conversations, model, ...rest };
 }
 

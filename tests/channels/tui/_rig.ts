@@ -79,7 +79,6 @@ export async function withScreen(
     provider: "scripted",
     model: "script",
     database: "/nowhere/vis.db",
-    swept: 0,
     close: () => Promise.resolve(),
     ...options.session,
   };

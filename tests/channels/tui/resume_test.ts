@@ -25,6 +25,17 @@ Deno.test("a reopened conversation shows its requests, answers and iterations", 
   });
 });
 
+Deno.test("a conversation that is opened again shows the list of tasks of a request that was not answered", async () => {
+  const open = replyJson('const $plan = [{task: "Read it", done: true}, {task: "Write it"}]');
+  const before = async (engine: Engine): Promise<void> => void await engine.ask("Go").catch(() => {});
+  const replies = [open, new Error("quota is used up"), final("Done: yes")];
+  await withScreen(replies, { before, place: { continue: true } }, async ({ screen }) => {
+    await screen.until(/▸ 1 of 2 · now: Write it \(Ctrl-T\)/);
+    screen.type(`And now?${ENTER}`);
+    await screen.until((now) => now.includes("Done: yes") && !now.includes("now: Write it"));
+  });
+});
+
 Deno.test("the screen shows requests that another process adds to its conversation, in their order", async () => {
   const gate = Promise.withResolvers<void>();
   const replies = [

@@ -117,8 +117,10 @@ Deno.test("a desktop notification reports an end or a question while another win
   });
 });
 
-Deno.test("/btw answers outside of the conversation and leaves no trace", async () => {
-  await withScreen([final("Main: done"), final("Aside: a **monoid**")], {}, async ({ screen, engine }) => {
+Deno.test("/btw answers beside the conversation and leaves no trace", async () => {
+  const gate = Promise.withResolvers<void>();
+  const aside = { text: final(`Aside: a **monoid** ${"of endofunctors ".repeat(40)}END`), between: gate.promise };
+  await withScreen([final("Main: done"), aside], {}, async ({ screen, engine }) => {
     screen.type(`work${ENTER}`);
     await screen.until("Main: done");
     screen.type("\x0bbtw");
@@ -126,7 +128,10 @@ Deno.test("/btw answers outside of the conversation and leaves no trace", async 
     screen.type(ENTER);
     await screen.until((now) => /^ \/btw/m.test(now) && !now.includes("Commands"));
     screen.type(`what is a monad?${ENTER}`);
-    await screen.until("Aside: a monoid");
+    const written = await screen.until((now) => now.includes("Aside: a monoid") && now.includes("answering …"));
+    assert.ok(!written.includes("END"), "the words show while the model writes");
+    gate.resolve();
+    await screen.until((now) => now.includes("END") && !now.includes("answering …"));
     assert.match(JSON.stringify(engine.provider.requests[1]), /the conversation so far, as Markdown/);
     screen.type(ESC);
     await screen.until((now) => !now.includes("Aside"));

@@ -16,8 +16,10 @@ export async function serveCommand(
   io.stdout(`${server.url}\n`);
   io.stderr(`vis · ${visibleText(`${server.provider} ${server.model} · token from ${server.tokenFrom}`)}\n`);
   for (const note of server.notes) io.stderr(`vis · ${visibleText(note)}\n`);
-  if (server.token !== null && io.stdoutIsTerminal && io.stderrIsTerminal) {
-    io.stderr(`vis · open ${server.url}#token=${encodeURIComponent(server.token)}\n`);
+  if (server.token !== null) {
+    const isSeen = io.stdoutIsTerminal && io.stderrIsTerminal;
+    const how = isSeen ? `#token=${encodeURIComponent(server.token)}` : " in a browser and enter the token";
+    io.stderr(`vis · open ${server.url}${how}\n`);
   }
   await aborted(interrupted.signal);
   io.stderr("vis · shutting down: running requests may finish; press Ctrl-C again to stop at once\n");

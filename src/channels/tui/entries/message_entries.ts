@@ -110,6 +110,7 @@ export function endEntries(
   return [
     ...head,
     ...(takesMore(reason) ? [new LineEntry(`Alt-M: ${MORE_TEXT}`, theme.accent)] : []),
+    ...(reason === "process_lost" ? [new LineEntry("Alt-R: run it again", theme.accent)] : []),
     ...notesBelow(result, "/undo").map((note) => new LineEntry(note, theme.dim)),
     new LineEntry(endLine(result), status === "error" ? theme.bad : theme.dim),
   ];

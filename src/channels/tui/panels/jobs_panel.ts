@@ -68,6 +68,7 @@ export class JobsPanel extends BasePanel {
   #show(program: BackgroundProgram | undefined): void {
     this.#shown = program ?? null;
     this.#output = "";
+    this.#reader.text.show([]);
     this.#refresh();
   }
 
@@ -75,10 +76,7 @@ export class JobsPanel extends BasePanel {
     const branch = this.parts.branch();
     this.#list.set(branch === null ? [] : this.parts.session().conversations.programs(branch));
     const output = this.#shown?.output ?? "";
-    if (output !== this.#output) {
-      this.#reader.text.show([{ text: output }]);
-      this.#reader.handle("\x1b[F"); // The key moves to the end.
-    }
+    if (output !== this.#output) this.#reader.text.grow([{ text: output }]);
     this.#output = output;
     this.parts.act.redraw();
   }

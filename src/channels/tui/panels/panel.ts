@@ -149,8 +149,14 @@ export abstract class BasePanel implements Panel {
     return this.#problem === "" ? "" : (this.parts.theme?.().bad ?? paint.bold)(`! ${this.#problem}`);
   }
 
+  /** The notice while work runs in the background. */
+  protected get activity(): string {
+    return "loading …";
+  }
+
+  /** Returns the last error, the notice of running work, or `otherwise`; "" for nothing. */
   protected status(otherwise = ""): string {
-    return this.problem || paint.dim(this.#running > 0 ? "loading …" : otherwise);
+    return this.problem || paint.dim(this.#running > 0 ? this.activity : otherwise);
   }
 
   protected below(otherwise: string, { empty }: { readonly empty: boolean }): readonly string[] {

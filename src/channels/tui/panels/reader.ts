@@ -134,6 +134,14 @@ export class TextView {
     this.#top = { line: 0, row: 0 };
   }
 
+  /** Shows a text that has grown. The end stays visible if it was; otherwise the visible rows stay in place. */
+  grow(parts: readonly TextPart[]): void {
+    const [top, pinned] = [this.#top, this.#pinned];
+    const atEnd = !pinned && !isBehind(this.#last(), top);
+    this.show(parts);
+    [this.#top, this.#pinned] = atEnd ? [this.#last(), false] : [top, pinned];
+  }
+
   get part(): number {
     return this.#lines[this.#top.line]?.part ?? 0;
   }

@@ -3,10 +3,12 @@ import { abortable, Semaphore } from "../../../domain/kit/concurrency.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
 import { shownAnswer } from "../../../domain/query/outcomes.ts";
 import type { Conversation } from "../../../conversation/conversations.ts";
+import type { AskOptions } from "../../../conversation/send_options.ts";
+import { QueryProgress } from "../../../domain/query/query_progress.ts";
+import type { QueryEvent } from "../../../domain/query/query_schemas.ts";
 import { parseMarkdown } from "../../../markdown/parse_markdown.ts";
 import { markdownLines } from "../../../markdown/terminal/markdown_lines.ts";
 import { terminalPaint } from "../../../markdown/terminal/paint.ts";
-import type { MarkdownBlock } from "../../../markdown/tree.ts";
 import { flat } from "../text/one_line.ts";
 import { cutWide } from "../text/wrapped.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
@@ -22,16 +24,16 @@ export class TextPanel extends BasePanel {
     super(parts);
     this.title = title;
     this.#reader = new Reader(parts.theme);
-    this.show(texts);
+    this.#reader.text.show(texts);
   }
 
   get hint(): string {
     return "↑↓ PgUp PgDn · / find · Esc";
   }
 
-  protected show(texts: readonly TextPart[], at: "beginning" | "end" = "beginning"): void {
-    this.#reader.text.show(texts);
-    if (at === "end") this.#reader.text.move("end");
+  /** Shows a text that has grown. */
+  protected grow(texts: readonly TextPart[]): void {
+    this.#reader.text.grow(texts);
   }
 
   protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
@@ -97,7 +99,7 @@ export class CommandPanel extends TextPanel {
 
   #print(text: string): void {
     this.#output += text;
-    this.show([{ text: this.#output }], "end");
+    this.grow([{ text: this.#output }]);
     this.parts.act.redraw();
   }
 
@@ -122,33 +124,46 @@ export class CommandPanel extends TextPanel {
 /** A question next to the conversation. It changes no file, and Vis keeps neither the question nor the answer. */
 export class SideQuestion extends TextPanel {
   readonly #question: string;
-  #answer: readonly MarkdownBlock[] = [];
-  #width = 0;
+  readonly #progress = new QueryProgress();
+  #answer = "";
+  #drawn = { answer: "", width: 0 };
 
   constructor(parts: PanelParts, question: string) {
     super(parts, { title: "By the way", texts: [{ text: question, look: "dim" }] });
     this.#question = question;
+    const emit = (event: QueryEvent): void => {
+      this.#progress.take(event);
+      this.#answer = this.#progress.answer || this.#progress.draft;
+      parts.act.redraw();
+    };
     this.load("answer", {
-      work: (signal) => answered(question, signal, parts),
-      then: (answer) => {
-        this.#answer = parseMarkdown(answer, { clean: visibleText });
-        this.#width = 0;
-      },
+      work: (signal) => answered(question, { signal, emit }, parts),
+      then: (answer) => void (this.#answer = answer),
     });
   }
 
   protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
-    if (this.#width !== width && this.#answer.length > 0) {
-      this.#width = width;
+    const answer = this.#answer;
+    if (this.#drawn.width !== width || this.#drawn.answer !== answer) {
+      this.#drawn = { answer, width };
       const paint = this.parts.theme?.().markdown ?? terminalPaint({ color: false, weights: true });
-      const lines = cutWide(markdownLines(this.#answer, { width, paint, columns: visibleWidth }), width);
-      this.show([{ text: `${this.#question}\n`, look: "dim" }, { text: lines.join("\n"), look: "drawn" }]);
+      const blocks = parseMarkdown(answer, { clean: visibleText });
+      const lines = cutWide(markdownLines(blocks, { width, paint, columns: visibleWidth }), width);
+      this.grow([{ text: `${this.#question}\n`, look: "dim" }, { text: lines.join("\n"), look: "drawn" }]);
     }
     return super.draw({ width, height });
   }
+
+  protected override get activity(): string {
+    return `${this.#progress.doing} …`;
+  }
 }
 
-async function answered(question: string, signal: AbortSignal, parts: PanelParts): Promise<string> {
+async function answered(
+  question: string,
+  { signal, emit }: Pick<AskOptions, "signal" | "emit">,
+  parts: PanelParts,
+): Promise<string> {
   const { conversations, workspace } = parts.session();
   const branch = parts.branch();
   const own: { branch: Conversation | null } = { branch: null };
@@ -157,7 +172,7 @@ async function answered(question: string, signal: AbortSignal, parts: PanelParts
   const label = "the conversation so far, as Markdown";
   try {
     const result = await conversations.ask({ channel: "tui", workspace }, question, {
-      ...{ signal, emit: () => {}, only: "aside" },
+      ...{ signal, emit, only: "aside" },
       ...(pieces ? { variables: { conversation: { label, json: false, encoding: "utf-8", pieces } } } : {}),
       onBranch: (made) => void (own.branch = made),
     });

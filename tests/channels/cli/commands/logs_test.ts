@@ -17,7 +17,7 @@ async function logs(flags: Partial<LogsFlags>, options: { onPause?: (time: numbe
     { level: "warn", event: "two", data: {}, at: 2000 },
   );
   const io = fakeIo();
-  const facts = { workspace: "/nowhere", provider: "p", model: "m", database: "", swept: 0 };
+  const facts = { workspace: "/nowhere", provider: "p", model: "m", database: "" };
   const session = { ...facts, conversations: engine.conversations, close: () => Promise.resolve() };
   let pauses = 0;
   const pause = async (): Promise<void> => {

@@ -12,7 +12,6 @@ async function prompt(engine: Engine, ...args: readonly string[]): Promise<{ cod
     provider: "scripted",
     model: "script",
     database: ":memory:",
-    swept: 0,
     close: () => Promise.resolve(),
   };
   const io = fakeIo({ args: ["prompt", ...args] });

@@ -31,7 +31,6 @@ async function run(
     provider: "scripted",
     model: "script",
     database: ":memory:",
-    swept: 0,
     close: () => Promise.resolve(void closed++),
   };
   const services = fakeServices({
@@ -97,7 +96,7 @@ Deno.test("runCommand() closes when the query throws", async () => {
   let closed = 0;
   await using engine = await startEngine([], { openSandbox: () => Promise.reject(new ConfigError("no walls")) });
   engine.provider.push(replyJson("1"));
-  const session = { workspace: "/nowhere", provider: "p", model: "m", database: "", swept: 0 };
+  const session = { workspace: "/nowhere", provider: "p", model: "m", database: "" };
   const services = fakeServices({
     open: () =>
       Promise.resolve({
@@ -162,7 +161,7 @@ Deno.test("runCommand() reports that a lost request had no reply if none arrived
     assert.equal(await engine.store.sweepLost(() => false), 1);
     const { io, services } = engineServices(engine);
     await runCommand("go on", { services, io, flags: { ...FLAGS, conversation: conversationId } });
-    assert.match(io.err, /^The last request was interrupted: .*0 finished iterations are kept\./);
+    assert.match(io.err, /^The last request was interrupted: .*0 finished steps are kept\./);
     assert.equal(io.err.includes("It had no reply yet: pass --context again"), !replied);
   }
 });

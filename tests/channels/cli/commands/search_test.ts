@@ -6,7 +6,7 @@ import { fakeIo, fakeServices } from "../_fakes.ts";
 
 async function search(engine: Engine, args: readonly string[], shown: Parameters<typeof fakeIo>[0] = {}) {
   const io = fakeIo({ args: ["search", ...args], ...shown });
-  const facts = { workspace: "/nowhere", provider: "p", model: "m", database: "", swept: 0 };
+  const facts = { workspace: "/nowhere", provider: "p", model: "m", database: "" };
   const session = { ...facts, conversations: engine.conversations, close: () => Promise.resolve() };
   const code = await runCli(fakeServices({ open: () => Promise.resolve(session) }), io);
   return { code, out: io.out, err: io.err };

@@ -8,7 +8,7 @@ import { fakeIo, fakeServices } from "../_fakes.ts";
 
 function given(engine: Engine) {
   const io = fakeIo();
-  const session = { workspace: "/nowhere", provider: "p", model: "m", database: "", swept: 0 };
+  const session = { workspace: "/nowhere", provider: "p", model: "m", database: "" };
   const services = fakeServices({
     open: (request) => {
       assert.equal(request.browse, true);

@@ -15,7 +15,6 @@ function sessionOf(engine: Engine, closed: () => void): Session {
     provider: "any",
     model: "any",
     database: ":memory:",
-    swept: 0,
     close: () => Promise.resolve(closed()),
   };
 }

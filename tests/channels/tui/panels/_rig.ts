@@ -48,7 +48,7 @@ export class PanelRig implements AsyncDisposable {
     this.branch = engine.branch;
     const { conversations } = engine;
     const here: Session = {
-      ...{ conversations, workspace: "/work", provider: "scripted", model: "script", database: "", swept: 0 },
+      ...{ conversations, workspace: "/work", provider: "scripted", model: "script", database: "" },
       close: () => Promise.resolve(),
       ...session,
     };

@@ -151,7 +151,7 @@ export function endSuite(launcher: Launcher): void {
 
     const next = await user.run(["run", "-c", "go on"]);
     assert.deepEqual([next.code, next.stdout], [0, "2,undefined,undefined\n"], next.stderr);
-    assert.match(next.stderr, /^The last request was interrupted: .*2 finished iterations are kept/m);
+    assert.match(next.stderr, /^The last request was interrupted: .*2 finished steps are kept/m);
     const { queries } = await user.queries();
     assert.deepEqual(queries.map(({ status, reason }) => [status, reason]), [
       ["interrupted", "process_lost"],
