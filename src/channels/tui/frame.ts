@@ -17,6 +17,7 @@ import type { Outgoing } from "./input/outgoing.ts";
 import type { Panel } from "./panels/panel.ts";
 import { amounts, fitted, flat } from "./text/one_line.ts";
 import type { Theme } from "./text/theme.ts";
+import { wrapped } from "./text/wrapped.ts";
 
 const WALLS = 4;
 /** Terminals with fewer rows show no footer and no status line. */
@@ -58,7 +59,7 @@ export class ScreenFrame implements Component {
     const below = [
       ...(low ? [] : planLines(plan, { width, theme, most: Math.max(1, Math.floor(rows / 3)) })),
       ...waiting.slice(-WAITING_SHOWN).map((one) => waitingLine(one, { width, theme })),
-      ...(low && status.told === "" ? [] : [statusLine(status, { width, theme })]),
+      ...(low && status.told === "" ? [] : statusLines(status, { width, theme, most: low ? 1 : TOLD_ROWS })),
       ...input(width),
       ...(low ? [] : [footerLine(footer, { width, theme })]),
     ];
@@ -125,16 +126,25 @@ interface StatusFacts {
 }
 
 const LEAST_PHASE = 12;
+/** The most rows for a message. */
+const TOLD_ROWS = 3;
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-export function statusLine(
+/** Returns the line above the input, or the lines of a longer message. */
+export function statusLines(
   { following, mode, ...facts }: StatusFacts,
-  { width, theme }: { readonly width: number; readonly theme: Theme },
-): string {
+  { width, theme, most = TOLD_ROWS }: { readonly width: number; readonly theme: Theme; readonly most?: number },
+): readonly string[] {
+  const told = wrapped(flat(facts.told, 600), width - 2);
+  if (told.length > 1 && most > 1) {
+    const rest = told.slice(most - 1).join(" ");
+    return [...told.slice(0, most - 1), ...rest === "" ? [] : [fitted(rest, { width: width - 2 })]]
+      .map((line) => ` ${theme.warn(line)}`);
+  }
   const right = [mode, following ? "" : "↓ End"].filter((text) => text !== "").join(" ");
   const room = Math.max(0, width - visibleWidth(right) - 2);
   const left = ` ${leftOf(facts, { room: room - 1, theme })}`;
-  return left + " ".repeat(Math.max(1, width - visibleWidth(left) - visibleWidth(right) - 1)) + theme.accent(right);
+  return [left + " ".repeat(Math.max(1, width - visibleWidth(left) - visibleWidth(right) - 1)) + theme.accent(right)];
 }
 
 function leftOf(

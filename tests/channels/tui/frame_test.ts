@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { stripTerminalSequences, visibleWidth } from "@earendil-works/pi-tui";
-import { footerLine, panelBox, statusLine } from "../../../src/channels/tui/frame.ts";
+import { footerLine, panelBox, statusLines } from "../../../src/channels/tui/frame.ts";
 import type { Usage } from "../../../src/domain/query/query_schemas.ts";
 import type { Panel } from "../../../src/channels/tui/panels/panel.ts";
 import { makeTheme } from "../../../src/channels/tui/text/theme.ts";
@@ -87,7 +87,17 @@ Deno.test("panelBox() is omitted on screens without room for it, and its title c
   assert.ok(!lines.join("\n").includes("\x1b]0;owned"));
 });
 
-Deno.test("statusLine() keeps the time and the key, however long the running command is", () => {
+Deno.test("statusLines() shows a long message on up to three rows, and one row on a low terminal", () => {
+  const told = `Undid changes in ${Array.from({ length: 40 }, (_, at) => `src/file${at}.ts`).join(", ")}`;
+  const status = { phase: "", ms: 0, asks: false, told, following: true, title: "", mode: "" };
+  const lines = statusLines(status, { width: 60, theme });
+  assert.match(lines.join("\n"), /^ Undid changes in src\/file0\.ts,.*\n .*src\/file4\.ts.*\n .*…$/);
+  assert.ok(lines.every((line) => visibleWidth(line) <= 60), lines.join("\n"));
+  assert.equal(statusLines(status, { width: 60, theme, most: 1 }).length, 1);
+  assert.equal(statusLines({ ...status, told: "Copied 3 characters" }, { width: 60, theme }).length, 1);
+});
+
+Deno.test("statusLines() keeps the time and the key, however long the running command is", () => {
   const status = {
     phase: `running ${"word ".repeat(60)}`,
     ms: 5_200,
@@ -97,9 +107,9 @@ Deno.test("statusLine() keeps the time and the key, however long the running com
     title: "",
   };
   for (const width of [40, 80, 140]) {
-    const line = statusLine({ ...status, mode: "" }, { width, theme });
+    const [line = ""] = statusLines({ ...status, mode: "" }, { width, theme });
     assert.match(line, /running .*… · 5 s · Esc cancels *$/);
     assert.ok(visibleWidth(line) <= width, `${width}: ${line}`);
   }
-  assert.ok(visibleWidth(statusLine({ ...status, mode: "NORMAL" }, { width: 12, theme })) <= 12);
+  assert.ok(visibleWidth(statusLines({ ...status, mode: "NORMAL" }, { width: 12, theme }).join("\n")) <= 12);
 });

@@ -184,7 +184,12 @@ export class ConversationList extends BasePanel {
 
 type ListedConversation = Awaited<ReturnType<Conversations["list"]>>[number];
 
-type FoundItem = ListedConversation | BranchOfConversation | (SearchHit & { readonly workspace: string });
+type FoundItem = ListedConversation | BranchItem | (SearchHit & { readonly workspace: string });
+
+/** A branch with its last request, since all branches of a conversation have one title. */
+interface BranchItem extends BranchOfConversation {
+  readonly last: { readonly text: string; readonly createdAt: number } | null;
+}
 
 const PAGE = 100;
 const HITS = 50;
@@ -204,7 +209,7 @@ class ConversationSearch {
   #listed: readonly ListedConversation[] = [];
   #complete = false;
   #hits: Hits | null = null;
-  readonly #branches = new Map<string, readonly BranchOfConversation[]>();
+  readonly #branches = new Map<string, readonly BranchItem[]>();
   readonly #workspaces = new Map<string, string>();
 
   constructor(parts: PanelParts) {
@@ -222,7 +227,13 @@ class ConversationSearch {
   }
 
   async unfold(conversationId: string): Promise<void> {
-    this.#branches.set(conversationId, await this.#parts.session().conversations.branches(conversationId));
+    const { conversations } = this.#parts.session();
+    const items: BranchItem[] = [];
+    for (const branch of await conversations.branches(conversationId)) {
+      const [last = null] = await conversations.queries(branch, { newest: 1 });
+      items.push({ ...branch, last });
+    }
+    this.#branches.set(conversationId, items);
   }
 
   fold(conversationId: string): void {
@@ -308,14 +319,15 @@ function itemLines(
     return [row(name, { facts, width, selected })];
   }
   if (!("snippet" in item)) {
-    const { fork, queries, createdAt } = item;
+    const { fork, queries, createdAt, last } = item;
     const from = fork === null
       ? "first branch"
       : fork.position < 0
       ? "forked before a request"
       : `forked after step ${fork.position + 1}`;
-    const facts = [ago(createdAt, now), amounts.count(queries, "own request")];
-    return [row(`    ${name}`, { detail: from, facts, width, selected })];
+    const facts = [ago(last?.createdAt ?? createdAt, now), amounts.count(queries, "own request")];
+    const ending = last === null ? name : `${here ? "● " : ""}${flat(last.text)}`;
+    return [row(`    ${ending}`, { detail: from, facts, width, selected })];
   }
   const place = item.position === null ? item.kind : `${item.kind} of step ${item.position + 1}`;
   const facts = [ago(item.at, now), ...workspace, place];

@@ -248,3 +248,23 @@ Deno.test("Progress shows what a command prints above the live line, until it en
   assert.ok(io.err.slice(shown).startsWith("\r\x1b[2A\x1b[J[1] ✓"), JSON.stringify(io.err));
   progress.clear();
 });
+
+Deno.test("Progress shows the model's list of tasks whole, and then the current one", () => {
+  const io = fakeIo();
+  const progress = new Progress(io, { verbose: false });
+  const plan = (done: number): QueryEvent =>
+    event({
+      type: "plan",
+      items: ["Read it", "Write it", "Test it"].map((text, at) => ({
+        text,
+        state: at < done ? "done" : at === done ? "now" : "open",
+      })),
+    });
+  progress.show(plan(1));
+  progress.show(plan(2));
+  progress.show(plan(3));
+  assert.equal(
+    io.err,
+    "    ✓ Read it\n    ▸ Write it\n    ○ Test it\n    ▸ 2 of 3 · now: Test it\n    ▸ 3 of 3 · done\n",
+  );
+});

@@ -44,7 +44,10 @@ Deno.test("ConversationList Enter shows the selected one", async () => {
 });
 
 Deno.test("ConversationList → shows the branches of one, and Enter goes back to an earlier branch; ← hides them", async () => {
-  await using rig = await startPanels([replyJson("const a = 1"), final("It is one"), final("It is two")]);
+  await using rig = await startPanels([
+    replyJson("const a = 1"),
+    ...[final("It is one"), final("It is two"), final("It is three")],
+  ]);
   const first = await ask(rig, "Where to?");
   const [{ queryId } = { queryId: "" }] = await rig.engine.conversations.queries(first);
   const second = await rig.engine.conversations.fork({ queryId, position: 0 });
@@ -64,6 +67,9 @@ Deno.test("ConversationList → shows the branches of one, and Enter goes back t
   type(again, KEYS.down, KEYS.down, KEYS.left);
   assert.doesNotMatch(shown(again), /first branch/);
   assert.match(selected(again), /❯ ● Where/);
+  await rig.engine.conversations.ask(second, "And back?", { signal: new AbortController().signal, emit: () => {} });
+  type(again, KEYS.right);
+  await rig.until(again, /\n {6}Where to\? {2}first branch[^]*\n {6}● And back\? {2}forked after step 1/);
 });
 
 Deno.test("ConversationList typed words find requests, code and answers, with the surrounding text", async () => {

@@ -141,3 +141,21 @@ Deno.test("TextView.render() a difference has its colours on every row of a line
   plain.show([{ text, look: "diff" }]);
   assert.deepEqual(plain.render(10, 9).slice(3), ["\x1b[2mhere\x1b[22m", "\x1b[1m+new\x1b[22m", " same"]);
 });
+
+Deno.test("TextView.grow() follows the end while it is visible, and leaves a place above it alone", () => {
+  const view = new TextView();
+  const lines = (count: number) => [{ text: Array.from({ length: count }, (_, at) => `line ${at + 1}`).join("\n") }];
+  const first = (): string | undefined => view.render(40, 4)[0];
+  view.show(lines(2));
+  assert.equal(first(), "line 1");
+  view.grow(lines(9));
+  assert.equal(first(), "line 6");
+  view.move("up");
+  assert.equal(first(), "line 5");
+  view.grow(lines(20));
+  assert.equal(first(), "line 5");
+  view.move("end");
+  first();
+  view.grow(lines(30));
+  assert.equal(first(), "line 27");
+});
