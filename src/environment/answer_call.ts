@@ -74,9 +74,10 @@ export async function answerCall(
     ended = { ok: said.ok ?? true, ...changes(), ...diffsIn(diffs.map((diff) => ({ diff }))) };
     return result;
   } catch (error) {
-    if (scope.signal.aborted) {
+    if (scope.signal.aborted && questions.unanswered) said = { text: "refused", refusedByUser: true };
+    else if (scope.signal.aborted) {
       said = { text: "cancelled" };
-      if (!questions.unanswered) ended = { ok: false, ...changes() };
+      ended = { ok: false, ...changes() };
     }
     throw error;
   } finally {

@@ -140,7 +140,7 @@ export class QueryApprovals {
     emitter.send({ type: "approval_requested", ...question });
     const answer = await this.#answer(question, signal);
     if (signal.aborted) {
-      this.#say(question, { decision: "no", reason: "" }, emitter);
+      this.#say(question, { decision: "no", reason: "cancelled" }, emitter);
       throw signal.reason;
     }
     const { reason } = answer;

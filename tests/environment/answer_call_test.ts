@@ -178,13 +178,15 @@ Deno.test("the time of a call does not include the time in which its question wa
 Deno.test("a call that was cancelled at its question did nothing", async () => {
   await using engine = await startEngine([replyJson("answer(await asking.open())")], { extensions: [ASKING] });
   const controller = new AbortController();
+  const ends: BlockTally[] = [];
   const { work } = await engine.conversations.ask(engine.branch, "x", {
     signal: controller.signal,
-    emit: () => {},
+    emit: (event) => event.type === "host_call" && event.phase === "end" && ends.push(BlockTally.of([event])),
     approve: (_, signal) => {
       controller.abort();
       return Promise.reject(signal.reason);
     },
   });
   assert.equal(work?.text, "");
+  assert.deepEqual(ends.map(({ text, refused }) => [text, refused]), [["opening: refused", true]]);
 });

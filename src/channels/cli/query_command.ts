@@ -111,17 +111,24 @@ function summary(result: QueryResult): string {
 /** Returns a function that asks on the terminal. Returns undefined if no terminal exists, and then no user is asked. */
 function terminalApproval(io: Io): Approve | undefined {
   if (!io.stdinIsTerminal || !io.stderrIsTerminal) return undefined;
-  return async (question, signal) =>
-    answerOf(await abortable(io.askLine(questionText(question), { typedNow: true }), signal), question);
+  return async (question, signal) => {
+    const text = await questionText(question, Math.max(MIN_WIDTH, io.columns()));
+    return answerOf(await abortable(io.askLine(text, { typedNow: true }), signal), question);
+  };
 }
 
-function questionText(question: ApprovalQuestion): string {
+/** Returns the question between words at this width, with the texts of choices in one column. */
+export async function questionText(question: ApprovalQuestion, width: number): Promise<string> {
+  const { textColumns, wrapRuns } = await import("../../markdown/terminal/wrap.ts");
+  const indented = (text: string, head: string): string => {
+    const lines = wrapRuns([{ text, paint: String }], { width: width - head.length, columns: textColumns });
+    return lines.map((line, at) => `${at === 0 ? head : " ".repeat(head.length)}${line}`).join("\n");
+  };
   const more = [approvalWhy(question), approvalBeginning(question)];
-  const choices = approvalChoices(question).map(({ key, text }) => `  ${key}  ${text}`);
   return [
-    approvalTitle(question),
-    ...more.filter((text) => text !== "").map((text) => `  ${text}`),
-    ...choices,
+    indented(approvalTitle(question), ""),
+    ...more.filter((text) => text !== "").map((text) => indented(text, "  ")),
+    ...approvalChoices(question).map(({ key, text }) => indented(text, `  ${key}  `)),
     "Answer with a letter, or say why not: ",
   ].join("\n");
 }

@@ -85,7 +85,7 @@ const TEXT: Readonly<Record<QueryReason, string>> = {
   provider: "the model could not be used",
   configuration: "a setting prevents it",
   cancelled: "cancelled",
-  process_lost: "interrupted, because Vis ended",
+  process_lost: "interrupted: Vis ended",
   unstored: "the answer could not be stored",
   defect: "internal error",
   forked: "forked here",

@@ -220,16 +220,17 @@ export function blockFailure({ error, outcome }: BlockResult): string {
   return error.name === "HostCallError" ? error.message : `${error.name}: ${error.message}`;
 }
 
-/** Summarises an ended block on one line: the actions of its calls, or its code with the result. `ok`: the block and
- * all of its calls succeeded. `refused`: the only failures are calls that the user refused. `width`: the preferred
- * limit of the line. */
+ * its calls succeeded. `refused`: the user cancelled it, or nothing failed except calls that the user refused. `width`:
+ * the preferred limit of the line. */
 export function blockLine(
   { code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">,
   width = Infinity,
 ): { readonly text: string; readonly isCode: boolean; readonly ok: boolean; readonly refused: boolean } {
   const ran = result?.ok ?? false;
   const ok = ran && !tally.failed && !tally.refused;
-  const refused = tally.refused && !tally.failed && (ran || result?.error?.name === "HostCallError");
+  const isCancelled = result?.outcome === "cancelled";
+  const refused = isCancelled ||
+    tally.refused && !tally.failed && (ran || result?.error?.name === "HostCallError");
   if (tally.text !== "") return { text: tally.textWithin(width), isCode: false, ok, refused };
   const hasValue = result?.ok && result.outcome === "value";
   return { text: hasValue ? `${oneLine(code, CODE_CHARS)} → ${result.preview}` : code, isCode: true, ok, refused };

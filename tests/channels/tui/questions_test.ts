@@ -154,7 +154,9 @@ Deno.test("Ctrl-C cancels the query from the approval, which disappears", async 
       screen.type(first);
       if (first !== "") await screen.until("❯ y");
       screen.type(CTRL_C);
-      await screen.until((now) => now.includes("cancelled") && !now.includes("Vis asks"));
+      const text = await screen.until((now) => /^cancelled/m.test(now) && !now.includes("Vis asks"));
+      assert.match(text, /Allow Vis to open doors\? no: cancelled/);
+      assert.doesNotMatch(text, /✗|The block was cancelled/, "nothing failed");
     });
   }
 });

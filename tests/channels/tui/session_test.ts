@@ -5,7 +5,6 @@ import { withScreen } from "./_rig.ts";
 
 const ENTER = "\r";
 const ESC = "\x1b";
-const UP = "\x1b[A";
 const CTRL_V = "\x16";
 const CTRL_X_CTRL_E = ["\x18", "\x05"];
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0]);
@@ -208,11 +207,9 @@ Deno.test("/rewind shows later changes, and reverts the conversation, the files,
         const [branch] = await engine.conversations.list({ limit: 1 });
         known.queryId = (await engine.conversations.queries(branch!))[1]!.queryId;
         screen.type(`/rewind${ENTER}`);
-        await screen.until(/▾ 2 second/);
+        await screen.until(/❯ ▾ 2 second[^]*\n.* 1 answered/);
         screen.type("second");
-        await screen.until((now) => !now.includes("1 first"));
-        screen.type(UP);
-        await screen.until(/❯ [▾▸] 2 second/);
+        await screen.until((now) => !now.includes("1 first") && /❯ ▾ 2 second/.test(now));
         screen.type(ENTER);
         await screen.until((now) =>
           now.includes("before “second”") && now.includes("1 + one") && now.includes("a.ts +1 −1")

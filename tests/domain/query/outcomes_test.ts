@@ -4,7 +4,7 @@ import { QUERY_REASONS, reasonText, shownAnswer, stoppedText } from "../../../sr
 Deno.test("reasonText() describes every reason in words", () => {
   const texts = QUERY_REASONS.map(reasonText);
   assert.equal(new Set(texts).size, QUERY_REASONS.length);
-  for (const text of texts) assert.match(text, /^[a-z][a-z :]+$/);
+  for (const text of texts) assert.match(text, /^[a-z][A-Za-z :]+$/);
 });
 
 Deno.test("stoppedText() is for an answer of a query that was stopped, and for no other", () => {

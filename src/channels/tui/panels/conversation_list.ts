@@ -320,13 +320,9 @@ function itemLines(
   }
   if (!("snippet" in item)) {
     const { fork, queries, createdAt, last } = item;
-    const from = fork === null
-      ? "first branch"
-      : fork.position < 0
-      ? "forked before a request"
-      : `forked after step ${fork.position + 1}`;
+    const from = fork === null ? "first" : fork.position < 0 ? "before a request" : `after step ${fork.position + 1}`;
     const facts = [ago(last?.createdAt ?? createdAt, now), amounts.count(queries, "own request")];
-    const ending = last === null ? name : `${here ? "● " : ""}${flat(last.text)}`;
+    const ending = `${here ? "● " : ""}${last === null ? "no request yet" : flat(last.text)}`;
     return [row(`    ${ending}`, { detail: from, facts, width, selected })];
   }
   const place = item.position === null ? item.kind : `${item.kind} of step ${item.position + 1}`;

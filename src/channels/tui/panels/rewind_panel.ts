@@ -16,6 +16,11 @@ export class RewindPicker extends TurnsPanel {
   readonly hint = "Enter goes back to before a request, or after a step · → expands · Esc";
   protected readonly empty = "  nothing to rewind yet: send a request first";
 
+  /** After the last step, nothing has changed. */
+  protected override get begins(): "request" {
+    return "request";
+  }
+
   protected override choose(item: TurnItem): void {
     if (item.kind === "earlier") return this.turns.move("up");
     const { queries } = this.turns;

@@ -20,13 +20,16 @@ export abstract class TurnsPanel extends BasePanel {
       this.load(`${query.queryId} ${range.after}`, {
         work: () => readSteps(parts.session().conversations, { queryId: query.queryId, ...range }),
         then: (steps) => this.turns.add(query, steps),
-      })
-    );
+      }), () => this.begins);
     this.#read();
   }
 
   protected abstract readonly empty: string;
   protected abstract choose(item: TurnItem): void;
+  /** The item that is selected first: the last request, or its last step. */
+  protected get begins(): "request" | "step" {
+    return "step";
+  }
 
   protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
     if (this.#loaded && this.turns.queries.length === 0) return [this.status(this.empty)];
@@ -83,13 +86,15 @@ type Read = (query: Query, range: { readonly after: number; readonly limit: numb
 class TurnList {
   readonly list: List<TurnItem>;
   readonly #read: Read;
+  readonly #begins: () => "request" | "step";
   #queries: readonly Query[] = [];
   #words: readonly string[] = [];
   readonly #steps = new Map<string, readonly IterationSummary[]>();
   readonly #open = new Set<string>();
 
-  constructor(read: Read) {
+  constructor(read: Read, begins: () => "request" | "step") {
     this.#read = read;
+    this.#begins = begins;
     this.list = new List<TurnItem>({ key: keyOf, draw: (item, place) => [this.#drawn(item, place)] });
   }
 
@@ -132,7 +137,8 @@ class TurnList {
     const selected = this.list.selected;
     this.#steps.set(query.queryId, [...known, ...fresh].toSorted((a, b) => a.position - b.position));
     this.#fill("kept");
-    const wasNewest = selected?.kind === "query" && selected.query.queryId === query.queryId && known.length === 0;
+    const wasNewest = this.#begins() === "step" && selected?.kind === "query" &&
+      selected.query.queryId === query.queryId && known.length === 0;
     const wasEarlier = selected?.kind === "earlier" && selected.query.queryId === query.queryId;
     const last = found.at(-1);
     if (last && (wasEarlier || wasNewest && query === this.#queries.at(-1))) this.list.select(last.iterationId);
@@ -169,6 +175,8 @@ class TurnList {
       ];
     });
     this.list.set(items, { from });
+    const request = items.findLast(({ kind }) => kind === "query");
+    if (from === "last" && this.#begins() === "request" && request) this.list.select(keyOf(request));
   }
 
   #drawn(item: TurnItem, place: { readonly width: number; readonly selected: boolean }): string {

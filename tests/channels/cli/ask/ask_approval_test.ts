@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { answerOf } from "../../../../src/channels/cli/query_command.ts";
+import { answerOf, questionText } from "../../../../src/channels/cli/query_command.ts";
 
 Deno.test("answerOf() takes a letter or word of a choice; everything else is a no with its reason", () => {
   const said = (line: string, lasting = true) => {
@@ -16,4 +16,25 @@ Deno.test("answerOf() takes a letter or word of a choice; everything else is a n
     "no not today",
   ]);
   assert.deepEqual(["y", "a", "conversation"].map((line) => said(line, false)), ["once", "no a", "no conversation"]);
+});
+
+Deno.test("questionText() breaks long lines between words and keeps the choices in one column", async () => {
+  const question = {
+    ...{ id: "q", extension: "vis.shell", why: "", what: "run a command with access to the network: npm ci" },
+    scope: "network for npm ci (/usr/lib/node_modules/npm/bin/npm-cli.js)",
+  };
+  assert.equal(
+    await questionText(question, 60),
+    `Allow Vis to run a command with access to the network: npm
+ci?
+  y  yes, for this call only
+  c  yes, and network for npm ci
+     (/usr/lib/node_modules/npm/bin/npm-cli.js) in this
+     conversation
+  a  yes, and network for npm ci
+     (/usr/lib/node_modules/npm/bin/npm-cli.js) in this
+     workspace from now on
+  n  no
+Answer with a letter, or say why not: `,
+  );
 });

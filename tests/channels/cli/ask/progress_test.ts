@@ -78,7 +78,7 @@ Deno.test("Progress shows a block without a value, and a killed one", () => {
   for (const [block, code] of ["f()", "g()"].entries()) progress.show(event({ type: "block_started", block, code }));
   progress.show(event({ type: "block_finished", block: 0, result: blockResult({ ok: true, outcome: "none", ms: 1 }) }));
   progress.show(event({ type: "block_finished", block: 1, result: blockResult({ outcome: "cancelled", ms: 2 }) }));
-  assert.equal(io.err, "[1] ✓ f() 1 ms\n    ✗ g() 2 ms\n    cancelled\n");
+  assert.equal(io.err, "[1] ✓ f() 1 ms\n    – g()\n");
 });
 
 Deno.test("Progress keeps one live line on a terminal and takes it away", () => {

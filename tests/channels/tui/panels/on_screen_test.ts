@@ -71,7 +71,7 @@ Deno.test("panels on the screen: a fork is made at an iteration, and the list of
     screen.type("/conversations\r");
     await screen.until(/❯ ● test/);
     screen.type(KEYS.right);
-    await screen.until(/first branch/);
+    await screen.until(/And now\? {2}first/);
     screen.type(KEYS.down + KEYS.enter);
     await screen.until("The second one");
   });
