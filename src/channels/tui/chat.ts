@@ -11,7 +11,7 @@ import type { StoredQuery } from "../../domain/query/stored_query.ts";
 import type { Session } from "../channel.ts";
 import { OlderCommandEntry } from "./entries/command_entry.ts";
 import { type DisplayOptions, LineEntry, type TranscriptEntry } from "./entries/entry.ts";
-import { AnswerEntry, endEntries, RequestEntry } from "./entries/message_entries.ts";
+import { AnswerEntry, endEntry, RequestEntry } from "./entries/message_entries.ts";
 import { OlderEntry, type OlderParts } from "./entries/step_entry.ts";
 import type { Transcript } from "./entries/transcript.ts";
 import { RunningTurn } from "./entries/turn.ts";
@@ -240,7 +240,7 @@ export class ChatController {
         giveBack(only === "plan" ? { ...outgoing, text: `/plan ${text}` } : outgoing);
       },
     });
-    if (only === "plan" && begun) transcript.add(new LineEntry(NOTHING_CHANGED, shown().theme.dim));
+    if (only === "plan" && begun) transcript.add(new LineEntry([NOTHING_CHANGED, shown().theme.dim]));
   }
 
   /** The previous run leaves the screen once the new one has begun. */
@@ -255,6 +255,7 @@ export class ChatController {
       const first = (event: QueryEvent): void => {
         if (!begun.yet) {
           if (this.#asked !== null) transcript.cutFrom(this.#asked);
+          this.#plan = [];
           transcript.add(this.#asked = new RequestEntry(query.text, { label: "asked again", shown }));
           transcript.toEnd();
         }
@@ -307,8 +308,8 @@ export class ChatController {
       // The branch may have received a title.
       if (this.#branch !== null) this.#branch = await session().conversations.byId(this.#branch.branchId);
     } catch (error) {
-      transcript.add(new LineEntry(messageOf(error), shown().theme.bad));
-      if (turn.progress.queryId === null) refused(); // The request of a query that has begun is stored.
+      transcript.add(new LineEntry([messageOf(error), shown().theme.bad]));
+      if (turn.progress.queryId === null) refused(); // otherwise its request is stored
     } finally {
       if (Date.now() - this.#running.since > RUNG_MS) this.#parts.ring("the request has ended");
       this.#running = null;
@@ -441,9 +442,9 @@ function runningOf(queries: readonly StoredQuery[]): ReadonlyMap<string, boolean
 
 function lastEntries(query: StoredQuery, shown: () => DisplayOptions): readonly TranscriptEntry[] {
   const { theme } = shown();
-  if (query.running) return [new LineEntry("still running in another process", theme.warn)];
-  if (query.status === "interrupted") return endEntries(query, theme);
+  if (query.running) return [new LineEntry(["still running in another process", theme.warn])];
+  if (query.status === "interrupted") return [endEntry(query, theme)];
   const answer = new AnswerEntry(shown);
   answer.settle(query.answer, { plain: query.answerType === "text" });
-  return [answer, ...endEntries(query, theme)];
+  return [answer, endEntry(query, theme)];
 }

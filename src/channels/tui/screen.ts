@@ -188,7 +188,7 @@ export class Screen implements PanelActions {
     void this.#addCommands();
     if (!hasModel(this.#session)) this.open(new ModelPicker(this.#panelParts()));
     for (const note of [...notes, ...files.notes]) {
-      this.#transcript.add(new LineEntry(note, (text) => this.#theme.dim(text)));
+      this.#transcript.add(new LineEntry([note, (text) => this.#theme.dim(text)]));
     }
     this.redraw();
   }

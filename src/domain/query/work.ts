@@ -1,7 +1,8 @@
+import { oneLine } from "../kit/text.ts";
 import type { HostCallEvent } from "./calls.ts";
 import type { Work } from "./query_schemas.ts";
 
-const MAX_KEPT = 200, MAX_LISTED = 20, SHOWN_ACTIONS = 3;
+const MAX_KEPT = 200, MAX_LISTED = 20, SHOWN_ACTIONS = 3, SHOWN_CHARS = 60;
 
 interface Command {
   readonly exitCode: number | null;
@@ -33,9 +34,10 @@ export class QueryWork {
 
   facts(files: ChangedFiles, { claimed }: { readonly claimed: boolean }): Work {
     const commands = [...this.#commands].map(([command, how]) => ({ command, ...how })), others = [...this.#others];
-    const ran = commands.slice(-SHOWN_ACTIONS).map(({ command, outcome }) =>
-      outcome === "" ? command : `${command} (${outcome})`
-    );
+    const ran = commands.slice(-SHOWN_ACTIONS).map(({ command, outcome }) => {
+      const short = oneLine(command, SHOWN_CHARS);
+      return outcome === "" ? short : `${short} (${outcome})`;
+    });
     const parts = [
       ...files.total === "" ? [] : [files.total],
       ...shown(others.slice(-SHOWN_ACTIONS), others.length),

@@ -58,17 +58,17 @@ export abstract class DrawnEntry implements TranscriptEntry {
   }
 }
 
-export class LineEntry extends DrawnEntry {
-  readonly #text: string;
-  readonly #paint: (text: string) => string;
+type RemarkLine = readonly [text: string, paint: (text: string) => string];
 
-  constructor(text: string, paint: (text: string) => string) {
+export class LineEntry extends DrawnEntry {
+  readonly #lines: readonly RemarkLine[];
+
+  constructor(...lines: readonly RemarkLine[]) {
     super();
-    this.#text = text;
-    this.#paint = paint;
+    this.#lines = lines;
   }
 
   protected draw(width: number): readonly string[] {
-    return [...wrapped(this.#text, width).map(this.#paint), ""];
+    return [...this.#lines.flatMap(([text, paint]) => wrapped(text, width).map(paint)), ""];
   }
 }

@@ -99,21 +99,21 @@ export class AnswerEntry extends DrawnEntry {
 
 type Facts = Pick<QueryResult, "status" | "iterations" | "ms" | "usage" | "costUsd" | "confidence">;
 
-export function endEntries(
+const GO_ON = "Say “go on”, or press Alt-R to start it over";
+
+export function endEntry(
   result: Facts & Pick<QueryResult, "reason" | "notes" | "noAnswer" | "work">,
   theme: Theme,
-): readonly LineEntry[] {
+): LineEntry {
   const { reason, status } = result;
   const why = status === "interrupted" ? reasonText(reason) : stoppedText(result);
-  const head = why === "" ? [] : [new LineEntry(why, theme.warn)];
-  if (reason === "forked") return head;
-  return [
-    ...head,
-    ...(takesMore(reason) ? [new LineEntry(`Alt-M: ${MORE_TEXT}`, theme.accent)] : []),
-    ...(reason === "process_lost" ? [new LineEntry("Alt-R: run it again", theme.accent)] : []),
-    ...notesBelow(result, "/undo").map((note) => new LineEntry(note, theme.dim)),
-    new LineEntry(endLine(result), status === "error" ? theme.bad : theme.dim),
-  ];
+  if (reason === "forked") return new LineEntry([why, theme.warn]);
+  const how = takesMore(reason) ? `Alt-M: ${MORE_TEXT}` : reason === "process_lost" ? GO_ON : "";
+  return new LineEntry(
+    ...([[why, theme.warn], [how, theme.accent]] as const).filter(([text]) => text !== ""),
+    ...notesBelow(result, "/undo").map((note) => [note, theme.dim] as const),
+    [endLine(result), status === "error" ? theme.bad : theme.dim],
+  );
 }
 
 export function endLine({ status, iterations, ms, usage, costUsd, confidence }: Facts): string {
