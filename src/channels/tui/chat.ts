@@ -309,7 +309,7 @@ export class ChatController {
       if (this.#branch !== null) this.#branch = await session().conversations.byId(this.#branch.branchId);
     } catch (error) {
       transcript.add(new LineEntry([messageOf(error), shown().theme.bad]));
-      if (turn.progress.queryId === null) refused(); // otherwise its request is stored
+      if (turn.progress.queryId === null) refused(); // The request of a query that has begun is stored.
     } finally {
       if (Date.now() - this.#running.since > RUNG_MS) this.#parts.ring("the request has ended");
       this.#running = null;

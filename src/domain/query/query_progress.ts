@@ -220,8 +220,9 @@ export function blockFailure({ error, outcome }: BlockResult): string {
   return error.name === "HostCallError" ? error.message : `${error.name}: ${error.message}`;
 }
 
- * its calls succeeded. `refused`: the user cancelled it, or nothing failed except calls that the user refused. `width`:
- * the preferred limit of the line. */
+/** Summarises an ended block on one line: the actions of its calls, or its code with the result. `ok`: the block and
+ * all of its calls succeeded. `refused`: the user cancelled it, or the only failures are calls that the user refused.
+ * `width`: the preferred limit of the line. */
 export function blockLine(
   { code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">,
   width = Infinity,
