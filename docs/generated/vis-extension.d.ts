@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6681805c115de260778511f21077be008a5f8a529d8c8becc0363d6a91b6ddc3
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 5876486af1d0417d7a11c8086e0dbb440fd26e8f279e87d10cc78c3477e1ea53
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
