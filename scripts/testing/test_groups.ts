@@ -75,7 +75,7 @@ const ALONE: readonly string[] = [
 ];
 /** The limits for the files in an isolate. The last isolates have few, so that the run ends on all processors at
  * once. */
-const AT_MOST = 24, AT_LEAST = 8;
+const AT_MOST = 48, AT_LEAST = 8;
 
 function isBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);

@@ -366,7 +366,7 @@ function cutPieces(pieces: readonly Piece[], total: number): string[] {
 function renderRow({ number, as, result, facts }: Row, texts: readonly string[]): string {
   const [code = "", outcome = "", stdout = "", stderr = ""] = texts;
   // A reader would take an arrow in the code for the end of the code.
-  const forced = code.includes(" → ") ? FORCED : "";
+  const forced = ` ${code} `.includes(" → ") ? FORCED : "";
   if (as !== null) {
     return `${forced}  [${number}${OWN}] ${code}${code === "" ? "" : " "}${OWN_WORD}→ as [${as}${OWN}]`;
   }

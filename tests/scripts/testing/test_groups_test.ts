@@ -21,7 +21,7 @@ Deno.test("groupTests() has each file once, and slow files first and alone", asy
   const isFirst = (file: string) => isLong(file) || /^tests\/(e2e|faults)\//.test(file);
   const first = groups.slice(0, files.filter(isFirst).length);
   assert.ok(first.every((group) => group.length === 1 && group.every(isFirst)), first.join(" "));
-  assert.ok(groups.some((group) => group.length === 24 && group.includes("tests/channels/http/tenants_test.ts")));
+  assert.ok(groups.some((group) => group.length === 48 && group.includes("tests/channels/http/tenants_test.ts")));
   assert.ok(groups.some((group) => group.length === 1 && group.includes("tests/sandbox/codec/decode_test.ts")));
 });
 
