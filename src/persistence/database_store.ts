@@ -19,6 +19,7 @@ import {
 } from "./conversations.ts";
 import { type Database, namedQuery } from "./database.ts";
 import { dropLarge, Eraser } from "./erasure.ts";
+import { ExtensionStates } from "./extension_states.ts";
 import { addSteered, Iterations, readIterations, readSentMessages } from "./iterations.ts";
 import { readLogs, writeLogEntries } from "./logs.ts";
 import {
@@ -35,7 +36,6 @@ import {
 } from "./queries.ts";
 import { type IsAlive, renewLeases } from "./runs.ts";
 import { searchRows } from "./search.ts";
-import { ExtensionStates } from "./states.ts";
 import type {
   Branch,
   ChildStore,

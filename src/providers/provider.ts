@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Image } from "../domain/images.ts";
 import type { Usage } from "../domain/query/query_schemas.ts";
+import type { Price } from "./models/prices.ts";
 
 /** A message in the form that every provider accepts. `cache` marks the end of the stable prefix. */
 export interface ModelMessage {
@@ -41,19 +42,6 @@ export type ModelEvent =
     /** Impossible counts from the service, for which `usage` has estimates; for the log. */
     readonly oddities?: readonly string[];
   };
-
-/** US dollars per million tokens. */
-export interface Price extends Rates {
-  readonly above?: Rates & { readonly tokens: number };
-}
-
-interface Rates {
-  readonly input: number;
-  readonly output: number;
-  readonly cached: number;
-  /** Price of input that is written to the cache; by default the price of input. */
-  readonly cacheWrite?: number;
-}
 
 export interface Capabilities {
   /** The model returns its own reasoning, so that replies need no `thinking`. */
@@ -100,20 +88,4 @@ export function estimateTokens(messages: readonly ModelMessage[]): number {
     (sum, { text, images }) => sum + tokensInBytes(Buffer.byteLength(text)) + (images?.length ?? 0) * IMAGE_TOKENS,
     0,
   );
-}
-
-/** Returns the rates of a call with this much input, since long calls may cost more per token. */
-export function ratesFor(price: Price, inputTokens: number): Pick<Price, "input" | "output" | "cached" | "cacheWrite"> {
-  return price.above && inputTokens > price.above.tokens ? price.above : price;
-}
-
-/** Returns the US dollars of one call, or null if the price is unknown. Input that was read from the cache or written
- * to it has its own price. */
-export function costOf(usage: Usage, price: Capabilities["price"]): number | null {
-  if (price === null) return null;
-  const rates = ratesFor(price, usage.input);
-  const cached = Math.min(usage.cached, usage.input);
-  const written = Math.min(usage.cacheWrite ?? 0, usage.input - cached);
-  const input = (usage.input - cached - written) * rates.input + written * (rates.cacheWrite ?? rates.input);
-  return (input + cached * rates.cached + usage.output * rates.output) / 1_000_000;
 }

@@ -33,17 +33,11 @@ import {
   type RequestExtras,
 } from "../prompt/prompt.ts";
 import type { ModelMessage } from "../providers/provider.ts";
+import { buildContext, handoverOf } from "./build_context.ts";
 import { Ledger, LedgerCalls, QueryDeadline } from "./limits.ts";
 import { QueryApprovals } from "./query_approvals.ts";
-import {
-  type BegunQuery,
-  buildContext,
-  handoverOf,
-  type Prepared,
-  QueryLoop,
-  QueryState,
-  type Unusable,
-} from "./query_loop.ts";
+import { QueryState, type Unusable } from "./query_state.ts";
+import { type BegunQuery, type Prepared, QueryLoop } from "./query_loop.ts";
 import { chosenRoute, onlyReads, type QueryParts } from "./query_parts.ts";
 import { Subcalls } from "./subcalls.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { handoverOf } from "../../src/query/query_loop.ts";
+import { handoverOf } from "../../src/query/build_context.ts";
 
 const TURN = {
   queryId: "q",

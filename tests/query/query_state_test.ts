@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { IterationFault } from "../../src/iteration/iteration.ts";
-import { Faults } from "../../src/query/query_loop.ts";
+import { Faults } from "../../src/query/query_state.ts";
 
 /** Returns the state after each of these, in order. Null means an iteration with a result. */
 function ends(...faults: readonly (IterationFault | null)[]): readonly (string | null)[] {

@@ -1,5 +1,6 @@
 import { plainTextFile } from "../../domain/kit/files.ts";
-import { type Capabilities, type Price, UNKNOWN_MODEL } from "../provider.ts";
+import { type Capabilities, UNKNOWN_MODEL } from "../provider.ts";
+import type { Price } from "./prices.ts";
 
 export type ModelDataSet = keyof typeof FILES;
 

@@ -1,0 +1,30 @@
+import type { Usage } from "../../domain/query/query_schemas.ts";
+
+/** US dollars per million tokens. */
+export interface Price extends Rates {
+  readonly above?: Rates & { readonly tokens: number };
+}
+
+interface Rates {
+  readonly input: number;
+  readonly output: number;
+  readonly cached: number;
+  /** Price of input that is written to the cache; by default the price of input. */
+  readonly cacheWrite?: number;
+}
+
+/** Returns the rates of a call with this much input, since long calls may cost more per token. */
+export function ratesFor(price: Price, inputTokens: number): Rates {
+  return price.above && inputTokens > price.above.tokens ? price.above : price;
+}
+
+/** Returns the US dollars of one call, or null if the price is unknown. Input that was read from the cache or written
+ * to it has its own price. */
+export function costOf(usage: Usage, price: Price | null): number | null {
+  if (price === null) return null;
+  const rates = ratesFor(price, usage.input);
+  const cached = Math.min(usage.cached, usage.input);
+  const written = Math.min(usage.cacheWrite ?? 0, usage.input - cached);
+  const input = (usage.input - cached - written) * rates.input + written * (rates.cacheWrite ?? rates.input);
+  return (input + cached * rates.cached + usage.output * rates.output) / 1_000_000;
+}

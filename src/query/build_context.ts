@@ -1,0 +1,132 @@
+import { clip } from "../domain/kit/text.ts";
+import { ChangedFiles } from "../domain/query/work.ts";
+import type { Environment } from "../environment/environment.ts";
+import type { ActiveExtensions } from "../extension/active.ts";
+import type { Log } from "../logging/log.ts";
+import type { PreviousTurn } from "../persistence/store.ts";
+import { type ContextCaps, type ContextParts, renderEarlier, renderVarIndex } from "../prompt/context.ts";
+import { builtinNudges, extensionNudges, type NudgeWarning, Repetition } from "../prompt/nudges.ts";
+import { decode } from "../sandbox/codec/codec.ts";
+import type { QueryState } from "./query_state.ts";
+
+const STEERING_CHARS = 2_000;
+
+export interface ContextSource {
+  readonly environment: Environment;
+  readonly active: ActiveExtensions;
+  readonly state: QueryState;
+  readonly repetition: Repetition;
+  readonly caps: ContextCaps;
+  readonly handover: ContextParts["handover"];
+  readonly steered: readonly string[];
+  readonly log: Log;
+  readonly last: string | null;
+}
+
+/** Returns the parts of the next context message. Takes the notes that are due, because each is shown only once. */
+export async function buildContext(source: ContextSource): Promise<ContextParts> {
+  const { environment, state, caps, steered } = source;
+  const notes = [
+    ...steered.map((text) => `The user says meanwhile: ${clip(text, STEERING_CHARS)}`),
+    ...state.notes.splice(0),
+    ...environment.takeNotes(),
+  ];
+  const { journal } = state;
+  const fresh = state.thinking === "" && journal === null && state.earlier.length === 0;
+  const earlier = renderEarlier(state.earlier, { journal: journal?.entries ?? [], caps });
+  const shown = new Set([...earlier.positions, ...(journal ? [journal.position] : [])]);
+  return {
+    iteration: state.used + 1,
+    budget: state.budget,
+    last: source.last !== null,
+    notes: source.last === null ? notes : [lastNote(source.last, notes.length), ...notes],
+    handover: fresh ? source.handover : null,
+    thinking: state.thinking,
+    thoughts: state.thoughts,
+    journal: journal?.entries ?? [],
+    journalIteration: journal?.iteration ?? null,
+    earlier: earlier.text,
+    failures: state.hasFailed ? state.failures : 0,
+    changed: state.changed.line,
+    attempts: state.attempts.newest(caps.attempts, shown),
+    index: environment.index.rendered((heads) => renderVarIndex(heads, caps)),
+    nudges: await nudges(source),
+    caps,
+  };
+}
+
+/** This note precedes the others, which may ask for actions that the last call cannot take. */
+function lastNote(why: string, others: number): string {
+  const still = others > 0 ? ", whatever a note below asks for" : "";
+  return `${why}: this is the last call and no block runs any more${still}. Give "final" now: the best answer from the variables and results that exist, and what is missing.`;
+}
+
+async function nudges(source: ContextSource): Promise<string[]> {
+  const { environment, active, state, repetition, log } = source;
+  const own = builtinNudges({
+    used: state.used,
+    budget: state.budget,
+    growth: state.growth,
+    userVariables: environment.index.userCount(),
+    offender: repetition.offender(),
+    stale: repetition.isStale,
+    repaired: state.repaired,
+    last: source.last !== null,
+  });
+  const entries = state.journal?.entries ?? null;
+  const context = {
+    environment: environment.view(),
+    iteration: state.used,
+    currentMaxIterations: state.budget,
+    prevExpressions: entries?.map(({ code, result, value }) => ({
+      code,
+      get result(): unknown {
+        return value ? decode(value) : undefined;
+      },
+      preview: result.preview,
+      ...(result.error ? { error: `${result.error.name}: ${result.error.message}` } : {}),
+      stdout: result.stdout,
+      stderr: result.stderr,
+      executionTimeMs: result.ms,
+      timedOut: result.timedOut,
+      repaired: result.repaired !== null,
+    })) ?? null,
+    prevIteration: state.journal ? state.journal.iteration - 1 : -1,
+    userVarCount: environment.index.userCount(),
+  };
+  const texts = (source.last !== null ? [] : active.nudges).map(async ({ namespace, nudge }) => ({
+    namespace,
+    text: await nudge(context),
+  }));
+  const onWarn = (warning: NudgeWarning) => log.warn("nudge_skipped", { ...warning });
+  return [...own, ...extensionNudges(await Promise.all(texts), onWarn)];
+}
+
+/** Limits for interrupted blocks: their number, and the characters that they share. */
+const CUT = { blocks: 5, chars: 300 };
+
+export function handoverOf(before: PreviousTurn | null): ContextParts["handover"] {
+  if (!before) return null;
+  const { text, thinkings, answer, status, images = 0, pending = [], notes = [], diffs = [] } = before;
+  const files = new ChangedFiles();
+  for (const diff of diffs) files.add(diff);
+  const seen = images === 0 ? "" : `\n[with ${images} ${images === 1 ? "image" : "images"}, not shown again]`;
+  return {
+    request: text + seen,
+    thinkings,
+    ...(files.line === "" ? {} : { changed: files.line, diff: diffs.join("\n") }),
+    answer: [answer, ...notes.map((note) => `[${note}]`), ...cutBlocks(pending)].join("\n"),
+    ...(status === "done" ? {} : { unfinished: true }),
+  };
+}
+
+/** Returns the blocks that ran when the process ended. The model must check whether to repeat them. */
+export function cutBlocks(pending: readonly string[]): string[] {
+  if (pending.length === 0) return [];
+  const [these, they] = pending.length === 1 ? ["this block", "it"] : [`these ${pending.length} blocks`, "they"];
+  const shown = pending.slice(0, CUT.blocks).map((code, at) => `[${at + 1}] ${clip(code, CUT.chars)}`);
+  return [
+    `It ended while ${these} ran. What ${they} defined or changed is gone; what ${they} did outside may have happened:`,
+    ...shown,
+  ];
+}

@@ -1,0 +1,206 @@
+import type { BlockDiff, HostCallEvent } from "../domain/query/calls.ts";
+import type { QueryReason } from "../domain/query/outcomes.ts";
+import { endedChild, type StepChild } from "../domain/query/query_progress.ts";
+import type { QueryResult } from "../domain/query/query_schemas.ts";
+import { ChangedFiles, QueryWork } from "../domain/query/work.ts";
+import type { AcceptedFinal, Doubt, IterationFault, OfferedAnswer } from "../iteration/iteration.ts";
+import { Attempts, type EarlierIteration, MAX_EARLIER } from "../prompt/context.ts";
+import type { Reply } from "../prompt/reply/reply.ts";
+import type { QuerySettings } from "./query_parts.ts";
+
+const MAX_DIFF_CHARS = 64 * 1024;
+/** Limits for the sub-queries that are stored with an iteration, and for the characters of each answer. */
+const MAX_CHILDREN = 20, CHILD_CHARS = 1_000;
+const MAX_ASKED = 50;
+/** Once `LOW` iterations are left, the budget grows by `EXTENSION`. */
+const LOW = 2, EXTENSION = 4;
+/** This many first replies without a result do not count against the budget. */
+const FREE_FAILURES = 4;
+
+/** The state that a query carries from one step to the next. */
+export class QueryState {
+  readonly #ceiling: number;
+  readonly #extending: boolean;
+  #budget: number;
+  #offered: OfferedAnswer | null = null;
+  position = 0;
+  used = 0;
+  hasFailed = false;
+  failures = 0;
+  consecutiveErrors = 0;
+  restarts = 0;
+  supported = false;
+  readonly work: QueryWork = new QueryWork();
+  readonly errors: string[] = [];
+  readonly doubted: Doubt[] = [];
+  readonly faults = new Faults();
+  refused: string | null = null;
+  temporary = false;
+  isCutOff = false;
+  thinking = "";
+  thoughts = 0;
+  prose: string | null = null;
+  unsupported: { readonly answer: string; readonly reason: string } | null = null;
+  readonly changed: ChangedFiles = new ChangedFiles();
+  readonly diffs: BlockDiff[] = [];
+  /** The sub-queries of the iteration that have ended. They are stored for users, not for the model. */
+  readonly children: StepChild[] = [];
+  readonly asked: string[] = [];
+  journal: EarlierIteration | null = null;
+  /** Iterations whose results stay in view after the journal has moved on, oldest first. */
+  earlier: readonly EarlierIteration[] = [];
+  readonly attempts: Attempts = new Attempts();
+  readonly notes: string[] = [];
+  next: Reply["next"] = { model: null, reasoning: null };
+  repaired = "";
+  final: AcceptedFinal | null = null;
+
+  constructor({ budget, ceiling, extending = false }: Pick<QuerySettings, "budget" | "ceiling" | "extending">) {
+    this.#ceiling = ceiling ?? Infinity;
+    this.#budget = Math.min(budget, this.#ceiling);
+    this.#extending = extending;
+  }
+
+  get budget(): number {
+    return this.#budget;
+  }
+  /** Whether the budget grows with progress, only if the model requests it, or not at all at its ceiling. */
+  get growth(): "new" | "request" | "none" {
+    if (this.#budget >= this.#ceiling) return "none";
+    return this.#extending ? "new" : "request";
+  }
+  get acted(): boolean {
+    return this.work.acted || this.changed.total !== "";
+  }
+  get offered(): OfferedAnswer | null {
+    return this.#offered;
+  }
+
+  requestMore(n: number): { granted: number; budget: number } {
+    const budget = Math.min(this.#budget + Math.max(1, Math.floor(n)), this.#ceiling);
+    const granted = budget - this.#budget;
+    this.#budget = budget;
+    return { granted, budget };
+  }
+
+  /** Extends the budget after an iteration that made progress. The model sees the larger budget before the old one
+   * ends, so that it does not hurry. */
+  extend(): void {
+    if (this.growth === "new" && this.#budget - this.used <= LOW) this.requestMore(EXTENSION);
+  }
+
+  /** Only the first answer of an iteration counts. */
+  offer(answer: OfferedAnswer): void {
+    this.#offered ??= answer;
+  }
+
+  beginIteration(): void {
+    this.#offered = null;
+    this.diffs.length = 0;
+    this.children.length = 0;
+    this.asked.length = 0;
+  }
+
+  keepDiffs({ block, diffs = [] }: Pick<HostCallEvent, "block" | "diffs">): void {
+    const kept = this.diffs.reduce((sum, { diff }) => sum + diff.length, 0);
+    if (kept < MAX_DIFF_CHARS) this.diffs.push(...diffs.map((diff) => ({ block, diff })));
+  }
+
+  keepAsked(text: string): void {
+    if (this.asked.length < MAX_ASKED) this.asked.push(text);
+  }
+
+  keepChild(request: string, result: QueryResult): void {
+    if (this.children.length >= MAX_CHILDREN) return;
+    const { done, ...child } = endedChild(request, result);
+    this.children.push({ ...child, done: done && { ...done, text: done.text.slice(0, CHILD_CHARS) } });
+  }
+
+  failed(text: string): void {
+    this.consecutiveErrors++;
+    if (this.errors.length < 3) this.errors.push(text);
+  }
+
+  show(journal: EarlierIteration): void {
+    this.#displace();
+    this.journal = journal;
+  }
+
+  #displace(): void {
+    if (this.journal) this.earlier = [...this.earlier, this.journal].slice(-MAX_EARLIER);
+  }
+
+  think(thinking: string): void {
+    if (thinking === "") return;
+    this.thinking = thinking;
+    this.thoughts++;
+  }
+
+  /** Counts a step whose blocks were cut off. It is stored, and may have changed something. */
+  cutOff({ thinking }: { readonly thinking: string }): void {
+    this.think(thinking);
+    this.position++;
+    this.isCutOff = true;
+  }
+
+  unusable(): void {
+    this.hasFailed = true;
+    if (++this.failures > FREE_FAILURES) this.used++;
+  }
+
+  restart(): void {
+    this.restarts++;
+    this.consecutiveErrors = 0;
+    this.#displace();
+    this.earlier = this.earlier.filter(({ entries }) => entries.some(({ result }) => result.ok));
+    this.journal = null;
+    this.refused = null;
+    this.errors.length = 0;
+  }
+}
+
+/** This many consecutive replies with the same fault end the query. The model has seen the fault and cannot avoid it. */
+const SAME = 3;
+/** A broken reply is the fault of the connection, so Vis tolerates more of them. */
+const BROKEN = 5;
+/** This many consecutive unusable replies end the query, whatever their faults. */
+const UNUSABLE = 5;
+
+export interface Unusable {
+  readonly model: string;
+  readonly count: number;
+  readonly fault: IterationFault | null;
+}
+
+export class Faults {
+  #what = "";
+  #same = 0;
+  #replies = 0;
+  #unusable: Unusable | null = null;
+
+  get unusable(): Unusable | null {
+    return this.#unusable;
+  }
+
+  /** `text` distinguishes faults of calls. Returns the reason if the query must end, else null. */
+  add(
+    fault: IterationFault,
+    { text, model }: { readonly text: string; readonly model: string },
+  ): Extract<QueryReason, "provider" | "unusable_replies"> | null {
+    const what = fault === "call" ? `call: ${text}` : fault;
+    this.#same = what === this.#what ? this.#same + 1 : 1;
+    this.#what = what;
+    if (fault === "broken") return this.#same >= BROKEN ? "provider" : null;
+    if (fault === "call") return this.#same >= SAME ? "provider" : null;
+    this.#replies++;
+    if (this.#same >= SAME) this.#unusable = { model, count: this.#same, fault };
+    else if (this.#replies >= UNUSABLE) this.#unusable = { model, count: this.#replies, fault: null };
+    return this.#unusable === null ? null : "unusable_replies";
+  }
+
+  clear(): void {
+    this.#what = "";
+    this.#same = 0;
+    this.#replies = 0;
+  }
+}
