@@ -230,7 +230,7 @@ Deno.test("loadConfig() takes any key of a project that the user trusts, and sti
   assert.match(await refusal(withProject('{ "shell": { "enabled": 1 } }', { trusted: true })), /shell\.enabled/);
 });
 
-Deno.test("loadConfig() takes from the user alone that commands run without a question", async () => {
+Deno.test("loadConfig() takes the permission to run commands without a question only from the user", async () => {
   for (
     const text of [
       '{ "shell": { "unwalled": "run" } }',
@@ -257,7 +257,7 @@ Deno.test("loadConfig() lets no layer allow a thing that another one denies", as
   assert.deepEqual(placed.extensions.config, config.extensions.config, "wherever the user's section stands");
 });
 
-Deno.test("loadConfig() reads a section at the top where an extension owns it, and nothing else there", async () => {
+Deno.test("loadConfig() reads a top-level section only if an extension owns it", async () => {
   const text = '{ "web": { "hosts": ["a.org"] }, "extensions": { "config": { "vis.web": { "local": ["b:1"] } } } }';
   const { config } = await loadConfig(sources(text));
   assert.deepEqual(config.extensions.config, { "vis.web": { hosts: ["a.org"], local: ["b:1"] } });

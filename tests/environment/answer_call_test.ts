@@ -7,7 +7,7 @@ import { HandClock } from "../helpers/hand_clock.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { sample } from "../extension/_sample.ts";
 
-Deno.test("diffsIn() takes the diffs of one result or of many, and nothing else", () => {
+Deno.test("diffsIn() takes only the diffs of one result or of many", () => {
   assert.deepEqual(diffsIn({ path: "a", diff: "-a\n+b\n" }), { diffs: ["-a\n+b\n"] });
   assert.deepEqual(diffsIn([{ diff: "1" }, null, { diff: "" }, { diff: 7 }, "x", { diff: "2" }]), {
     diffs: ["1", "2"],

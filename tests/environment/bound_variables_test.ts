@@ -40,7 +40,7 @@ Deno.test("bindVar() in a call: seen at once, by the next block, in the index an
     assert.deepEqual(shown(again), ['"object,1"']);
   }));
 
-Deno.test("bindVar() is undone with its block where that ends the child, and stays where the block fails", async () => {
+Deno.test("bindVar() is undone with a block that ends the child, and stays if the block fails", async () => {
   await using engine = await startEngine([
     replyJson(["await ext.bind('kept', 1); throw new Error('after')"]),
     replyJson(["await ext.bind('gone', 1); const all = []; for (;;) all.push(new Array(1e6).fill(1.5))"]),

@@ -32,7 +32,7 @@ Deno.test("env.store: a command has no state of a conversation", async () => {
   await assert.rejects(own.get("k"), TypeError);
 });
 
-Deno.test("env.store: bytes of any size come back as they were, and are gone once they are dropped", () =>
+Deno.test("env.store: bytes of any size are read back unchanged, and are removed once they are dropped", () =>
   withDatabase(async (path) => {
     await using stores = await OwnStores.open(path);
     const own = stores.of("test.a", "/a");

@@ -20,7 +20,7 @@ const shown = (events: readonly { readonly type: string }[]): string[] =>
       type === "block_finished" && result ? [result.ok ? result.preview : result.error?.message ?? ""] : []
     );
 
-Deno.test("a module is there for blocks, for functions that are restored, and after a new start of the child", async () => {
+Deno.test("a module exists for blocks, for restored functions, and after a restart of the child", async () => {
   const extensions = [withModule("export const twice = (n: number): number => n * 2;")];
   await using engine = await startEngine([
     replyJson(["const four = stats.twice(2)", "function eight() { return stats.twice(four) }", "eight()"]),

@@ -133,7 +133,7 @@ const RUNS: Readonly<Record<string, { readonly kills: number; readonly at: (site
     },
   };
 
-Deno.test("a sandbox killed anywhere comes back with the variables as of the last finished block", async (t) => {
+Deno.test("a sandbox killed at any point is restored with the variables of the last finished block", async (t) => {
   await buildSandbox();
   let whole: Picture | null = null;
   await inPlace(async (place) => {

@@ -32,7 +32,7 @@ Deno.test("compileFailure() distinguishes a missing base runtime from other fail
   assert.equal(compileFailure("error: bad flag\n", "x"), "Cannot compile: error: bad flag");
 });
 
-Deno.test("compile task gives one clear error where there is no base runtime", async () => {
+Deno.test("without a base runtime, the compile task gives one clear error", async () => {
   await using program = await Program.make();
   const failing = "#!/bin/sh\necho 'error: Setting up base binary: not found' >&2\nexit 1\n";
   await program.write("bin/failing", failing);

@@ -30,7 +30,7 @@ Deno.test("parseSummary() is null where the run broke off", () => {
   assert.equal(parseSummary("error: Module not found\nok | many passed"), null);
 });
 
-Deno.test("summaryLine() names skipped tests only where there are any", () => {
+Deno.test("summaryLine() names skipped tests only if there are any", () => {
   assert.equal(summaryLine({ passed: 3, failed: 0, skipped: 0 }), "3 passed, 0 failed");
   assert.equal(summaryLine({ passed: 3, failed: 1, skipped: 2 }), "3 passed, 1 failed, 2 skipped");
 });

@@ -41,7 +41,7 @@ Deno.test("codeSpans() distinguishes the lines of a diff by the counts of each h
   ]);
 });
 
-Deno.test("codeSpans() leaves nothing out of any text", () => {
+Deno.test("codeSpans() covers every character of any text", () => {
   fc.assert(fc.property(fc.string({ unit: ANY }), fc.constantFrom(...LANGUAGES), (code, language) => {
     assert.equal(codeSpans(code, language).map(({ text }) => text).join(""), code);
   }));

@@ -92,7 +92,7 @@ Deno.test("parseMarkdown() cleans every text after entities are decoded", () => 
   assert.ok(!tree.includes("\u202e") && tree.includes("¤"));
 });
 
-Deno.test("parseMarkdown() bounds depth and leaves nothing out", () => {
+Deno.test("parseMarkdown() bounds depth and omits no text", () => {
   for (const mark of ["> ", "- ", "1. ", "> - "]) {
     for (const source of [`${mark.repeat(20_000)}deep`, `${mark.repeat(60)}deep\nlazy\n\nafter`]) {
       const { text, depth } = measured(parse(source));

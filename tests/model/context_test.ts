@@ -129,7 +129,7 @@ Deno.test("the index shows a dictionary as a record, short lists of keys, and ve
   assert.ok(mixed.length < 160 && / more\}$/.test(mixed), mixed);
 });
 
-Deno.test("older thinking is named only where there is some", async () => {
+Deno.test("older thinking is named only if it exists", async () => {
   await using engine = await startEngine([
     replyJson(["1"]),
     JSON.stringify({ thinking: "First.", code: [{ expr: "2" }] }),

@@ -73,7 +73,7 @@ async function filled(path: string): Promise<void> {
   await store.log({ level: "info", event: "block_failed", data: { text: LONG }, ...Object(failed) });
 }
 
-Deno.test("every column of the ten tables is written, and the views read as if every text stood in its place", async () => {
+Deno.test("every column of the ten tables is written, and the views show every text in place", async () => {
   await withDatabasePath(async (path) => {
     await filled(path);
     using db = new DatabaseSync(path, { readOnly: true });

@@ -180,7 +180,7 @@ async function killedCopy(from: string, to: string, steps: number): Promise<void
   await input.close().catch(() => {});
 }
 
-test("a database that holds something is refused, and stays as it is", async ({ file, folder, postgres }) => {
+test("a database with data is refused, and stays unchanged", async ({ file, folder, postgres }) => {
   const store = await openStore({ path: file });
   await begun(store);
   await store.close();

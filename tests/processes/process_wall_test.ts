@@ -190,7 +190,7 @@ Deno.test(
   },
 );
 
-Deno.test("ProcessWall.spawn() with network gives TCP and nothing else", { ignore }, async () => {
+Deno.test("ProcessWall.spawn() with network permits only TCP", { ignore }, async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const served = listener.accept().then(async (connection) => {
     await connection.write(new TextEncoder().encode("hello"));

@@ -108,7 +108,7 @@ Deno.test("Credentials.set() reports that it cannot write", async () => {
   });
 });
 
-Deno.test("Credentials keeps nothing where there is no home, and finds nothing of inherited names", async () => {
+Deno.test("Credentials stores no key without a home, and finds no inherited names", async () => {
   const credentials = new Credentials(null);
   assert.equal(await credentials.get("constructor"), null);
   await assert.rejects(credentials.set("a", KEY), /set VIS_HOME/);

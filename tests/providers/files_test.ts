@@ -88,7 +88,7 @@ Deno.test("filesProvider() gives the reason why a folder or a reply cannot be us
   });
 });
 
-Deno.test("filesProvider() plays a whole query: the code of the reply runs and its answer comes back", async () => {
+Deno.test("filesProvider() plays a whole query: the code of the reply runs and its answer is returned", async () => {
   await withFolder(async (folder) => {
     const provider = await filesProvider(folder);
     await using engine = await startEngine([], { provider });

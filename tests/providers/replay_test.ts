@@ -75,7 +75,7 @@ Deno.test("replayProvider() two replays of one recording are the same but for ti
   assert.notEqual(one.queries[0]?.queryId, other.queries[0]?.queryId);
 });
 
-Deno.test("replayProvider() results that come out otherwise are found, and nothing else is", async () => {
+Deno.test("replayProvider() finds exactly the different results", async () => {
   const recording = await record([replyJson("1 + 1"), replyJson([], { final: "two" })], { requests: [["Add"]] });
   const [query] = recording.queries;
   assert.ok(query);

@@ -160,7 +160,7 @@ Deno.test("a request with several scopes is allowed if each is known, else only 
   });
 });
 
-Deno.test("a request that does not last is asked every time, whatever is answered", async () => {
+Deno.test("a question without a lasting answer is asked every time", async () => {
   await withFolder(async (home) => {
     const open = "(await rules.open(['a'], false)).allowed";
     await using engine = await startEngine([replyJson([`[${open}, ${open}, ${open}, ${open}]`]), DONE], {

@@ -68,7 +68,7 @@ Deno.test("a small context is in every call, whole and exact, in the prefix; sev
   assert.ok(provider.requests.at(-1)?.texts[1]?.includes('from JSON. All of it:]\n<input>\n{"a":  [1]}\n</input>'));
 });
 
-Deno.test("a large context comes back after a restart, when a block or a function of it names it", async () => {
+Deno.test("a large context is restored after a restart, when a block or a function of it names it", async () => {
   const folder = await Deno.makeTempDir({ prefix: "vis-context-" });
   try {
     const path = join(folder, "vis.db");

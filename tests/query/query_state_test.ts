@@ -19,7 +19,7 @@ Deno.test("Faults.add() ends at the third of the same kind in a row", () => {
   assert.deepEqual(ends("call", null, "call", "call"), [null, null, null, null]);
 });
 
-Deno.test("Faults.add() ends at the fifth unusable reply in a row, whatever is wrong with each", () => {
+Deno.test("Faults.add() ends at the fifth unusable reply in a row, whatever the fault of each", () => {
   assert.equal(ends("text", "json", "text", "empty", "text").at(-1), "unusable_replies");
   assert.equal(ends("text", "json", "broken", "text", "empty", "text").at(-1), "unusable_replies");
   assert.equal(ends("text", "json", "text", "empty").at(-1), null);

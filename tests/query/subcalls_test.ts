@@ -73,7 +73,7 @@ Deno.test("rlm.askAll() keeps the order, and a failed slot is a value", async ()
   assert.deepEqual(JSON.parse(answer), ["A", { error: "Cannot answer this" }, "C"]);
 });
 
-Deno.test("8 model calls run at a time, whatever asks for more", async () => {
+Deno.test("8 model calls run at a time, even if more are requested", async () => {
   let open = 0, most = 0;
   const oracle = oracleProvider({
     iteration: () =>
@@ -286,7 +286,7 @@ Deno.test("rlm.ask() takes a model by name", async () => {
   assert.deepEqual(provider.requests.map(({ model }) => model), ["script", "small"]);
 });
 
-Deno.test("rlm.ask() gives an answer without the thinking of any model, and fails where nothing else came", async () => {
+Deno.test("rlm.ask() returns an answer without the thinking of any model, and fails if only thinking arrived", async () => {
   const replies: Readonly<Record<string, string>> = {
     harmony: "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Paris",
     gemma: "<|channel>thought\nHm.<channel|>Paris",

@@ -67,7 +67,7 @@ for (const [name, code] of Object.entries(LEFT)) {
   });
 }
 
-Deno.test("a block sees the positions of its errors, whatever an earlier one made of the limit of stacks", async () => {
+Deno.test("a block sees the positions of its errors, even if an earlier one changed the limit of stacks", async () => {
   await using box = await testSandbox();
   await box.run("Error.stackTraceLimit = 0");
   const { result } = await box.run("1\n2\nnull.x");

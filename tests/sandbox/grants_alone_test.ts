@@ -96,7 +96,7 @@ const CASES: readonly Case[] = [
     kernel: "closed",
   },
   {
-    name: "read what is to be written",
+    name: "read a file granted for writing",
     code: read("out/a"),
     open: "text of out/a",
     permissions: "closed",
@@ -113,7 +113,7 @@ const CASES: readonly Case[] = [
     kernel: "closed",
   },
   {
-    name: "remove what is granted for writing",
+    name: "remove a file granted for writing",
     code: (t) => `(Deno.removeSync('${t.folder}/out/a'), 'removed')`,
     open: "removed",
     permissions: "removed",
@@ -127,7 +127,7 @@ const CASES: readonly Case[] = [
     kernel: "closed",
   },
   {
-    name: "connect to what is granted",
+    name: "connect to a granted address",
     code: connect("127.0.0.1", "port"),
     open: "hi",
     permissions: "hi",

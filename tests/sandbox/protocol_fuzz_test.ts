@@ -73,7 +73,7 @@ function onlyProtocolErrors(error: unknown): void {
 
 const sizes = fc.array(fc.nat(200), { minLength: 1, maxLength: 8 });
 
-Deno.test("FrameReader throws nothing but ProtocolError, whatever bytes come", () => {
+Deno.test("FrameReader throws only ProtocolError, whatever bytes arrive", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), sizes, (rest, cuts) => {
       const bytes = new Uint8Array(rest);

@@ -52,7 +52,7 @@ async function valueOf(code: string): Promise<unknown> {
   return decode(value);
 }
 
-Deno.test("the realm has ECMAScript, a short list, our own names, and nothing else", async () => {
+Deno.test("the realm has only ECMAScript, a short list of globals, and Vis's own names", async () => {
   const found = await valueOf("Reflect.ownKeys(globalThis).map(String)") as string[];
   const standard = Object.getOwnPropertyNames(globalThis).filter((name) => {
     const value: unknown = Reflect.get(globalThis, name);

@@ -4,7 +4,7 @@ import { testSandbox } from "../helpers/sandbox.ts";
 /** An idle child sleeps where the next message is quick, and gets no message that can wait. */
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-Deno.test("bind() of a name that is not the user's is seen by whatever is asked next, in order", async () => {
+Deno.test("bind() of a name that is not the user's is seen by the next request, in order", async () => {
   await using box = await testSandbox();
   const { sandbox } = box;
   await sandbox.bind("$query", "first");
@@ -69,7 +69,7 @@ Deno.test("the open work of a block continues while the child is idle", async ()
   }
 });
 
-Deno.test("a child that sleeps answers whatever comes", async () => {
+Deno.test("a sleeping child answers any message", async () => {
   await using box = await testSandbox({ functions: { "host.echo": ({ args }) => args[0] } });
   const { sandbox } = box;
   const { saved } = await box.run("const kept = { n: 1 }; function twice(n) { return 2 * n }");

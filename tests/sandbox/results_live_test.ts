@@ -69,7 +69,7 @@ Deno.test("apart from these names a result is a plain object", async () => {
   for (const [code, shown] of PLAIN) assert.equal(await box.show(code), shown, code);
 });
 
-Deno.test("a result keeps these names over a restart, and is plain where its function is gone", async () => {
+Deno.test("a result keeps these names over a restart, and is plain if its function is missing", async () => {
   const stored: VariableImage[] = [];
   {
     await using box = await testSandbox(OPTIONS);

@@ -410,7 +410,7 @@ Deno.test("list() distinguishes states by their cause, not by the words of an er
     assert.deepEqual([one?.state, one?.reason.includes("it is not trusted")], ["skipped", true]);
   }));
 
-Deno.test("changes() gives the turn after files were changed, also in folders below, and ends when it is left", () =>
+Deno.test("changes() yields the next turn after files were changed, also in folders below, and ends when it is left", () =>
   withFolder(async (folder) => {
     const { admin, workspace } = await adminIn(folder);
     await Deno.mkdir(`${workspace}/below`);

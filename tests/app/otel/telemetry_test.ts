@@ -105,7 +105,7 @@ Deno.test("openTelemetry() sends a query as an agent's span, with spans of its c
   }
 });
 
-Deno.test("openTelemetry() a query that is run again has one span, in its place and in a branch", async () => {
+Deno.test("openTelemetry() a repeated query has one span, in its place and in a branch", async () => {
   await using collector = startCollector();
   const finals = Array.from({ length: 5 }, (_, at) => replyJson([], { final: `Answer ${at}` }));
   await asked({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, finals, { again: 2 });

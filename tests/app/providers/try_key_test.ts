@@ -37,7 +37,7 @@ Deno.test("tryKey() sends a key to no other server than its provider's", () =>
     await Promise.all([own.close(), other.close()]);
   }));
 
-Deno.test("tryKey() sends a request that needs the key to a service that lists its models to anybody", () =>
+Deno.test("tryKey() sends a request that needs the key to a service that lists its models without one", () =>
   withFolder(async (home) => {
     await using server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, ({ url, headers }) => {
       if (url.endsWith("/models")) return Response.json({ data: [{ id: "m" }] });

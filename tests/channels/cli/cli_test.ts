@@ -58,7 +58,7 @@ Deno.test("runCli() refuses unknown arguments with 2 and a hint, on stderr alone
   }
 });
 
-Deno.test("runCli() gives every error that is no defect its code, and JSON where that was asked for", async () => {
+Deno.test("runCli() gives every expected error its code, and JSON if requested", async () => {
   const cases: [Error, number][] = [
     [new OutputError("Cannot write to stdout: the disk is full"), 1],
     [new UsageError("Cannot do u"), 2],

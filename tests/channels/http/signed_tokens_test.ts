@@ -144,7 +144,7 @@ Deno.test("signedTokens() is tried for a token of three parts that no list has",
   assert.equal(issuer.asked.length, 2, "none of these reached the issuer");
 });
 
-Deno.test("signedTokens() take the tenant from a claim if one is named, and then from nothing else", async () => {
+Deno.test("signedTokens() take the tenant only from a claim if one is named", async () => {
   await using issuer = startIssuer(NOW);
   const key = await issuer.add("one");
   const tokens = tokensOf(issuer, { tenantClaim: "org" });
@@ -164,7 +164,7 @@ function tokensAt(issuer: Issuer, clock: { readonly now: number }, jwks: string 
   });
 }
 
-Deno.test("keySet() takes a key that was added, and soon none that was removed", async () => {
+Deno.test("keySet() accepts an added key, and soon refuses a removed one", async () => {
   await using issuer = startIssuer(NOW);
   const clock = { now: NOW * 1000 };
   const tokens = tokensAt(issuer, clock);

@@ -18,7 +18,7 @@ const grant = (token: string, more: Partial<TokenGrant> = {}): TokenGrant => ({
 
 const tokens = (...grants: readonly TokenGrant[]) => ({ grants: () => Promise.resolve(grants) });
 
-Deno.test("checkToken() takes a token as a bearer and nothing else", async () => {
+Deno.test("checkToken() accepts a token only as a bearer", async () => {
   const options = { tokens: tokens(grant("other-token-0123456789"), grant(TOKEN)), now: Date.now };
   for (const good of [`Bearer ${TOKEN}`, `bearer ${TOKEN}`, `Bearer  ${TOKEN} `]) {
     assert.equal((await checkToken(good, options)).name, TOKEN, good);

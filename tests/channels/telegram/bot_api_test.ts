@@ -35,7 +35,7 @@ Deno.test("BotApi: a file of a server in local mode on another disk is read by t
   });
 });
 
-Deno.test("BotApi: a path outside the bot's own folder is refused and read from nowhere", async () => {
+Deno.test("BotApi: a path outside the bot's own folder is refused and not read", async () => {
   await withFolder(async (folder) => {
     await using server = new FakeBotApi();
     await Deno.writeTextFile(join(folder, "secret"), "secret");

@@ -25,7 +25,7 @@ Deno.test("a photo goes with the request as an image, its caption as the words",
     assert.ok(JSON.stringify(engine.provider.requests[0]?.messages).includes("image/png"), "no image was sent");
   }, IMAGES));
 
-Deno.test("an album is one request with all of its photos, though they come apart", () =>
+Deno.test("an album is one request with all of its photos, though they arrive separately", () =>
   withBot([answer("both")], async ({ api, engine, until }) => {
     for (const name of ["a", "b", "c"]) {
       api.files.set(`${name}.png`, PNG);

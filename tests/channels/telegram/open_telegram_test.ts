@@ -147,7 +147,7 @@ Deno.test("TelegramBot skips an invalid update, and answers the next one", () =>
     assert.ok(engine.logged.some(({ event }) => event === "telegram_update_not_read"));
   }, { engine: { scripted: { otherwise: answer("x") } } }));
 
-Deno.test("TelegramBot: a defect at one message ends neither the bot nor comes back at the next start", () =>
+Deno.test("TelegramBot: a defect at one message does not end the bot, and does not recur at the next start", () =>
   withBot([answer("still there")], async ({ api, engine, until, restart }) => {
     const { records } = engine.conversations;
     const own = records.ensure.bind(records);

@@ -142,7 +142,7 @@ Deno.test("a file at Tab is completed; one whose name commands the terminal is n
   }
 });
 
-Deno.test("pasted sequences never reach the terminal: not from the history, not when a message comes back", async () => {
+Deno.test("pasted sequences never reach the terminal: not from the history, not from a returned message", async () => {
   const home = await Deno.makeTempDir();
   const evil = Array.from({ length: 12 }, () => "\x1b]0;owned\x07 \x1b[2J \u202e").join("\n");
   try {
@@ -177,7 +177,7 @@ Deno.test("pasted sequences never reach the terminal: not from the history, not 
   }
 });
 
-Deno.test("two large pastes that wait come back as two, each with its own text", async () => {
+Deno.test("two large pastes that wait are returned as two, each with its own text", async () => {
   const seen = "[pasted_1[0], pasted_2[0]].join()";
   await withScreen(
     [{ text: final("never"), delayMs: 60_000 }, replyJson(seen, { final: "Read: both" })],

@@ -69,7 +69,7 @@ Deno.test("Alt-R repeats a cancelled or failed request", async () => {
   });
 });
 
-Deno.test("a conversation that is opened again can be asked again, with its iterations of before gone from the screen", async () => {
+Deno.test("a request of a reopened conversation can be repeated, and its former iterations leave the screen", async () => {
   const replies = [replyJson("1 + 41"), final("Before: 42"), final("After: 42")];
   const before = async (engine: Engine): Promise<void> => void await engine.ask("How many?");
   await withScreen(replies, { before, place: { continue: true } }, async ({ screen, engine }) => {

@@ -49,7 +49,7 @@ Deno.test("the footer reads the branch again after a step and after a command of
   });
 });
 
-Deno.test("Esc ends a running command, and nothing else runs meanwhile", async () => {
+Deno.test("Esc ends a running command, and no other command runs meanwhile", async () => {
   const ran: string[] = [];
   const runCommand = (command: string, { signal }: { readonly signal: AbortSignal }): Promise<string> => {
     ran.push(command);

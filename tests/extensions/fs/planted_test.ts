@@ -72,7 +72,7 @@ Deno.test("a planted repository runs its command, unless fs makes it", async () 
   assert.ok(await isRun(common));
 });
 
-Deno.test("fs refuses whatever would complete a repository, and leaves nothing of it behind", async () => {
+Deno.test("fs refuses every change that would complete a repository, and leaves no part of it", async () => {
   const parts = ["lib/HEAD", "lib/objects/a/x", "lib/refs/heads/x"];
   for (let first = 0; first < 3; first++) {
     const order = [...parts.slice(first), ...parts.slice(0, first)];
@@ -108,7 +108,7 @@ Deno.test("fs refuses it by move, patch, undo and at the top of the workspace to
   assert.equal(has(workspace, "refs"), false);
 });
 
-Deno.test("fs leaves the settings of a workspace alone that is a repository's own folder", async () => {
+Deno.test("fs does not change the settings of a workspace that is a repository's own folder", async () => {
   await using workspace = await Workspace.with({
     "HEAD": "ref: x\n",
     "objects/x": "",

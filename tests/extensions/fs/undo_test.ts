@@ -54,7 +54,7 @@ Deno.test("fs.undo() keeps a file that another program changed since, names it, 
   assert.deepEqual([await workspace.text("a.txt"), await workspace.text("b.txt")], ["a\n", "b\n"]);
 });
 
-Deno.test("fs.undo() restores the mode that a patch changed, and nothing else", async () => {
+Deno.test("fs.undo() restores only the mode that a patch changed", async () => {
   await using workspace = await Workspace.with({ "a.sh": "echo 1\n" });
   const mode = async () => ((await Deno.stat(join(workspace.root, "a.sh"))).mode ?? 0) & 0o777;
   await Deno.chmod(join(workspace.root, "a.sh"), 0o640);

@@ -117,7 +117,7 @@ Deno.test("fs.edit() names the first character that looks like another", async (
   );
 });
 
-Deno.test("fs.edit() accepts the arguments of other tools where they are clear", async () => {
+Deno.test("fs.edit() accepts the arguments of other tools if they are clear", async () => {
   await using workspace = await Workspace.with({ "a.txt": "1 2 3 4 5 6 7 8 8" });
   await workspace.call("edit", "a.txt", { old_string: "1", new_string: "a" });
   await workspace.call("edit", "a.txt", "2", "b");

@@ -318,7 +318,7 @@ Deno.test("git.switch() leaves the folder of a submodule that the other branch l
   });
 });
 
-Deno.test("git.* is not led elsewhere by a .git that is put in its place meanwhile", { ignore }, async () => {
+Deno.test("a replaced .git does not lead git.* elsewhere", { ignore }, async () => {
   await repository(async (there) => {
     const { env, workspace, root } = there;
     const hash = await other(there);

@@ -93,7 +93,7 @@ Deno.test("git.branch() refuses the part of a repository whose rest is there", {
   });
 });
 
-Deno.test("git.branch() and git.worktree() leave a repository in the workspace as it is", { ignore }, async () => {
+Deno.test("git.branch() and git.worktree() do not change a repository in the workspace", { ignore }, async () => {
   await repository(async ({ env, git, write, exists }) => {
     const parts = ["HEAD", "objects/x", "refs/x", "config"].map((name) => `fixtures/lib/${name}`);
     for (const path of parts) await write(path, HEAD);
@@ -151,7 +151,7 @@ Deno.test("a submodule of a branch does not come over a repository that would ru
   });
 });
 
-Deno.test("a submodule comes back where a switch has left its folder", { ignore }, async () => {
+Deno.test("a switch restores a submodule whose folder an earlier one has left", { ignore }, async () => {
   await repository(async ({ env, git, exists, root }) => {
     await git("init", "-q", `${root}/outside/lib`);
     await git("-C", `${root}/outside/lib`, "commit", "-q", "--allow-empty", "-m", "inner");

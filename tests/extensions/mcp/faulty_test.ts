@@ -251,7 +251,7 @@ test("mcp: a server has no network unless its settings give it", async () => {
   }
 });
 
-test("mcp: a server is started with its first use, sees only what it may, and ends with the conversation", async () => {
+test("mcp: a server is started with its first use, sees only permitted files, and ends with the conversation", async () => {
   await withServers(
     { s: faulty("good"), off: { ...faulty("good"), disabled: true } },
     async ({ call, close, begin }) => {

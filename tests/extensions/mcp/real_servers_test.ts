@@ -60,7 +60,7 @@ test("mcp: server-everything over stdio: tools, structured data, images, links, 
   });
 });
 
-test("mcp: server-memory keeps its file where it may write, and nowhere else", async () => {
+test("mcp: server-memory keeps its file only in a writable folder", async () => {
   const file = await bundled("memory");
   const server = (write: readonly string[]) => ({
     ...denoServer(file),

@@ -14,7 +14,7 @@ const config: HttpConfig = {
 };
 const tools = [{ name: "a-b", symbol: "a_b", description: "Does.", inputSchema: { type: "object" } }];
 
-Deno.test("ToolCache keeps the tools of a server as it is set up, for all conversations, without its secrets", async () => {
+Deno.test("ToolCache keeps the tools of a server by its configuration, for all conversations, without its secrets", async () => {
   const kept = new Map<string, unknown>();
   const store = memoryOwnStore(kept);
   const cache = new ToolCache({ store, workspace: "/w" });

@@ -41,7 +41,7 @@ for (const attack of ATTACKS.filter(({ name, own }) => CHOSEN.test(name) && !own
 }
 
 const SLEEP = longSleep(908);
-Deno.test("shell.stop() ends all that a command has started, whatever it did to stay", { ignore }, async () => {
+Deno.test("shell.stop() ends all processes of a command, whatever it did to keep them", { ignore }, async () => {
   const stays = [
     `${SLEEP} & ${SLEEP}`,
     `trap '' TERM HUP; setsid ${SLEEP} & while :; do sleep 0.05; done`,

@@ -99,7 +99,7 @@ Deno.test("undo keeps a file that another program changed after the command", as
   });
 });
 
-Deno.test("a failed command and a started one report too: the latter as it is read and at its end", async () => {
+Deno.test("failed and started commands report changes too: a started one on each read and at its end", async () => {
   await withCommands({ "a.txt": "a\n" }, async ({ run, call, workspace }) => {
     assert.deepEqual((await run("echo >> a.txt; exit 3")).changes, { files: 1, ...only({ changed: ["a.txt"] }) });
     const job = await call("shell.start", "mkfifo fifo; echo 1 > b.txt; echo ready; read x < fifo; echo 2 > c.txt", {

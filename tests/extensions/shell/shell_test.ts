@@ -27,7 +27,7 @@ const HIDE = {
   instead: "# Hidden from commands: shell.run(command, {secrets: [path]}) asks the user for it\n",
 };
 
-Deno.test("shell.run() runs a text by a shell, a list as it is, and gives failures as results", async () => {
+Deno.test("shell.run() runs a text by a shell, a list directly, and returns failures as results", async () => {
   const asked: unknown[] = [];
   assert.deepEqual(await run(view(undefined, asked), "npm test", { timeoutMs: 5 }), RESULT);
   await run(view(undefined, asked), ["git", "log"], { stdin: "x", env: { A: "1" } });
@@ -188,7 +188,7 @@ Deno.test("refusedBy() looks at each part of a command line", () => {
   assert.equal(refusedBy({ allow: ["a*b*c"], deny: [] }, `a${"b".repeat(100_000)}c`), null);
 });
 
-Deno.test("shell.run() asks the user for the network and for paths outside the workspace, and for nothing else", async () => {
+Deno.test("shell.run() asks the user only for the network and for paths outside the workspace", async () => {
   await withFolder(async (root) => {
     await Deno.mkdir(`${root}/w/inside`, { recursive: true });
     await Deno.mkdir(`${root}/other`);

@@ -108,7 +108,7 @@ Deno.test("web.readable() omits everything but text, and takes the main part if 
   assert.equal(await text(""), "");
 });
 
-Deno.test("web.readable() takes time that grows with the page alone, whatever its shape, and can be given up", async () => {
+Deno.test("web.readable() takes time that grows only with the page, whatever its shape, and can be aborted", async () => {
   const n = 150_000;
   const shapes = {
     deep: "<div>".repeat(n),
@@ -170,7 +170,7 @@ Deno.test("web.readable() gives no more text than its limit, whatever a page hid
   }
 });
 
-Deno.test("web.readable() reads pages in their own character sets, other text as it is, and no binary", async () => {
+Deno.test("web.readable() reads pages in their own character sets, other text unchanged, and no binary", async () => {
   const latin = Uint8Array.from("<html><meta charset=latin1><p>caf\xe9", (one) => one.charCodeAt(0));
   const one = site({
     "/page": reply(latin, { "content-type": "text/html" }),

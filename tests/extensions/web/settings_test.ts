@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import settings from "../../../extensions/web/settings.ts";
 
-Deno.test("web.hosts holds hosts, web.local hosts with their ports, and nothing else", () => {
+Deno.test("web.hosts accepts only hosts, and web.local only hosts with their ports", () => {
   const ok = (web: object): boolean => settings.safeParse(web).success;
   assert.ok(
     ok({ hosts: ["*", "example.org", "*.example.org", "example.org:8443", "[2606:4700::1111]:443", "bücher.example"] }),

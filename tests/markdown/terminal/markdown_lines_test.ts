@@ -61,7 +61,7 @@ Deno.test("textColumns() counts columns as terminals do", () => {
   }
 });
 
-Deno.test("markdownLines() is as wide as asked for and loses no word, whatever the text", () => {
+Deno.test("markdownLines() is as wide as requested and loses no word, whatever the text", () => {
   const piece = fc.constantFrom(
     ..."* ** _ ~~ ` # > - 1. | |-| [x] a bb ccc 日 😀 https://e.org ```".split(" "),
     " ",

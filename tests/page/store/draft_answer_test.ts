@@ -75,7 +75,7 @@ Deno.test("DraftAnswer begins again with a text that does not continue", async (
   assert.deepEqual(texts(draft), [["# Two\n"]]);
 });
 
-Deno.test("DraftAnswer leaves a text as it is if it cannot be read, or is too long", async () => {
+Deno.test("DraftAnswer shows a text unchanged if it cannot be parsed, or is too long", async () => {
   const { draft, reads, next } = rig(true);
   draft.set("# One\n");
   await next();

@@ -5,7 +5,7 @@ import { isLost, lostOr, toPostgresError } from "../../../src/persistence/postgr
 
 const coded = (code: string, message = "write failed"): Error => Object.assign(new Error(message), { code });
 
-Deno.test("whatever the system calls a failure of the socket, it is a lost connection", () => {
+Deno.test("any failure of the socket is a lost connection", () => {
   const names = fc.stringMatching(/^E[A-Z]{2,12}$/);
   fc.assert(fc.property(names, fc.string(), (name, message) => {
     const error = lostOr(coded(name, `write ${name} ${message}`));

@@ -30,7 +30,7 @@ Deno.test("a connection begins with no setting that a pooler refuses by default"
   listener.close();
 });
 
-Deno.test("a connection that ends in the moment in which it begins ends nothing else", async () => {
+Deno.test("a connection that ends as it begins does not affect others", async () => {
   const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   const accepted = (async () => {
     const connection = await listener.accept();

@@ -217,7 +217,7 @@ Deno.test("search follows insertion, change and deletion of requests, expression
   );
 });
 
-Deno.test("deleting a conversation deletes all of it and nothing else", () => {
+Deno.test("deleting a conversation deletes exactly its rows", () => {
   using db = sample();
   db.exec(`${REQUEST_KEY} VALUES ('c', 'k', 'f', 'qs', 1)`);
   db.exec(

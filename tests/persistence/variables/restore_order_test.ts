@@ -28,7 +28,7 @@ Deno.test("restoreOrder() breaks a cycle of requirements at one of its members",
   assert.equal(order("x:a a:b b:a"), "axb");
 });
 
-Deno.test("restoreOrder() keeps every node once, and requirements first where there is no cycle of them", () => {
+Deno.test("restoreOrder() keeps every node once, and requirements first unless they form a cycle", () => {
   const names = [..."abcdefgh"];
   const some = fc.subarray(names);
   fc.assert(

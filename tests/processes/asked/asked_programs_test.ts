@@ -114,7 +114,7 @@ Deno.test("a question that is asked every time gives the reason", async () => {
   });
 });
 
-Deno.test("nothing runs after a no, without anybody to ask, or if it cannot be shown whole", async () => {
+Deno.test("no program runs after a refusal, without a user to ask, or if it cannot be shown whole", async () => {
   const refused = async (place: Place, wanted: RegExp, options: SpawnOptions = {}) => {
     await assert.rejects(place.run(["ls"], options), wanted);
     assert.deepEqual(place.walled, []);

@@ -56,7 +56,7 @@ Deno.test("renderContext() explains how to get older thinking only if some exist
   assert.ok(renderContext(parts({ thinking, thoughts: 2, attempts: ["1: a → 1", "2: b → 1"] })).includes(older));
 });
 
-Deno.test("renderContext() leaves empty sections out", () => {
+Deno.test("renderContext() omits empty sections", () => {
   assert.equal(renderContext(parts({ iteration: 1, budget: 4 })).split("\n").length, 2);
   const blank = parts({
     notes: [" ", ""],
@@ -131,7 +131,7 @@ Deno.test("renderContext() shows errors with position and excerpt, output, facts
   assert.ok(text.includes("→ REFUSED TypeError") && text.includes("→ OUT OF MEMORY TypeError"));
 });
 
-Deno.test("renderContext() shows how commands of a block ended that failed, though the block did not", () => {
+Deno.test("renderContext() shows how failed commands of a successful block ended", () => {
   const ran = (subject: string, ok = false) => ({
     ...{ name: "vis.shell.run", ms: 1, ok, outcome: ok ? "5 passed" : "exit code 1", output: "</journal>\n[9] a" },
     action: { doing: "running", done: "ran", things: "commands", subject },

@@ -76,7 +76,7 @@ Deno.test("RateWindow.waitMs() is 0 without a limit", () => {
   assert.equal(window.waitMs(1e9), 0);
 });
 
-Deno.test("RateWindow.waitMs() slides: room comes back call by call", () => {
+Deno.test("RateWindow.waitMs() slides: room returns call by call", () => {
   const { window, clock } = windowRig({ requests: 2, perMs: 1000 });
   window.take(1);
   clock.advance(400);
@@ -99,7 +99,7 @@ Deno.test("RateWindow.waitMs() counts tokens, waits for as many calls as it take
   assert.equal(window.waitMs(60), 900);
 });
 
-Deno.test("RateWindow.waitMs() lets a call through that is larger than the window, once nothing else is in it", () => {
+Deno.test("RateWindow.waitMs() admits a call that is larger than the window once the window is empty", () => {
   const { window, clock } = windowRig({ tokens: 100, perMs: 1000 });
   assert.equal(window.waitMs(5000), 0);
   window.take(10);

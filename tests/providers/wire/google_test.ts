@@ -26,7 +26,7 @@ Deno.test("google() sends the system instruction apart and all else as one conte
   });
 });
 
-Deno.test("google() puts model names into the path, and nothing else", () => {
+Deno.test("google() writes only model names into the path", () => {
   const path = (model: string) =>
     google.request(request({ model }), { capabilities: UNKNOWN_MODEL, without: NOTHING }).path;
   assert.equal(path("gemini-2.5-pro"), "/models/gemini-2.5-pro:streamGenerateContent");

@@ -257,7 +257,7 @@ Deno.test("an error as the whole reply is named, whatever type it is labelled wi
   }
 });
 
-Deno.test("no part of a reply is taken for an error", async () => {
+Deno.test("no part of a reply is mistaken for an error", async () => {
   const odd = [
     { ...chunk({ content: "a" }), error: null, message: "fine", code: 0 },
     { type: "ping", message: "still here" },
@@ -466,7 +466,7 @@ Deno.test("a Responses stream is read whose text comes only at its end, once", a
   assert.deepEqual([mixed.text, mixed.reasoning], ["yes", "why"]);
 });
 
-Deno.test("reasoning among the parts of a content is not taken for the answer", async () => {
+Deno.test("reasoning among the parts of a content is not mistaken for the answer", async () => {
   const text = { type: "text", text: "yes" };
   const thoughts = [
     { type: "reasoning", text: "why" },

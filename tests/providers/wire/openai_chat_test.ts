@@ -154,7 +154,7 @@ Deno.test("openAiChat() announces images to Copilot, and finds the models of Git
   assert.equal(openAiChat("https://openrouter.ai/api/v1").modelsAt(null).path, "/models");
 });
 
-Deno.test("openAiChat() marks the end of the stable prefix where OpenRouter passes it on, and nowhere else", () => {
+Deno.test("openAiChat() marks the end of the stable prefix only if OpenRouter passes the mark on", () => {
   const contents = (baseUrl: string, model: string) => {
     const facts = { capabilities: UNKNOWN_MODEL, without: new Set<string>() };
     const { messages } = openAiChat(baseUrl).request(request({ model }), facts).body;

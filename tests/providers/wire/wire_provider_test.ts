@@ -56,7 +56,7 @@ Deno.test("WireProvider leaves one model's refusal to that model", async () => {
   });
 });
 
-Deno.test("WireProvider gives nothing after a cancellation, though it has more in hand", async () => {
+Deno.test("WireProvider yields no event after a cancellation, though more have arrived", async () => {
   const event = (content: string) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
   const body = event("a") + event("b") + event("c") + "data: [DONE]\n\n";
   const reply = { body, headers: { "content-type": "text/event-stream" } };
@@ -207,7 +207,7 @@ for (const protocol of PROTOCOLS) {
     });
   });
 
-  Deno.test(`createProvider(${protocol}) passes on why there is no token`, async () => {
+  Deno.test(`createProvider(${protocol}) passes on the reason for a missing token`, async () => {
     const gone = new ProviderError("Cannot sign in: vis auth login", { code: "auth", retryable: false });
     const provider = await provide(protocol, { token: () => Promise.reject(gone) });
     assert.equal(await failureOf(collect(provider)), gone);

@@ -110,7 +110,7 @@ Deno.test("encode() views of one buffer share it again", () => {
   assert.equal(back.c.length, 2);
 });
 
-Deno.test("encode() errors: class of the language, name, cause, own properties, no stack of ours", () => {
+Deno.test("encode() errors: class of the language, name, cause, own properties, no stack of Vis", () => {
   class Own extends TypeError {
     override name = "Own";
     code = 5;

@@ -236,7 +236,7 @@ async function withInherited(walls: Walls, path: string): Promise<TestSandbox> {
   return box;
 }
 
-kernelTest("descriptors that came along are closed, whatever the other walls let through", async () => {
+kernelTest("inherited descriptors are closed, whatever the other walls permit", async () => {
   const path = Deno.makeTempFileSync();
   Deno.writeTextFileSync(path, "inherited");
   // With pread, the read cannot wait, although the number may belong to a pipe of the runtime by then.
@@ -260,7 +260,7 @@ kernelTest("descriptors that came along are closed, whatever the other walls let
   }
 });
 
-kernelTest("a child whose parent is gone before the signal is armed ends by itself", async () => {
+kernelTest("a child whose parent ends before the signal is armed ends on its own", async () => {
   await buildSandbox();
   const own = childProgram({ memoryBytes: 1 << 28, allPermissions: false });
   // The shell stays between, so the child's parent is not the process that the setup names.

@@ -30,7 +30,7 @@ const bits = (table: readonly (readonly [string, number, number])[], abi: number
 const bit = (name: string): bigint => 1n << BigInt(FILES.find(([it]) => it === name)?.[1] ?? 63);
 
 for (let abi = 1; abi <= 9; abi++) {
-  Deno.test(`rulesFor() handles all that ABI ${abi} knows and nothing else`, () => {
+  Deno.test(`rulesFor() handles exactly the rights of ABI ${abi}`, () => {
     const rules = rulesFor(abi, NO_ACCESS);
     assert.equal(rules.handledFiles, bits(FILES, abi));
     assert.equal(rules.handledNet, bits(NET, abi));
@@ -64,7 +64,7 @@ for (let abi = 1; abi <= 9; abi++) {
   });
 }
 
-Deno.test("rulesFor() calls every grant unsafe where there is no Landlock", () => {
+Deno.test("without Landlock, rulesFor() calls every grant unsafe", () => {
   const { unsafe } = rulesFor(0, { read: [], write: [{ path: "/w", folder: true }], ports: [1] });
   assert.equal(unsafe.length, 2);
 });

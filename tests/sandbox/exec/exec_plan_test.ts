@@ -121,7 +121,7 @@ Deno.test("outer folders are mounted before inner ones, and an inner one only if
   assert.deepEqual(isReadOnly, [true, true, false, true, false, true]);
 });
 
-Deno.test("a hidden file is covered after all else is placed, and nothing runs if it has gone", () => {
+Deno.test("a hidden file is covered last, and no program runs if the file is missing", () => {
   const moves = stepsOf({}).filter(({ call }) => call === "move_mount");
   assert.deepEqual(moves.at(-1)?.args[3], "/usr/data/.env");
   assert.deepEqual(moves.map(({ wanted: [, other] }) => other), Array(moves.length).fill(0));
@@ -142,7 +142,7 @@ const RULES = {
 const WRITE_FILE = 1n << 1n, TRUNCATE = 1n << 14n;
 
 for (let abi = 1; abi <= 7; abi++) {
-  Deno.test(`execRules() has rules that a kernel with ABI ${abi} takes, and opens nothing else for writing`, () => {
+  Deno.test(`execRules() has rules that a kernel with ABI ${abi} accepts, and opens no other path for writing`, () => {
     const { paths, handledFiles, unsafe } = execRules(abi, RULES);
     assert.deepEqual(unsafe, []);
     for (const { path, rights } of paths) {

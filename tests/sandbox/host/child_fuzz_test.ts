@@ -157,7 +157,7 @@ const frame = fc.record({
   ),
 });
 
-Deno.test("a child answers or ends, whatever order and fields of messages come", async () => {
+Deno.test("a child answers or ends, whatever the order and the fields of messages", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(frame, { minLength: 1, maxLength: 8 }), async (frames) => {
       await using child = await RawChild.start();

@@ -47,7 +47,7 @@ Deno.test("endless recursion is an ordinary error", async () => {
   assert.equal(await box.show("1"), "1");
 });
 
-Deno.test("a child killed from outside is reported as killed, whatever waits", async () => {
+Deno.test("a child killed from outside is reported as killed, whatever is pending", async () => {
   const printed = Promise.withResolvers<unknown>();
   await using box = await testSandbox({ onOutput: printed.resolve });
   const running = box.run("console.log('before'); await new Promise(() => {})", { deadlineMs: 20_000 });

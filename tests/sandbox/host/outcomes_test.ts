@@ -63,7 +63,7 @@ Deno.test("run() reports a thrown value with its place in the block", async () =
   assert.equal(await box.show("before"), "1");
 });
 
-Deno.test("run() survives whatever is thrown", async () => {
+Deno.test("run() survives any thrown value", async () => {
   await using box = await testSandbox();
   const thrown = [
     "throw null",

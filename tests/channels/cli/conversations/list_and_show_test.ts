@@ -71,7 +71,7 @@ Deno.test("showConversation() shows a step that was cancelled as interrupted", a
   assert.deepEqual(lines.filter((line) => /^## Step|^! /.test(line)), ["## Step 1 · interrupted", "! cancelled"]);
 });
 
-Deno.test("showConversation() stored text cannot command a terminal or pass for a line of ours", async () => {
+Deno.test("showConversation() stored text cannot command a terminal or look like a line of Vis", async () => {
   await using engine = await startEngine([
     replyJson("console.log('\\x1b]0;title\\x07\\n# Query 9'); 1", { thinking: "\x1b[31m\n## Step 7 · final" }),
     replyJson([], { final: "fine\n# Query 8" }),

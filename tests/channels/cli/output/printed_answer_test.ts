@@ -5,7 +5,7 @@ const MARKDOWN = "# Sizes\n\n| file | lines |\n| --- | ---: |\n| a.ts | 12 |\n\n
 const terminal = { stdoutIsTerminal: true, stdoutColor: true, columns: () => 60 };
 const markdown = { answer: MARKDOWN, answerType: "markdown" } as const;
 
-Deno.test("printedAnswer() gives a pipe the answer exactly as it is, with the end of its line", async () => {
+Deno.test("printedAnswer() writes the exact answer to a pipe, with a line end", async () => {
   const pipe = { ...terminal, stdoutIsTerminal: false };
   assert.equal(await printedAnswer(markdown, pipe), MARKDOWN);
   assert.equal(await printedAnswer({ answer: "\u001b[2Jx", answerType: "text" }, pipe), "\u001b[2Jx\n");

@@ -9,7 +9,7 @@ async function queries(rig: Rig, id: string) {
   return (await (await rig.ask(`/api/v1/conversations/${id}/queries`)).json()).items;
 }
 
-Deno.test("retryQuery runs a query again in its place", async () => {
+Deno.test("retryQuery repeats a query in its place", async () => {
   await using rig = await startRig([final("bad"), final("good")]);
   const id = await rig.conversation();
   const { queryId } = await (await rig.post(messages(id), { request: "x" })).json();
@@ -38,7 +38,7 @@ Deno.test("retryQuery runs an inherited query in a branch of its own, and names 
   await inPlace.text();
 });
 
-Deno.test("messages: the steps and events of a query stay, whichever branch is the newest and whatever replaced it", async () => {
+Deno.test("messages: the steps and events of a query stay, whichever branch is the newest and whatever run replaced it", async () => {
   await using rig = await startRig([final("one"), final("two"), final("two again")]);
   const id = await rig.conversation();
   const { queryId: one } = await (await rig.post(messages(id), { request: "x" })).json();

@@ -117,7 +117,7 @@ Deno.test("a repeated call, and a reply that broke off after its code was shown,
   });
 });
 
-Deno.test("the last lines of a running command are below it, and gone once it has ended", async () => {
+Deno.test("the last lines of a running command are below it, and disappear once it has ended", async () => {
   await withTurn(({ transcript, emitter }) => {
     emitter.iteration = 1;
     const call = {

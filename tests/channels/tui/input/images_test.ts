@@ -45,7 +45,7 @@ Deno.test("pastedPaths() reads the text that terminals paste for a dropped file"
   for (const [text, wanted] of rows) assert.deepEqual(pastedPaths(text)[0], wanted, text);
 });
 
-Deno.test("pastedPaths() reads a path with plain blanks or a quote in it as it is", () => {
+Deno.test("pastedPaths() reads a path with plain blanks or a quote unchanged", () => {
   assert.deepEqual(pastedPaths("/tmp/my shot.png"), [["/tmp/my shot.png"]]);
   assert.deepEqual(pastedPaths("/tmp/it's.png"), [["/tmp/it's.png"]]);
 });

@@ -42,7 +42,7 @@ Deno.test("the file does not grow without limit, and accepts no megabytes", asyn
   });
 });
 
-Deno.test("each folder has its own history; without a home there is no history", async () => {
+Deno.test("each folder has its own history; without a home, no history is kept", async () => {
   await withFolder(async (folder) => {
     const [a, b] = [await InputHistory.at(folder, "/a"), await InputHistory.at(folder, "/b")];
     a?.add("of a");

@@ -14,7 +14,7 @@ async function twice(engine: Engine): Promise<void> {
 
 const BEGUN = { place: { continue: true }, before: twice } as const;
 
-Deno.test("panels on the screen: Ctrl+K finds a command by letters, its panel opens in its place, Esc leaves it", async () => {
+Deno.test("panels on the screen: Ctrl+K finds a command by letters, its panel replaces the list, Esc leaves it", async () => {
   await withScreen(REPLIES, BEGUN, async ({ screen }) => {
     await screen.until("The second one");
     screen.type(KEYS.ctrl("k"));

@@ -126,7 +126,7 @@ Deno.test("TextView.show() nothing at all, and a line of a megabyte", () => {
   assert.match(view.render(40, 5).join(""), /^(?:😀)+end$/u);
 });
 
-Deno.test("TextView.render() a difference has its colours on every row of a line, weights where there are none", () => {
+Deno.test("TextView.render() a difference has its colours on every row of a line, or weights without colours", () => {
   const text = "--- v1\n+++ v2\n-old words here\n+new\n same";
   const mark = (sign: string) => (row: string): string => `${sign}${row}${sign}`;
   const coloured = new TextView(() => ({

@@ -80,7 +80,7 @@ Deno.test("ForkPicker words find a request", async () => {
   assert.deepEqual(rig.done, []);
 });
 
-Deno.test("ForkPicker of a long query the newest iterations come first, earlier ones when they are gone to", async () => {
+Deno.test("ForkPicker shows the newest iterations of a long query first, and loads earlier ones on demand", async () => {
   await using rig = await startPanels([
     ...Array.from({ length: 150 }, (_, at) => replyJson(`const x${at} = ${at}`)),
     final("end"),

@@ -68,7 +68,7 @@ Deno.test("a text in pieces looks as the same text at once, wherever it is cut",
   assert.match(whole.join("\n"), /Title[^]*bold[^]*1\. one[^]*2\. two[^]*const a = 1;\n\n? *const b = 2;[^]*The end\./);
 });
 
-Deno.test("no line is wider than asked for, and none commands the terminal, whatever the text", () => {
+Deno.test("no line is wider than requested, and none commands the terminal, whatever the text", () => {
   fc.assert(
     fc.property(fc.string({ unit: ANY, maxLength: 300 }), fc.integer({ min: 1, max: 50 }), (raw, width) => {
       const text = new MarkdownText(makeTheme({ color: false, dark: null }));

@@ -114,7 +114,7 @@ Deno.test("mcp: an answer of another login does not count, and the right one sti
     assert.equal(code, 0);
   }));
 
-Deno.test("mcp: where there is no browser, the address or the code is pasted", () =>
+Deno.test("mcp: without a browser, the user pastes the address or the code", () =>
   withFolder(async (home) => {
     await using server = guarded();
     const browse = async (address: string) => (await server.agree(address)).href;
