@@ -144,7 +144,6 @@ async function together(served: Served) {
   return { cold, warm, peakMb: Math.max(watch.mb, proportionalMb(treeOf(served.pid))) };
 }
 
-/** Measures clients that follow a query whose model is silent. Each gets its end. */
 async function idleStreams(served: Served, model: SlowModel): Promise<{ readonly p95: number; readonly mb: number }> {
   const [id, other] = await Promise.all([served.conversation(), served.conversation()]);
   await served.ask(other, "warm-other");

@@ -15,7 +15,6 @@ const EDITS = Array.from({ length: 90_000 }, () => ({}));
 const ARRAYS = `[${"[],".repeat(4_000_000)}[]]`;
 const BLOCKS = JSON.stringify({ thinking: "", code: Array(100_000).fill({ expr: "1 + 1" }) });
 
-/** Measures the longest time for which hostile input blocks the main process. */
 export async function stalls(): Promise<readonly Figure[]> {
   const workspace = await Deno.makeTempDir();
   const { call } = await testExtension(fs, { env: { workspace } });

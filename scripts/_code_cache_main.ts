@@ -32,7 +32,6 @@ const SETUP: Setup = {
   access: { globals: [], net: [], ports: [], read: [], write: [], env: [], workspace: "" },
 };
 
-/** The main process's end of a pipe that leads to this process itself. */
 class OwnPipe {
   readonly #reader = new FrameReader();
   readonly #sent: Bytes[] = [];

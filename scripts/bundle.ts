@@ -18,7 +18,6 @@ export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
  * scripts. */
 export const CACHE_MAKER = "build/code_cache";
 
-/** The folder of the page's scripts, and the script that the page names. */
 export const PAGE_FOLDER = "build/page";
 export const PAGE_SCRIPT = `${PAGE_FOLDER}/app.js`;
 export const PAGE_ENTRY = "src/page/app.tsx";

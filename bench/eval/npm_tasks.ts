@@ -96,7 +96,6 @@ interface Fault {
   readonly said: string;
 }
 
-/** Plants the first fault that a test finds, in an order that the seed determines. */
 async function plant(
   files: Files,
   { hidden, seed }: { readonly hidden: HiddenPackageTests; readonly seed: number },

@@ -11,7 +11,6 @@ export const VERSIONS = {
 export class Installed {
   readonly #folder: string;
 
-  /** `folder` was filled by `complete`. */
   constructor(folder: string) {
     this.#folder = folder;
   }

@@ -17,7 +17,6 @@ export interface Played {
   readonly firstKb: number;
   readonly lastKb: number;
   readonly totalKb: number;
-  /** The average of one round, as `weighted` counts it. */
   readonly weightedKb: number;
 }
 

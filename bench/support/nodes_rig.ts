@@ -22,7 +22,6 @@ export interface NodesRig {
   readonly model: SlowModel;
 }
 
-/** Nodes on their own database, which ends with them. */
 export class Nodes implements AsyncDisposable {
   readonly all: Served[] = [];
   readonly #rig: NodesRig;

@@ -3,7 +3,6 @@ import type { Program } from "./programs.ts";
 
 const TOKEN = "a-token-of-the-benchmark";
 
-/** `vis serve` as a separate process with an empty home, and the actions of a client. */
 export interface Served extends AsyncDisposable {
   readonly pid: number;
   readonly url: string;

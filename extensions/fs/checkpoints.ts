@@ -19,7 +19,6 @@ export interface Checkpoint {
   readonly of: readonly string[];
   readonly kept?: readonly string[];
   readonly conversationId: string;
-  /** The id of the user's query, also for a change by a sub-query. */
   readonly queryId: string | null;
   readonly iterationId: string | null;
   readonly items: readonly StoredItem[];

@@ -136,7 +136,6 @@ function slashed(relation: string): string {
   return (sep === "/" ? relation : relation.replaceAll(sep, "/")) || ".";
 }
 
-/** Returns the root of the repository around the workspace, or else the workspace. */
 function topOf({ root, tree: { below } }: Pick<Workspace, "root" | "tree">): string {
   return below === "" ? root : resolve(root, ...below.split("/").map(() => ".."));
 }

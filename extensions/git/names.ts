@@ -28,7 +28,6 @@ export async function commitHash(git: Git, ref: string, cannot: string): Promise
   return hash;
 }
 
-/** The repository has no commit, or the branch of HEAD has none. */
 export class NoCommitError extends Error {
   override readonly name = "NoCommitError";
 }

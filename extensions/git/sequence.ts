@@ -30,7 +30,6 @@ export interface RebaseOptions extends Steps {
 
 export interface PickOptions extends Steps {
   readonly noCommit?: boolean;
-  /** The number of the parent to compare with, for a merge commit. */
   readonly mainline?: number;
 }
 

@@ -204,7 +204,6 @@ export interface GitState {
   readonly branch: string | null;
   readonly commit: string | null;
   readonly subject: string;
-  /** The number of files with uncommitted changes, without untracked ones. */
   readonly uncommitted: number;
   readonly during?: string;
   readonly conflicts?: readonly { readonly path: string; readonly conflict: string }[];

@@ -171,7 +171,6 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** Splits a byte stream into lines. Too long lines and floods of lines are errors. */
 export class LineSplitter {
   readonly #maxLine: number;
   readonly #maxUnasked: number;

@@ -79,7 +79,6 @@ function isFailure(code: number, command: string): boolean {
   return code !== 0 && code !== SIGPIPE && !((code === 1 || code === 123) && SAYS_NO.test(command.trim()));
 }
 
-/** Returns the parts of the last pipeline of a line, as far as it is a plain one. */
 function partsOfLast(line: string): readonly string[] {
   const plain = line.replace(/'[^']*'|"(?:\\[^]|[^"\\])*"|\\[^]/g, (quoted) => "_".repeat(quoted.length));
   const pipeline = plain.split(/;|\n|&&|\|\||(?<![>|])&(?!>)/).findLast((part) => part.trim() !== "") ?? "";

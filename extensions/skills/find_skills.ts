@@ -18,7 +18,6 @@ const USER_PLACES = [".agents/skills", ".claude/skills"];
 export interface FoundSkills {
   readonly skills: readonly Skill[];
   readonly cut: readonly string[];
-  /** The folders with an unusable SKILL.md, each with the reason, as sentences. */
   readonly faults: readonly string[];
 }
 

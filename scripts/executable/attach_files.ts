@@ -2,7 +2,6 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { Attached } from "./part_files.ts";
 
-/** The part that the runtime reads begins with these bytes. */
 const MAGIC = "d3n0l4nd";
 
 export interface AttachedFiles {

@@ -4,7 +4,6 @@ import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto
 /** The DER of an Ed25519 key (RFC 8410) up to its 32 bytes. */
 const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
 
-/** An unencrypted secret key, as `minisign -G -W` writes it. */
 export interface SigningKey {
   readonly id: Uint8Array;
   readonly seed: Uint8Array;

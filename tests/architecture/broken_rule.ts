@@ -7,7 +7,6 @@ export interface Import {
   readonly type: boolean;
 }
 
-/** The table of shipped extensions, which main.ts passes to the program. */
 const SHIPPED_INDEX = "extensions/index.ts";
 
 /** Returns the folder of src/ that contains a file: "query" for "src/query/run_query.ts", "app" for "src/app.ts". */

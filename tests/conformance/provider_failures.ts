@@ -21,7 +21,6 @@ export interface FailureWords {
   readonly tooLong: { readonly status: number; readonly error: Readonly<Record<string, unknown>> };
 }
 
-/** Returns every failure of a service, in any wire format. */
 export function failures(words: FailureWords): readonly Failing[] {
   return [...statuses(words), ...faults(words)];
 }

@@ -10,7 +10,6 @@ export interface Carrier {
   readonly missing?: string;
 }
 
-/** Returns this process and its descendants, as far as /proc shows them. */
 export function family(root: number): number[] {
   const parents = new Map<number, number>();
   for (const { name } of Deno.readDirSync("/proc")) {

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { descendants, type Seen } from "./helpers/processes.ts";
 import type { Running, User } from "./helpers/user.ts";
 
-/** The block shows that it has begun, and then runs endlessly. */
 export const ENDLESS = 'const begun = await fs.writeFile("mark", "x")\nawait new Promise(() => {})';
 
 /** Waits until the endless block runs. Returns the processes below the program. */

@@ -10,7 +10,6 @@ export interface Read {
   readonly run: (store: Store) => Promise<unknown>;
   /** Whether items of the list may be missing, because the index of a search does not store the data itself. */
   readonly some?: boolean;
-  /** Whether another query of the branch leaves the result unchanged. */
   readonly stays?: boolean;
 }
 

@@ -30,7 +30,6 @@ export interface FlipReport {
   /** The tries with an error that does not report the damage and a remedy. */
   readonly unclear: number;
   readonly refused: number;
-  /** The tries in which every read returned the stored data. */
   readonly unharmed: number;
   readonly examples: readonly string[];
   readonly byKind: ReadonlyMap<string, { readonly tries: number; readonly refused: number }>;

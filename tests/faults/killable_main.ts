@@ -19,7 +19,6 @@ const point: KillPoint | null = given === "" ? null : JSON.parse(given);
 
 class Playing {
   step = 1;
-  /** The blocks of an iteration that was interrupted before this process began. */
   cut: readonly string[] = [];
   #left = point?.nth ?? 1;
   #inside = "";

@@ -1,4 +1,3 @@
-/** The point at which a process of killable_main.ts ends. */
 export interface KillPoint {
   readonly step: number;
   /** Examples are "request", "before endIteration", "block_started 0" and "within endIteration". */

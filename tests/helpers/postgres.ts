@@ -144,7 +144,6 @@ async function copy(from: string, to: string): Promise<void> {
   if (!success) throw new Error(`cp failed: ${new TextDecoder().decode(stderr)}`);
 }
 
-/** Returns whether the server reports that it is ready in the file next to its data. */
 async function isReady(data: string, pid: number): Promise<boolean> {
   const lines = (await Deno.readTextFile(join(data, "postmaster.pid")).catch(() => "")).split("\n");
   return lines[0] === `${pid}` && lines[7]?.trim() === "ready";

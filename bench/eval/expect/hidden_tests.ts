@@ -4,7 +4,6 @@ import type { Expectation, Files } from "../agent_task.ts";
 
 const TIME_LIMIT_MS = 60_000;
 
-/** A hidden test checks with the functions `same` and `throws`. */
 const HELPERS = `
 const same = (found, wanted) => {
   const [one, other] = [found, wanted].map((value) => JSON.stringify(value) ?? String(value));

@@ -37,7 +37,6 @@ const ABOUT = `Each line of the text is a message of a user to a shop. Each belo
   LABELS.join(", ")
 }; the line does not say to which.`;
 
-/** The code finds the label of each line as a reader does. */
 const LABELLED = `const phrases = ${JSON.stringify(PHRASES)}
 const rows = context.split("\\n").map((line) => {
   const [, user, said] = /^User (\\d+): (.*)$/.exec(line)

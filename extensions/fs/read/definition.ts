@@ -78,7 +78,6 @@ type Kind = "named" | "called" | "value" | "made";
 const ANY = kindsOf(WORD);
 const MAKES_FUNCTION = /=>|\bfunction\b|\bclass\b/;
 const CALLBACK = /(?:=>\s*[{(]?|\bfunction\b.{0,200}\{|\bdo(?:\s*\|[^|]{0,200}\|)?)\s*$/;
-/** Matches a use of a type: `struct point *nearest(…)` defines no struct. */
 const USES_TYPE =
   /^\s*(?:(?:static|const|extern|inline)\s+)*(?:struct|enum|union)\s+\w+\s*(?:\*|\s[A-Za-z_]\w*\s*[(;=,[])/;
 const ABOVE =

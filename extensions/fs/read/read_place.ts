@@ -103,7 +103,6 @@ export function rememberFile(
   });
 }
 
-/** Returns whether a file may hold keys that this conversation has not seen. */
 export function isUnseenSecret(
   { secrets, ledger, root, tree, conversationId }: FsContext,
   { path, real }: Pick<WorkspacePath, "path" | "real">,

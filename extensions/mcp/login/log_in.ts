@@ -15,7 +15,6 @@ type Place = Pick<CliContext, "print" | "ask" | "home">;
 
 const UNANSWERED: readonly string[] = ["Cancelled", "UsageError"];
 
-/** Runs `vis mcp login`. Resolves with the exit code. */
 export async function loginCommand(
   { name, server, paste }: { readonly name: string; readonly server: unknown; readonly paste: boolean },
   { print, ask, home }: Place,

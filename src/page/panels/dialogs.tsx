@@ -4,7 +4,6 @@ import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { drawn, elements } from "../store/state.ts";
 
-/** Opens a window over the page. `make` returns its content. */
 export async function view(title: string, make: () => ComponentChildren | Promise<ComponentChildren>): Promise<void> {
   const dialog = elements.viewer.current;
   const count = viewed.value.count + 1;

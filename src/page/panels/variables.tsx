@@ -78,7 +78,6 @@ async function versions(conversation: string, name: string): Promise<JSX.Element
   return <>{items.toReversed().map((one) => <Version path={path} version={one} />)}</>;
 }
 
-/** Shows one version of a variable. `path` is the path of the variable in the API. */
 function Version(
   { path, version: given }: { readonly path: string; readonly version: ApiVersion },
 ): JSX.Element {

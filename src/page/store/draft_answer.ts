@@ -14,7 +14,6 @@ interface Drawn {
 
 const NOTHING: Drawn = { finished: [], rest: [] };
 
-/** An answer as it arrives, drawn as Markdown as soon as it has some. */
 export class DraftAnswer {
   readonly text = signal("");
   /** Null while the text is drawn without Markdown. */

@@ -32,7 +32,6 @@ class Thread {
   readonly turns = signal<readonly Turn[]>([]);
   readonly earlier = signal(0);
   readonly running = signal(false);
-  /** Scrolls the view of the thread. It is set while the view is drawn. */
   scroller: { readonly node: HTMLElement; toEnd(): void; keepEnd(): void } | null = null;
   #shown = new AbortController();
   #newest: string | null = null;
@@ -315,7 +314,6 @@ class Thread {
     }
   }
 
-  /** Draws the answer of a query that has ended as a tree, and its changes in files. */
   async #drawAnswer(turn: Turn): Promise<void> {
     const shown = this.#shown;
     const { conversation } = turn;

@@ -25,7 +25,6 @@ export class Turn {
   readonly doing = signal("");
   /** The time since it began in milliseconds, in whole seconds. */
   readonly elapsed = signal(0);
-  /** The messages in the order in which they were sent. */
   readonly steered = signal<readonly SentMeanwhile[]>([]);
   readonly question = signal<ApprovalQuestion | null>(null);
   readonly plan = signal<readonly PlanItem[]>([]);

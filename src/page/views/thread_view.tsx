@@ -7,7 +7,6 @@ import { thread } from "../store/thread.ts";
 import { putRequest } from "./composer.tsx";
 import { revealStep, TurnView } from "./turn.tsx";
 
-/** The limit for pages of turns that a search for one fetches. */
 const MAX_PAGES = 20;
 const end = signal<End | null>(null);
 

@@ -160,7 +160,6 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
   );
 }
 
-/** The part of an answer that has arrived: plain at first, then as Markdown. */
 function Draft({ turn: { draft, isAccepted } }: { readonly turn: Turn }): JSX.Element | null {
   const [text, drawn] = [draft.text.value, draft.drawn.value];
   useLayoutEffect(() => thread.scroller?.keepEnd(), [drawn]);

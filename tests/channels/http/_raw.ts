@@ -33,7 +33,6 @@ function isWhole(text: string): boolean {
   return length === undefined ? body.includes("0\r\n\r\n") : body.length >= Number(length);
 }
 
-/** Sends these bytes on a connection and reads no answer. */
 export async function held(url: string, text: string): Promise<Socket> {
   const { promise, resolve } = Promise.withResolvers<Socket>();
   const socket = connect(Number(new URL(url).port), "127.0.0.1", () => socket.write(text, () => resolve(socket)));

@@ -81,7 +81,6 @@ const ATTEMPTS: Readonly<Record<string, (named: Named) => readonly Attempt[]>> =
   openaiGetResponse: () => [{}],
 };
 
-/** These routes serve everyone. */
 const OPEN = new Set([
   "readMarkdown",
   "health",
@@ -172,7 +171,6 @@ interface Try {
   readonly attempt: Attempt;
 }
 
-/** Returns each attempt with ana's ids, and the same attempt with unknown ids. */
 function triesOf(operation: Operation, { ana, own: id }: { readonly ana: Named; readonly own: string }) {
   const { operationId, path } = operation;
   const of = ATTEMPTS[operationId];

@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { startRig, TOKEN } from "./_rig.ts";
 import { runs } from "../../helpers/long_part.ts";
 
-/** OpenAPI describes the other places. */
 const PLACES: readonly Place[] = [
   "/",
   "/assets/{id}",

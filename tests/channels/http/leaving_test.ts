@@ -9,7 +9,6 @@ import { until } from "../../helpers/until.ts";
 const endless = { text: final("never"), delayMs: 60_000 };
 const user = { role: "user" as const, content: "x" };
 
-/** Makes a reply that arrives once the test releases it. */
 function held(text: string) {
   const { promise: after, resolve: release } = Promise.withResolvers<void>();
   return { reply: { text: final(text), after }, release };
@@ -40,7 +39,6 @@ function firstTimesOut({ engine: { provider } }: Rig): typeof fetch {
   };
 }
 
-/** Runs a client that waits for a result and leaves as soon as the model gets a call. */
 async function leave(
   rig: Rig,
   path: string,

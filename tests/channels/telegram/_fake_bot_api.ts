@@ -7,7 +7,6 @@ export interface FakeMessage {
   readonly id: number;
   readonly chat: number;
   readonly payload: Readonly<Record<string, unknown>>;
-  /** The successive texts of the message, the newest last. */
   readonly texts: string[];
   entities: readonly { readonly type: string; readonly offset: number; readonly length: number }[];
   buttons: Readonly<Record<string, string>>;

@@ -96,7 +96,6 @@ export class VirtualScreen implements Terminal {
     this.#onResize();
   }
 
-  /** Returns the visible rows, without blanks at their ends. */
   lines(): readonly string[] {
     const { active } = this.#xterm.buffer;
     return Array.from(

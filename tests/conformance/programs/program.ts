@@ -1,5 +1,4 @@
 export interface Program {
-  /** The path below its folder, or "topic/7". */
   readonly name: string;
   readonly language: "js" | "ts";
   readonly text: string;

@@ -42,7 +42,6 @@ interface Place {
   readonly harness: Harness | null;
 }
 
-/** Returns the program, or the reason why the file is not run. */
 function programOf(text: string, { path, root, harness }: Place): Program | string {
   const name = relative(root, path), language = LANGUAGES[extname(path)] ?? "js";
   if (name.includes("_FIXTURE")) return "parts of other tests";

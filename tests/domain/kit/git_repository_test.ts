@@ -20,7 +20,6 @@ function sh(folder: string, script: string): string {
 }
 
 const COMMIT = "-c user.name=a -c user.email=a@example.org commit -q --allow-empty -m first";
-/** Makes a repository in `own`, which `.git` of the folder `top` names. */
 const named = (how: string): string => `git init -q --bare own && mkdir top && ${how}`;
 const MAIN = `git init -q main && git -C main ${COMMIT}`;
 

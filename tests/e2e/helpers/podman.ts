@@ -22,7 +22,6 @@ async function output(args: readonly string[], options: Deno.CommandOptions = {}
 export interface Podman extends AsyncDisposable {
   /** Starts each sandbox in a container without a network, rights or a writable file system. */
   readonly launcher: readonly string[];
-  /** The arguments of `launcher`, without the image. */
   readonly isolated: readonly string[];
   ran(args: readonly string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }>;
   /** Returns its processes outside of containers. The processes inside are below them. */

@@ -6,7 +6,6 @@ import { CHROMIUM, launchChromium, type LaunchedBrowser } from "../../helpers/br
 export interface Opened {
   readonly page: Page;
   readonly rig: Rig;
-  /** The errors of the console and of the policy so far. */
   readonly faults: readonly string[];
   tab(at?: string): Promise<Page>;
 }

@@ -4,7 +4,6 @@ import type { Rig } from "../../channels/http/_rig.ts";
 import { fillLong } from "../../helpers/fill_long.ts";
 import { inBrowser, inPage } from "./_browser.ts";
 
-/** The limit for elements on the page, whatever it shows. */
 const MAX_ELEMENTS = 3000;
 /** The limit for the processor time of a jump. A page that drew all 5000 steps would need more. */
 const JUMP_MS = 1000;

@@ -57,7 +57,6 @@ inBrowser("offers ideas in an empty conversation, shows the keys, and leads back
   assert.ok(await inPage<number>(page, below) < 2);
 });
 
-/** Makes another way to the server, whose connections can be cut. */
 async function line(url: string): Promise<{ readonly url: string; cut(): void; close(): void }> {
   const open = new Set<Socket>();
   const state = { away: false };

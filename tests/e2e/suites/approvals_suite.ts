@@ -68,7 +68,6 @@ export function answersSuite(launcher: Launcher): void {
       await using user = await User.make(launcher, { reply });
       await work(user);
     };
-  /** Types an answer when `vis run` asks. Returns the final output. */
   const answer = async (user: User, typed: string, args = ["run", "x"]): Promise<string> => {
     const pty = new Pty(user, args);
     await pty.until("Answer with a letter");

@@ -10,7 +10,6 @@ import { User } from "../helpers/user.ts";
 const example = (name: string): string =>
   fileURLToPath(new URL(`../../../docs/extend/examples/${name}`, import.meta.url));
 
-/** Returns its input. The message is in a language that no other code loads. */
 const TELLS = `import { defineExtension, fn, z } from "@vis/extension";
 const tell = () => ({
   names: Object.keys(z).sort(),

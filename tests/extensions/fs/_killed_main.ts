@@ -30,7 +30,6 @@ function counted(folder: OpenFolder): OpenFolder {
   });
 }
 
-/** Writes the file that a kill in the middle of the change "overwrite" leaves. */
 const half = (folder: OpenFolder, name: string): Promise<void> =>
   folder.overwrite(name, { bytes: new TextEncoder().encode("ONE two\n"), mode: null });
 

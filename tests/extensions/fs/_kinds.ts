@@ -3,6 +3,5 @@ const RM = (path: string, text: string, mode = 100644) =>
   (mode === 120000 ? "\\ No newline at end of file\n" : "");
 const ADD = (path: string) =>
   `diff --git a/${path} b/${path}\nnew file mode 100644\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+new\n`;
-/** A file becomes a folder, and a folder a file. */
 export const KINDS = RM("a.txt", "a") + ADD("a.txt/deep/x") + ADD("a.txt/y") + RM("src/c.txt", "c") +
   RM("src/deep/d.txt", "d") + RM("src/link", "c.txt", 120000) + ADD("src");

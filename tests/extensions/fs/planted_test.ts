@@ -22,7 +22,6 @@ function folders(workspace: Workspace, path = "."): string[] {
   return found;
 }
 
-/** Returns whether the command of `planted` runs when git is called in any folder. */
 async function isRun(workspace: Workspace): Promise<boolean> {
   const { success } = await new Deno.Command("sh", {
     args: ["-c", 'for folder; do git -C "$folder" status; done; true', "sh", ...folders(workspace)],

@@ -14,7 +14,6 @@ export function ran(repository: TestRepository): boolean {
   return marks(repository).some(repository.exists);
 }
 
-/** Removes the traces of programs that ran while they were named. */
 export async function clear(repository: TestRepository): Promise<void> {
   const { root, exists } = repository;
   for (const path of marks(repository)) if (exists(path)) await Deno.remove(`${root}/${path}`);

@@ -27,7 +27,6 @@ async function planted({ env, write, workspace }: TestRepository, folder = "lib/
   await changeBranch(env, "main", { switch: true });
 }
 
-/** Makes a commit after `evil` without its files. A revert of it restores them. */
 async function removal(git: TestRepository["git"]): Promise<string> {
   return (await git("commit-tree", "-p", "evil", "-m", "without", "main^{tree}")).trim();
 }

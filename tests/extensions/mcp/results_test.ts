@@ -9,7 +9,6 @@ const SAID = "the sum is 41";
 const test = (name: string, fn: () => Promise<void>): void =>
   Deno.test({ name: missing ? `${name} (${missing})` : name, ignore: missing !== "", fn });
 
-/** Generates values of every kind, in place of a key that the protocol defines. */
 const odd = fc.oneof(
   fc.constantFrom(null, true, false, 0, -1.5, "", "text", "no base64 %"),
   fc.constant({ toString: null, valueOf: 1, __proto__: null }),

@@ -80,7 +80,6 @@ async function getsFull(world: World): Promise<void> {
   await checkAfter(world, [asked]);
 }
 
-/** The disk is too small for the schema, or for the first query. */
 async function fullAtFirst(world: World): Promise<void> {
   const kib = 4 * (2 + world.trial.random.below(120));
   await using disk = await Tmpfs.mount(world.user.path("vis"), `size=${kib}k`);

@@ -85,7 +85,6 @@ export const files: Family = {
   },
 };
 
-/** Stores a first turn, and makes a database that may replace this one. */
 async function prepare(world: World): Promise<{ readonly id: string; readonly branch: Expected }> {
   const token = world.token();
   const ran = await world.run(["run", "--json", requestOf(token, 2)]);

@@ -84,7 +84,6 @@ function noted(
   return shown;
 }
 
-/** Returns whether a command can have a pid namespace of its own here. */
 export async function canBeApart(): Promise<boolean> {
   try {
     const args = ["--pid", "--fork", "--kill-child", "--mount-proc", "true"];

@@ -33,7 +33,6 @@ export interface Turn {
 export class Expected {
   readonly turns: Turn[];
   readonly refused = new Set<string>();
-  /** The number of turns that belong to the branch from which it was forked. */
   readonly inherited: number;
 
   constructor(readonly id: string, turns: readonly Turn[] = []) {

@@ -11,7 +11,6 @@ export interface Asked {
   readonly stream?: boolean;
   readonly key?: string;
   readonly whenBusy?: "refuse" | "wait";
-  /** Leaves the call when it aborts. */
   readonly leave?: AbortSignal;
 }
 

@@ -1,4 +1,3 @@
-/** Mounts a small file system in memory on a folder, and unmounts it at the end. */
 export class Tmpfs implements AsyncDisposable {
   protected constructor(readonly path: string) {}
 

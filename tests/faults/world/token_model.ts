@@ -28,7 +28,6 @@ export class TokenModel {
   /** Returns a fault in place of a reply; null for the usual reply. */
   fault: (token: string, part: number) => MockReply | null = () => null;
 
-  /** Holds the reply to the next request for a part (from 1) of a token. */
   meet(token: string, part: number): Meeting {
     const asked = Promise.withResolvers<void>();
     const released = Promise.withResolvers<{ readonly reply?: MockReply; readonly afterwards?: () => void }>();

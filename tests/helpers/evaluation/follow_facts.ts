@@ -6,7 +6,6 @@ const NEXT: readonly { readonly shown: RegExp; readonly then: (name: string) => 
   { shown: /was founded by ([\w-]+)/, then: (name) => `${name} was born in ` },
 ];
 
-/** Follows a chain of facts through documents: each fact determines the next search. */
 export const followFacts: EvalPolicy = {
   takes: REQUEST,
   decide({ request, context }: EvalInput): PolicyReply {

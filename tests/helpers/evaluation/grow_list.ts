@@ -3,7 +3,6 @@ import { type EvalInput, type EvalPolicy, lastValue, type PolicyReply, stuck } f
 
 const REQUEST = /\bmake (\d+) texts of (\d+) bytes/i;
 
-/** Makes a new variable and a longer list in each iteration, for a benchmark. */
 export const growList: EvalPolicy = {
   takes: REQUEST,
   decide({ request, context }: EvalInput): PolicyReply {

@@ -2,7 +2,6 @@ import { type EvalInput, type EvalPolicy, lastValue, type PolicyReply, stuck } f
 
 const AT_ONCE = /\bread (\d+) files named (\S*#\S*?),? all in one block/i;
 
-/** Does the same work in one block over all files, for a benchmark. */
 export const readAtOnce: EvalPolicy = {
   takes: AT_ONCE,
   decide({ request, context }: EvalInput): PolicyReply {

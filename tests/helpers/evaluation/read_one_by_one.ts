@@ -3,7 +3,6 @@ import { type EvalInput, type EvalPolicy, lastValue, type PolicyReply, stuck } f
 
 const ONE_BY_ONE = /\bread (\d+) files named (\S*#\S*?),? one per iteration/i;
 
-/** Keeps another file in a variable and reads it in each iteration, for a benchmark. */
 export const readOneByOne: EvalPolicy = {
   takes: ONE_BY_ONE,
   decide({ request, context }: EvalInput): PolicyReply {

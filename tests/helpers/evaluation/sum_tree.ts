@@ -2,7 +2,6 @@ import { type EvalInput, type EvalPolicy, lastValue, type PolicyReply } from "./
 
 const REQUEST = /\bsum the numbers below ([\d.]+) to depth (\d)/i;
 
-/** Sums a tree of nested queries. A model knows the numbers at its leaves. */
 export const sumTree: EvalPolicy = {
   takes: REQUEST,
   decide({ request, context }: EvalInput): PolicyReply {
