@@ -10,7 +10,7 @@ export interface McpConnection {
   readonly client: Client;
   readonly why: string;
   readonly running: Set<Promise<unknown>>;
-  /** Returns whether a request failed because the server no longer has the session. It did not run that request. */
+  /** Returns whether a request failed, and was not run, because the server no longer has the session. */
   hasLost(error: unknown): boolean;
   /** Returns the result of a tool call as the server sent it, for the result that the client returned. */
   readonly wholeResult: Answers["whole"];

@@ -82,7 +82,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     "src/channels/http/connections.ts",
     "src/channels/http/tokens.ts",
     "src/channels/http/signed_tokens.ts",
-    // The page takes its types from it.
+    // The page takes its types from this file.
     "src/channels/http/api/schemas.ts",
   ],
   "src/channels/telegram/": ["src/channels/telegram/open_telegram.ts", "src/channels/telegram/bot_api.ts"],

@@ -14,7 +14,7 @@ const STEP = /^\s*(?:begin|commit|pragma wal_checkpoint)|delete from|insert into
 let steps = 0, last = "";
 
 function count(text: string): void {
-  // Repetitions are one step.
+  // Repeated statements count as one step.
   if (!STEP.test(text) || text === last) return;
   last = text;
   if (++steps === kill) Deno.kill(Deno.pid, "SIGKILL");

@@ -11,7 +11,7 @@ export function lives(commandLine: string): boolean {
   return processes((it) => it.endsWith(wanted)).length > 0;
 }
 
-/** Returns whether a process runs a command or is about to. A shell has its text. */
+/** Returns whether a process runs a command or is about to. The command line of a shell contains the command. */
 export function isNamed(command: string): boolean {
   return naming(command).length > 0;
 }

@@ -58,7 +58,7 @@ async function leave(
   await assert.rejects(asked.then((response) => response.text()), { name: "AbortError" });
 }
 
-/** Waits until the server would have noticed an earlier client that left, by a client that leaves now. */
+/** Waits until the server has noticed another client that leaves now, and so every earlier one. */
 async function missed(rig: Rig): Promise<void> {
   const id = await rig.conversation();
   await leave(rig, messages(id), { body: { request: "y" } });

@@ -376,7 +376,7 @@ Deno.test(
     await repository(async ({ env, git, write }) => {
       const asking = { ...env, secrets: [".env*"] };
       await write(".env", "# hidden\n");
-      await git("add", ".env"); // A command adds the file in this way, and sees another text.
+      await git("add", ".env"); // Inside the wall, a command sees another text in the file, and adds that text.
       await write(".env", SECRET);
       for (const options of [{}, { from: "HEAD" }]) {
         const shown = await diff(asking, options);

@@ -175,7 +175,7 @@ Deno.test("Router.ask() waits for an open breaker, and few of many callers ask a
   const replies = await Promise.all(Array.from({ length: 50 }, () => ask()));
   assert.ok(replies.every(({ text }) => text === "well"));
   assert.ok(elapsed() < 4 * MINUTE, `${elapsed()}`);
-  // Each was called once before the breaker opened. Then one call tries for all.
+  // Every route was called once before the breaker opened. Then one call tries for all.
   const calls = asked[0]?.requests.length ?? 0;
   assert.ok(calls < 115, `${calls}`);
 });
