@@ -744,7 +744,7 @@ async function endLost(
   const { notes, ...answered } = await acceptedFinal(tx, queryId) ?? {
     status: "interrupted",
     reason: "process_lost",
-    answer: `Vis ended or stopped responding while it worked on this request. ${steps} kept.`,
+    answer: `Vis ended or stopped responding while it ran this request. ${steps} kept.`,
     answerType: "text",
     confidence: null,
     notes: [],

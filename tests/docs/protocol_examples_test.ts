@@ -127,7 +127,7 @@ Deno.test("docs/internals/protocol.md: blocks show the values of the table", asy
 Deno.test("docs/internals/protocol.md: answers become the values of the table, or are refused with its reason", async () => {
   const rows = tableOf("answer");
   assert.ok(rows.length > 8);
-  const [, declared = ""] = /^After `(.*)`:$/m.exec(PAGE) ?? [];
+  const [, declared = ""] = /^```ts\n(const hits = .*)\n```$/m.exec(PAGE) ?? [];
   for (const { left, before, right } of rows) {
     await using engine = await startEngine([
       replyJson([declared]),

@@ -184,7 +184,7 @@ export const storeQueryCases: readonly StoreCase[] = [
       assert.deepEqual(lost?.notes, ["ran npm test (exit code 1)"]);
       assert.match(
         lost?.answer ?? "",
-        /^Vis ended or stopped responding while it worked on this request\. 1 finished step is kept\.$/,
+        /^Vis ended or stopped responding while it ran this request\. 1 finished step is kept\.$/,
       );
       assert.deepEqual((await store.iterations(queryId)).map(({ status }) => status), ["done", "interrupted"]);
       assert.equal((await store.query(mine))?.running, true);

@@ -99,7 +99,7 @@ export class AnswerEntry extends DrawnEntry {
 
 type Facts = Pick<QueryResult, "status" | "iterations" | "ms" | "usage" | "costUsd" | "confidence">;
 
-const GO_ON = "Say “go on”, or press Alt-R to start it over";
+const GO_ON = "Say “continue”, or press Alt-R to start it over";
 
 export function endEntry(
   result: Facts & Pick<QueryResult, "reason" | "notes" | "noAnswer" | "work">,
