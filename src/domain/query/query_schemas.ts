@@ -148,7 +148,7 @@ export const ApprovalQuestionSchema = z.object({
   lasting: z.boolean().optional().describe("False if the only answers are once and no; true if absent"),
 });
 
-const PlanItemSchema = z.object({
+export const PlanItemSchema = z.object({
   text: z.string(),
   state: z.enum(["done", "now", "open"]).describe("`now` marks the current task"),
 });

@@ -86,6 +86,8 @@ Deno.test("queryRoutes() show iterations, sent messages, variables, versions and
   const versions = (await read(rig, `${at}/variables/kept`)).items;
   assert.deepEqual(versions.map(({ value }: { value: string }) => JSON.parse(value)), [[1], [1, 2]]);
   assert.equal((await read(rig, `${at}/variables/kept?newest=1`)).items[0].version, 2);
+  assert.deepEqual((await read(rig, `${at}/variables/kept?version=1`)).items, versions.slice(0, 1));
+  assert.equal((await rig.ask(`${at}/variables/kept?version=9`)).status, 404);
   assert.match((await read(rig, `${at}/variables/double`)).items[0].value, /^function double/);
   assert.match(JSON.stringify((await read(rig, `${at}/variables/kept/diff?from=1&to=2`)).diff), /\+.*2/);
   assert.equal((await rig.ask(`${at}/variables/kept/diff?from=1&to=9`)).status, 404);

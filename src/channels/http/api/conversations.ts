@@ -3,11 +3,12 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Context, Hono } from "hono";
 import { createMiddleware } from "hono/factory";
 import { z } from "zod";
-import type { Conversation } from "../../../conversation/conversations.ts";
+import type { Conversation, Conversations } from "../../../conversation/conversations.ts";
 import type { Exported } from "../../../conversation/export/exported.ts";
-import { BusyError } from "../../../domain/errors.ts";
+import { BusyError, UsageError } from "../../../domain/errors.ts";
 import { Semaphore } from "../../../domain/kit/concurrency.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
+import { PLAN_VARIABLE, planOf } from "../../../domain/query/plan.ts";
 import { undoCuts } from "../../../domain/undo.ts";
 import { hasMarkdown, type MarkdownBlock } from "../../../markdown/tree.ts";
 import type { Env } from "../env.ts";
@@ -260,9 +261,25 @@ async function taggedDetail(c: Context<Env>, conversation: Conversation): Promis
   const { conversationId } = conversation;
   const branches = await conversations.branches(conversationId);
   const running = await conversations.records.running(conversationId);
-  const detail = ConversationDetailSchema.parse({ ...conversation, running, branches });
+  const plan = await latestPlan(conversations, conversation);
+  const detail = ConversationDetailSchema.parse({ ...conversation, running, branches, plan });
   const digest = createHash("sha256").update(JSON.stringify(detail)).digest("base64url");
   return { detail, etag: `"${digest.slice(0, 22)}"` };
+}
+
+/** Returns the list of tasks that the model kept last; null if it kept none. */
+async function latestPlan(
+  { records }: Conversations,
+  conversation: Conversation,
+): Promise<z.infer<typeof ConversationDetailSchema>["plan"]> {
+  try {
+    const [kept] = await records.versions(conversation, { name: PLAN_VARIABLE, newest: 1 });
+    const items = planOf(kept?.shown?.value);
+    return kept === undefined || items.length === 0 ? null : { at: kept.createdAt, items };
+  } catch (error) {
+    if (error instanceof UsageError) return null; // no block has set the variable
+    throw error;
+  }
 }
 
 interface Answered {

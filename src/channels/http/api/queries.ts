@@ -6,7 +6,7 @@ import type { Env } from "../env.ts";
 import { describeIn, existing, inConversation, inQuery, validQuery } from "../route.ts";
 import * as schema from "./schemas.ts";
 
-const VALUE_CHARS = 20_000;
+const VALUE_CHARS = 20_000, WHOLE_CHARS = 1_000_000, MOST_VERSIONS = 1000;
 
 const describe = describeIn("queries");
 const describeVariable = describeIn("variables");
@@ -69,16 +69,25 @@ queries.get(
   inConversation,
   async (c) => {
     const name = c.req.param("name");
-    const { newest } = c.req.valid("query");
+    const { newest, version } = c.req.valid("query");
     const { records } = c.env.parts.conversations;
-    const versions = await existing(variableOf(name), () => records.versions(c.var.conversation, { name, newest }));
-    return c.json({ name, items: versions.map(shownVersion) });
+    const items = await existing(variableOf(name), async () => {
+      if (version === undefined) {
+        return (await records.versions(c.var.conversation, { name, newest })).map((one) =>
+          shownVersion(one, VALUE_CHARS)
+        );
+      }
+      const found = await records.versions(c.var.conversation, { name, newest: MOST_VERSIONS });
+      const wanted = found.filter((one) => one.version === version);
+      return wanted.length === 0 ? null : wanted.map((one) => shownVersion(one, WHOLE_CHARS));
+    });
+    return c.json({ name, items });
   },
 );
 
-function shownVersion({ version, kind, shape, reason, code, createdAt, shown }: ShownVersion) {
+function shownVersion({ version, kind, shape, reason, code, createdAt, shown }: ShownVersion, limit: number) {
   const text = shown === null ? null : readable(shown.value);
-  const value = text?.slice(0, VALUE_CHARS) ?? null;
+  const value = text?.slice(0, limit) ?? null;
   return { ...{ version, kind, shape, reason, code, createdAt }, value, chars: text?.length ?? null };
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { DECISIONS } from "../../../domain/query/outcomes.ts";
-import { ApprovalQuestionSchema, QueryResultSchema } from "../../../domain/query/query_schemas.ts";
+import { ApprovalQuestionSchema, PlanItemSchema, QueryResultSchema } from "../../../domain/query/query_schemas.ts";
 import { ExtensionSchema } from "../../../domain/reports.ts";
 
 /** The shapes of the API, as OpenAPI shows them. Requests are strict; responses may gain fields. */
@@ -53,6 +53,8 @@ export const ConversationDetailSchema = ConversationSchema.extend({
       queries: z.number().int(),
     }),
   ),
+  plan: z.object({ at: time, items: z.array(PlanItemSchema).readonly() }).nullable()
+    .describe("The list of tasks that the model kept last, and the time of its last change; null if there is none"),
 });
 
 /** The limit for answers as trees. Reading a longer text could hold up other requests. */
@@ -129,7 +131,11 @@ export const SearchQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(20),
 });
 
-export const VersionsQuery = z.object({ newest: z.coerce.number().int().min(1).max(1000).default(50) });
+export const VersionsQuery = z.object({
+  newest: z.coerce.number().int().min(1).max(1000).default(50),
+  version: z.coerce.number().int().min(1).optional()
+    .describe("Only this version, among the newest 1000, with the first 1000000 characters of its value"),
+});
 
 export const IterationsQuery = z.object({
   after: z.coerce.number().int().min(0).default(0).describe("Only iterations after this one (1-based)"),
@@ -326,7 +332,7 @@ export const VersionSchema = VariableSchema.pick({ kind: true, reason: true, cod
   version: z.number().int(),
   shape: z.string(),
   value: z.string().nullable().describe(
-    "The value as text, at most the first 20000 characters; null if it is too large",
+    "The value as text, at most the first 20000 characters, or 1000000 of a single version; null if it is too large",
   ),
   chars: z.number().int().nullable().describe("Length of the whole value"),
 });
