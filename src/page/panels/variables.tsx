@@ -1,8 +1,10 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
+import { asRecord } from "../../domain/kit/json.ts";
 import { Button } from "../parts/controls.tsx";
 import { coloured, plural, Pre, ShownDiff } from "../parts/texts.tsx";
 import { type ApiVersion, inApi, json, type Variable } from "../store/api.ts";
+import { guarded } from "../store/state.ts";
 import { view } from "./dialogs.tsx";
 
 const ROWS = 200;
@@ -81,9 +83,14 @@ async function versions(conversation: string, name: string): Promise<JSX.Element
 function Version(
   { path, version: given }: { readonly path: string; readonly version: ApiVersion },
 ): JSX.Element {
-  const { version, value, chars, shape, reason, code, createdAt } = given;
+  const [{ version, value, chars, shape, reason, code, createdAt }, read] = useState(given);
   const [diff, show] = useState<JSX.Element | null>(null);
-  const cut = value !== null && (chars ?? 0) > value.length ? ` · first ${value.length} of ${chars} characters` : "";
+  const isCut = value !== null && (chars ?? 0) > value.length;
+  const cut = isCut ? ` · first ${value.length.toLocaleString()} of ${chars?.toLocaleString()} characters` : "";
+  const readAll = async (): Promise<void> => {
+    const { items: [whole] } = await json<{ readonly items: readonly ApiVersion[] }>(`${path}?version=${version}`);
+    if (whole) read(whole);
+  };
   const compare = async (): Promise<void> => show(await difference(`${path}/diff?from=${version - 1}&to=${version}`));
   return (
     <section>
@@ -91,7 +98,12 @@ function Version(
         {`v${version} · ${new Date(createdAt).toLocaleString()}${cut} `}
         {version > 1 && <Button class="quiet" run={compare}>{`compare with v${version - 1}`}</Button>}
       </h3>
-      <Pre label="Value" text={reason || (value ?? shape)} />
+      {reason === "" && value !== null ? <Value text={value} /> : <Pre label="Value" text={reason || shape} />}
+      {value === given.value && isCut && (
+        <Button class="more" run={() => guarded(readAll)}>
+          Read the whole value
+        </Button>
+      )}
       {diff}
       {code !== "" && (
         <details class="made">
@@ -101,6 +113,30 @@ function Version(
       )}
     </section>
   );
+}
+
+/** Shows an object with texts of several lines, such as the result of a command, by its keys: JSON hides line breaks. */
+function Value({ text }: { readonly text: string }): JSX.Element {
+  const facts = useMemo(() => objectIn(text), [text]);
+  const isLong = (value: unknown): value is string => typeof value === "string" && value.includes("\n");
+  if (!Object.values(facts).some(isLong)) return <Pre label="Value" text={text} />;
+  return (
+    <dl>
+      {Object.entries(facts).map(([key, value]) => [
+        <dt>{key}</dt>,
+        <dd>{isLong(value) ? <Pre label={key} text={value} /> : JSON.stringify(value)}</dd>,
+      ])}
+    </dl>
+  );
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = text.startsWith("{") ? JSON.parse(text) : {};
+    return asRecord(value);
+  } catch {
+    return {}; // it is cut
+  }
 }
 
 async function difference(path: string): Promise<JSX.Element> {

@@ -5,7 +5,7 @@ import type { SearchHitSchema } from "../../channels/search_hit_schema.ts";
 import type { BlockDiff } from "../../domain/query/calls.ts";
 import type { ModelTrace } from "../../domain/query/model_call.ts";
 import { isOwnEnd } from "../../domain/query/query_event.ts";
-import type { BlockResult, QueryEvent, Usage } from "../../domain/query/query_schemas.ts";
+import type { BlockResult, QueryEvent, Usage, Work } from "../../domain/query/query_schemas.ts";
 import type { MarkdownBlock } from "../../markdown/tree.ts";
 
 const KEY = "vis-token";
@@ -248,7 +248,7 @@ type Ending =
 export interface TurnEnd extends Readonly<Pick<QueryRow, Ending>> {
   readonly usage: Pick<Usage, "input" | "output" | "estimated">;
   readonly notes: readonly string[];
-  readonly work?: { readonly text: string } | undefined;
+  readonly work?: Pick<Work, "files" | "added" | "removed" | "text"> | undefined;
   /** The answer if it is in Markdown; absent until it was fetched. */
   readonly answerTree?: readonly MarkdownBlock[] | null;
 }
@@ -266,6 +266,7 @@ export interface StepMetadata {
   readonly grants?: Readonly<Record<string, readonly string[]>>;
   readonly extensions?: readonly { readonly namespace: string; readonly version: string }[];
   readonly notes?: readonly string[];
+  readonly asked?: readonly string[];
   readonly costUsd?: number | null;
   readonly requestBytes?: number;
   readonly budget?: unknown;

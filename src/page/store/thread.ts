@@ -1,6 +1,7 @@
 import { moreRequest } from "../../domain/query/outcomes.ts";
 import { batch, effect, signal } from "@preact/signals";
 import type { ApprovalAnswer } from "../../domain/query/approval.ts";
+import type { PlanItem } from "../../domain/query/query_schemas.ts";
 import {
   type ApiConversation,
   type ApiQuery,
@@ -41,7 +42,11 @@ class Thread {
   listen(): void {
     const look = () => void guarded(() => this.#changedElsewhere());
     onTabs(look);
-    document.addEventListener("visibilitychange", () => !document.hidden && this.id.value !== null && look());
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden || entry.value.shows !== "page") return;
+      look();
+      this.scroller?.keepEnd(); // a hidden page gets no frames
+    });
     const again = (): void => {
       // The next look may reach the server.
       setTimeout(() => void this.#look().catch(() => {}).finally(again), LOOK_MS);
@@ -51,8 +56,9 @@ class Thread {
 
   /** Reads the list, where a request of another program changes the facts of the open conversation. */
   async #look(): Promise<void> {
-    if (document.hidden || entry.value.shows !== "page" || this.running.value) return;
+    if (document.hidden || entry.value.shows !== "page") return;
     await conversationList.load();
+    if (this.running.value) return;
     const { conversationId } = this.facts.value ?? {};
     const listed = JSON.stringify([
       conversationId,
@@ -83,14 +89,16 @@ class Thread {
       this.#opened(facts.title, facts);
       this.shows.value = "turns";
       this.earlier.value = before;
-      this.turns.value = items.filter((query) => query !== running).map((query) => Turn.ended(id, query));
+      this.turns.value = items.filter((query) => query !== running).map((query) =>
+        Turn.ended(id, query, planOf(query, found))
+      );
     });
     this.#newest = items.at(-1)?.queryId ?? null;
     void changes.look(id);
     await drawn();
     this.scroller?.toEnd();
     await placed();
-    if (running) await this.#follow(running.text, running);
+    if (running) await this.#follow(running.text, running, planOf(running, found));
   }
 
   async more(): Promise<void> {
@@ -102,7 +110,7 @@ class Thread {
     const height = node?.scrollHeight ?? 0;
     batch(() => {
       this.earlier.value = page.before;
-      const found = page.items.map((query) => Turn.ended(this.id.value ?? "", query));
+      const found = page.items.map((query) => Turn.ended(this.id.value ?? "", query, []));
       this.turns.value = [...found, ...this.turns.value];
     });
     await drawn();
@@ -272,24 +280,27 @@ class Thread {
     if (this.id.value === null || this.running.value || this.shows.value === "loading") return;
     const [shown, id] = [this.#shown, this.id.value];
     const reads = [storedConversation(id), storedQueries(id, { limit: 1 })] as const;
-    const [facts, { items }] = await Promise.all(reads).catch((error: unknown) => {
+    const found = await Promise.all(reads).catch((error: unknown) => {
       throw shown === this.#shown && isMissing(error) ? this.#gone() : error;
     });
+    const [facts, { items }] = found;
     const query = items.at(-1);
     const newest = query?.queryId ?? null;
     if (shown !== this.#shown || this.running.value) return;
     if (newest === this.#newest) return this.#opened(facts.title, facts);
-    if (query && newest === facts.running) return await this.#follow(query.text, query);
+    if (query && newest === facts.running) return await this.#follow(query.text, query, planOf(query, found));
     await this.open(id);
   }
 
   async #follow(
     text: string,
     from: Pick<ApiQuery, "queryId" | "createdAt"> | { readonly response: Response },
+    plan: readonly PlanItem[] = [],
   ): Promise<void> {
     const shown = this.#shown;
     const conversation = this.id.value ?? "";
     const turn = new Turn(conversation, text);
+    turn.plan.value = plan;
     turn.begin("createdAt" in from ? from.createdAt : Date.now());
     this.turns.value = [...this.turns.value, turn];
     this.#busy(true);
@@ -332,6 +343,14 @@ class Thread {
 }
 
 export const thread = new Thread();
+
+/** Returns the list of tasks of a query; only the last query that changed the list has it. */
+function planOf(
+  query: ApiQuery,
+  [{ plan }, { items }]: readonly [ConversationDetail, QueryPage],
+): readonly PlanItem[] {
+  return plan !== null && query === items.findLast(({ createdAt }) => createdAt <= plan.at) ? plan.items : [];
+}
 
 const PAGE = 30;
 

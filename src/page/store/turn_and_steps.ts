@@ -3,7 +3,13 @@ import { durationText } from "../../domain/kit/text.ts";
 import type { ApprovalQuestion } from "../../domain/query/approval.ts";
 import { BlockTally } from "../../domain/query/calls.ts";
 import { isChild, isEnd } from "../../domain/query/query_event.ts";
-import { QueryProgress, type Step, type StepChild, storedChildren } from "../../domain/query/query_progress.ts";
+import {
+  QueryProgress,
+  type Step,
+  type StepChild,
+  storedAsked,
+  storedChildren,
+} from "../../domain/query/query_progress.ts";
 import type { BlockResult, PlanItem, QueryEvent } from "../../domain/query/query_schemas.ts";
 import { type ApiMarkdown, type ApiQuery, inApi, type Iteration, json, request, type TurnEnd } from "./api.ts";
 import { DraftAnswer } from "./draft_answer.ts";
@@ -49,9 +55,11 @@ export class Turn {
   static ended(
     conversation: string,
     query: TurnEnd & Pick<ApiQuery, "text" | "queryId" | "steered">,
+    plan: readonly PlanItem[],
   ): Turn {
     const turn = new Turn(conversation, query.text);
     turn.queryId = query.queryId;
+    turn.plan.value = plan;
     turn.steered.value = query.steered.map(({ text, iteration }) => ({ text, step: iteration }));
     turn.#finish(query);
     return turn;
@@ -86,7 +94,7 @@ export class Turn {
     if (event.type === "started" && !isChild(event)) this.#restart(event.queryId);
     this.#progress.take(event);
     this.question.value = this.#progress.question;
-    this.plan.value = this.#progress.plan;
+    if (event.type === "plan") this.plan.value = event.items;
     this.doing.value = this.#progress.doing;
     if (isChild(event)) return this.live.value.at(-1)?.take(event, this.#progress);
     if (event.type === "steered") this.#read(event.text, event.iteration);
@@ -159,8 +167,8 @@ export class Turn {
     clearInterval(this.#clock);
     this.running.value = false;
     this.question.value = null;
-    this.plan.value = [];
     this.count.value = end.iterations;
+    this.steered.value = this.steered.value.filter(({ step }) => step !== null); // the others become requests
     this.live.value = [];
     this.boxes.value = [];
     this.open.value = false;
@@ -186,10 +194,14 @@ export interface ShownStep {
     readonly diffs: readonly string[];
   }[];
   readonly children: readonly StepChild[];
+  /** Questions to the user during the step, with their answers. */
+  readonly asked: readonly string[];
   readonly line: string;
   readonly reason: string | null;
   /** While the step runs, only the end of long texts is shown. */
   readonly live: boolean;
+  /** Whether it has ended. */
+  readonly ended: boolean;
 }
 
 export function shownStored({ iteration, thinking, blocks, traces, metadata, error }: Iteration): ShownStep {
@@ -202,7 +214,8 @@ export function shownStored({ iteration, thinking, blocks, traces, metadata, err
       const diffs = (metadata.diffs ?? []).filter(({ block }) => block === at).map(({ diff }) => diff);
       return { code, result, printing: "", whole: true, diffs, tally: BlockTally.of(result.calls) };
     }),
-    ...{ nudges: [], children: storedChildren({ ...metadata }), reason: error, live: false },
+    ...{ nudges: [], children: storedChildren({ ...metadata }), asked: storedAsked({ ...metadata }) },
+    ...{ reason: error, live: false, ended: true },
     line: endOf(outcome, ms),
   };
 }
@@ -230,11 +243,14 @@ export class LiveStep {
   }
 
   get shown(): ShownStep {
-    const { number, thinking, children, reason } = this.#step;
+    const { number, thinking, children, asked, outcome } = this.#step;
     const blocks = this.#step.blocks.map(({ code, result, printing, diffs, tally }, at) => {
       return { code, result, printing, diffs, tally, whole: this.#whole.has(at) };
     });
-    return { number, nudges: this.#nudges, thinking, blocks, children, line: this.#line, reason, live: true };
+    const reason = outcome === "failed" && blocks.length > 0 ? null : this.#step.reason; // the blocks show their errors
+    const ended = outcome !== null;
+    const made = { number, nudges: this.#nudges, thinking, blocks, children, asked, line: this.#line };
+    return { ...made, reason, live: true, ended };
   }
 
   take(event: QueryEvent, progress: QueryProgress): void {

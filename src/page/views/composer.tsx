@@ -54,7 +54,7 @@ export function Composer({ children }: { readonly children: ComponentChildren })
           onKeyDown={onKey}
           onPaste={(event) => take(event, event.clipboardData)}
         />
-        <AttachButton />
+        {running || <AttachButton />}
         <Button id="cancel" hidden={!running} run={() => guarded(() => thread.cancel())}>Cancel</Button>
         <button id="send" type="submit" class="primary">Send</button>
       </div>
@@ -108,7 +108,7 @@ async function send(): Promise<void> {
   area.value = "";
   attached.value = [];
   grow();
-  say("");
+  if (saidStatus.value.bad) say("");
   const state = { taken: false };
   await guarded(async () => {
     try {

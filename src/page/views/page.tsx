@@ -42,8 +42,9 @@ export function Page({ enter, fresh }: PageProps): JSX.Element {
 function Header({ fresh }: Pick<PageProps, "fresh">): JSX.Element {
   const { isOpen } = conversationList;
   const title = clean(thread.title.value);
+  const waits = thread.turns.value.at(-1)?.question.value ? "Waiting for you · " : "";
   useLayoutEffect(() => {
-    if (entry.value.shows === "page") document.title = `${title} · Vis`;
+    if (entry.value.shows === "page") document.title = `${waits}${title} · Vis`;
   });
   const none = thread.facts.value === null;
   const folder = thread.id.value === null ? newFolder() : thread.facts.value?.workspace ?? "";

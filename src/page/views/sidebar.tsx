@@ -63,7 +63,7 @@ function List(): JSX.Element {
 }
 
 function Row({ conversation }: { readonly conversation: ApiListedConversation }): JSX.Element {
-  const { conversationId, title, workspace, queries, activeAt } = conversation;
+  const { conversationId, title, workspace, queries, activeAt, running } = conversation;
   const isOpen = thread.facts.value?.conversationId === conversationId;
   return (
     <li>
@@ -71,9 +71,13 @@ function Row({ conversation }: { readonly conversation: ApiListedConversation })
         href={`#c=${conversationId}`}
         title={`${title}\n${workspace}`.trim()}
         aria-current={isOpen ? "page" : undefined}
+        class={running ? "busy" : undefined}
       >
         <span>{title}</span>
-        <small>{[when(activeAt), plural(queries, "request"), folderName(workspace)].filter(Boolean).join(" · ")}</small>
+        <small>
+          {[running ? "running" : when(activeAt), plural(queries, "request"), folderName(workspace)].filter(Boolean)
+            .join(" · ")}
+        </small>
       </a>
     </li>
   );

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { durationText } from "../../domain/kit/text.ts";
+import { durationText, oneLine } from "../../domain/kit/text.ts";
 import {
   type ApprovalAnswer,
   approvalBeginning,
@@ -16,10 +16,11 @@ import { planLine } from "../../domain/query/plan.ts";
 import { blockLine, type StepChild } from "../../domain/query/query_progress.ts";
 import type { BlockResult } from "../../domain/query/query_schemas.ts";
 import { keptText } from "../../domain/undo.ts";
-import { diffCounts, readDiff } from "../../markdown/read_diff.ts";
+import { diffCounts, type DiffFile, readDiff } from "../../markdown/read_diff.ts";
 import type { MarkdownBlock } from "../../markdown/tree.ts";
 import { ask } from "../panels/dialogs.tsx";
 import { inspect } from "../panels/inspector.tsx";
+import { showVariable } from "../panels/variables.tsx";
 import { Button, Copyable, CopyButton } from "../parts/controls.tsx";
 import { coloured, DiffView, endOfText, LongText, Markdown, plural, Pre } from "../parts/texts.tsx";
 import type { TurnEnd, UndoPreview } from "../store/api.ts";
@@ -107,9 +108,10 @@ const PLAN_MARKS = { done: "☑", now: "▸", open: "☐" };
 function Plan({ turn }: { readonly turn: Turn }): JSX.Element | null {
   const items = turn.plan.value;
   if (items.length === 0) return null;
+  const done = items.filter(({ state }) => state === "done").length;
   return (
     <details class="plan">
-      <summary>{planLine(items)}</summary>
+      <summary>{`Tasks: ${turn.end.value === null ? planLine(items) : `${done} of ${items.length} done`}`}</summary>
       <ul>
         {items.map(({ text, state }, at) => <li key={at} class={state}>{`${PLAN_MARKS[state]} ${text}`}</li>)}
       </ul>
@@ -141,10 +143,12 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
       </div>
     );
   }
-  const { answer, answerTree, reason, notes, work } = end;
+  const { answer, answerTree, reason, notes } = end;
+  const kinds = ["answer", !isGood(end) && "failed", reason === "cancelled" && "stopped"];
+  const work = saidByChanges(turn) ? "" : end.work?.text ?? "";
   if (answer === "") return <div />;
   return (
-    <div class={isGood(end) ? "answer" : "answer failed"}>
+    <div class={kinds.filter(Boolean).join(" ")}>
       {answerTree
         ? <Markdown blocks={answerTree} />
         : turn.draft.drawn.value !== null
@@ -154,7 +158,7 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
             <LongText text={answer} />
           </p>
         )}
-      {work !== undefined && work.text !== "" && <p class="did">{work.text}</p>}
+      {work !== "" && <p class="did">{work}</p>}
       {reason === "unstored" && <p class="reason">{notes.at(-1) ?? ""}</p>}
     </div>
   );
@@ -212,39 +216,73 @@ function Question({ question, answer }: {
   );
 }
 
-const MOST_NAMED = 8;
+const MOST_NAMED = 8, REQUEST_CHARS = 60;
+/** A change of more lines is folded. */
+const SHORT_LINES = 12;
 
 /** Shows the files that a query changed, with the way to undo the changes. It appears only for the query with the
  * latest changes. */
 function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
-  const { value } = changes.latest;
+  const value = changesOf(turn);
   useLayoutEffect(() => thread.scroller?.keepEnd(), [value]);
-  if (value === null || value.fault !== null || value.files.length === 0) return null;
-  if (value.changes[0]?.queryId !== turn.queryId) return null;
+  if (value === null) return null;
+  const lines = filesOf(value).reduce((sum, file) => sum + file.lines.length, 0);
+  const said = saidByChanges(turn) ? turn.end.value?.work?.text : null;
   return (
-    <details class="changes" open>
-      <summary>{summary(value)}</summary>
-      {value.files.map(({ path, diff }) => <DiffView key={path} text={diff} />)}
+    <div class="changes">
+      <details open={lines <= SHORT_LINES}>
+        <summary>{said ?? `${plural(value.files.length, "file")} changed ${diffCounts(countsOf(value))}`}</summary>
+        {value.files.map(({ path, diff }) => <DiffView key={path} text={diff} />)}
+      </details>
       {value.kept.length > 0 && <p>{keptText(value, "Undo keeps")}</p>}
-      <Button run={() => guarded(() => undo(turn.conversation))}>Undo these changes</Button>
-    </details>
+      <Button aria-label="Undo these changes" run={() => guarded(() => undo(turn))}>Undo</Button>
+    </div>
   );
 }
 
-function summary({ files }: UndoPreview): string {
-  const read = files.flatMap(({ diff }) => readDiff(diff));
-  const count = (side: "added" | "removed") => read.reduce((sum, file) => sum + file[side], 0);
-  return `${plural(files.length, "file")} changed ${diffCounts({ added: count("added"), removed: count("removed") })}`;
+/** Returns the changes of a turn that can be undone; null unless they are the latest. */
+function changesOf({ queryId }: Turn): UndoPreview | null {
+  const { value } = changes.latest;
+  if (value === null || value.fault !== null || value.files.length === 0) return null;
+  return value.changes[0]?.queryId === queryId ? value : null;
 }
 
-async function undo(conversation: string): Promise<void> {
+function filesOf({ files }: UndoPreview): readonly DiffFile[] {
+  return files.flatMap(({ diff }) => readDiff(diff));
+}
+
+function countsOf(value: UndoPreview): { readonly added: number; readonly removed: number } {
+  const sum = (side: "added" | "removed") => filesOf(value).reduce((all, file) => all + file[side], 0);
+  return { added: sum("added"), removed: sum("removed") };
+}
+
+/** Whether undoing the changes would revert all of the turn's changes: then one line tells both. */
+function saidByChanges(turn: Turn): boolean {
+  const value = changesOf(turn);
+  const { work } = turn.end.value ?? {};
+  if (value === null || work === undefined || work.text === "" || work.files !== value.files.length) return false;
+  const { added, removed } = countsOf(value);
+  return added === work.added && removed === work.removed;
+}
+
+async function undo(turn: Turn): Promise<void> {
+  const { conversation } = turn;
   const found = await changes.load(conversation); // Other clients may have changed the files meanwhile.
   if (found.fault !== null) throw new Error(found.fault);
   const named = namedFiles(found.files.map(({ path }) => path));
-  const question = [`Undo the changes of ${named}?`, keptText(found, "It keeps")].join(" ").trimEnd();
-  if (await ask(question, { verb: "Undo" }) === null) return;
+  const question = [`Undo the changes of ${named}${ofRequest(turn)}?`, keptText(found, "It keeps")];
+  if (await ask(question.join(" ").trimEnd(), { verb: "Undo" }) === null) return;
   const undone = await changes.undo(conversation, found);
   say([`Undid the changes of ${plural(undone.files.length, "file")}`, keptText(undone)].filter(Boolean).join(". "));
+}
+
+/** Names the request of a turn; "" for the last one. */
+function ofRequest(turn: Turn): string {
+  const turns = thread.turns.value;
+  const at = turns.indexOf(turn);
+  if (at === turns.length - 1) return "";
+  const before = thread.earlier.value;
+  return ` by request ${before + at + 1} of ${before + turns.length}, “${oneLine(turn.request, REQUEST_CHARS)}”`;
 }
 
 function Undone({ turn: { conversation } }: { readonly turn: Turn }): JSX.Element | null {
@@ -324,9 +362,9 @@ function GoTo({ turn, iterations }: { readonly turn: Turn; readonly iterations: 
 }
 
 function factsOf({ status, reason, ms, usage, costUsd, confidence }: TurnEnd): string {
-  const parts = [durationText(ms)];
+  const parts = ms > 0 ? [durationText(ms)] : [];
   if (usage.input + usage.output > 0) {
-    parts.push(`${aboutText(usage)}${usage.input.toLocaleString()} in + ${usage.output.toLocaleString()} out`);
+    parts.push(`${aboutText(usage)}${usage.input.toLocaleString()} in + ${usage.output.toLocaleString()} out tokens`);
     if (costUsd === null) parts.push("price unknown");
   }
   if (costUsd !== null && costUsd > 0) parts.push(`${aboutText(usage)}$${costUsd.toFixed(4)}`);
@@ -396,20 +434,27 @@ export async function revealStep(turn: Turn, number: number): Promise<void> {
 }
 
 function StepView({ step, turn }: { readonly step: ShownStep; readonly turn: Turn }): JSX.Element {
-  const { number, nudges, thinking, blocks, children, line, reason, live } = step;
+  const { number, nudges, thinking, blocks, children, asked, line, reason, live, ended } = step;
   const fork = () => guarded(() => thread.fork(turn, number));
   return (
     <section class="step" data-step={number}>
       <header>
         <b>{`Step ${number}`}</b>
         <span class="line">{line}</span>
-        <Button class="quiet" run={() => inspect(turn, number)} aria-label={`inspect step ${number}`}>inspect</Button>
-        <Button class="quiet" run={fork} aria-label={`fork here, after step ${number}`}>fork here</Button>
+        {ended && (
+          <>
+            <Button class="quiet" run={() => inspect(turn, number)} aria-label={`inspect step ${number}`}>
+              inspect
+            </Button>
+            <Button class="quiet" run={fork} aria-label={`fork here, after step ${number}`}>fork here</Button>
+          </>
+        )}
       </header>
       {nudges.map((text) => <p class="nudge">{`Nudge: ${text}`}</p>)}
       {thinking !== "" && <p class="thinking">{live ? endOfText(thinking) : <LongText text={thinking} />}</p>}
-      {blocks.map((block, at) => <Block key={at} number={at + 1} {...block} />)}
+      {blocks.map((block, at) => <Block key={at} number={at + 1} block={block} step={step} turn={turn} />)}
       {children.map((child) => <p class="child">{childText(child)}</p>)}
+      {asked.map((text) => <p class="said">{text}</p>)}
       {reason !== null && reason !== "" && (
         <p class="reason">
           <LongText text={reason} />
@@ -424,22 +469,65 @@ function childText({ task, iteration, done }: StepChild): string {
   return `↳ ${task} · ${done.ok ? "done" : done.text} after ${plural(iteration, "step")}`;
 }
 
-function Block({ number, code, whole, result, printing, diffs, tally }: ShownStep["blocks"][number] & {
+interface BlockProps {
   readonly number: number;
-}): JSX.Element {
+  readonly block: ShownStep["blocks"][number];
+  readonly step: ShownStep;
+  readonly turn: Turn;
+}
+
+/** A block with its calls, changes and result. The calls tell what an earlier block did, so its code is folded. */
+function Block({ number, block, step: { live, ended }, turn }: BlockProps): JSX.Element {
+  const { code, whole, result, printing, diffs, tally } = block;
   const { refused } = blockLine({ code, tally, result });
+  const isFolded = !live && tally.text !== "";
+  const shownCode = (
+    <Copyable what={`block ${number}`}>
+      <pre tabIndex={0} aria-label={`Code of block ${number}`}>
+        <code>{whole ? <LongText text={code} show={coloured} /> : endOfText(code)}</code>
+      </pre>
+    </Copyable>
+  );
   return (
     <>
-      <Copyable what={`block ${number}`}>
-        <pre tabIndex={0} aria-label={`Code of block ${number}`}>
-          <code>{whole ? <LongText text={code} show={coloured} /> : endOfText(code)}</code>
-        </pre>
-      </Copyable>
-      {diffs.map((diff, at) => <DiffView key={at} text={diff} />)}
+      {!isFolded && shownCode}
       {tally.text !== "" && <Calls tally={tally} />}
+      {diffs.map((diff, at) => <DiffView key={at} text={diff} />)}
       {result === null && printing !== "" && <Pre class="printing" label="Output so far" text={printing} />}
       {result && !refused && <Result result={result} marked={!result.ok || !tally.failed} drawn={diffs.length > 0} />}
+      {ended && result?.ok && <Names names={result.defined} turn={turn} />}
+      {isFolded && (
+        <details class="code">
+          <summary>{plural(code.trimEnd().split("\n").length, "line")} of code</summary>
+          {shownCode}
+        </details>
+      )}
     </>
+  );
+}
+
+const MOST_NAMES = 8;
+
+/** The variables that a block defined: they have the whole values and outputs. */
+function Names({ names, turn: { conversation } }: {
+  readonly names: readonly string[];
+  readonly turn: Turn;
+}): JSX.Element | null {
+  if (names.length === 0) return null;
+  return (
+    <p class="names">
+      {"sets "}
+      {names.slice(0, MOST_NAMES).map((name) => (
+        <Button
+          class="quiet"
+          aria-label={`variable ${name}`}
+          run={() => showVariable(conversation, name)}
+        >
+          {name}
+        </Button>
+      ))}
+      {names.length > MOST_NAMES && ` and ${names.length - MOST_NAMES} more`}
+    </p>
   );
 }
 

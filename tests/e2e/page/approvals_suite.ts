@@ -4,6 +4,7 @@ import { ASKING } from "../../helpers/asking_extension.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { accessible } from "./_axe.ts";
 import { ask, inBrowser, inPage } from "./_browser.ts";
+import { gated } from "./_gate.ts";
 
 const rig = { engine: { extensions: [ASKING] } };
 const asks = (args = ""): string => replyJson(`const said = await asking.open(${args})`);
@@ -52,7 +53,24 @@ inBrowser("asks again after a reload and in a second tab; the first answer count
   for (const one of [page, other]) {
     await one.locator(".answer", { hasText: "false the user said no: not today" }).waitFor();
     assert.equal(await question(one).count(), 0);
+    await one.locator(".work > summary").click();
+    await one.locator(".said", { hasText: "Allow Vis to open doors? no: not today" }).waitFor();
   }
+});
+
+const later = gated([asks(), SAID], { at: 1 });
+
+inBrowser("the title of the tab says that a question waits, and the step keeps the question with its answer", {
+  rig: { engine: { ...rig.engine, provider: later.provider } },
+}, async ({ page }) => {
+  await ask(page, "Begin");
+  await question(page).waitFor();
+  assert.match(await page.title(), /^Waiting for you · /);
+  await press(page, /^Yes, this time$/);
+  await page.locator(".running .said", { hasText: "Allow Vis to open doors? yes, this time" }).waitFor();
+  assert.doesNotMatch(await page.title(), /^Waiting/);
+  later.open();
+  await page.locator(".done > footer > span").waitFor();
 });
 
 inBrowser(

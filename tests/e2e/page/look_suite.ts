@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { replyJson } from "../../helpers/scripted_provider.ts";
+import { TOKEN } from "../../channels/http/_rig.ts";
 import { accessible } from "./_axe.ts";
 import { ask, inBrowser, inPage } from "./_browser.ts";
 import { gated } from "./_gate.ts";
@@ -87,6 +88,50 @@ inBrowser("keeps the end in view while a query runs, whenever the browser report
   follows.open();
   await page.locator(".done > footer").waitFor();
   await page.waitForFunction(`${BELOW} < 2`);
+});
+
+/** Resolves when the end is in view. */
+const AT_END = `new Promise((resolve) => {
+  const look = () => ${BELOW} < 2 ? resolve(null) : requestAnimationFrame(look);
+  look();
+})`;
+
+/** Makes a page hidden until `reveal()`: a hidden page gets no frames, and observers of elements stay silent. */
+const HIDDEN = `{
+  const state = { hidden: true };
+  const waiting = [];
+  Object.defineProperty(document, "hidden", { get: () => state.hidden });
+  const frame = requestAnimationFrame.bind(window);
+  window.requestAnimationFrame = (run) => state.hidden ? waiting.push(() => frame(run)) : frame(run);
+  for (const name of ["IntersectionObserver", "ResizeObserver"]) {
+    window[name] = class extends window[name] {
+      constructor(seen, options) {
+        super((...facts) => state.hidden ? waiting.push(() => seen(...facts)) : seen(...facts), options);
+      }
+    };
+  }
+  window.reveal = () => {
+    state.hidden = false;
+    for (const run of waiting.splice(0)) run();
+    document.dispatchEvent(new Event("visibilitychange"));
+  };
+}`;
+
+inBrowser("a page that was opened in a hidden tab shows the newest end when the tab is shown", {
+  replies: [final("word\n\n".repeat(80)), final("more\n\n".repeat(80))],
+}, async ({ page, rig }) => {
+  await ask(page, "Begin");
+  await page.locator(".done > footer > span").waitFor();
+  const id = await inPage<string>(page, "location.hash.slice(3)");
+  const hidden = await page.context().newPage();
+  await hidden.addInitScript(HIDDEN);
+  await hidden.goto(`${rig.url}#token=${TOKEN}&c=${id}`);
+  await hidden.locator(".done > footer > span").waitFor();
+  await (await rig.post(`/api/v1/conversations/${id}/messages`, { request: "Go on" })).json();
+  await inPage(hidden, "reveal()");
+  await hidden.locator(".turn").nth(1).locator(".done > footer > span").waitFor();
+  await inPage(hidden, AT_END);
+  await hidden.locator("#latest").waitFor({ state: "hidden" });
 });
 
 const scrolledBy = (work: string): string =>

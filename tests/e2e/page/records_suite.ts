@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import { accessible } from "./_axe.ts";
 import { ask, inBrowser, inPage } from "./_browser.ts";
+import { gated } from "./_gate.ts";
 
 const usage = { input: 1200, output: 34, cached: 1000, reasoning: 5, calls: 1 };
 
@@ -59,6 +61,49 @@ inBrowser("shows a variable with its versions and how they differ", {
   assert.match(await row.locator(".diff").textContent() ?? "", /~ count: 1 → 2/);
   await row.locator(".made summary").first().click();
   await row.locator(".made pre", { hasText: "count: 2" }).waitFor();
+});
+
+inBrowser("leads from a step to the whole value of a variable, line by line", {
+  replies: [
+    replyJson("const ran = { code: 1, stdout: Array.from({ length: 9000 }, (_, at) => `line ${at}`).join('\\n') }; 0"),
+    final("Done"),
+  ],
+}, async ({ page }) => {
+  await ask(page, "Run it");
+  await page.locator(".done > footer > span").waitFor();
+  await page.locator(".work > summary").click();
+  await page.getByRole("button", { name: "variable ran" }).click();
+  const viewer = page.locator("#viewer");
+  await viewer.locator("h3", { hasText: "first 20,000 of" }).waitFor();
+  await viewer.getByRole("button", { name: "Read the whole value" }).click();
+  const shown = viewer.getByLabel("stdout");
+  await shown.getByText("line 1\nline 2\n").waitFor();
+  while (await shown.locator(".more").count() > 0) await shown.locator(".more").click();
+  assert.match(await shown.innerText(), /^line 0\n[^]*\nline 8999$/);
+});
+
+const tasks = gated([
+  replyJson("let $plan = [{ task: 'read', done: true }, 'write']"),
+  replyJson("$plan = [{ task: 'read', done: true }, { task: 'write', done: true }, 'test']"),
+  final("Written, not tested"),
+], { at: 1 });
+
+inBrowser("keeps the list of tasks of a request, also when the conversation is opened again", {
+  rig: { engine: { provider: tasks.provider } },
+}, async ({ page }) => {
+  await ask(page, "Read, write and test");
+  const plan = page.locator(".plan > summary");
+  await plan.getByText("Tasks: 1 of 2 · now: write").waitFor();
+  await page.reload();
+  await plan.getByText("Tasks: 1 of 2 · now: write").waitFor();
+  await accessible(page, "a list of tasks");
+  tasks.open();
+  await page.locator(".done > footer > span").waitFor();
+  assert.equal(await plan.innerText(), "Tasks: 2 of 3 done");
+  await page.reload();
+  await plan.getByText("Tasks: 2 of 3 done").waitFor();
+  await plan.click();
+  assert.deepEqual(await page.locator(".plan li").allInnerTexts(), ["☑ read", "☑ write", "▸ test"]);
 });
 
 inBrowser("draws which variable was made from which, and opens one by the keyboard", {

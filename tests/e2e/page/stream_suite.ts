@@ -138,20 +138,3 @@ inBrowser("draws an answer as Markdown while it is written, its finished parts o
   await page.locator("#cancel").waitFor({ state: "hidden" });
   assert.equal(await page.locator(".answer li").count(), 2);
 });
-
-const planned = gated([
-  replyJson('const $plan = [{ task: "read it", done: true }, { task: "change it" }]'),
-  final("Changed"),
-], { at: 1 });
-
-inBrowser("shows the list of tasks that the model keeps while a request runs", {
-  rig: { engine: { provider: planned.provider } },
-}, async ({ page }) => {
-  await ask(page, "Change it");
-  await page.locator(".plan summary", { hasText: "1 of 2 · now: change it" }).click();
-  assert.deepEqual(await page.locator(".plan li").allInnerTexts(), ["☑ read it", "▸ change it"]);
-  await accessible(page, "a list of tasks");
-  planned.open();
-  await page.locator(".answer", { hasText: "Changed" }).waitFor();
-  await page.locator(".plan").waitFor({ state: "detached" });
-});
