@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 5876486af1d0417d7a11c8086e0dbb440fd26e8f279e87d10cc78c3477e1ea53
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e0c3ee7ce622730eb73b300e3f005f1f23c30cf43a2f8db9fcede6ba5809735a
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
