@@ -113,7 +113,8 @@ export class FixedPaths {
   ): Promise<Fixed> {
     const { root, workspace } = place;
     const found = await this.#find(place, { repositories, named }), pace = new Pace();
-    for (const folder of write) follow(found, join(folder, VIS), { kind: "folder", isExpected: false });
+    const others = write.filter((one) => !isWithin(one, root) && isFolder(one) && !one.split("/").includes(GIT));
+    keepTops(found, others, { root, named });
     const isOfGit = (path: string): boolean => path.split("/").includes(GIT) || found.paths.has(path);
     const isOpen = named.filter((path) =>
       path !== root && isOfGit(path) && ![root, workspace].some((one) => isWithin(path, join(one, VIS)))
@@ -308,18 +309,27 @@ export class FixedPaths {
       else if (as === "file" || as === "near" && isFolder(dirname(path))) expectFile(found, path);
       else if (as === "folder") follow(found, path, { kind: "folder", isExpected: true });
     }
-    for (const folder of new Set([root, workspace])) {
-      if (isBare(folder, found.kindOf)) continue;
-      if (!named.includes(join(folder, GIT))) {
-        follow(found, join(folder, GIT), { kind: "folder", isExpected: true });
-        // Git would take the folder itself for a repository, and obey its settings.
-        for (const name of hasRepository(folder) ? [] : partsToKeep(folder, { root, kindOf: found.kindOf })) {
-          follow(found, join(folder, name), { kind: "folder", isExpected: true });
-        }
-      }
-      follow(found, join(folder, VIS), { kind: "folder", isExpected: true });
-    }
+    keepTops(found, new Set([root, workspace]), { root, named });
     return found;
+  }
+}
+
+/** Keeps commands from making a repository or settings of Vis in these folders themselves. */
+function keepTops(
+  found: Found,
+  folders: Iterable<string>,
+  { root, named }: { readonly root: string; readonly named: readonly string[] },
+): void {
+  for (const folder of folders) {
+    if (isBare(folder, found.kindOf)) continue;
+    if (!named.includes(join(folder, GIT))) {
+      follow(found, join(folder, GIT), { kind: "folder", isExpected: true });
+      // Git would take the folder itself for a repository, and obey its settings.
+      for (const name of hasRepository(folder) ? [] : partsToKeep(folder, { root, kindOf: found.kindOf })) {
+        follow(found, join(folder, name), { kind: "folder", isExpected: true });
+      }
+    }
+    follow(found, join(folder, VIS), { kind: "folder", isExpected: true });
   }
 }
 

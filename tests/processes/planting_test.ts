@@ -382,3 +382,23 @@ Deno.test("words of settings that name nothing stop no command, in however many 
     assert.equal(again.stdout, "x\n");
   });
 });
+
+Deno.test("a command makes no repository in a folder outside that it may change", { ignore }, async () => {
+  await planted("no repository", async (place) => {
+    const { root, workspace: around } = place, beside = join(root, "beside"), workspace = join(around, "inner");
+    for (const path of [workspace, beside]) await Deno.mkdir(path);
+    const script =
+      `for d in .. ../../beside; do git init -q $d; mkdir -p $d/.git $d/.vis; printf "$SET" > $d/.git/config
+      git init -q --bare new.git; cp -r new.git/* $d/; echo x > $d/.vis/config.jsonc; echo kept > $d/file; done`;
+    const facts = () => [around, beside].map((folder) => [...Deno.readDirSync(folder)].map(({ name }) => name).sort());
+    await wallOf(place).spawn(workspace, ["/bin/sh", "-c", planting([script], place)], {
+      write: [workspace, around, beside],
+    });
+    const found = facts().map((names) =>
+      names.filter((name) => [".git", ".vis", "refs", "commondir", "file"].includes(name))
+    );
+    assert.deepEqual(found, [["file"], ["file"]]);
+    await asUser(uses(["inner", "../beside"]), place);
+    assert.equal(exists(place.witness), false);
+  });
+});
