@@ -23,7 +23,6 @@ interface CommandFolderOptions {
   readonly removeLarge?: ((path: string) => Promise<void>) | undefined;
 }
 
-/** The temporary folder of one call of a program, at its real path, locked until it is removed. */
 export class CommandFolder {
   static readonly #swept = new Set<string>();
 
@@ -31,7 +30,6 @@ export class CommandFolder {
   readonly #lock: Deno.FsFile | null;
   readonly #options: CommandFolderOptions;
 
-  /** Callers use `make`. */
   constructor(path: string, options: CommandFolderOptions) {
     this.path = path;
     this.#lock = lockFolder(path);
@@ -59,7 +57,6 @@ export class CommandFolder {
     }
   }
 
-  /** Removes the folder; the removal of large contents is not awaited. */
   async remove(): Promise<void> {
     await removed(this.path, { ...this.#options, waits: false }).catch(() => {}); // it may contain another user's file
     this.#lock?.close();
@@ -122,7 +119,6 @@ export async function callPaths(
   return { read: reads, write: writes };
 }
 
-/** Throws Error if programs would change settings or keys of the user. */
 function refuseSettings(
   write: readonly GrantedPath[],
   { home, workspace }: Pick<PrivateFolders, "home"> & { readonly workspace: string },
@@ -154,7 +150,6 @@ export function outsideWorkspace(
 interface HomeParts {
   /** The targets of the links in the folder, by their paths in it. */
   readonly links: Readonly<Record<string, string>>;
-  /** The user's own home folder; null if there is none. */
   readonly home: string | null;
   /** The top of the repository around the workspace, or the workspace. */
   readonly root: string;
@@ -182,7 +177,6 @@ export async function makeHome(folder: string, { links, home, root }: HomeParts)
   await Promise.all([...linked, named]);
 }
 
-/** Returns the few variables that every program gets. */
 export function programEnvironment(
   env: Readonly<Record<string, string | undefined>>,
   { folder, language }: Readonly<Record<"folder" | "language", string>>,

@@ -9,7 +9,6 @@ import { childrenOf, descendants, PROC } from "./proc_files.ts";
 const MOST_PROCESSES = 512;
 /** When memory runs out, the kernel ends a process with this score first. */
 const OOM_SCORE = "800";
-/** The time between the request to end and the kill. */
 const GRACE_MS = 2_000;
 /** The time between two attempts to end everything, since a process that is just beginning may have nothing to end
  * yet. */
@@ -33,7 +32,6 @@ interface ConfinedProcessOptions {
   readonly argv: readonly string[];
   /** The complete environment; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
-  /** Whether the program is in its own namespaces. */
   readonly whole: boolean;
   readonly cwd: string;
   readonly input: NonNullable<SpawnOptions["input"]> | null;
@@ -41,7 +39,6 @@ interface ConfinedProcessOptions {
   readonly onOutput: NonNullable<SpawnOptions["onOutput"]> | null;
   readonly guessEncoding: boolean;
   readonly asides: SpawnOptions["asides"];
-  /** Called once the plan has been carried out. */
   readonly onBegun: () => void;
 }
 
@@ -54,12 +51,10 @@ export class ConfinedProcess {
   readonly #name: string;
   /** A text that marks lines of the first process. The program does not know it, so it cannot write such lines. */
   readonly #token: string;
-  /** The plan; null once it has been sent. */
   #plan: Uint8Array<ArrayBuffer> | null;
   readonly #process: Deno.ChildProcess;
   readonly #atStart = PROC.tasks();
   readonly #said = new Map<string, string>();
-  /** The number of kills of the process. */
   #tries = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -72,7 +67,6 @@ export class ConfinedProcess {
     return new ConfinedProcess(image, { ...options, token });
   }
 
-  /** Callers use `start`. */
   constructor(
     plan: Uint8Array<ArrayBuffer>,
     { token, ...options }: ConfinedProcessOptions & { readonly token: string },
@@ -135,7 +129,6 @@ export class ConfinedProcess {
     return SIGNALS.get(Number(this.#said.get(SAID.signal))) ?? signal;
   }
 
-  /** Throws Error if no program ran. */
   #throwFault({ code }: Deno.CommandStatus, stderr: string): void {
     const errno = this.#said.get(SAID.cannot);
     if (errno !== undefined) throw new Error(`Cannot run ${this.#name}: ${WORDS[Number(errno)] ?? `errno ${errno}`}`);

@@ -32,7 +32,6 @@ const OF_REPOSITORY = new Set(
   "branches hooks info lfs logs modules objects rebase-apply rebase-merge refs sequencer svn worktrees".split(" "),
 );
 
-/** Paths that stay unchanged while a command runs in a workspace. */
 export interface Fixed {
   readonly layers: readonly Layer[];
   /** Aborts once the command could change files that git or Vis obey. */
@@ -45,7 +44,6 @@ export interface Fixed {
 interface Found {
   /** Returns the kind of entry at a path, during one look; null for entries that Vis has made there. */
   readonly kindOf: typeof entryKind;
-  /** Files, folders and links that must not change. */
   readonly paths: Set<string>;
   /** Missing folders, or files, that git or Vis would obey. */
   readonly missing: Map<string, "folder" | "file">;
@@ -73,7 +71,6 @@ interface Running {
   pid: number;
 }
 
-/** The running commands of this process. */
 const RUNNING = new Set<Running>();
 
 /** Returns a command that runs and can change files in this folder; null if there is none. */
@@ -99,7 +96,6 @@ export class FixedPaths {
     this.#claims = new ClaimCache(user);
   }
 
-  /** Returns all of the paths, existing or not. */
   async find(workspace: string, repositories: readonly string[]): Promise<readonly string[]> {
     const { paths, missing } = await this.#find({ root: workspace, workspace }, { repositories, named: [] });
     return [...paths, ...missing.keys()].filter((path) => isBelow(path, workspace));
@@ -259,7 +255,7 @@ export class FixedPaths {
           const why = `it could have changed ${path}, which is new and obeyed by git or Vis; start it again`;
           running.end.abort(new Error(`Cannot continue ${running.title}: ${why}`));
           notes.push(`Ended ${running.title}: ${why}`);
-          goOn.delete(running); // it ends unchanged
+          goOn.delete(running);
           await running.left.promise;
         }
         if ("error" in result) throw result.error;
@@ -377,7 +373,6 @@ function remembered(): typeof entryKind {
   };
 }
 
-/** Git does not run a folder. */
 function expectFile(found: Found, path: string): void {
   if (!isFolder(path)) follow(found, path, { kind: "file", isExpected: true });
 }
@@ -387,7 +382,6 @@ function isFolder(path: string): boolean {
   return real !== null && entryKind(real) === "folder";
 }
 
-/** Follows a path. The end of a dangling link is always expected. */
 function follow(
   { kindOf, paths, missing }: Found,
   path: string,

@@ -6,14 +6,10 @@ import { GitIndex } from "../domain/kit/git_repository.ts";
 import { keptStampOf, stampOf } from "./folders.ts";
 
 const MOST_KNOWN = 64, MOST_BYTES = 64 << 20, MOST_SUBMODULES = 2_000;
-/** The number of entries that are read between two looks at the clock. */
 const AT_ONCE = 2_000;
 
-/** The facts that Vis reads from an index. */
 interface IndexFacts {
-  /** The names of submodules, checked out or not. */
   readonly submodules: readonly string[];
-  /** The hashes of the wanted files, by their names. */
   readonly hashes: ReadonlyMap<string, Buffer>;
 }
 

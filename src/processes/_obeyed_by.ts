@@ -16,7 +16,6 @@ const IN_GIT =
     .split(" ");
 const MOST_LINKS = 200, MOST_WORDS = 2_000, MOST_MODULES = 2_000, MODULES_DEPTH = 4, VIS_DEPTH = 2;
 const MOST_LISTED = 1_000, MOST_KNOWN = 2_500, MOST_CLAIMS = 100_000;
-/** The limit for folders that are searched for submodules. */
 const MOST_VISITED = 20_000;
 
 /** A path that git or Vis runs or obeys, with `..` after links. `as` is its condition. With `part`, an entry must exist; with `word`, it must
@@ -27,11 +26,9 @@ interface Claim {
   readonly as: "part" | "word" | "near" | "file" | "folder";
   /** Why the path counts, as the end of a sentence: "…, which git runs". */
   readonly reason: string;
-  /** Whether git runs the file. */
   readonly runs?: boolean;
 }
 
-/** The paths to which a `.git`, a `.vis` or the home folder leads. */
 interface Claims {
   readonly claims: readonly Claim[];
   /** The files and folders from which the claims were read. */
@@ -40,11 +37,9 @@ interface Claims {
   readonly others: readonly string[];
 }
 
-/** The user's own folders, and the variables that name others. */
 export interface UserFolders {
   readonly home: string;
   readonly visHome?: string | null;
-  /** The database of Vis, if it is a file. */
   readonly database?: string | null;
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -64,7 +59,6 @@ async function userSettings({ home, env = {} }: UserFolders): Promise<UserSettin
   return { home, from: new Stamps([...files, ...read.included], since), included: read.included, settings };
 }
 
-/** Variables whose programs git runs. */
 const RUN_VARIABLES =
   "EDITOR GIT_ASKPASS GIT_EDITOR GIT_EXTERNAL_DIFF GIT_PAGER GIT_PROXY_COMMAND GIT_SEQUENCE_EDITOR GIT_SSH GIT_SSH_COMMAND PAGER SSH_ASKPASS VISUAL"
     .split(" ");
@@ -79,7 +73,6 @@ function variableSettings(env: NonNullable<UserFolders["env"]>): readonly GitSet
   return found;
 }
 
-/** The state of files and folders at one moment. */
 class Stamps {
   readonly #stamps: ReadonlyMap<string, string | null>;
 
@@ -93,7 +86,6 @@ class Stamps {
   }
 }
 
-/** Returns the files of settings that variables name. */
 function namedSettings({ home, env = {} }: UserFolders): readonly string[] {
   const named = [env["GIT_CONFIG_GLOBAL"], env["GIT_CONFIG_SYSTEM"], join(configFolder({ home, env }), "git/config")];
   return named.flatMap((path) => path?.startsWith("/") ? [path] : []);
@@ -194,7 +186,6 @@ function visClaims(folder: string): Claims {
   return { claims, from: [folder, ...foldersIn(folder, VIS_DEPTH - 1)], others: [] };
 }
 
-/** Returns claims of the `.git` at the top of a repository. */
 async function repositoryClaims(
   top: string,
   { user, indexes, withMissing, pace }: {
@@ -578,7 +569,6 @@ function withoutTop(path: string, top: string): string {
   return path.startsWith(`${top}/`) ? path.slice(top.length + 1) : path;
 }
 
-/** Returns the folders in which the repository's submodules are checked out, by their settings. */
 async function submodules(modules: string): Promise<readonly string[]> {
   const found: string[] = [], open = [{ folder: modules, depth: 0 }], pace = new Pace();
   for (const [at, { folder, depth }] of open.entries()) {
@@ -602,13 +592,10 @@ async function submodules(modules: string): Promise<readonly string[]> {
 /** The kernel follows no more links on the way to a path. */
 const MOST_FOLLOWED = 40;
 
-/** A step on the way to a path, in the kernel's order. */
 interface PathStep {
   readonly path: string;
   readonly is: "folder" | "file" | "link" | null;
-  /** Whether the path ends there. */
   readonly isLast: boolean;
-  /** The target of the link. */
   readonly to?: string;
 }
 
@@ -644,11 +631,10 @@ function linkAt(path: string): string {
   try {
     return Deno.readLinkSync(path);
   } catch {
-    return "."; // it is gone
+    return ".";
   }
 }
 
-/** Whether a path is a file or a link to one. */
 export function isFile(path: string): boolean {
   const real = existsSync(path) ? realPathOf(path) : null;
   return real !== null && entryKind(real) === "file";

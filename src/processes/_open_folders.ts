@@ -3,7 +3,6 @@ import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:pa
 import { isWithin } from "../domain/kit/files.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 
-/** Returns null if nothing exists. */
 export async function realPath(path: string): Promise<GrantedPath | null> {
   try {
     const real = await Deno.realPath(path);
@@ -25,7 +24,6 @@ export function machinePath(path: string): GrantedPath | null {
   }
 }
 
-/** The system folders that programs need. */
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt"];
 /** The folder is never a link, and the runtime inspects it only with every permission. */
 const PROCESSES: GrantedPath = { path: "/proc", folder: true };
@@ -75,7 +73,6 @@ async function followLinks(path: string, found: Map<string, string>): Promise<vo
   }
 }
 
-/** Returns the smallest list of paths below a folder that all users may read. */
 async function readable(folder: string, depth: number): Promise<readonly GrantedPath[]> {
   const parts: GrantedPath[] = [];
   let whole = true;
@@ -104,14 +101,12 @@ export interface PrivateFolders {
   readonly visHome: string | null;
 }
 
-/** Resolves their real paths. */
 async function realFolders({ home, visHome }: PrivateFolders): Promise<PrivateFolders> {
   const real = async (path: string | null): Promise<string | null> =>
     path === null ? null : (await realPath(path))?.path ?? resolve(path);
   return { home: await real(home), visHome: await real(visHome) };
 }
 
-/** Returns the paths that do not contain a private folder. */
 export function withoutPrivate(paths: readonly GrantedPath[], { home, visHome }: PrivateFolders): GrantedPath[] {
   return paths.filter(({ path }) => ![home, visHome].some((folder) => folder !== null && isWithin(folder, path)));
 }
@@ -129,7 +124,6 @@ export function refusePrivate(open: readonly GrantedPath[], { home, visHome }: P
 }
 
 interface Toolchain {
-  /** The path below the home folder. */
   readonly folder: string;
   /** The parts that programs need; all if absent. Other parts may hold keys. */
   readonly parts?: readonly string[];
@@ -163,7 +157,6 @@ const TOOLCHAINS: readonly Toolchain[] = [
   { folder: ".local/share/virtualenvs" },
   { folder: ".m2/repository" },
 ];
-/** Parts of the folder around an unknown `bin` folder of PATH. */
 const AROUND_BIN = ["lib", "lib64", "libexec", "include", "share"];
 /** Packages that tools look for in the home folder, where they are shown as links. */
 const LINKED_PACKAGES: readonly string[] = [
@@ -197,7 +190,6 @@ const KEYS = [
 ];
 
 interface Toolchains {
-  /** Real paths that programs may read and run. */
   readonly read: readonly GrantedPath[];
   /** The real path of each linked package folder, by its path in a home folder. */
   readonly links: Readonly<Record<string, string>>;
@@ -238,7 +230,6 @@ function toolchainsOf(env: Readonly<Record<string, string | undefined>>, home: s
   };
 }
 
-/** Returns a folder of PATH with the folders that its programs need. */
 function folderOfPath(entry: string): readonly string[] {
   if (!["bin", "sbin"].includes(basename(entry))) return [entry];
   return [entry, ...AROUND_BIN.map((part) => join(dirname(entry), part))];
@@ -259,9 +250,7 @@ export interface OpenFolders {
   readonly read: readonly GrantedPath[];
   /** Folders of PATH that programs may read: shells stop at the first match, even if they are not allowed to run it. */
   readonly path: string;
-  /** The other folders of PATH, which programs do not get. */
   readonly leftOut: readonly string[];
-  /** Variables of toolchains in the user's home folder. */
   readonly env: Readonly<Record<string, string>>;
   /** Links to packages in the home folder of a program, by their paths in it. */
   readonly packages: Readonly<Record<string, string>>;

@@ -2,7 +2,6 @@ import { Buffer } from "node:buffer";
 import { ByteBuffer, decodeText, joinBytes } from "../domain/kit/bytes.ts";
 import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 
-/** The defaults for a call without its own limits. */
 export const TIMEOUT_MS = 120_000, MAX_BYTES = 1 << 20;
 const MAX_TIMEOUT_MS = 24 * 3_600_000, LARGEST_BYTES = 32 << 20;
 const READ_BYTES = 64 << 10;
@@ -27,9 +26,7 @@ export interface RunOptions {
   readonly lines?: MarkedLines;
   /** The same for lines of the program itself. */
   readonly asides: MarkedLines | undefined;
-  /** Ends the process and all that it started. */
   kill(): void;
-  /** Asks it to end. */
   askToEnd(): void;
   /** Checked every 20 ms: returns the fault for which the process is killed, or null. */
   fault?(): string | null;
@@ -37,7 +34,6 @@ export interface RunOptions {
   readonly drainMs?: number;
 }
 
-/** A process that has ended. */
 interface EndedProcess extends Pick<Spawned, "stdout" | "stderr" | "ms" | "timedOut" | "truncated"> {
   readonly status: Deno.CommandStatus;
   readonly notes: string[];
@@ -161,7 +157,6 @@ class CappedOutput {
     this.#half = Math.max(1, Math.floor(maxBytes / 2));
   }
 
-  /** Copies the bytes. */
   push(chunk: Uint8Array): void {
     const room = Math.min(this.#half - this.#head.length, chunk.length);
     this.#head.push(chunk.subarray(0, room));
@@ -181,7 +176,6 @@ class CappedOutput {
     return new TextDecoder().decode(this.bytes());
   }
 
-  /** Returns the kept bytes, with a line in place of the omitted ones. */
   bytes(): Uint8Array<ArrayBuffer> {
     this.#trim();
     const gap = this.#dropped > 0
@@ -262,7 +256,6 @@ class TokenLines implements Sink {
     this.#next.end();
   }
 
-  /** Returns the length of the token's beginning at the end of the bytes. */
   #partLength(bytes: Buffer): number {
     const { token } = this.#lines;
     let length = Math.min(token.length - 1, bytes.length);

@@ -13,7 +13,6 @@ import { folderEntries, type FolderFacts, folderFacts } from "./folders.ts";
 const MOST_NEAR = 2_000, MOST_FOLDERS = 200_000;
 /** The limit for the names in all folders, since an attacker makes a million in seconds. */
 const MOST_NAMES = 5_000_000;
-/** The number of names that are read between two looks at the clock. */
 const AT_ONCE = 500;
 const MOST_WORKSPACES = 16;
 const MOST_HIDDEN = 500, MOST_SECRETS = 5_000, MOST_REPOSITORIES = 2_000;
@@ -35,14 +34,12 @@ interface KnownFolder {
   readonly isClosed: boolean;
 }
 
-/** Paths relative to a workspace. */
 export interface SpecialFiles {
   readonly secrets: readonly string[];
   /** Folders with a `.git`, and bare repositories. */
   readonly repositories: readonly string[];
   /** Folders of the user that cannot be listed while their modes stay. */
   readonly closed: readonly string[];
-  /** Whether all of the workspace was searched. */
   readonly isWhole: boolean;
 }
 
@@ -53,11 +50,9 @@ export class WorkspaceWalk {
   readonly #patterns: readonly string[];
   readonly #wanted: (first: number, last: number) => boolean;
   readonly #indexes = new GitIndexes();
-  /** The folders near the top, of each workspace. */
   readonly #known = new BoundedMap<string, Map<string, KnownFolder>>(MOST_WORKSPACES);
   /** All entries that were ever found in a workspace and still exist. */
   readonly #found = new BoundedMap<string, SpecialFiles>(MOST_WORKSPACES);
-  /** The secret files that were found, by their paths. */
   readonly #held = new BoundedMap<string, ReadonlyMap<string, HeldFile>>(MOST_WORKSPACES);
 
   constructor(patterns: readonly string[]) {
@@ -177,11 +172,9 @@ export class WorkspaceWalk {
     return untracked;
   }
 
-  /** Finds special files, with paths relative to the workspace. Remembers folders near the top. */
   async #walk(
     workspace: string,
     { isFull, moved }: {
-      /** Whether to search all folders, or only those near the top. */
       readonly isFull: boolean;
       /** Secret files to search for among packages, whose own certificates are not secret. */
       readonly moved: ReadonlySet<string>;
@@ -265,7 +258,6 @@ function byteCheck(patterns: readonly string[]): (first: number, last: number) =
     Array.from({ length: 256 }, (_, at) => all.includes(at));
   const firsts = table(wanted.flatMap((one) => codes(one[0])));
   const lasts = table(wanted.flatMap((one) => codes(one.at(-1))));
-  // The names are ".git" and "HEAD".
   const isOfGit = (first: number, last: number): boolean => first === 46 && last === 116 || first === 72 && last === 68;
   return (first, last) => firsts[first] || lasts[last] || isOfGit(first, last);
 }

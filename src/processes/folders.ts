@@ -6,9 +6,8 @@ import { existsSync } from "node:fs";
 const isArm = Deno.build.arch === "aarch64";
 const AT_FDCWD = BigInt.asUintN(64, -100n), AT_REMOVEDIR = 0x200n;
 const O_DIRECTORY = isArm ? 0o40000n : 0o200000n, O_NOFOLLOW = isArm ? 0o100000n : 0o400000n;
-const OPEN_FOLDER = O_DIRECTORY | O_NOFOLLOW | 0o2000000n; // O_CLOEXEC
+const OPEN_FOLDER = O_DIRECTORY | O_NOFOLLOW | 0o2000000n;
 const LIST_BYTES = 32_768;
-/** Offsets in a directory entry: its length, its kind, and the beginning of its name. */
 const LENGTH_AT = 16, KIND_AT = 18, NAME_AT = 19;
 const KIND_FOLDER = 4;
 /** The bits of a mode for the kind of a file, and their value for a folder. */
@@ -26,7 +25,6 @@ const OWNER_ALL = 0o700n;
 type Bytes = Uint8Array<ArrayBuffer>;
 
 interface Entry {
-  /** The name, which ends with a NUL byte. */
   readonly name: Bytes;
   readonly isFolder: boolean;
 }
@@ -74,7 +72,6 @@ export interface FolderFacts {
   readonly mode: number;
 }
 
-/** Returns null if the folder does not exist. */
 export function folderFacts(
   path: string,
   { os = Deno.build.os, since = Date.now() }: OtherSystem & { readonly since?: number } = {},
@@ -224,9 +221,7 @@ class Removal {
 /** System calls for folders that are held open. Names are bytes, since not all of them are text. */
 class Folders {
   #opened: Libc | null = null;
-  /** The buffer of the last listing, which the next one reuses. */
   #spare: Bytes | null = null;
-  /** The buffer for the kernel's facts about a file. */
   #found: { readonly address: bigint; readonly view: DataView } | null = null;
 
   get #libc(): Libc {
@@ -278,7 +273,6 @@ class Folders {
     return { stamp, isFresh: isFresh(changed, since), user: word(USER_AT), mode };
   }
 
-  /** Returns the size of a file; 0 if it is unknown. */
   size(folder: number, name: Bytes): number {
     return Number(this.#stat(folder, name)?.getBigUint64(SIZE_AT, true) ?? 0);
   }
@@ -299,7 +293,6 @@ class Folders {
     return this.#call("unlinkat", folder, [this.#libc.address(name), flags]) === 0;
   }
 
-  /** Lets its owner read and change a folder. */
   unlock(folder: number, name: Bytes): void {
     this.#call("fchmodat", folder, [this.#libc.address(name), OWNER_ALL]);
   }

@@ -24,7 +24,6 @@ export class Namespaces {
     this.#fault = why;
   }
 
-  /** Returns the namespaces of the next program. */
   next(network: ProgramNetwork, name: string): Pick<OwnNamespaces, "outside" | "other" | "user"> {
     this.#outside ||= PROC.link("/proc/self/ns/net");
     const uid = Deno.uid() ?? 0, gid = Deno.gid() ?? 0;
@@ -75,7 +74,6 @@ function faultOf(): string {
     : "";
 }
 
-/** The first Linux version with Landlock. */
 const LEAST = [5, 13] as const;
 const ACTIVE_MODULES = "/sys/kernel/security/lsm";
 
@@ -122,7 +120,6 @@ export class KnownWall {
     return { network, whole, reason, loopback: !network && whole, unix: !network && whole, hides: whole, leftOut };
   }
 
-  /** Returns the folders that are open to every program. */
   folders(): Promise<OpenFolders> {
     this.#folders ??= this.#find().catch((error: unknown) => {
       this.#folders = null;

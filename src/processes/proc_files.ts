@@ -29,7 +29,6 @@ class ProcFiles {
     });
   }
 
-  /** Returns the target of a link. Throws Error if it does not exist. */
   link(path: string): string {
     const libc = this.#library();
     const name = new TextEncoder().encode(`${path}\0`);
@@ -55,7 +54,6 @@ class ProcFiles {
     return Number(/\/(\d+)/.exec(this.read("/proc/loadavg"))?.[1] ?? 0);
   }
 
-  /** Returns ids of all processes. */
   processes(): readonly number[] {
     return numbersIn("/proc");
   }
@@ -92,7 +90,6 @@ class ProcFiles {
   }
 }
 
-/** Returns names of a folder that are numbers. */
 function numbersIn(path: string): readonly number[] {
   const entries = folderEntries(path, { most: Infinity, wanted: () => true });
   return Array.from(entries, ({ name }) => name).filter((name) => /^\d+$/.test(name)).map(Number);

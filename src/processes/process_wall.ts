@@ -41,7 +41,6 @@ import { PROC } from "./proc_files.ts";
 const OPEN_FILES = 4096, FILE_BYTES = 8 * 2 ** 30, CPU_SECONDS = 24 * 3600;
 /** The number of processes that a program may have in addition to all that run when it starts. */
 const MORE_PROCESSES = 1024;
-/** The file in the home folder of a program that replaces files it must not see. */
 const HIDDEN_NAME = ".hidden-by-vis";
 /** The time limit for a program that removes the folder of another one. */
 const REMOVAL_MS = 600_000;
@@ -54,11 +53,9 @@ export interface ProcessWallOptions {
   /** TCP to any address; if false, no sockets at all. */
   readonly network: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Patterns of files of a workspace that may hold keys. */
   readonly secrets?: readonly string[];
   /** The database of Vis, if it is a file: programs neither read nor change it. */
   readonly database?: string | null;
-  /** The folder for temporary folders of programs. */
   readonly temporary?: string;
   /** False simulates a machine without namespaces. */
   readonly namespaces?: boolean;
@@ -123,9 +120,7 @@ export class ProcessWall {
     options: SpawnOptions,
     { keepsRepositories = true, found: known = null, begun = () => {} }: {
       readonly keepsRepositories?: boolean;
-      /** Files that an earlier look has already found. */
       readonly found?: SpecialFiles | null;
-      /** Called once the program has its file system. */
       readonly begun?: () => void;
     },
   ): Promise<Spawned> {
@@ -280,7 +275,6 @@ export class ProcessWall {
     await this.#spawn(folder, argv, { timeoutMs: REMOVAL_MS, network: false }, { keepsRepositories: false });
   }
 
-  /** Returns real paths of the workspace's secret files that the program must not see. */
   async #hidden(
     workspace: string,
     { hideSecrets, root = workspace }: SpawnOptions,

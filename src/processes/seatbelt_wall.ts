@@ -35,12 +35,10 @@ export interface SeatbeltWallOptions {
   readonly private: PrivateFolders;
   /** Folders and files that programs may read and run, in addition to the system's. */
   readonly read: readonly string[];
-  /** Whether TCP to any address is allowed. */
   readonly network: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Returns real paths of files of a workspace that may hold keys. */
   readonly secretFiles?: (workspace: string) => Promise<readonly string[]>;
-  /** The folder for temporary folders of programs. */
   readonly temporary?: string;
   /** Returns paths of a workspace, besides its own `.git` and `.vis`, that programs may not change. */
   readonly kept?: (workspace: string) => Promise<readonly string[]>;
@@ -232,7 +230,6 @@ export class SeatbeltWall {
     }
   }
 
-  /** Returns Vis's own folder, if it exists and can be written. */
   async #ownFolder(): Promise<string | null> {
     const { visHome } = (await this.#folders()).folders;
     if (visHome === null) return null;

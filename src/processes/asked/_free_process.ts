@@ -118,6 +118,5 @@ function sendToGroup(pid: number, signal: Deno.Signal): void {
       new Deno.Command("taskkill", { args: ["/T", "/F", "/PID", `${pid}`] }).outputSync();
     } else Deno.kill(-pid, signal);
   } catch {
-    // No process of the group is left.
   }
 }

@@ -11,15 +11,12 @@ type CommandScopes =
   | { readonly scopes: readonly string[]; readonly runs: readonly string[] }
   | { readonly never: string };
 
-/** The limit for the text, which the user has to read in a choice. */
 const LONGEST_SCOPE = 200;
 
 type PartScope = { readonly scope: string; readonly runs: string | null } | { readonly never: string };
 
 export interface ScopePlace {
-  /** The real path of the workspace. */
   readonly workspace: string;
-  /** The shell that reads the command line. */
   readonly shell: "sh" | "powershell";
   /** The real path of the folder in which the command starts. */
   readonly cwd: string;
@@ -215,7 +212,6 @@ const ALIASES: Readonly<Record<string, string>> = {
   gsort: "sort",
 };
 
-/** Returns the scope of the resolved program and its leading words. */
 function partScope(
   [typed = "", ...args]: readonly string[],
   { place, isLine }: { readonly place: ScopePlace; readonly isLine: boolean },
@@ -380,7 +376,6 @@ const RESERVED = new Set(
 const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
 /** Matches a redirection that opens no file of the workspace, up to the end of its word. */
 const REDIRECTION = /(?:2>&1|[12]?> ?\/dev\/null|< ?\/dev\/null)(?=[ \t\n;|&]|$)/y;
-/** Matches an operator that separates commands. */
 const OPERATOR = /&&|\|\||[;|\n]/y;
 /** Matches parts of a word that every shell takes literally; the quoted ones lose their quotes. */
 const PIECE = /([\w\-./:=,+@%^]+)|'([\x20-\x26\x28-\x7e]*)'|"([\x20\x23\x25-\x5b\x5d-\x5f\x61-\x7e]*)"/y;
@@ -390,9 +385,7 @@ const PIECE = /([\w\-./:=,+@%^]+)|'([\x20-\x26\x28-\x7e]*)'|"([\x20\x23\x25-\x5b
 export function readCommandLine(text: string): CommandLine {
   const parts: string[][] = [];
   let words: string[] = [];
-  /** Whether the last operator needs a command after it. */
   let wants = true;
-  /** Whether the current command has a redirection. */
   let redirected = false;
   let at = 0;
   const take = (pattern: RegExp): RegExpExecArray | null => {

@@ -18,7 +18,6 @@ import type { AskedCommand, commandScopes, ScopePlace } from "./_scopes.ts";
 
 /** Represents the empty folder of a program, in which no program is found. */
 const OWN_FOLDER = "/nonexistent";
-/** The limits for a question, since the user reads all of it. */
 const LONGEST_QUESTION = 4_000, LONGEST_WHY = 1_000;
 
 /** The state of the command wall on this machine. If it is incomplete, `reason` gives the cause; `some` means that
@@ -31,7 +30,6 @@ export type WallState = { readonly whole: true } | {
 
 export interface AskedProgramsOptions {
   readonly wall: Pick<ProcessWall, "spawn" | "walls">;
-  /** Returns the state, by default with `wallState`. */
   readonly state?: () => Promise<WallState>;
   readonly mode: UnwalledMode;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -103,7 +101,6 @@ export class AskedPrograms {
     return found;
   }
 
-  /** Returns the state of the wall, as far as it is known now. */
   async state(): Promise<WallState> {
     return await (this.#options.state ?? (() => wallState(this.#options.wall)))();
   }
@@ -208,7 +205,6 @@ async function wallState(wall: Pick<ProcessWall, "walls">): Promise<WallState> {
     : { whole, some: isLinux, reason: isLinux ? `commands have no namespaces: ${reason}` : reason };
 }
 
-/** Returns the text for a shell, or the program with its arguments. */
 function commandOf(argv: readonly string[]): AskedCommand {
   const [shell, option, text] = argv;
   return argv.length === 3 && (shell === "/bin/sh" || shell === "/bin/bash") && option === "-c" && text !== undefined

@@ -12,7 +12,6 @@ export interface ProbeRow {
 /** The folders of one probe: only the workspace and its contents are granted. */
 interface ProbePlace {
   readonly workspace: string;
-  /** A folder next to the workspace. */
   readonly beside: string;
   /** A file of Vis's own folder that contains the secret. */
   readonly secretFile: string;
@@ -22,9 +21,7 @@ interface ProbePlace {
   readonly port: number;
 }
 
-/** Programs of the system that a probe needs. */
 export interface ProbePrograms {
-  /** A program with the set-user bit. */
   readonly setUser: string;
   readonly keychain: string;
 }

@@ -33,11 +33,8 @@ export interface LibProc {
   ) => number;
 }
 
-/** The processes of this machine. */
 export interface ProcessTable {
-  /** Returns ids of the children of a process. */
   children(pid: number): readonly number[];
-  /** Returns ids of the processes of a group. */
   group(pid: number): readonly number[];
   /** Returns the start time of a process, which together with its id is unique. Returns null if it does not run. */
   started(pid: number): string | null;
@@ -45,7 +42,6 @@ export interface ProcessTable {
   signal(pid: number, name: Deno.Signal): void;
 }
 
-/** The processes of a Mac. */
 export class MacProcesses implements ProcessTable {
   readonly #libproc: LibProc;
 

@@ -5,9 +5,7 @@ import type { GrantedPath } from "../../sandbox/confine/access.ts";
 /** The parts of a Mac that a program may use, besides the system's own programs and settings. All paths are absolute
  * and real. */
 export interface SeatbeltPolicy {
-  /** Paths that may be read and executed. */
   readonly read: readonly GrantedPath[];
-  /** Paths that may also be changed. */
   readonly write: readonly GrantedPath[];
   /** Paths inside writable folders that cannot be changed, replaced, moved or created, whether they exist or not. */
   readonly kept: readonly string[];
@@ -15,9 +13,7 @@ export interface SeatbeltPolicy {
   readonly opened: readonly GrantedPath[];
   /** Files that can be neither read nor changed, although they are inside a readable folder. */
   readonly hidden: readonly string[];
-  /** Character devices that may be read and written. */
   readonly devices: readonly string[];
-  /** Whether TCP to any address is allowed. */
   readonly network: boolean;
   /** TCP ports of this machine on which the program may listen, and to which it may connect. */
   readonly ports: readonly number[];
@@ -48,7 +44,6 @@ const PROGRAMS = [
   ...["/Library/Perl", "/Library/Ruby", "/System/Cryptexes", "/System/DriverKit", "/System/Library"],
   ...["/System/Volumes/Preboot/Cryptexes", "/System/iOSSupport", "/private/var/db/dyld", "/private/var/db/oah"],
 ];
-/** Settings that every program may read. */
 const SETTINGS = ["/private/etc", "/private/var/db/timezone", "/private/var/select"];
 const SETTING_FILES = ["/", "/private/var/db/xcode_select_link"];
 /** Keys and accounts among them: the system lets only root read these, and Vis may run as root. */
@@ -63,7 +58,6 @@ const CERTIFICATES = ["/usr/local/etc", "/opt/homebrew/etc"].flatMap((at) =>
 );
 /** Every file has a second name below this folder. */
 const DATA_VOLUME = "/System/Volumes/Data";
-/** Links that lead to /private. */
 const LINKS = ["/etc", "/tmp", "/var"];
 const ANCESTORS = ["/Library", "/System", "/System/Volumes", "/System/Volumes/Preboot", "/opt", "/private", "/usr"];
 const SYSCTL_PREFIXES = ["hw.", "kern.os", "machdep.cpu."];
@@ -211,7 +205,6 @@ function pinsOf({ write, kept, hidden }: SeatbeltPolicy): readonly string[] {
   ];
 }
 
-/** Returns folders above these paths, without the root. */
 function ancestorsOf(paths: readonly string[]): readonly string[] {
   const found = new Set<string>();
   for (const path of paths) for (let at = dirname(path); at !== "/" && at !== "."; at = dirname(at)) found.add(at);

@@ -8,7 +8,6 @@ export interface GrantedPath {
 export interface KernelAccess {
   readonly read: readonly GrantedPath[];
   readonly write: readonly GrantedPath[];
-  /** TCP ports that it may connect to. */
   readonly ports: readonly number[];
 }
 

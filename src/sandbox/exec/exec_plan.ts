@@ -25,14 +25,12 @@ export const SAID = {
   left: "left",
 } as const;
 
-/** A part of the file system that differs from the folder around it. */
 export interface Layer extends GrantedPath {
   /** Whether it is a link itself, not its target. */
   readonly link: boolean;
   readonly writable: boolean;
 }
 
-/** Namespaces that the program is in. */
 export interface OwnNamespaces {
   /** The name of the machine's own network, which the program must not be in; null if it uses that network. */
   readonly outside: string | null;
@@ -44,26 +42,19 @@ export interface OwnNamespaces {
   readonly links: readonly (readonly [path: string, to: string])[];
   /** Parts of the folders that the program may change, outer ones first. Each stays at its path. */
   readonly layers: readonly Layer[];
-  /** Files that the program sees as another file. */
   readonly hidden: { readonly paths: readonly string[]; readonly as: string };
 }
 
-/** Paths and resources that a confined program may use. */
 export interface ExecPolicy {
-  /** The folder in which it starts, absolute and real. */
   readonly cwd: string;
-  /** Whether input follows the plan. */
   readonly input: boolean;
   /** Absolute, real paths that it may read and execute. */
   readonly read: readonly GrantedPath[];
   /** Folders whose entries can be listed by name, recursively, but not read. */
   readonly list: readonly string[];
-  /** Paths that it may also change. */
   readonly write: readonly GrantedPath[];
-  /** Nodes in /dev that it may read and write. */
   readonly devices: readonly string[];
   readonly network: ProgramNetwork;
-  /** The namespaces; null if the system provides none. */
   readonly namespaces: OwnNamespaces | null;
   /** The ids for a program of root: the ids of the user whose files it changes. */
   readonly owner?: { readonly uid: number; readonly gid: number } | null;
@@ -89,7 +80,6 @@ const fault = (what: string): string => `${SAID.failed} Cannot confine a program
 
 /** Facts about the machine on which the plan depends, besides the policy. */
 interface ExecMachine {
-  /** The version of Landlock that the kernel has. */
   readonly abi: number;
   /** Returns the value up to which a limit of this process may be raised. */
   hardLimit(resource: number): number;
@@ -350,18 +340,15 @@ function copyOf(plan: Plan, path: string, { link } = { link: false }): number {
   return copy;
 }
 
-/** Mounts an empty file system in memory. */
 function mountEmpty(plan: Plan, at: string): void {
   plan.must(noMounts("an empty one"), "mount", ["tmpfs", at, "tmpfs", MS_NOSUID | MS_NODEV, EMPTY_OPTIONS]);
 }
 
-/** Mounts the processes of the program. */
 function mountProcesses(plan: Plan, at: string): void {
   const flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
   plan.must(noMounts("mount its processes"), "mount", ["proc", at, "proc", flags, "hidepid=ptraceable"]);
 }
 
-/** Creates a folder or file as a mount point. */
 function makePlace(plan: Plan, path: string, folder: boolean): void {
   const made = (at: string, call: "mkdirat" | "mknodat", mode: number): void =>
     plan.must(noMounts(`make ${at}`), call, [AT_FDCWD, at, mode, 0], { or: -EEXIST });
@@ -475,7 +462,6 @@ export class ExecProgram implements ExecMachine {
 
   readonly hardLimit = (resource: number): number => this.#libc.hardLimit(resource);
 
-  /** Returns null if the system does not let it run. */
   #inMemory(code: Uint8Array<ArrayBuffer>): number | null {
     const name = new TextEncoder().encode("vis-exec\0");
     const made = (flags: bigint): number => this.#libc.call("memfd_create", [this.#libc.address(name), flags]);

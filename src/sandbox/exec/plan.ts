@@ -14,7 +14,6 @@ export interface PlanStep {
   readonly fault: string | null;
 }
 
-/** The first descriptor after the standard ones. */
 const FIRST = 3;
 const CLOSE_RANGE_LAST = 0xffff_ffff;
 /** The sizes of struct plan and struct step in init.c. */
@@ -143,7 +142,6 @@ class Image {
     return at;
   }
 
-  /** Adds a NUL byte at the end. */
   #placeText(text: string): number {
     const at = this.#end;
     this.#makeRoom(at + 3 * text.length + 1);

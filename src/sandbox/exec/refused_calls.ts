@@ -5,7 +5,6 @@ import { type Architecture, type CallName, numbersOf } from "../confine/libc.ts"
 export type ProgramNetwork = "tcp" | "private" | "none";
 
 const EPERM = 1, ENOSYS = 38;
-/** A jump by the operand. */
 const JUMP = 0x05;
 
 /** Calls that are refused to every program behind the wall because they bypass Landlock. */
@@ -186,7 +185,6 @@ function socket(network: ProgramNetwork): RefusedWhen {
 export function refusedCalls(
   { network, own, abi, architecture = Deno.build.arch }: {
     readonly network: ProgramNetwork;
-    /** Whether the program is in its own namespaces. */
     readonly own: boolean;
     readonly abi: number;
     readonly architecture?: Architecture;
