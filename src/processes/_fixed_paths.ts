@@ -152,8 +152,9 @@ export class FixedPaths {
       if (!write.includes(folder) || !isBare(folder, found.kindOf) || folder === root && isOpen.length > 0) continue;
       fixed.push(folder);
       for (const { name, isFolder } of folderEntries(folder, { most: MOST_TOP_FOLDERS, wanted: () => false })) {
+        const path = join(folder, name);
         const isKept = name === GIT || name === VIS || OF_REPOSITORY.has(name) || name.endsWith("-worktree");
-        if (isFolder && !isKept) opened.push(join(folder, name));
+        if (isFolder && !isKept && !found.paths.has(path)) opened.push(path);
       }
     }
     // Missing paths have a placeholder by now.

@@ -82,6 +82,9 @@ export const LAYOUTS: Readonly<Record<string, string>> = {
     'git init -q . && git remote add origin "file://$PWD/own/remote.git" && mkdir own && git commit -q --allow-empty -m first',
   "a bare repository at its top":
     "git init -q ../other && git -C ../other commit -q --allow-empty -m first && git clone -q --bare ../other . && git worktree add -q main",
+  "a bare repository at its top and hooks that are missing":
+    `git init -q ../other && git -C ../other commit -q --allow-empty -m first && git clone -q --bare ../other . && git worktree add -q main &&
+    git config core.hooksPath "$PWD/tools/hooks"`,
   "settings that the user's own lead to":
     `git init -q . && mkdir dotfiles && printf '[user]\n\tname = Ada\n' > dotfiles/gitconfig && echo : > dotfiles/bashrc &&
     ln -s "$PWD/dotfiles/gitconfig" ~/.gitconfig && ln -s "$PWD/dotfiles/bashrc" ~/.bashrc && git add . && git commit -qm first`,
@@ -128,7 +131,7 @@ export const LAYOUTS: Readonly<Record<string, string>> = {
     `${LINKED} && git init -q ../other && git -C ../other commit -q --allow-empty -m first &&
     git -c protocol.file.allow=always submodule --quiet add ../other far/logs && git commit -qm first && git -C far/logs config core.worktree ../../../../linked/../logs`,
   "a variable that names settings in the workspace":
-    "git init -q . && mkdir dotfiles && echo '[user]' > dotfiles/global && git add . && git commit -qm first",
+    "git init -q . && mkdir dotfiles && echo '[user]' > dotfiles/global && git add . && git commit -qm first && touch ~/names-settings",
   "no repository": ":",
 };
 
@@ -159,6 +162,7 @@ export const WORKS: Readonly<Record<keyof typeof LAYOUTS, keyof typeof PLANTS>> 
   "a remote in the workspace": "changes a remote",
   "a remote that is missing": "changes a remote",
   "a bare repository at its top": "adds to settings",
+  "a bare repository at its top and hooks that are missing": "changes hooks that settings name",
   "settings that the user's own lead to": "changes the user's settings",
   "a filter with a blank in its name": "changes scripts that settings name",
   "a filter behind a variable": "changes scripts that settings name",
@@ -290,7 +294,7 @@ const env = (root: string): Record<string, string> => ({
   GIT_COMMITTER_EMAIL: "ada@example.org",
   GIT_EDITOR: "true",
   XDG_CONFIG_HOME: join(root, "xdg"),
-  ...existsSync(join(root, "workspace/dotfiles/global"))
+  ...existsSync(join(root, "home/names-settings"))
     ? { GIT_CONFIG_GLOBAL: join(root, "workspace/dotfiles/global") }
     : {},
 });

@@ -35,7 +35,7 @@ function wallOf({ root, workspace }: Planted): ProcessWall {
     env: {
       PATH: "/usr/bin:/bin",
       XDG_CONFIG_HOME: join(root, "xdg"),
-      GIT_CONFIG_GLOBAL: join(workspace, "dotfiles/global"),
+      ...exists(join(root, "home/names-settings")) ? { GIT_CONFIG_GLOBAL: join(workspace, "dotfiles/global") } : {},
     },
   });
 }
