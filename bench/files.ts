@@ -121,6 +121,6 @@ async function measured(run: () => Promise<unknown>, runs = RUNS) {
 
 async function call(name: string, view: EnvironmentView, args: readonly unknown[]): Promise<unknown> {
   const symbol = fs.symbols.find((one): one is FunctionSymbol => one.name === name && one.kind === "function");
-  if (!symbol) throw new TypeError(`Cannot measure fs.${name}: there is no such function`);
+  if (!symbol) throw new TypeError(`Cannot measure fs.${name}: fs has no such function`);
   return await symbol.fn(view, ...args);
 }

@@ -22,7 +22,7 @@ const CONFIG = {
  * machine. */
 export async function http({ all }: Programs): Promise<readonly Figure[]> {
   const program = all.at(-1);
-  if (!program) throw new Error("Cannot measure: there is no program");
+  if (!program) throw new Error("Cannot measure: there is no program; build one with deno task compile");
   const model = startSlowModel({ latencyMs: LATENCY_MS });
   try {
     await using served = await startServed(program, { baseUrl: model.baseUrl, config: CONFIG });
@@ -103,7 +103,7 @@ async function follow(served: Served, { id, key }: { readonly id: string; readon
   const path = `/api/v1/conversations/${id}/messages`;
   const response = await served.post(path, { request: `Count, key=${key}` }, { accept: "text/event-stream" });
   const text = await response.text();
-  if (!/^event: final$/m.test(text)) throw new Error(`The stream broke off: ${text.slice(-300)}`);
+  if (!/^event: final$/m.test(text)) throw new Error(`Cannot follow the stream: it ended early: ${text.slice(-300)}`);
 }
 
 /** Measures the time from the model's first content, as it is passed to its socket, to the first event with a part of
@@ -123,7 +123,9 @@ async function firstBytes(served: Served, model: SlowModel): Promise<readonly nu
         times.push(seen.at - model.firstByteAt);
       }
     }
-    if (!/^event: final$/m.test(seen.text)) throw new Error(`The stream broke off: ${seen.text.slice(-300)}`);
+    if (!/^event: final$/m.test(seen.text)) {
+      throw new Error(`Cannot follow the stream: it ended early: ${seen.text.slice(-300)}`);
+    }
   }
   return times;
 }
@@ -159,7 +161,9 @@ async function idleStreams(served: Served, model: SlowModel): Promise<{ readonly
   model.release();
   const ended = Promise.all([first, ...streams].map((response) => response.text()));
   while (!(await Promise.race([ended.then(() => true), pause(100).then(() => false)]))) model.release();
-  for (const text of await ended) if (!/^event: final$/m.test(text)) throw new Error("A stream did not get its end");
+  for (const text of await ended) {
+    if (!/^event: final$/m.test(text)) throw new Error("Cannot measure idle streams: one of them did not end");
+  }
   return { p95: percentile(times, .95), mb };
 }
 

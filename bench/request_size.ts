@@ -11,7 +11,7 @@ const LONG_RUN = 250;
 /** Measures the bytes sent to the model, which decide the price of a long task. Bytes are exact, so one run is
  * enough. */
 export async function requestSize({ all: [program] }: Programs): Promise<readonly Figure[]> {
-  if (!program) throw new Error("Cannot measure request sizes without a program");
+  if (!program) throw new Error("Cannot measure request sizes: there is no program; build one with deno task compile");
   return await withFiftyFiles(async (workspace) => {
     const looked = await fiftyRounds(program, { workspace });
     const kept = await fiftyRounds(program, { workspace, keep: true });

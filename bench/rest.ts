@@ -10,7 +10,7 @@ const CONFIG = { server: { requestsPerMinute: 1_000_000, burst: 100_000 } };
 /** Measures the memory of `vis serve` after 500 conversations ran code, with the limits of empty settings. */
 export async function rest({ all }: Programs): Promise<readonly Figure[]> {
   const program = all.at(-1);
-  if (!program) throw new Error("Cannot measure: there is no program");
+  if (!program) throw new Error("Cannot measure: there is no program; build one with deno task compile");
   const model = startSlowModel({ latencyMs: 1 });
   try {
     await using served = await startServed(program, { baseUrl: model.baseUrl, config: CONFIG });

@@ -60,7 +60,8 @@ async function main(names: readonly string[]): Promise<number> {
   const unknown = names.filter((name) => !Object.hasOwn(BENCHMARKS, name));
   if (unknown.length > 0) {
     console.error(
-      `Cannot run benchmark ${unknown.join(", ")}: there are ${[...Object.keys(BENCHMARKS), EVALUATION].join(", ")}`,
+      `Cannot run benchmark ${unknown.join(", ")}: it is unknown; choose one of ` +
+        `${[...Object.keys(BENCHMARKS), EVALUATION].join(", ")}`,
     );
     return 2;
   }

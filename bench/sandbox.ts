@@ -100,7 +100,7 @@ async function restarts(program: ChildProgram | null, way: Way): Promise<readonl
     stored: () => Promise.resolve([...images.values()]),
     system: () => new Map(),
     onLost: ([lost]) => {
-      throw new Error(`Cannot measure restarts: ${lost?.name} was lost: ${lost?.reason}`);
+      throw new Error(`Cannot measure restarts: ${lost?.name} was lost (${lost?.reason})`);
     },
   });
   let index = 0;

@@ -27,7 +27,7 @@ interface Sample {
  * grow once everything is warm. */
 export async function soak({ all }: Programs): Promise<readonly Figure[]> {
   const program = all.at(-1);
-  if (!program) throw new Error("Cannot measure: there is no program");
+  if (!program) throw new Error("Cannot measure: there is no program; build one with deno task compile");
   const model = startSlowModel({ latencyMs: LATENCY_MS });
   try {
     await using served = await startServed(program, { baseUrl: model.baseUrl, config: CONFIG });

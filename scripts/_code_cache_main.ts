@@ -74,7 +74,7 @@ async function make(folder: string): Promise<void> {
     constants: encode({}),
     scripts,
     end: (why) => ended.reject(new Error(why ?? "it ended")),
-    import: () => Promise.reject(new Error("Cannot import: there is nothing to import")),
+    import: () => Promise.reject(new Error("Cannot import a module: the list of modules is empty")),
   }, import.meta.url);
   begin({ process: true, landlock: 0, seccomp: true, failed: [] });
   for (const [index, code] of BLOCKS.entries()) {

@@ -68,7 +68,9 @@ export async function attacksOnArm64(page: string, args: readonly string[]): Pro
     .filter(({ kernel, user }) => only === undefined || kernel === onlyKernel && user === onlyUser);
   const parts = PARTS.filter(({ name }) => onlyPart === undefined || name === onlyPart);
   if (wanted.length === 0 || parts.length === 0) {
-    throw new Error(`Cannot start ${only}: name a kernel and a user, and perhaps a part, such as 6.1/nobody/commands`);
+    throw new Error(
+      `Cannot start ${only}: it does not name a kernel and a user; write one such as 6.1/nobody/commands`,
+    );
   }
   const program = Deno.env.get("VIS_ARM64_MACHINE");
   if (!program) {
@@ -123,7 +125,10 @@ async function runOn(
   console.log(`Linux ${kernel}, ${user}: ${((performance.now() - begun) / 1000).toFixed(0)} s, ${log}`);
   const system = /^Linux \S+ \S+$/m.exec(output)?.[0];
   if (system === undefined) {
-    throw new Error(`Cannot run on Linux ${kernel} for arm64: exit code ${code}: ${new TextDecoder().decode(stderr)}`);
+    throw new Error(
+      `Cannot run on Linux ${kernel} for arm64: the machine ended with exit code ${code}: ` +
+        `${new TextDecoder().decode(stderr)}`,
+    );
   }
   const left = parts.filter(({ title }) => !output.includes(`${PART}${title}\n`));
   if (left.length > 0) throw new Error(`Cannot try ${left.map(({ title }) => title).join(", ")}: the machine ended`);
@@ -176,7 +181,7 @@ function addPackage(id: string, { npmPackages }: Graph, into: Map<string, Packag
   if (!found) throw new Error(`Cannot pack ${id}: it is not in the graph`);
   const known = into.get(found.name);
   if (known && known.version !== found.version) {
-    throw new Error(`Cannot pack ${found.name}: both ${known.version} and ${found.version} are needed`);
+    throw new Error(`Cannot pack ${found.name}: the graph needs both ${known.version} and ${found.version}`);
   }
   if (known) return;
   into.set(found.name, found);

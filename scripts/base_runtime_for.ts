@@ -13,11 +13,11 @@ export async function baseRuntimeFor(target: string, env: Environment): Promise<
   if (path === null) return null;
   const variable = folder ? "DENORT_DIR" : "DENORT_BIN";
   const head = await headOf(path);
-  if (head === null) throw new Error(`Cannot compile for ${target}: ${variable} says ${path}, which does not exist`);
+  if (head === null) throw new Error(`Cannot compile for ${target}: ${variable} names ${path}, which does not exist`);
   const found = executableTarget(head);
   if (found === target) return path;
   const kind = found === null ? "is no runtime of Deno" : `is one for ${found}`;
-  throw new Error(`Cannot compile for ${target}: ${variable} says ${path}, which ${kind}`);
+  throw new Error(`Cannot compile for ${target}: ${variable} names ${path}, which ${kind}`);
 }
 
 async function headOf(path: string): Promise<Uint8Array | null> {

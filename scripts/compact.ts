@@ -9,7 +9,7 @@ export function compact(code: string): string {
   const read = moduleTokens(code);
   const result = written(code, read);
   const fault = tokenDifference(read, moduleTokens(result));
-  if (fault !== null) throw new Error(`Cannot make a module compact: ${fault.slice(0, 50)} would be read otherwise`);
+  if (fault !== null) throw new Error(`Cannot make a module compact: ${fault.slice(0, 50)} would change its meaning`);
   return result;
 }
 

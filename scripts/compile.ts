@@ -196,11 +196,13 @@ export function compileArguments(folder: string, { output = "dist/vis", target }
 
 export function compileFailure(stderr: string, target: string): string {
   const [, others] = /for '--target'[^]*?possible values: ([\w, -]+)/.exec(stderr) ?? [];
-  if (others !== undefined) return `Cannot compile for ${target}: there are ${others.replaceAll("]", "").trim()}`;
+  if (others !== undefined) {
+    return `Cannot compile for ${target}: the target is unknown; choose one of ${others.replaceAll("]", "").trim()}`;
+  }
   if (!/base binary|denort|dl\.deno\.land/.test(stderr)) return `Cannot compile: ${stderr.trim()}`;
   const reason = stderr.split("\n").find((line) => /error sending|status|denied|not found|failed/i.test(line)) ?? "";
   return [
-    `Cannot compile for ${target}: the base runtime of deno compile could not be fetched or used`,
+    `Cannot compile for ${target}: the base runtime of deno compile is not available`,
     `  ${reason.trim().replace(/^\d+: /, "")}`,
     "  Set DENORT_BIN to a denort of this target and of the same version as Deno, or DENORT_DIR to a folder with",
     "  denort-<target>, and DENO_COMPILE to a Deno that fits it",

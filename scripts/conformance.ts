@@ -31,7 +31,7 @@ function readArguments(args: readonly string[]): Arguments {
     const name = args[at] ?? "", value = args[at + 1];
     const isAlone = name === "--package" && (value === undefined || value.startsWith("--"));
     if (!VALUES.includes(name) || (value === undefined && !isAlone)) {
-      throw new Error(`Cannot use ${name}: there are ${VALUES.join(", ")}, each with a value`);
+      throw new Error(`Cannot use ${name}: it is not an option; choose one of ${VALUES.join(", ")}, each with a value`);
     }
     found.set(name, [...found.get(name) ?? [], ...isAlone ? CONFORMANCE_PACKAGES : [value ?? ""]]);
     if (!isAlone) at++;
@@ -39,7 +39,7 @@ function readArguments(args: readonly string[]): Arguments {
   const number = (name: string, otherwise: number): number => {
     const value = found.get(name)?.at(-1) ?? String(otherwise);
     if (/^\d{1,9}$/.test(value)) return Number(value);
-    throw new Error(`Cannot use ${name}: ${value} is no whole number`);
+    throw new Error(`Cannot use ${name} ${value}: it is not a whole number`);
   };
   return {
     folders: found.get("--folder") ?? [],
@@ -89,7 +89,7 @@ async function main(): Promise<number> {
     const text = JSON.stringify(suites, (key, value) => key === "fits" ? undefined : value, 2);
     await Deno.writeTextFile(given.json, `${text}\n`);
   }
-  if (suites.every(({ programs }) => programs === 0)) throw new Error("Cannot compare anything: there are no programs");
+  if (suites.every(({ programs }) => programs === 0)) throw new Error("Cannot compare programs: there are none");
   return isDifferent ? 1 : 0;
 }
 

@@ -8,7 +8,9 @@ export const CONFORMANCE_PACKAGES: readonly string[] = ["@gerhobbelt/test262@3.0
 /** Returns the folder of a package, `name@version`. The package is fetched once; its scripts do not run. */
 export async function fetchPackage(given: string): Promise<string> {
   const [, name, version] = /^((?:@[\w.-]+\/)?[\w.-]+)@([\w.+-]+)$/.exec(given) ?? [];
-  if (name === undefined || version === undefined) throw new Error(`Cannot fetch ${given}: write name@version`);
+  if (name === undefined || version === undefined) {
+    throw new Error(`Cannot fetch ${given}: it does not have the form name@version`);
+  }
   const work = join(ROOT, "build/conformance", `${name}@${version}`.replaceAll("/", "+"));
   const folder = join(work, "node_modules", name);
   if (await Deno.stat(join(folder, "package.json")).then(() => true, () => false)) return await Deno.realPath(folder);

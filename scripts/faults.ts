@@ -35,17 +35,20 @@ function read(args: readonly string[]): Arguments {
     const name = args[at] ?? "";
     if (flags.includes(name)) found.set(name, []);
     else if (values.includes(name) && args[at + 1]) found.set(name, [...found.get(name) ?? [], args[++at] ?? ""]);
-    else throw new Error(`Cannot use ${name}: there are ${[...flags, ...values].join(", ")}`);
+    else throw new Error(`Cannot use ${name}: it is not an option; choose one of ${[...flags, ...values].join(", ")}`);
   }
   const number = (name: string): number | null => {
     const value = found.get(name)?.at(-1);
     if (value === undefined || /^\d{1,9}$/.test(value)) return value === undefined ? null : Number(value);
-    throw new Error(`Cannot use ${name}: ${value} is no whole number`);
+    throw new Error(`Cannot use ${name} ${value}: it is not a whole number`);
   };
   const families = found.get("--family") ?? [];
   const unknown = families.filter((name) => !FAMILIES.some((family) => family.name === name));
   if (unknown.length > 0) {
-    throw new Error(`Cannot try ${unknown.join(", ")}: there are ${FAMILIES.map(({ name }) => name).join(", ")}`);
+    throw new Error(
+      `Cannot try ${unknown.join(", ")}: no family has this name; choose one of ` +
+        `${FAMILIES.map(({ name }) => name).join(", ")}`,
+    );
   }
   return {
     compiled: found.has("--compiled"),

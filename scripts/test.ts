@@ -58,7 +58,7 @@ async function runGroups(args: readonly string[]): Promise<Counts> {
   if (files.length < found.length) {
     console.log(`Without the long part of ${found.length - files.length} files, which ${ALL} includes`);
   }
-  if (files.length === 0) throw new Error("No test found");
+  if (files.length === 0) throw new Error("Cannot run tests: no test file matches the arguments");
   const folder = await Deno.makeTempDir({ prefix: "vis-tests-" });
   try {
     // `deno test` begins files of one folder in the given order, and deeper folders before others.
@@ -79,7 +79,7 @@ export async function testAll(args: readonly string[]): Promise<Counts> {
     await bundleAll();
     const counts = await runGroups(args);
     if (counts.passed + counts.failed > 0) return counts;
-    throw new Error("No test ran");
+    throw new Error("Cannot run tests: no test ran");
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     return { passed: 0, failed: 1, skipped: 0 };

@@ -130,7 +130,8 @@ function careServices(extensions: Extensions): Care {
       const { database } = await settingsOf(request);
       if (isPostgres(database)) {
         throw new UsageError(
-          "Cannot use this command on PostgreSQL: of vis db, only copy works there; use pg_dump to back up and amcheck to check",
+          "Cannot run this command on PostgreSQL: only vis db copy works there; back up with pg_dump and check " +
+            "with amcheck",
         );
       }
       return new SqliteMaintenance({ path: database });
@@ -172,7 +173,7 @@ async function copyDatabases(
     import("./app/settings/settings.ts"),
   ]);
   const chosen = (flag: string) => {
-    if (flag === "") throw new UsageError("Cannot copy: the name of a database is empty");
+    if (flag === "") throw new UsageError("Cannot copy a database: its name is empty; name a file or a PostgreSQL URL");
     return databaseOf({ flag, setting: null, env, home: null });
   };
   const [from, to] = [await chosen(request.from), await chosen(request.to)];
@@ -220,7 +221,10 @@ function defect(
   { io, env }: { readonly io: DenoIo; readonly env: Readonly<Record<string, string>> },
 ): number {
   const message = messageOf(error);
-  io.stderr(`vis: ${message} (internal error: VIS_LOG=debug shows where; stored data is not affected)\n`);
+  io.stderr(
+    `vis: Cannot continue after an internal error: ${message}; run again with VIS_LOG=debug to see where ` +
+      "(stored data is not affected)\n",
+  );
   if (env["VIS_LOG"] && error instanceof Error) io.stderr(`${error.stack}\n`);
   return 1;
 }

@@ -19,7 +19,7 @@ export function fitsDirectly({ files, context, turns }: MadeTask): boolean {
 /** Asks the model itself, with the whole input in one prompt and without the engine. */
 export async function askDirect({ files, context, turns }: MadeTask, options: AgentOptions): Promise<Answered> {
   const [turn] = turns;
-  if (!turn) throw new TypeError("Cannot ask: the task has no request");
+  if (!turn) throw new TypeError("Cannot ask the model: the task has no request");
   const parts = Object.entries(files).map(([path, text]) => `${path}:\n\n${text}`);
   const prompt = [...parts, ...(context === "" ? [] : [`The text:\n\n${context}`]), turn.request].join("\n\n");
   const scripted = options.provider === SCRIPTED ? await startScript([turn.expects.right.answer]) : null;

@@ -79,17 +79,19 @@ function readOptions(args: readonly string[]) {
     list.split(",").map((name) => name.trim()).filter((name) => name !== "")
   );
   if (packages.length > 0 && (names.length > 0 || values.list || values.arm === "direct")) {
-    throw new TypeError("Cannot use --npm with --tasks, --list or --arm direct: its tasks are made from packages");
+    throw new TypeError("Cannot use --npm with --tasks, --list or --arm direct: its tasks come from packages");
   }
   if (values.provider === SCRIPTED && values.model !== undefined) {
-    throw new TypeError(`Cannot choose model ${values.model}: --provider is ${SCRIPTED}, which has no model`);
+    throw new TypeError(
+      `Cannot choose model ${values.model}: the provider ${SCRIPTED} has no model; choose another --provider`,
+    );
   }
   const direct = oneOf("arm", values.arm, ["vis", "direct"]) === "direct";
   const depth = values.depth === undefined
     ? null
     : Number(oneOf("depth", values.depth, ["0", "1", "2", "3", "4", "5"]));
   if (direct && (depth !== null || values.format !== "json")) {
-    throw new TypeError("Cannot use --depth or --format with --arm direct: it has no engine");
+    throw new TypeError("Cannot use --depth or --format with --arm direct: this arm has no engine");
   }
   const chosen = selectTasks(ALL_TASKS, names).filter((task) => !direct || fitsDirectly(task.make()));
   if (chosen.length === 0) throw new TypeError("Cannot play with --arm direct: no chosen task fits into one prompt");
@@ -106,13 +108,13 @@ function readOptions(args: readonly string[]) {
 function oneOf<T extends string>(name: string, text: string, choices: readonly T[]): T {
   const found = choices.find((choice) => choice === text);
   if (found !== undefined) return found;
-  throw new RangeError(`Cannot use --${name} ${text}: it must be one of ${choices.join(", ")}`);
+  throw new RangeError(`Cannot use --${name} ${text}: the value is unknown; choose one of ${choices.join(", ")}`);
 }
 
 function positive(name: string, text: string): number {
   const number = Number(text);
   if (Number.isInteger(number) && number > 0) return number;
-  throw new RangeError(`Cannot use --${name} ${text}: it must be a whole number above 0`);
+  throw new RangeError(`Cannot use --${name} ${text}: it is not a whole number above 0`);
 }
 
 async function play(options: Options, log: Terminal["log"]): Promise<number> {

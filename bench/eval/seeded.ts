@@ -17,7 +17,7 @@ export function seeded(seed: number): Seeded {
   const below = (end: number): number => Math.floor(next() * end);
   const pick = <T>(choices: readonly T[]): T => {
     const choice = choices[below(choices.length)];
-    if (choice === undefined) throw new RangeError("Cannot pick: there are 0 choices");
+    if (choice === undefined) throw new RangeError("Cannot pick a choice: there are 0");
     return choice;
   };
   const shuffle = <T>(items: readonly T[]): T[] =>

@@ -19,8 +19,10 @@ function patternOf(name: string): RegExp {
 
 function unknown(tasks: readonly AgentTask[], name: string): RangeError {
   const near = nearestName(name, [...FAMILIES, ...tasks.map(({ id }) => id)]);
-  const meant = near ? `Did you mean ${near}? ` : "";
+  const meant = near ? `did you mean ${near}? ` : "";
   return new RangeError(
-    `Cannot find task ${name}: ${meant}Families are ${FAMILIES.join(", ")}; --list shows all tasks`,
+    `Cannot find task ${name}: no task has this name; ${meant}families are ${
+      FAMILIES.join(", ")
+    }, and --list shows all tasks`,
   );
 }

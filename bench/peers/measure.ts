@@ -34,7 +34,11 @@ async function measure(): Promise<void> {
   try {
     for (const name of given.agents) {
       const agent = agents[name];
-      if (!agent) throw new Error(`Cannot measure ${name}: there are ${Object.keys(agents).join(", ")}`);
+      if (!agent) {
+        throw new Error(
+          `Cannot measure ${name}: no agent has this name; choose one of ${Object.keys(agents).join(", ")}`,
+        );
+      }
       results[name] = { label: agent.label, sizeMb: await megabytes(agent.size), versionMs: [], runs: {}, fault: "" };
       // First starts create folders and fill the page cache, so they are not counted.
       await attempt(results[name], () => played(name, 1));
@@ -66,7 +70,7 @@ async function measure(): Promise<void> {
 
   function played(name: string, count: number) {
     const agent = agents[name];
-    if (!agent) throw new Error(`Cannot measure ${name}`);
+    if (!agent) throw new Error(`Cannot measure ${name}: it was not installed`);
     return play(agent, { ...of(name), rounds: count, timeoutMs: TIMEOUT_MS });
   }
 }

@@ -52,7 +52,7 @@ export function peersFigure(report: PeersReport, name: string): string {
   const [of, key, rounds] = name.split(" ") as ["vis" | "others", keyof Played, string];
   const medians = Object.entries(report.agents).filter(([agent]) => (agent === "vis") === (of === "vis"))
     .flatMap(([, { runs }]) => spreadOf((runs[Number(rounds)] ?? []).map((one) => one[key]))?.median ?? []);
-  if (medians.length === 0) throw new Error(`Cannot find the figure: ${name}`);
+  if (medians.length === 0) throw new Error(`Cannot find the figure ${name}: the report has no such figure`);
   const show = (value: number): string => value.toFixed(value < 100 ? 1 : 0);
   const [least, most] = [show(Math.min(...medians)), show(Math.max(...medians))];
   return least === most ? least : `${least}–${most}`;

@@ -47,7 +47,10 @@ export async function play(
     const main = model.requests.filter((one) => one.main);
     if (ran.code !== 0 || !ran.stdout.includes("DONE") || main.length !== rounds + 1) {
       const said = `${ran.stdout.slice(-500)}\n${ran.stderr.slice(-1500)}`;
-      throw new Error(`${agent.label} ended with ${ran.code} after ${main.length} of ${rounds + 1} requests: ${said}`);
+      throw new Error(
+        `Cannot play ${agent.label}: it ended with ${ran.code} after ${main.length} of ${rounds + 1} ` +
+          `requests: ${said}`,
+      );
     }
     return { ...ran.facts, ...wireFacts(model.requests, ran.begun) };
   } finally {
@@ -64,7 +67,7 @@ export async function versionMs(
   const begun = performance.now();
   const options = { args, env, clearEnv: true, cwd: home, stdin: "null", stdout: "null", stderr: "null" } as const;
   const { success } = await new Deno.Command(program, options).output();
-  if (!success) throw new Error(`Cannot run ${agent.label} --version`);
+  if (!success) throw new Error(`Cannot run ${agent.label} --version: it failed`);
   return performance.now() - begun;
 }
 

@@ -17,7 +17,7 @@ const TREE_TOKENS = 200_000;
 
 /** Measures scripted policies on tasks of growing size. It measures the engine, not a model. */
 export async function recursion({ all: [program] }: Programs): Promise<readonly Figure[]> {
-  if (!program) throw new Error("Cannot evaluate without a program");
+  if (!program) throw new Error("Cannot evaluate: there is no program; build one with deno task compile");
   return [
     ...await needles(program),
     ...await tasks(program),

@@ -47,7 +47,7 @@ export class Nodes implements AsyncDisposable {
 
   of(at: number): Served {
     const served = this.all[at % this.all.length];
-    if (!served) throw new Error("The node did not start");
+    if (!served) throw new Error("Cannot use the node: it did not start");
     return served;
   }
 

@@ -52,7 +52,7 @@ export async function startServed(
       const response = await post(`/api/v1/conversations/${conversation}/messages`, { request: `Count, key=${key}` });
       const result = await response.json();
       if (result.status !== "done" || result.answer !== "It is 3") {
-        throw new Error(`The query ended otherwise: ${JSON.stringify(result).slice(0, 300)}`);
+        throw new Error(`Cannot use the server: its query ended otherwise: ${JSON.stringify(result).slice(0, 300)}`);
       }
       return performance.now() - begun;
     },
@@ -77,7 +77,7 @@ async function firstLine(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promi
   let text = "";
   while (!text.includes("\n")) {
     const { value, done } = await reader.read();
-    if (done) throw new Error("The server did not start");
+    if (done) throw new Error("Cannot use the server: it did not start");
     text += value;
   }
   reader.releaseLock();

@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e0c3ee7ce622730eb73b300e3f005f1f23c30cf43a2f8db9fcede6ba5809735a
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 1a312508d22789df91f071616bd800aeaad6e961389e239324566c6c57323006
 import { z } from 'zod';
 
 /** Any value that JSON can express. */

@@ -81,7 +81,7 @@ export class Checkpoints {
     const { mode, attributes } = state;
     const snapshot: PathSnapshot = bytes && { kind: "file", bytes, mode, owner: null, attributes };
     if (snapshot && isSameState(await stateOf(snapshot), state)) return snapshot;
-    throw new Error("Cannot undo the change: the previous content of the file is no longer kept");
+    throw new Error("Cannot undo the change: Vis no longer keeps the previous content of the file");
   }
 
   async begin(checkpoint: Checkpoint): Promise<void> {

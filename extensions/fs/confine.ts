@@ -58,7 +58,7 @@ export function confineEntryForWrite(workspace: Workspace, path: string): Worksp
 }
 
 export function movedMeanwhile(path: string): RangeError {
-  return new RangeError(`Cannot use ${path}: a part of it is a link that was not there before`);
+  return new RangeError(`Cannot use ${path}: a part of it has become a link`);
 }
 
 const OF_EXTENSIONS =
@@ -73,7 +73,9 @@ function refuseFixed(place: WorkspacePath): WorkspacePath {
     }
   }
   if (place.real === ".") throw new RangeError("Cannot write .: it is the workspace itself");
-  if (/^\.\.(?:\/\.\.)*$/.test(place.real)) throw new RangeError(`Cannot write ${place.path}: the workspace is in it`);
+  if (/^\.\.(?:\/\.\.)*$/.test(place.real)) {
+    throw new RangeError(`Cannot write ${place.path}: the workspace is inside it`);
+  }
   return place;
 }
 
@@ -90,7 +92,7 @@ function namedIn({ root, tree }: Workspace, path: string): string {
   const named = relative(root, resolve(root, nameText(nameBytes(path))));
   if (!isWithin(resolve(root, named), topOf({ root, tree }))) throw outside({ root, tree }, path);
   if (named.split(sep).length > MAX_DEPTH) {
-    throw new RangeError(`Cannot use a path of over ${MAX_DEPTH} folders: work in a folder with a shorter path`);
+    throw new RangeError(`Cannot use the path: it has more than ${MAX_DEPTH} folders, the limit; use a shorter one`);
   }
   return named;
 }
@@ -186,7 +188,7 @@ export class FolderGuard {
   /** Throws RangeError for a guarded folder under another name. */
   check(folder: OpenFolder): void {
     if (!isRepository((name) => folder.look(name) !== null) && !this.#known.has(folder.facts.id)) return;
-    throw new RangeError("Files below .git/ and .vis/ are protected, whatever the folder is called");
+    throw new RangeError("Files below .git/ and .vis/ are protected under any name");
   }
 
   /** Throws RangeError for a path that git obeys, in a workspace that is a repository's own folder. Other paths there,
@@ -194,7 +196,7 @@ export class FolderGuard {
   checkRoot(tree: Tree, path: string): void {
     const [first = ""] = path.split("/");
     if (!OF_REPOSITORY.has(plainName(first)) || !isRepository((name) => tree.look(name) !== null)) return;
-    throw new RangeError("The workspace is a repository's own folder, in which this is protected");
+    throw new RangeError("The workspace is the own folder of a repository, which protects it");
   }
 
   /** Throws RangeError if git would take the folder for a repository once it has this entry. A repository's settings
@@ -204,7 +206,7 @@ export class FolderGuard {
     if (!OF_REPOSITORY.has(made)) return;
     if (isRepository((one) => folder.look(one) !== null)) return;
     if (!isRepository((one) => one.toLowerCase() === made || folder.look(one) !== null)) return;
-    throw new RangeError("With it, git would take its folder for a repository, whose settings can run commands");
+    throw new RangeError("Git would then take its folder for a repository, whose settings can run commands");
   }
 }
 

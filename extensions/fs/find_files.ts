@@ -41,7 +41,7 @@ export async function findFiles(
     if (found.length < most) found.push(plainPath(context.tree, entry.path));
     else if (options.limit !== undefined) break;
     else {throw new RangeError(
-        `Cannot list ${list.join(", ")}: over ${MAX_FILES} files match; narrow it or set {limit}`,
+        `Cannot list ${list.join(", ")}: more than ${MAX_FILES} files match; narrow the pattern or set {limit}`,
       );}
   }
   return found;
@@ -80,7 +80,7 @@ export async function listFiles(
 ): Promise<ListedFile[]> {
   const place = confine(context, folder);
   if (place.info === null) throw await missing(context, { action: "list", path: place.path });
-  if (place.info.kind !== "dir") throw new Error(`Cannot list ${place.path}: it is a file; fs.readFile reads it`);
+  if (place.info.kind !== "dir") throw new Error(`Cannot list ${place.path}: it is a file; read it with fs.readFile`);
   const depth = options.depth ?? DEPTH;
   const pace = new Pace(context.signal);
   const listed: ListedFile[] = [];
@@ -90,7 +90,9 @@ export async function listFiles(
     if (pace.due) await pace.rest();
     if (entry === null) continue;
     if (listed.length === MAX_ENTRIES) {
-      throw new RangeError(`Cannot list ${place.path} at depth ${depth}: over ${MAX_ENTRIES} entries; use less depth`);
+      throw new RangeError(
+        `Cannot list ${place.path} at depth ${depth}: it has more than ${MAX_ENTRIES} entries; use a smaller depth`,
+      );
     }
     const { real, type } = entry, path = plainPath(context.tree, entry.path) || ".";
     listed.push(type === "file" ? { path, type, size: sizeAt(context.tree, real) } : { path, type });
@@ -128,11 +130,11 @@ export async function missing(
     if (error instanceof FolderTooLarge) return [];
     throw error;
   });
-  const base = `Cannot ${action} ${path}: no such file or folder`;
+  const base = `Cannot ${action} ${path}: there is no such file or folder`;
   if (near.length > 0) return new Error(`${base}; did you mean ${near.join(" or ")}`);
   let folder = dirname(path);
   while (folder !== "." && confine(context, folder).info?.kind !== "dir") folder = dirname(folder);
-  return new Error(`${base}; the nearest folder that exists is ${folder === "." ? "the workspace" : folder}`);
+  return new Error(`${base}; the nearest existing folder is ${folder === "." ? "the workspace" : folder}`);
 }
 
 /** Returns up to three paths: the same name elsewhere, or a similar name in the same folder. */

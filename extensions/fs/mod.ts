@@ -347,10 +347,12 @@ async function edit(
   options?: EditOptions,
 ) {
   if (typeof where !== "string") {
-    if (edits !== undefined) throw new TypeError("Cannot edit: give a path and edits, or one list of {path, old, new}");
+    if (edits !== undefined) {
+      throw new TypeError("Cannot edit: neither a path with edits nor one list of {path, old, new} is given");
+    }
     return await places.change(env, (at) => editFiles(at, where, options));
   }
-  if (edits === undefined) throw new TypeError(`Cannot edit ${where}: the edits are missing: {old, new}`);
+  if (edits === undefined) throw new TypeError(`Cannot edit ${where}: the edits are missing; pass {old, new}`);
   const list = [edits].flat().map((one) => ({ ...one, path: where }));
   const [written] = await places.change(env, (at) => editFiles(at, list, options));
   return written;

@@ -55,7 +55,9 @@ export function withStraysOf(old: string, text: string, cannot: string): string 
   if (!text.includes("\uFFFD") || !STRAYS.test(old)) return text;
   const [stray, ...others] = new Set(old.match(/[\udc00-\udfff\ufffd]/gu));
   if (stray !== undefined && others.length === 0) return text.replaceAll("\uFFFD", stray);
-  throw new Error(`${cannot}: its U+FFFD stand for different bytes that are not UTF-8; change the text around them`);
+  throw new Error(
+    `${cannot}: its U+FFFD represent different bytes that are not UTF-8; change only the text around them`,
+  );
 }
 
 /** Throws RangeError for a character that the encoding does not have. */
@@ -73,7 +75,7 @@ export function encodeText(
     const found = table.get(char);
     if (found === undefined) {
       const code = `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
-      throw new RangeError(`Line ${line} has ${JSON.stringify(char)} (${code}), which ${encoding} does not have`);
+      throw new RangeError(`Line ${line} has ${JSON.stringify(char)} (${code}), which ${encoding} lacks`);
     }
     if (found > 0xff) bytes[used++] = found >> 8;
     bytes[used++] = found & 0xff;
@@ -99,9 +101,8 @@ export function encodingNamed(label: string, cannot: string): string {
     return new TextDecoder(label).encoding;
   } catch {
     throw new RangeError(
-      `${cannot}: the encoding ${
-        JSON.stringify(label)
-      } is unknown; use one such as utf-8, utf-16le, windows-1252 or shift_jis`,
+      `${cannot}: the encoding ${JSON.stringify(label)} is unknown; use one such as utf-8, utf-16le, ` +
+        "windows-1252 or shift_jis",
     );
   }
 }
@@ -131,7 +132,7 @@ function tableOf(encoding: string): ReadonlyMap<string, number> {
   const known = TABLES.get(encoding);
   if (known) return known;
   if (encoding.startsWith("iso-2022") || encoding === "replacement" || encoding === "x-user-defined") {
-    throw new RangeError(`Text in ${encoding} can be read, not written`);
+    throw new RangeError(`Vis can read text in ${encoding}, but not write it`);
   }
   const table = new Map<string, number>();
   const decoder = new TextDecoder(encoding);

@@ -48,7 +48,7 @@ async function goTo(
 
   function unknown(error: unknown): never {
     if (!(error instanceof Error)) throw error;
-    throw new Error(`${error.message}; {create: true} creates it`);
+    throw new Error(`${error.message}; pass {create: true} to create it`);
   }
 }
 
@@ -116,14 +116,16 @@ export async function changeBranch(
   const { from, switch: goes = false, delete: remove = false, force = false } = options;
   checkedRef(name);
   const start = from === undefined ? [] : [checkedRef(from)];
-  if (remove && (goes || from !== undefined)) throw new TypeError("Cannot delete a branch and go to it");
+  if (remove && (goes || from !== undefined)) {
+    throw new TypeError("Cannot change the branch: delete excludes going to it; use only one of them");
+  }
   const git = await Git.of(env, ["branch", name, options]);
   const there = await isBranch(git, name);
   if (remove) {
     if (!there) throw await refError(git, { cannot: `Cannot delete ${name}`, stderr: null, refs: [name] });
     await runBranch(git, ["branch", "--quiet", force ? "-D" : "-d", "--", name], `Cannot delete ${name}`);
   } else if (there && (from !== undefined || !goes)) {
-    const hint = goes || from !== undefined ? "" : "; {switch: true} switches to it";
+    const hint = goes || from !== undefined ? "" : "; pass {switch: true} to switch to it";
     throw new Error(`Cannot make branch ${name}: it already exists${hint}`);
   } else if (goes) await goTo(git, { to: name, create: !there, ...(from === undefined ? {} : { from }) });
   else await runBranch(git, ["branch", "--quiet", "--no-track", name, ...start], `Cannot make ${name}`, start);
@@ -139,10 +141,10 @@ async function runBranch(
   const { code, stderr } = await git.run(args, { changes: "repository" });
   if (code === 0) return;
   if (gitSays("notMerged", stderr)) {
-    throw new Error(`${cannot}: it has unmerged commits; {force: true} deletes it`);
+    throw new Error(`${cannot}: it has unmerged commits; pass {force: true} to delete it anyway`);
   }
   if (gitSays("checkedOut", stderr)) {
-    throw new Error(`${cannot}: it is checked out here or in a worktree; git.switch to another branch there`);
+    throw new Error(`${cannot}: it is checked out here or in a worktree; call git.switch to another branch there`);
   }
   throw await refError(git, { cannot, stderr, refs });
 }
@@ -200,9 +202,9 @@ const TAG_FIELDS = ["refname:short", "objectname", "*objectname", "creatordate:u
 export async function tag(env: EnvironmentView, name?: string, options: TagOptions = {}): Promise<Tags> {
   const { at = "HEAD", message, delete: remove = false } = options;
   if (name !== undefined) checkedRef(name);
-  else if (Object.keys(options).length > 0) throw new TypeError("Cannot change a tag without its name");
+  else if (Object.keys(options).length > 0) throw new TypeError("Cannot change the tag: its name is missing; pass one");
   if (remove && (options.at !== undefined || message !== undefined)) {
-    throw new TypeError("Cannot delete and create a tag in one call");
+    throw new TypeError("Cannot change the tag: delete and create exclude each other; use only one of them");
   }
   const git = await Git.of(env, ["tag", name, options]);
   if (name !== undefined && remove) await removeTag(git, name);
@@ -282,11 +284,11 @@ export async function changeWorktree(
   const refs = [branch, from].filter((ref) => ref !== undefined).map((ref) => checkedRef(ref));
   const [dashes = "--", place = ""] = pathArguments(path);
   if (remove && refs.length > 0) {
-    throw new TypeError("Cannot remove a worktree with a branch or a commit: name its path");
+    throw new TypeError("Cannot remove the worktree: a branch or a commit does not name it; pass its path");
   }
   const target = resolve(env.workspace, place);
   if (!isBelow(target, env.workspace) || isWithin(target, resolve(env.workspace, ".git"))) {
-    throw new Error(`Cannot make a worktree in ${path}: it must be a folder in the workspace, such as .worktrees/x`);
+    throw new Error(`Cannot make a worktree in ${path}: it is not a folder in the workspace, such as .worktrees/x`);
   }
   const git = await Git.of(env, ["worktree", path, options]);
   if (!remove) await refusePlanted(git, { commit: from ?? "HEAD", place: target, cannot: `make worktree ${path}` });
@@ -305,7 +307,8 @@ export async function changeWorktree(
     }
     if (gitSays("notClean", stderr)) {
       throw new Error(
-        `Cannot remove worktree ${path}: it has uncommitted changes or untracked files; {force: true} removes them too`,
+        `Cannot remove worktree ${path}: it has uncommitted changes or untracked files; pass {force: true} ` +
+          "to remove them too",
       );
     }
     throw await refError(git, {

@@ -19,7 +19,9 @@ export async function init(
   if (!env.spawn) throw new Error("Cannot use git here: this conversation has no wall for programs");
   const there = closestRepository(env.workspace);
   if (there !== null) {
-    const where = there === env.workspace ? "there is one already" : `the workspace is in the repository of ${there}`;
+    const where = there === env.workspace
+      ? "the workspace has one already"
+      : `the workspace is in the repository of ${there}`;
     throw new Error(`Cannot make a repository: ${where}`);
   }
   await askToChange(env, () => ({ name: "init", what: `create a repository in ${env.workspace}` }));
@@ -64,7 +66,9 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
     cannot: "Cannot add",
     ...(printed.length > 0 ? {} : { paths: list }),
   });
-  if (left > 0) throw new Error(`Cannot add over ${MOST} files at once: name folders`);
+  if (left > 0) {
+    throw new Error(`Cannot add the files: there are more than ${MOST}, the limit for one call; name folders`);
+  }
   const changed = files.filter((file) => file.untracked || file.changed || file.conflict)
     .filter(({ path }) => printed.length === 0 || list.some((one) => one === path || path.startsWith(`${one}/`)));
   const names = changed.map(({ path }) => path);
@@ -96,8 +100,8 @@ function refuseRepositories(git: Git, files: readonly FileStatus[], list: readon
   }
   if (found.size === 0) return;
   throw new Error(
-    `Cannot add ${named([...found])}: it is another repository; name other paths, add it to .gitignore, or ` +
-      "remove its .git so that its files are added",
+    `Cannot add ${named([...found])}: it is another repository; name other paths, add it to .gitignore, ` +
+      "or remove its .git to add its files",
   );
 }
 
@@ -124,7 +128,9 @@ type Made = Commit & Readonly<Record<"files" | "added" | "deleted", number>>;
 
 export async function commit(env: EnvironmentView, message: string, options: CommitOptions = {}): Promise<Made> {
   const { all = false, paths, amend = false, allowEmpty = false } = options;
-  if (all && paths !== undefined) throw new TypeError("Cannot commit all and some paths: use only one of them");
+  if (all && paths !== undefined) {
+    throw new TypeError("Cannot commit: all and paths exclude each other; use only one of them");
+  }
   let only = pathArguments(paths);
   const git = await Git.of(env, ["commit", message, options]);
   const author = await committer(git);
@@ -212,21 +218,21 @@ async function commitError(git: Git, stdout: string, stderr: string): Promise<Er
   const { files, count } = await readStatus(git);
   if (count.conflicts > 0) {
     const names = files.filter(({ conflict }) => conflict).map(({ path }) => path);
-    return new Error(`Cannot commit: there are conflicts in ${named(names)}; edit and git.add them`);
+    return new Error(`Cannot commit: conflicts remain in ${named(names)}; edit the files and git.add them`);
   }
   const path = unmatchedPath(stderr);
   const isNew = (file: FileStatus): boolean =>
     file.untracked === true && `${path}/`.startsWith(file.path.replace(/\/?$/, "/"));
   if (path !== undefined && files.some(isNew)) {
-    return new Error(`Cannot commit: git does not track ${path} yet; git.add it first`);
+    return new Error(`Cannot commit: git does not track ${path} yet; call git.add with it first`);
   }
   if (path !== undefined) return await missingFile(git, path, "Cannot commit");
   if (stderr.trim() !== "" || count.staged > 0) {
     return new Error(`Cannot commit: ${plainReason(stderr.trim() || stdout)}`);
   }
   const names = files.map(({ path }) => path);
-  if (names.length === 0) return new Error("Cannot commit: nothing has changed");
-  return new Error(`Cannot commit: nothing is staged; git.add what changed: ${named(names)}`);
+  if (names.length === 0) return new Error("Cannot commit: no file has changed");
+  return new Error(`Cannot commit: no file is staged; call git.add with the changed files: ${named(names)}`);
 }
 
 /** Returns the files that may hold keys and that the last commit lacks. The index does not count: a command may have
@@ -252,7 +258,9 @@ export async function refuseNewSecrets(
   cannot: string,
 ): Promise<void> {
   const [secret] = await newSecrets(git, paths, env);
-  if (secret !== undefined) throw new Error(`${cannot} ${secret}: it may hold keys; name other paths, or ignore it`);
+  if (secret !== undefined) {
+    throw new Error(`${cannot} ${secret}: it may hold keys; name other paths, or ignore the file`);
+  }
 }
 
 /** Throws Error if a file would be stored without the filter in its attributes. No filters run here, because the
@@ -269,8 +277,8 @@ export async function refuseFiltered(git: Git, paths: readonly string[], cannot 
   });
   if (filtered.length === 0) return;
   throw new Error(
-    `${cannot} ${named(filtered)}: .gitattributes names a filter for it, and Vis does not run filters; leave it to ` +
-      "the user",
+    `${cannot} ${named(filtered)}: .gitattributes names a filter for it, and Vis does not run filters; ` +
+      "leave the file to the user",
   );
 }
 

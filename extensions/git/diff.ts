@@ -64,7 +64,7 @@ export const PATCH_ARGUMENTS: readonly string[] = [
 export async function diff(env: EnvironmentView, options: DiffOptions = {}): Promise<Diff> {
   const { from, to, staged = false, paths, context = 3, maxChars = MAX_CHARS } = options;
   if (to !== undefined && (from === undefined || staged)) {
-    throw new TypeError("Cannot compare: to takes from beside it, and no staged");
+    throw new TypeError("Cannot compare: to needs from, and excludes staged");
   }
   const refs = [from, to].filter((ref) => ref !== undefined).map((ref) => checkedRef(ref));
   const git = await Git.of(env);

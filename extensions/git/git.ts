@@ -80,7 +80,7 @@ export class Git {
       const closest = closestRepository(env.workspace);
       throw new Error(
         closest === null
-          ? "Cannot use git: the workspace is not the top of a repository; git.init() makes one"
+          ? "Cannot use git: the workspace is not the top of a repository; make one with git.init()"
           : closest === env.workspace
           ? "Cannot use git: .git of the workspace is not a repository; ask the user to repair or remove it"
           : `Cannot use git: the workspace is in the repository of ${closest}; ask the user to start Vis there`,
@@ -141,7 +141,9 @@ export class Git {
       });
       for (const note of notes) this.#env.note?.(note);
       signal?.throwIfAborted();
-      if (stop.signal.aborted) throw new Error(`Cannot wait for git ${args[0]}: it took over ${TIMEOUT_MS / 1000} s`);
+      if (stop.signal.aborted) {
+        throw new Error(`Cannot wait for git ${args[0]}: it took longer than ${TIMEOUT_MS / 1000} s, the limit`);
+      }
       return { code, stdout, stderr: ended === null ? stderr : `${stderr}git was ended by ${ended}` };
     } finally {
       clearTimeout(timer);
@@ -168,7 +170,7 @@ export class Git {
     const isIn = (path: unknown): boolean => isWithin(resolve(top, String(path)), this.#env.workspace);
     if (top === this.#env.workspace || this.#call === null) return;
     if (name === "restore" && [this.#call[1]].flat().every(isIn)) return;
-    const { allowed = false, reason = "nobody can be asked here" } = await this.#env.openRoot?.(
+    const { allowed = false, reason = "no user can answer here" } = await this.#env.openRoot?.(
       `let git change files in all of ${top}, the repository around the workspace: ${callText(this.#call)}`,
     ) ?? {};
     if (allowed) return;
@@ -199,7 +201,7 @@ export class Git {
     }
     const { code, stdout, stderr } = await this.run(["config", "--list", "-z", "--includes"], { env: overridesOf([]) });
     const listed = stdout.split("\0").map((one) => one.split("\n", 1)[0] ?? "");
-    if (code !== 0) throw new Error(`Cannot use git: its settings cannot be read: ${plainReason(stderr)}`);
+    if (code !== 0) throw new Error(`Cannot use git: Vis cannot read its settings: ${plainReason(stderr)}`);
     if (!listed.includes(MARK)) {
       throw new Error("Cannot use git: this repository's settings name filters, which need git 2.31 or later");
     }
@@ -216,7 +218,7 @@ export class Git {
     const real = await Deno.realPath(path).catch(() => null);
     const { workspace, gitDir, commonDir } = this.repository;
     if (real !== null && [workspace, gitDir, commonDir].some((folder) => isWithin(real, folder))) return null;
-    throw new Error(`Cannot use git: its settings cannot be read: ${path} is a link out of the repository`);
+    throw new Error(`Cannot use git: its settings in ${path} are a link out of the repository`);
   }
 }
 
@@ -239,15 +241,15 @@ export async function askToChange(
   const { unwalled } = await programWalls?.() ?? {};
   if (unwalled?.mode !== "ask") return;
   const { name, what } = change();
-  const { allowed = false, reason = "nobody can be asked here" } = await approve?.({
+  const { allowed = false, reason = "no user can answer here" } = await approve?.({
     what,
-    why: `The wall of git is not whole: ${unwalled.reason}. Hooks, filters and helpers of the repository are off.`,
+    why: `The wall of git is incomplete: ${unwalled.reason}. Hooks, filters and helpers of the repository are off.`,
     scope: `changes by git.${name}`,
   }) ?? {};
   if (allowed) return;
   throw new Error(
-    `Cannot call git.${name}: ${reason}; the wall of git is not whole (${unwalled.reason}), so Vis asks before each change; ` +
-      "vis doctor says how to make it whole",
+    `Cannot call git.${name}: ${reason}; Vis asks before each change, because the wall of git is ` +
+      `incomplete (${unwalled.reason}); vis doctor tells how to complete it`,
   );
 }
 
@@ -301,7 +303,7 @@ export function plainReason(stderr: string): string {
     line,
   ) => line.replace(/[.;]+$/, ""))
     .join("; ");
-  const plain = text || stderr.trim() || "git said nothing";
+  const plain = text || stderr.trim() || "git gave no reason";
   return plain.length > MAX_REASON ? `${plain.slice(0, MAX_REASON)}…` : plain.replace(/[.;]+$/, "");
 }
 
@@ -318,7 +320,7 @@ export function gitRefusal({ stdout, stderr }: Pick<GitResult, "stdout" | "stder
     );
   }
   if (gitSays("uncommitted", said)) {
-    return new Error(`${cannot}: there are uncommitted changes; git.commit or git.stash them first`);
+    return new Error(`${cannot}: the workspace has uncommitted changes; git.commit or git.stash them first`);
   }
   return new Error(`${cannot}: ${plainReason(said)}`);
 }

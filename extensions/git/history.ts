@@ -189,7 +189,7 @@ async function unknownObject(git: Git, name: string): Promise<Error> {
     const { stdout } = await git.run(["rev-parse", "--verify", "--quiet", name]);
     if (stdout.trim() !== "") {
       return new Error(
-        `${cannot}: it is commit ${stdout.trim()} of a submodule, whose objects are not in this repository`,
+        `${cannot}: it is commit ${stdout.trim()} of a submodule, and this repository does not have its objects`,
       );
     }
     return await missingFile(git, path, cannot, ref);
@@ -240,7 +240,7 @@ export async function blame(
   );
   reader.end();
   if (code !== 0) {
-    const cannot = `Cannot say where ${path} is from`;
+    const cannot = `Cannot blame ${path}`;
     if (gitSays("noPath", stderr)) {
       throw await missingFile(git, path, cannot, ref);
     }

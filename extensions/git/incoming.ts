@@ -69,7 +69,7 @@ async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: st
 export function refuseOwn(names: readonly string[], cannot: string): void {
   const own = [...new Set(names.filter(isOwn))];
   if (own.length === 0) return;
-  throw new Error(`${cannot}: it would change ${named(own)}, which only the user changes; ask the user to do it`);
+  throw new Error(`${cannot}: it would change ${named(own)}, which only the user may change; ask the user to do it`);
 }
 
 function isOwn(name: string): boolean {
@@ -194,8 +194,8 @@ export async function refusePlanted(
   const { workspace } = git.repository;
   const refused = (folder: string): Error =>
     new Error(
-      `Cannot ${cannot}: git would take ${folder || "its top folder"} for a repository, whose settings can run ` +
-        "commands; leave it to the user",
+      `Cannot ${cannot}: git would take ${folder || "its top folder"} for a repository, whose settings can ` +
+        "run commands; leave it to the user",
     );
   for (let at = place; at !== workspace; at = dirname(at)) { // The folder may be new and have the name "objects".
     const folder = dirname(at), there = await partsOf(folder), made = basename(at).toLowerCase();

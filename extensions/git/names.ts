@@ -46,15 +46,17 @@ export async function refError(
   if (stderr !== null && !gitSays("noRef", stderr)) return new Error(`${cannot}: ${plainReason(stderr)}`);
   const { stdout } = await git.run(["for-each-ref", `--count=${MAX_REFS}`, "--format=%(refname:short)"]);
   const known = stdout.split("\n").filter((name) => name !== "");
-  if (known.length === 0) return new NoCommitError(`${cannot}: there is no commit yet`);
+  if (known.length === 0) return new NoCommitError(`${cannot}: the repository has no commit yet`);
   const [wanted] = named;
   if (wanted === undefined) {
     const unborn = (await git.run(["rev-parse", "--verify", "--quiet", "HEAD"])).code !== 0;
     return unborn
-      ? new NoCommitError(`${cannot}: there is no commit of this branch yet`)
+      ? new NoCommitError(`${cannot}: this branch has no commit yet`)
       : new Error(`${cannot}: ${plainReason(stderr ?? "")}`);
   }
-  return new Error(`${cannot}: there is no ${wanted}; the nearest are ${nearestNames(wanted, known).join(", ")}`);
+  return new Error(
+    `${cannot}: the repository has no ${wanted}; the nearest are ${nearestNames(wanted, known).join(", ")}`,
+  );
 }
 
 /** Returns paths as arguments after `--`. It adds `--` even without paths, so that git cannot read an earlier argument
@@ -63,7 +65,7 @@ export function pathArguments(paths: string | readonly string[] | undefined): re
   const list = paths === undefined ? [] : typeof paths === "string" ? [paths] : paths;
   for (const path of list) {
     if (path === "" || path.includes("\0")) throw new TypeError(`Cannot use ${JSON.stringify(path)}: it is not a path`);
-    if (isPrinted(path)) throw new TypeError(`Cannot use ${path}: its name is not UTF-8; name its folder`);
+    if (isPrinted(path)) throw new TypeError(`Cannot use ${path}: its name is not UTF-8; name its folder instead`);
   }
   return ["--", ...list];
 }

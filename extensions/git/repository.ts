@@ -16,7 +16,11 @@ export async function findRepository(workspace: string): Promise<Repository | nu
   const dot = join(workspace, ".git");
   const info = await Deno.lstat(dot).catch(() => null);
   if (info === null) return null;
-  if (info.isSymlink) throw new Error("Cannot use git: .git is a link");
+  if (info.isSymlink) {
+    throw new Error(
+      "Cannot use git: .git of the workspace is a link; ask the user to start Vis in the repository itself",
+    );
+  }
   const gitDir = await gitFolderOf(workspace);
   if (gitDir === null || !await isGitDir(gitDir)) return null;
   const commonDir = await commonFolderOf(gitDir);

@@ -67,7 +67,7 @@ export async function merge(
   const step = stepOf("merge", steps, ref !== undefined);
   if (step !== null) return await goOn(env, "merge", step);
   if ([noFf, ffOnly, squash].filter(Boolean).length > 1) {
-    throw new TypeError("Cannot merge: noFf, ffOnly and squash exclude each other");
+    throw new TypeError("Cannot merge: noFf, ffOnly and squash exclude each other; use only one of them");
   }
   const cannot = `Cannot merge ${ref}`;
   const begun = await begin(env, ["merge", given, more], cannot);
@@ -131,7 +131,7 @@ export async function pickCommits(
       each.push(...(during === "revert" ? [...found].reverse() : found));
     } else each.push(await commitHash(git, ref, cannot));
   }
-  if (each.length === 0) throw new Error(`${cannot}: there is no commit in it`);
+  if (each.length === 0) throw new Error(`${cannot}: the range has no commit`);
   const merging = await refuseIncoming(git, { incoming: [{ each, reverted: during === "revert" }], cannot });
   const flags = [
     ...(during === "revert" ? ["--no-edit"] : []),
@@ -185,8 +185,8 @@ function stepOf(during: During, steps: Steps, namesCommit: boolean): keyof Steps
   const asked = (["continue", "abort", "skip"] as const).filter((step) => steps[step]);
   if (asked.length + Number(namesCommit) === 1) return asked[0] ?? null;
   const what = asked.length === 0
-    ? "name a commit, or continue or abort"
-    : "a commit, continue, abort and skip exclude each other";
+    ? "no commit is named; name one, or pass continue or abort"
+    : "a commit, continue, abort and skip exclude each other; use only one of them";
   throw new TypeError(`Cannot ${during}: ${what}`);
 }
 
@@ -195,12 +195,12 @@ async function goOn(env: EnvironmentView, during: During, step: keyof Steps): Pr
   const status = await readStatus(git, { limit: 100_000 });
   const cannot = `Cannot ${step} the ${during}`;
   if (status.during !== during) {
-    throw new Error(`${cannot}: ${status.during === undefined ? "none" : `a ${status.during}`} is unfinished`);
+    throw new Error(`${cannot}: ${status.during === undefined ? "no operation" : `a ${status.during}`} is unfinished`);
   }
   const author = await committer(git);
   const conflicts = status.files.filter(({ conflict }) => conflict).map(({ path }) => path);
   if (step === "continue" && conflicts.length > 0) {
-    throw new Error(`${cannot}: there are conflicts in ${named(conflicts)}; edit and git.add them`);
+    throw new Error(`${cannot}: conflicts remain in ${named(conflicts)}; edit the files and git.add them`);
   }
   const began = await beginning(git, during);
   let merging: readonly string[] = [];
@@ -235,12 +235,12 @@ async function commitsLeft(git: Git, during: During, cannot: string): Promise<re
   if (during === "merge") return [];
   const folder = during === "rebase" ? "rebase-merge" : "sequencer";
   if (during === "rebase" && (await read("rebase-merge/onto")).trim() === "") {
-    throw new Error(`${cannot}: it was begun as git am or with the apply backend; leave it to the user`);
+    throw new Error(`${cannot}: it began as git am or with the apply backend; leave it to the user`);
   }
   const todo = during === "rebase" ? await read(`${folder}/git-rebase-todo`) : await read(`${folder}/todo`);
   const wrong = todo.split("\n").find((line) => !STEP.test(line));
   if (wrong !== undefined) {
-    throw new Error(`${cannot}: its next steps run a program or are not known: ${wrong.trim()}; leave it to the user`);
+    throw new Error(`${cannot}: its next steps run a program or are unknown (${wrong.trim()}); leave it to the user`);
   }
   const strategies = during === "rebase"
     ? [await read(`${folder}/strategy`)]
@@ -292,6 +292,8 @@ async function commitsIn(git: Git, range: string, cannot: string): Promise<reado
   const { code, stdout, stderr } = await git.run(["rev-list", "--reverse", limit, "--end-of-options", range, "--"]);
   if (code !== 0) throw new Error(`${cannot}: ${plainReason(stderr)}`);
   const hashes = stdout.split("\n").filter((line) => line !== "");
-  if (hashes.length > MOST_COMMITS) throw new Error(`${cannot}: it has over ${MOST_COMMITS} commits`);
+  if (hashes.length > MOST_COMMITS) {
+    throw new Error(`${cannot}: the range has more than ${MOST_COMMITS} commits, the limit`);
+  }
   return hashes;
 }

@@ -243,12 +243,12 @@ export function stateOutcome({ branch, commit, subject, during, conflicts }: Git
 export function refuseDuring({ during, files }: Pick<Status, "during" | "files">, cannot: string): void {
   if (during === undefined) return;
   const conflicts = files.some(({ conflict }) => conflict !== undefined);
-  throw new Error(`${cannot}: a ${during} is unfinished: ${wayOn(during, conflicts)}`);
+  throw new Error(`${cannot}: a ${during} is unfinished; ${wayOn(during, conflicts)}`);
 }
 
 function wayOn(during: string, conflicts: boolean): string {
   const [name, skips] = ENDS[during] ?? [];
-  if (name === undefined) return `The ${during} is the user's`;
+  if (name === undefined) return "leave it to the user, who began it";
   const continued = during === "merge" ? "git.commit(message)" : `git.${name}({continue: true})`;
   const first = conflicts ? `edit the files, git.add them, then ${continued}` : continued;
   return `${first}; or git.${name}({abort: true})${skips ? ", {skip: true}" : ""}`;

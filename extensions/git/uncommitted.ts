@@ -42,8 +42,8 @@ export async function reset(
     await refuseIncoming(git, { incoming: [{ commit: target }], base: target, cannot });
     if (changed.length > 0 && !force) {
       throw new Error(
-        `${cannot}: uncommitted changes of ${named(changed.map(({ path }) => path))} would be lost; git.commit or ` +
-          "git.stash them, or {force: true}",
+        `${cannot}: uncommitted changes of ${named(changed.map(({ path }) => path))} would be lost; ` +
+          "git.commit or git.stash them, or pass {force: true}",
       );
     }
   }
@@ -149,10 +149,12 @@ const HOW = ["list", "pop", "apply", "drop"] as const;
 
 export async function stash(env: EnvironmentView, options: StashOptions = {}): Promise<Stashes> {
   const asked = HOW.filter((one) => options[one] !== undefined && options[one] !== false);
-  if (asked.length > 1) throw new TypeError("Cannot use stashes: list, pop, apply and drop exclude each other");
+  if (asked.length > 1) {
+    throw new TypeError("Cannot use stashes: list, pop, apply and drop exclude each other; use only one of them");
+  }
   const [how] = asked;
   if (how && (options.message !== undefined || options.paths !== undefined || options.untracked)) {
-    throw new TypeError("Cannot use stashes: message, paths and untracked are for a new stash");
+    throw new TypeError("Cannot use stashes: message, paths and untracked belong to a new stash; leave them out");
   }
   const git = await Git.of(env, ["stash", options]);
   if (how === undefined) await pushStash(env, git, options);
@@ -163,7 +165,7 @@ export async function stash(env: EnvironmentView, options: StashOptions = {}): P
   const isDropped = taken !== undefined && how !== "apply" && !stashes.some(({ hash }) => hash === taken);
   return {
     ...state,
-    ...(kept ? { next: "edit the files, git.add them; the stash was kept, git.stash({drop: true}) removes it" } : {}),
+    ...(kept ? { next: "edit the files, git.add them; Vis kept the stash, git.stash({drop: true}) removes it" } : {}),
     stashes,
     ...(isDropped ? { dropped: taken } : {}),
   };
@@ -184,8 +186,8 @@ async function pushStash(
   refuseDuring(status, cannot);
   const files = status.files.filter((file) => untracked || !file.untracked);
   if (files.length === 0) {
-    const hint = status.count.untracked > 0 ? "; {untracked: true} takes new files too" : "";
-    throw new Error(`${cannot}: nothing has changed${hint}`);
+    const hint = status.count.untracked > 0 ? "; pass {untracked: true} to include new files" : "";
+    throw new Error(`${cannot}: no file has changed${hint}`);
   }
   const names = files.map(({ path }) => path);
   if (paths !== undefined) {
@@ -230,8 +232,8 @@ async function takeStash(
   if (hash === null) {
     throw new Error(
       stashes.length === 0
-        ? `${cannot}: there is none`
-        : `${cannot}: there is no stash ${String(place)}; git.stash({list: true}) lists all`,
+        ? `${cannot}: the repository has no stash`
+        : `${cannot}: the repository has no stash ${String(place)}; git.stash({list: true}) lists all`,
     );
   }
   if (how !== "drop") await refuseStash(git, hash, cannot);
@@ -255,7 +257,7 @@ async function refuseStash(git: Git, hash: string, cannot: string): Promise<void
   if (untracked !== undefined) incoming.push({ each: [untracked] });
   // Older versions follow renames in a stash whatever the settings are.
   if ((await refuseIncoming(git, { incoming, cannot })).length === 0) return;
-  throw new Error(`${cannot}: it could change files that git runs or reads by settings; leave it to the user`);
+  throw new Error(`${cannot}: it could change files that git runs or reads through settings; leave it to the user`);
 }
 
 async function stashesOf(git: Git): Promise<Stashes["stashes"]> {
@@ -296,7 +298,7 @@ export async function saveWork(
   const env = await committer(git).catch(() => committerVariables(NOBODY));
   const make = async (args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<string> => {
     const { code, stdout, stderr } = await git.run(args, { changes: "repository", env: { ...env, ...more } });
-    if (code !== 0) throw new Error(`${cannot}: uncommitted changes cannot be kept: ${plainReason(stderr)}`);
+    if (code !== 0) throw new Error(`${cannot}: git cannot keep the uncommitted changes: ${plainReason(stderr)}`);
     return stdout.trim();
   };
   const message = "Uncommitted changes, kept before they were discarded";

@@ -99,7 +99,7 @@ function firstOf<T>(
   { env, of }: { readonly env: EnvironmentView; readonly of: "resources" | "prompts" },
 ): readonly T[] {
   if (all.length > MOST_LISTED) {
-    env.note?.(`${all.length - MOST_LISTED} ${of} are left out: the limit is ${MOST_LISTED}`);
+    env.note?.(`${all.length - MOST_LISTED} ${of} are omitted: the limit is ${MOST_LISTED}`);
   }
   return all.slice(0, MOST_LISTED);
 }
@@ -153,11 +153,13 @@ async function callTool(
   const { result, wrong } = await request(env, { link, tool, args });
   if (wrong !== undefined) throw failure(tool, { usage, why: wrong });
   if (Object(result).isError === true) {
-    throw failure(tool, { usage, why: resultMessage(result) || "the server says no more" });
+    throw failure(tool, { usage, why: resultMessage(result) || "the server gave no reason" });
   }
   const data = Object(result).structuredContent ?? undefined;
   const difference = data === undefined || tool.outputSchema === undefined ? "" : differenceOf(tool.outputSchema, data);
-  if (difference !== "") env.note?.(`The result of ${tool.name} is not what its server describes: ${difference}`);
+  if (difference !== "") {
+    env.note?.(`The result of ${tool.name} differs from the description of its server: ${difference}`);
+  }
   const found = toolData(result);
   const long = firstBigInt(found);
   if (long !== null) {
@@ -199,7 +201,7 @@ async function request(
   const ends = Date.now() + MOST_EXTENSIONS * link.config.timeoutMs;
   const onprogress = (): void => {
     if (Date.now() >= ends) {
-      limit.abort(`it reports progress, but did not end in ${MOST_EXTENSIONS} time limits`);
+      limit.abort(`it reports progress, but did not end within ${MOST_EXTENSIONS} time limits`);
     }
   };
   try {
@@ -243,17 +245,18 @@ async function askUser(
     `vis config set extensions.config.vis.mcp.servers.${server}.destructive true allows it without a question`;
   if (given.length > MAX_SHOWN) {
     throw new Error(
-      `Cannot call ${scope}: the user has to read its arguments, and they have ${given.length} characters, and the limit is ${MAX_SHOWN}; pass less at once; ${allowing}`,
+      `Cannot call ${scope}: the user must read its arguments, which have ${given.length} characters; the ` +
+        `limit is ${MAX_SHOWN}; pass less at once; ${allowing}`,
     );
   }
-  const { allowed = false, reason = "nobody can be asked here", byUser = false } = await approve?.({
+  const { allowed = false, reason = "no user can answer here", byUser = false } = await approve?.({
     what: `call ${scope} with ${given}`,
     why: "The server says that this tool destroys something.",
     scope,
   }) ?? {};
   if (allowed) return;
   throw new Error(
-    `Cannot call ${scope}, which is marked as destructive: ${reason}${byUser ? "" : `; ${allowing}`}`,
+    `Cannot call ${scope}: the server marks it as destructive, and ${reason}${byUser ? "" : `; ${allowing}`}`,
   );
 }
 
@@ -271,9 +274,9 @@ function findTool(
   if (found) return found;
   const names = tools.map((tool) => tool.name);
   const near = nearestName(name, names) ?? names.find((one) => one.includes(name)) ?? null;
-  const hint = near !== null ? `did you mean ${near}` : `await mcp.tools("${link.name}") lists all`;
+  const hint = near !== null ? `did you mean ${near}` : `list them with await mcp.tools("${link.name}")`;
   throw new Error(
-    `Cannot call ${name} of MCP server ${link.name}: it has ${tools.length} tools and none of that name; ${hint}`,
+    `Cannot call ${name} of MCP server ${link.name}: none of its ${tools.length} tools has this name; ${hint}`,
   );
 }
 

@@ -48,7 +48,7 @@ async function checkServer(
     const left = leftOut === 0 ? "" : `; ${leftOutText(leftOut)}`;
     return { name, state: "ok", found: `${tools.length} tool${tools.length === 1 ? "" : "s"}${wrong}${left}` };
   } catch (error) {
-    if (signal.aborted) return { name, state: "failed", found: `it did not answer in ${CHECK_MS / 1000} s` };
+    if (signal.aborted) return { name, state: "failed", found: `it did not answer within ${CHECK_MS / 1000} s` };
     if (!(error instanceof ServerError)) return { name, state: "failed", found: messageOf(error) };
     return { name, state: error.wants ?? "failed", found: error.why };
   } finally {
@@ -75,7 +75,7 @@ export async function diagnoseServers({ spawnInWorkspace: spawn, ...context }: D
       ? `Correct its settings, or remove it: vis mcp remove ${name}`
       : state === "login"
       ? `vis mcp login ${name}`
-      : "Set it, or save it with vis auth login";
+      : "Set the value, or save it with vis auth login";
     return { ...line, state: "warn", fix };
   });
   return [...own, ...brought];

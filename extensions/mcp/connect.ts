@@ -129,8 +129,8 @@ export function programHint(
     return 'it started in an empty folder: set cwd to "." if it is a program of the workspace';
   }
   if (!STOPPED.test(said)) return "";
-  const missing = write.length === 0 ? "write, for what it changes, or read" : "read, for what it needs besides";
-  return `its wall may have stopped it: the settings that allow more are ${missing}`;
+  const missing = write.length === 0 ? "write, for its changes, or read" : "read, for its other files";
+  return `its wall may have stopped it: allow more with the settings ${missing}`;
 }
 
 /** Returns the probable cause when an address answers with this status; "" if the status does not indicate it. */
@@ -138,9 +138,9 @@ export function addressHint(name: string, status: number, { headers }: Pick<Http
   if (status === 401 || status === 403) {
     return isSigned(headers)
       ? "the server refuses the Authorization header: the token may be wrong or expired"
-      : `the server wants a login or a token: ${loginAdvice(name)}`;
+      : `the server requires a login or a token: ${loginAdvice(name)}`;
   }
   if (status !== 404 && status !== 405) return "";
-  return "this is not an address of streamable HTTP; servers with the older SSE transport only are not supported, and many " +
-    "have both, the newer one below /mcp";
+  return "the address does not speak streamable HTTP; Vis does not support servers with only the older SSE " +
+    "transport, and many have both, the newer one below /mcp";
 }

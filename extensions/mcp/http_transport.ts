@@ -57,8 +57,9 @@ function bounded(answer: Response, signal: AbortSignal | null | undefined): Resp
   const counter = new TransformStream<Uint8Array, Uint8Array>({
     transform: (chunk, controller) => {
       length += chunk.length;
-      if (length > MAX_ANSWER) controller.error(new RangeError(`Cannot read an answer of over ${MAX_ANSWER} bytes`));
-      else controller.enqueue(chunk);
+      if (length > MAX_ANSWER) {
+        controller.error(new RangeError(`Cannot read the answer: it is larger than ${MAX_ANSWER} bytes, the limit`));
+      } else controller.enqueue(chunk);
     },
   });
   return withBody(answer, answer.body.pipeThrough(counter, signal ? { signal } : {}));
@@ -169,7 +170,7 @@ async function* readableEvents(
     } else parser.feed("\n\n");
   } catch (error) {
     if (isResumable || id === undefined || !answers.waits(id)) throw error;
-    why = `the answer of the server broke off: ${error instanceof Error ? error.message : error}`;
+    why = `the answer of the server ended too early: ${error instanceof Error ? error.message : error}`;
   }
   if (!isResumable && id !== undefined && answers.waits(id)) {
     found.push(eventText({ data: JSON.stringify({ id, error: { message: why } }) }, reading));

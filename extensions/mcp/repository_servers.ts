@@ -110,7 +110,7 @@ function serverOf(
     readonly wanted: Set<string>;
   },
 ): ServerConfig {
-  if (!NAME.test(name)) throw new Error("Its name must have letters, digits, - and _ alone");
+  if (!NAME.test(name)) throw new Error("Its name has characters other than letters, digits, - and _");
   const filled = (text: string): string => {
     return text.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_whole, variable: string, fallback?: string) => {
       const value = Object.hasOwn(variables, variable) ? variables[variable] : undefined;
@@ -133,7 +133,8 @@ function serverOf(
 
 /** A repository reads no variable that the user has not named. */
 function unnamed(variable: string): string {
-  return `It wants your variable ${variable}; allow it with vis config set extensions.config.vis.mcp.variables.${variable} '\${${variable}}'`;
+  return `it requires your variable ${variable}; allow it with vis config set ` +
+    `extensions.config.vis.mcp.variables.${variable} '\${${variable}}'`;
 }
 
 /** Returns a server as in the file, with the names of its variables instead of their values. */
@@ -163,11 +164,11 @@ async function answered(env: EnvironmentView, { question, names }: RepositorySer
   const known = ANSWERS.get(env.envId);
   if (known?.about === about) return await known.answer;
   if (!known) env.closed?.addEventListener("abort", () => ANSWERS.delete(env.envId), { once: true });
-  const answer = env.approve?.(question) ?? Promise.resolve({ allowed: false, reason: "nobody can be asked here" });
+  const answer = env.approve?.(question) ?? Promise.resolve({ allowed: false, reason: "no user can answer here" });
   ANSWERS.set(env.envId, { about, answer });
   try {
     const { allowed, reason } = await answer;
-    if (!allowed) env.warn?.(`The MCP servers of ${FILE} (${names.join(", ")}) were not used: ${reason}`);
+    if (!allowed) env.warn?.(`Vis did not use the MCP servers of ${FILE} (${names.join(", ")}): ${reason}`);
     return { allowed, reason };
   } catch (error) {
     ANSWERS.delete(env.envId);

@@ -3,7 +3,7 @@ import { isSigned, LoginError, ServerLogin } from "./login/logins.ts";
 import { askForServers, FILE, mayBringServers, repositoryServers } from "./repository_servers.ts";
 import { checkVariables, enabledServers, redacted, secretsOf, type ServerConfig, ServerError } from "./settings.ts";
 import { type ListedTools, listTools, type McpTool } from "./tools.ts";
-import { abortable, type EnvironmentView, messageOf } from "@vis/extension";
+import { abortable, type EnvironmentView, reasonOf } from "@vis/extension";
 
 export class Links {
   readonly #conversations = new Map<string, Map<string, ServerLink>>();
@@ -18,8 +18,12 @@ export class Links {
     const brought = found?.servers.get(name);
     if (!found || !brought) {
       const why = found?.faults.get(name) ?? found?.faults.get("");
-      if (why !== undefined) throw new ServerError(name, `${FILE} describes it, and ${why}`);
-      throw new ServerError(name, `there are ${[...own.keys(), ...found?.servers.keys() ?? []].join(", ") || "none"}`);
+      if (why !== undefined) throw new ServerError(name, `${FILE} describes it, but ${why}`);
+      throw new ServerError(
+        name,
+        "the settings have no such server; choose one of " +
+          `${[...own.keys(), ...found?.servers.keys() ?? []].join(", ") || "none"}`,
+      );
     }
     await askForServers(env, { server: name, found });
     return this.#of(env, { name, config: brought });
@@ -150,7 +154,10 @@ export class ServerLink {
     if (this.#restUntil > Date.now()) {
       const seconds = Math.ceil((this.#restUntil - Date.now()) / 1000);
       const last = this.#why === "" ? "" : `: ${this.#why}`;
-      throw new ServerError(this.name, `it failed twice; it is started again in ${seconds} s at the earliest${last}`);
+      throw new ServerError(
+        this.name,
+        `it failed twice, and Vis starts it again in ${seconds} s at the earliest${last}`,
+      );
     }
     return await abortable(this.#connecting ??= this.#start(env), env.signal);
   }
@@ -159,7 +166,7 @@ export class ServerLink {
     try {
       return await this.#tried(env);
     } catch (error) {
-      if (error instanceof ServerError) env.warn?.(`MCP server ${this.name} could not be used: ${error.why}`);
+      if (error instanceof ServerError) env.warn?.(`Vis could not use MCP server ${this.name}: ${error.why}`);
       throw error;
     } finally {
       this.#connecting = null;
@@ -226,7 +233,7 @@ export class ServerLink {
   #error(error: unknown, why: string): ServerError {
     if (error instanceof ServerError) return error;
     const cause = error instanceof TypeError && error.cause instanceof Error ? error.cause.message : "";
-    const text = [messageOf(error), cause, why].filter((one) => one !== "").join("; ");
+    const text = [reasonOf(error), cause, why].filter((one) => one !== "").join("; ");
     const wants = error instanceof LoginError ? "login" : null;
     return new ServerError(this.name, redacted(text.slice(0, 2_000), this.#secrets()), wants);
   }

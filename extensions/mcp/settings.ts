@@ -5,7 +5,7 @@ const limits = {
   destructive: z.boolean().default(false).describe(
     "Whether tools that the server marks as destructive run without approval",
   ),
-  disabled: z.boolean().default(false).describe("Whether the server is omitted"),
+  disabled: z.boolean().default(false).describe("Whether Vis omits the server"),
   timeoutMs: z.int().min(1).max(3_600_000).default(60_000).describe("Time limit of one call"),
   startMs: z.int().min(1).max(600_000).default(30_000).describe(
     "Time limit of the start and the first exchange",
@@ -14,7 +14,9 @@ const limits = {
 const values = z.record(z.string(), z.string()).default({}).meta({ secrets: true });
 export const Stdio = z.strictObject({
   command: text.describe("Program, as an absolute path or as a name that PATH resolves"),
-  args: z.array(z.string()).default([]).describe("Its arguments; ${workspace} is replaced by the workspace's path"),
+  args: z.array(z.string()).default([]).describe(
+    "Arguments of the program; Vis replaces ${workspace} by the workspace's path",
+  ),
   env: values.describe("Variables in addition to the few that every program gets"),
   cwd: z.string().optional().describe(
     "Folder of the workspace in which it starts; by default, an empty folder, and PATH then contains no program of the workspace",
@@ -80,8 +82,8 @@ export function checkVariables(name: string, config: ServerConfig): void {
   for (const [key, value] of Object.entries("url" in config ? config.headers : config.env)) {
     const [missing, auth, secret] = /\$\{(auth:)?([^{}]*)\}/.exec(value.replaceAll(WORKSPACE, "")) ?? [];
     if (missing === undefined) continue;
-    const why = auth ? `save it with vis auth login ${secret}` : "which is not set where Vis was started";
-    throw new ServerError(name, `${key} is ${missing}, ${why}`, "secret");
+    const why = auth ? `; save it with vis auth login ${secret}` : ", which the environment of Vis lacks";
+    throw new ServerError(name, `its setting ${key} needs ${missing}${why}`, "secret");
   }
 }
 

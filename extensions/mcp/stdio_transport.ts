@@ -100,7 +100,7 @@ export class StdioTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    if (this.#why !== null) throw new Error(`Cannot send: ${this.#why}`);
+    if (this.#why !== null) throw new Error(`Cannot send a message: ${this.#why}`);
     this.#lines.asked();
     this.#messages = 0;
     this.#answers.sent(message);
@@ -212,7 +212,7 @@ export class LineSplitter {
 
   #keep(bytes: Uint8Array<ArrayBuffer>): void {
     if (this.#line.length + bytes.length > this.#maxLine) {
-      throw new RangeError(`It wrote a message of over ${this.#maxLine} bytes`);
+      throw new RangeError(`It wrote a message of more than ${this.#maxLine} bytes, the limit`);
     }
     this.#line.push(bytes);
   }

@@ -242,7 +242,7 @@ export function toolList(
 }
 
 export function leftOutText(count: number): string {
-  return `${count} tools are left out: the limit is ${MOST_TOOLS}`;
+  return `${count} tools are omitted: the limit is ${MOST_TOOLS}`;
 }
 
 function lineOf(alias: string, tool: McpTool): string {

@@ -135,7 +135,7 @@ export async function addNote(
 ): Promise<Note> {
   const line = text.trim().replace(/\s*\n\s*/g, " ");
   if (line === "" || line.length > MAX_NOTE_CHARS) {
-    throw new Error(`Cannot keep the note: it has ${line.length} characters; it must have 1 to ${MAX_NOTE_CHARS}`);
+    throw new Error(`Cannot keep the note: it has ${line.length} characters; the limit is 1 to ${MAX_NOTE_CHARS}`);
   }
   const notes = await readNotes(place, scope);
   const there = notes.find((note) => note.text === line);

@@ -10,7 +10,7 @@ export interface Failure {
 }
 
 export async function askOne(env: EnvironmentView, prompt: string, options: AskAllOptions = {}): Promise<string> {
-  if (!env.ask) throw new Error("Cannot ask a model: no query is running");
+  if (!env.ask) throw new Error("Cannot ask a model: no request is running");
   return await env.ask(prompt, options);
 }
 
@@ -44,10 +44,10 @@ const SHOWN_ANSWER = 500;
 
 /** Returns the answer of one sub-query. Throws the reason if it has no answer. */
 export async function runOne(env: EnvironmentView, task: string, options: ChildRunOptions = {}): Promise<string> {
-  if (!env.runChild) throw new Error("Cannot run a sub-query: no query is running");
+  if (!env.runChild) throw new Error("Cannot run a sub-query: no request is running");
   const { status, reason, answer } = await env.runChild(task, options);
   if (status === "done") return answer;
-  throw new Error(`The sub-query ended without an answer (${reason}): ${answer.slice(0, SHOWN_ANSWER)}`);
+  throw new Error(`Cannot use the sub-query: it ended without an answer (${reason}): ${answer.slice(0, SHOWN_ANSWER)}`);
 }
 
 /** Returns one answer per task, in order. `options` are the defaults of each task. */

@@ -36,7 +36,9 @@ function allTexts(texts: readonly unknown[]): string[] {
   if (failed.length === 0) return texts.map(String);
   const [first] = failed;
   const why = typeof first === "object" && first !== null && "error" in first ? String(first.error) : typeof first;
-  throw new TypeError(`Cannot merge: ${failed.length} of ${texts.length} are not texts (${why})`);
+  throw new TypeError(
+    `Cannot merge: ${failed.length} of ${texts.length} values are not texts (${why}); pass only texts`,
+  );
 }
 
 function groups(texts: readonly string[], size: number): string[][] {
@@ -65,7 +67,9 @@ export interface ChunkOptions {
 
 /** Splits the text into chunks. Without overlap, the joined chunks are the text. Surrogate pairs are not split. */
 export function chunk(text: string, { size = SIZE, overlap = 0 }: ChunkOptions = {}): string[] {
-  if (overlap > size / 2) throw new RangeError(`Cannot cut with an overlap of ${overlap}: at most half of ${size}`);
+  if (overlap > size / 2) {
+    throw new RangeError(`Cannot cut with an overlap of ${overlap}: the limit is half of the size ${size}`);
+  }
   const pieces: string[] = [];
   for (let from = 0; from < text.length;) {
     const to = text.length - from <= size ? text.length : cut(text, { from, to: from + size });

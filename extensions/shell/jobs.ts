@@ -95,7 +95,8 @@ export class Jobs {
     const running = this.running;
     if (running.length >= MOST_RUNNING) {
       throw new Error(
-        `Cannot start another command: ${running.length} run, the limit; stop one of ${running.map(named).join(", ")}`,
+        `Cannot start another command: ${running.length} commands run, the limit; stop one of ` +
+          `${running.map(named).join(", ")}`,
       );
     }
     for (const { id } of [...this.#jobs.values()].filter((job) => !job.running).slice(0, -MOST_ENDED)) {
@@ -132,7 +133,10 @@ export class Jobs {
   #find(id: string): Job {
     const job = this.#jobs.get(id);
     if (job) return job;
-    throw new Error(`Cannot find command ${id}: there is ${this.all.map(named).join(", ") || "none"}`);
+    throw new Error(
+      `Cannot find command ${id}: no command has this id; ` +
+        `${this.all.length === 0 ? "no command was started" : `choose one of ${this.all.map(named).join(", ")}`}`,
+    );
   }
 
   async #reported(id: string, ask: (job: Job) => Promise<JobReport>): Promise<JobReport> {
@@ -164,7 +168,7 @@ export class JobInput {
     const bytes = new TextEncoder().encode(text);
     if (this.#controller === null) return "its input has ended";
     if (bytes.length > (this.#controller.desiredSize ?? 0)) {
-      return `it has not read what was written before, and ${UNREAD_BYTES >> 20} MB is kept`;
+      return `it has not read the earlier input, and Vis keeps at most ${UNREAD_BYTES >> 20} MB`;
     }
     if (bytes.length > 0) this.#controller.enqueue(bytes);
     return null;
@@ -298,7 +302,7 @@ export class Job {
     const reason = this.#ended !== null
       ? `it has ended with code ${this.#ended.code}`
       : this.#input === null
-      ? "it was started without an input; start it again with {stdin: true}"
+      ? "it started without an input; start it again with {stdin: true}"
       : this.#input.write(text);
     if (reason !== null) throw new Error(`Cannot write to ${this.id}: ${reason}`);
     if (end) this.#input?.end();

@@ -15,20 +15,21 @@ import { commandOutcome, jobOutcome, run, SHELL, type ShellCommand, type ShellRu
 const pattern = z.string().min(1);
 
 const settings = z.strictObject({
-  enabled: z.boolean().default(true).describe("Whether blocks may run commands in the workspace, by shell.run"),
+  enabled: z.boolean().default(true).describe("Whether blocks may run commands in the workspace with shell.run"),
   allow: z.array(pattern).default([]).describe(
-    "Commands that may run, * for any text; where there are some, no other one may",
+    "Commands that may run; * matches any text. If set, no other command may run",
   ),
-  deny: z.array(pattern).default([]).describe("Commands that may not run, * for any text").meta({ project: true }),
+  deny: z.array(pattern).default([]).describe("Commands that may not run; * matches any text").meta({ project: true }),
   network: z.boolean().default(false).describe(
-    "Whether commands get TCP to any address; otherwise they have a network of their own, with nothing but localhost",
+    "Whether commands get TCP to any address; otherwise they have their own network, with only localhost",
   )
     .meta({ programs: "network" }),
   unwalled: z.enum(["ask", "run", "off"]).default("ask").describe(
-    "Where the wall around commands is not whole: ask the user for each command, run it without a question, or run none; no workspace's settings may set it",
+    "If the command wall is incomplete: ask before each command, run all without a question, or turn all " +
+      "off. No workspace can set it",
   ).meta({ programs: "unwalled" }),
   read: z.array(z.string().startsWith("/")).default([]).describe(
-    "Folders and files beside the system's and the workspace that commands may read and run",
+    "Folders and files that commands may read and run, in addition to the system's and the workspace",
   ).meta({ programs: "read" }),
 }).prefault({});
 
@@ -210,8 +211,8 @@ function checkShell({ config, spawn }: DoctorContext): readonly DoctorCheck[] {
   const name = "shell";
   if (!enabled) return [{ name, state: "ok", found: "off", fix: "" }];
   if (!spawn) {
-    const fix = "See the line about commands; vis config set shell.enabled false turns it off";
-    return [{ name, state: "fail", found: "on, but no command can run", fix }];
+    const fix = "See the line about commands; vis config set shell.enabled false turns the extension off";
+    return [{ name, state: "fail", found: "on, but Vis cannot run commands", fix }];
   }
   const rules = allow.length + deny.length > 0 ? `, rules: ${allow.length} allow, ${deny.length} deny` : "";
   return [{

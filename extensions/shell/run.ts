@@ -124,7 +124,7 @@ export async function allowed(
     ? {}
     : { PYTHONUNBUFFERED: "1", ...(more.network || walls.network ? {} : OFFLINE) };
   if (unwalled?.mode === "run") {
-    env.warn?.(`Commands ran without a question, and their wall is not whole: ${unwalled.reason}`);
+    env.warn?.(`Commands ran without a question behind an incomplete wall: ${unwalled.reason}`);
   }
   const run: Allowed["spawn"] = async (options) => {
     const variables = Object.keys(usual).length > 0 ? { env: { ...usual, ...options?.env } } : {};
@@ -185,7 +185,7 @@ async function approved(
   const around = named.filter((path) => !isWithin(path, workspace) && isWithin(path, root));
   let all = root !== workspace && ((await openRoot?.(null))?.allowed ?? false);
   if (around.length > 0 && !all) {
-    const { allowed = false, reason = "nobody can be asked here" } = await openRoot?.(
+    const { allowed = false, reason = "no user can answer here" } = await openRoot?.(
       `let a command change files in all of ${root}, the repository around the workspace: ${shown}`,
     ) ?? {};
     if (!allowed) {
@@ -208,7 +208,7 @@ async function approved(
       ...(variables ? { env: variables } : {}),
       ...(stdin === undefined ? {} : { input: stdin }),
     };
-    const look = async () => await env.networkScopes?.(argv, given) ?? { never: "its program is not known" };
+    const look = async () => await env.networkScopes?.(argv, given) ?? { never: "its program is unknown" };
     const found = await look();
     await ask(env, {
       what: `run a command with access to the network: ${shown}`,
@@ -226,7 +226,7 @@ async function approved(
   for (const path of [...paths, ...around, ...seen]) {
     if (await realpath(path).catch(() => path) === path) continue;
     throw new Error(
-      `Cannot run the command with ${path}: it is a link now, and leads to another place than the question showed`,
+      `Cannot run the command with ${path}: it has become a link to another place than the question showed`,
     );
   }
   const hideSecrets = { except: seen, instead: INSTEAD };
@@ -243,7 +243,7 @@ async function approved(
 /** Returns the real path, because the user approves the target of links. */
 async function realPath(path: string): Promise<string> {
   return await realpath(path).catch(() => {
-    throw new Error(`Cannot run a command that changes ${path}: it does not exist`);
+    throw new Error(`Cannot run a command that changes ${path}: the file or folder does not exist`);
   });
 }
 
@@ -255,7 +255,7 @@ async function ask(
   },
 ): Promise<void> {
   const asked = await approve?.({ why: "", ...request });
-  const { allowed = false, reason = "nobody can be asked here", byUser = false } = asked ?? {};
+  const { allowed = false, reason = "no user can answer here", byUser = false } = asked ?? {};
   if (allowed) return;
   const hint = setting === null || byUser ? "" : `; ${setting} allows it without a question`;
   throw new Error(`Cannot allow ${request.scope}: ${reason}${hint}`);
@@ -279,9 +279,9 @@ export function refusedBy(rules: CommandRules | undefined, command: string | rea
   if (!rules || rules.allow.length + rules.deny.length === 0) return null;
   for (const part of partsOf(command)) {
     const denied = rules.deny.find((pattern) => matches(pattern, part));
-    if (denied !== undefined) return `Cannot run ${shown(part)}: shell.deny has ${shown(denied)}`;
+    if (denied !== undefined) return `Cannot run ${shown(part)}: the setting shell.deny has ${shown(denied)}`;
     if (rules.allow.length > 0 && !rules.allow.some((pattern) => matches(pattern, part))) {
-      return `Cannot run ${shown(part)}: shell.allow has only ${rules.allow.map(shown).join(", ")}`;
+      return `Cannot run ${shown(part)}: the setting shell.allow has only ${rules.allow.map(shown).join(", ")}`;
     }
   }
   return null;

@@ -84,7 +84,7 @@ const UNREADABLE = "its SKILL.md is not a text file, leads out of its folder, or
 function skillOf(text: string, { name, folder }: { readonly name: string; readonly folder: string }): Skill | string {
   const [, head] = /^---\r?\n([\s\S]*?)\r?\n---/.exec(text) ?? [];
   if (head === undefined) {
-    return `its SKILL.md does not begin with lines of name and description between two lines of ---`;
+    return "its SKILL.md does not begin with name and description between two lines of ---";
   }
   const own = field(head, "name");
   const description = field(head, "description");

@@ -97,10 +97,13 @@ async function read(
   const { skills } = await findSkills(placesOf(env));
   const skill = skills.find((one) => one.name === name);
   if (!skill) {
-    throw new Error(`Cannot read skill ${name}: there are ${skills.map((one) => one.name).join(", ") || "none"}`);
+    throw new Error(
+      `Cannot read skill ${name}: no skill has this name; choose one of ` +
+        `${skills.map((one) => one.name).join(", ") || "none"}`,
+    );
   }
   const file = await readProjectFile(skill.folder, { path, maxChars: MAX_CHARS, secrets: env.secrets });
-  if (file === null) throw new Error(`Cannot read ${path} of skill ${name}: it is not in its folder`);
+  if (file === null) throw new Error(`Cannot read ${path} of skill ${name}: its folder has no such file`);
   return file.cut ? `${file.text}\n[cut at ${MAX_CHARS} characters]` : file.text;
 }
 
@@ -146,7 +149,7 @@ function listOf({ skills, cut }: FoundSkills): string {
   const lines = skills.map(({ name, description }) => `- ${name}: ${description}`)
     .filter((line) => (length += line.length + 1) <= MAX_LIST);
   const more = skills.length > lines.length ? [`${skills.length - lines.length} more: skills.list()`] : [];
-  const left = cut.map((folder) => `${folder} has too many names: some skills in it are not found`);
+  const left = cut.map((folder) => `${folder} has too many names, so Vis finds only some of its skills`);
   return ["Read a skill before you do what it is for, skills.read(name):", ...lines, ...more, ...left].join("\n");
 }
 
@@ -193,5 +196,5 @@ async function checkSkills({ workspace, root, home }: DoctorContext): Promise<re
   if (faults.length === 0) {
     return skills.length === 0 ? [] : [{ name, state: "ok", found: `${skills.length} found`, fix: "" }];
   }
-  return faults.map((found) => ({ name, state: "warn", found, fix: "Correct it, or remove the folder" }));
+  return faults.map((found) => ({ name, state: "warn", found, fix: "Correct the skill, or remove its folder" }));
 }

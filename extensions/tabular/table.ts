@@ -12,9 +12,11 @@ export function parse(
   text: string,
   { separator, header = true }: { readonly separator?: string; readonly header?: boolean } = {},
 ): (Record<string, string> | string[])[] {
-  if (typeof text !== "string") throw new TypeError("Cannot parse CSV: pass a text, such as await fs.readFile(path)");
+  if (typeof text !== "string") {
+    throw new TypeError("Cannot parse CSV: the value is not text; pass one, such as await fs.readFile(path)");
+  }
   if (PATH.test(text)) {
-    throw new TypeError(`Cannot parse CSV: ${text} is a path; pass the text: await fs.readFile(path)`);
+    throw new TypeError(`Cannot parse CSV: ${text} is a path; pass its text: await fs.readFile(path)`);
   }
   const records = recordsOf(text.replace(/^\ufeff/, ""), separator ?? separatorOf(text));
   if (!header) return records;
@@ -27,7 +29,9 @@ export function parse(
     if (record.length <= names.length) {
       return Object.fromEntries(names.map((name, column) => [name, record[column] ?? ""]));
     }
-    throw new Error(`Cannot parse CSV: record ${at + 2} has ${record.length} fields, the header ${names.length}`);
+    throw new Error(
+      `Cannot parse CSV: record ${at + 2} has ${record.length} fields, but the header has ${names.length}`,
+    );
   });
 }
 
@@ -54,7 +58,7 @@ export function number(value: number | bigint, digits?: number): string {
 }
 
 function recordsOf(text: string, separator: string): string[][] {
-  if (separator.length !== 1) throw new TypeError("Cannot parse CSV: the separator is one character");
+  if (separator.length !== 1) throw new TypeError("Cannot parse CSV: the separator is not one character");
   const records: string[][] = [];
   let record: string[] = [];
   let at = 0;
@@ -100,9 +104,11 @@ function separatorOf(text: string): string {
 }
 
 function listed(rows: Rows, columns?: readonly string[]): (readonly unknown[])[] {
-  if (!Array.isArray(rows)) throw new TypeError("Cannot make a table: pass a list of rows");
+  if (!Array.isArray(rows)) throw new TypeError("Cannot make a table: the rows are not a list; pass one");
   if (columns !== undefined && !Array.isArray(columns)) {
-    throw new TypeError('Cannot make a table: columns are a list of names: tables.markdown(rows, ["a", "b"])');
+    throw new TypeError(
+      'Cannot make a table: the columns are not a list of names; call tables.markdown(rows, ["a", "b"])',
+    );
   }
   const isLists = rows.length > 0 && rows.every((row) => Array.isArray(row));
   if (isLists) return columns ? [columns, ...rows] : [...rows];

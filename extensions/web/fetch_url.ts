@@ -31,11 +31,13 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 
 /** Parses an address written by a model. Rejects with Error if it must not be reached. */
 export function parseUrl(text: string, base?: URL): URL {
-  if (text.length > MAX_URL || !URL.canParse(text, base)) throw new Error("Write an address such as https://host/path");
+  if (text.length > MAX_URL || !URL.canParse(text, base)) {
+    throw new Error("The address is not one such as https://host/path");
+  }
   const url = new URL(text, base);
-  if (!/^https?:$/.test(url.protocol)) throw new Error(`The protocol is ${url.protocol} and not https: or http:`);
+  if (!/^https?:$/.test(url.protocol)) throw new Error(`The protocol is ${url.protocol}, but must be https: or http:`);
   if (url.username !== "" || url.password !== "") {
-    throw new Error("It holds a name or password; send them as the header authorization");
+    throw new Error("The address holds a name or password; send them as the header authorization");
   }
   return url;
 }
@@ -46,7 +48,7 @@ export async function fetchUrl(first: HttpRequest, options: FetchOptions): Promi
   const timer = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, timer.signal]) : timer.signal;
   const timeout = setTimeout(
-    () => timer.abort(new Error(`It took longer than ${options.timeoutMs} ms`)),
+    () => timer.abort(new Error(`It took longer than ${options.timeoutMs} ms; set timeoutMs`)),
     options.timeoutMs,
   );
   try {
@@ -56,7 +58,7 @@ export async function fetchUrl(first: HttpRequest, options: FetchOptions): Promi
       if (answer.next === null) return answer.fetched;
       request = answer.next;
     }
-    throw new Error(`There are more than ${MOST_REDIRECTS} redirects, the last one to ${request.url.href}`);
+    throw new Error(`It redirected more than ${MOST_REDIRECTS} times, the last time to ${request.url.href}`);
   } finally {
     clearTimeout(timeout);
   }
@@ -103,7 +105,8 @@ function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
   const name = newHost(url) ?? `${url.hostname}:${portOf(url)}`;
   const list = isOwn(plain) ? "local" : "hosts";
   throw new Error(
-    `The host ${name} is not in web.${list}; only the user can allow it, in ${configFile}: "web": { "${list}": ["${name}"] }`,
+    `the host ${name} is not in web.${list}; only the user can allow it, in ${configFile}: "web": { ` +
+      `"${list}": ["${name}"] }`,
   );
 }
 
@@ -143,7 +146,7 @@ function parseRedirect(location: string, from: URL): URL {
     if (from.protocol === "https:" && url.protocol === "http:") throw new Error("It goes from https: to http:");
     return url;
   } catch (error) {
-    throw new Error(`Its redirect is not followed: ${reasonOf(error)}`);
+    throw new Error(`Vis does not follow its redirect: ${reasonOf(error)}`);
   }
 }
 

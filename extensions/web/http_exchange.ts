@@ -31,7 +31,7 @@ export async function exchange(connection: Deno.Conn, request: HttpRequest): Pro
     for (let interim = 0; head.status < 200; head = await readHead(reader)) {
       if (++interim > MOST_INTERIM || head.status === 101) {
         throw new Error(
-          `The response has over ${MOST_INTERIM} interim answers, or switches the protocol`,
+          `The response has more than ${MOST_INTERIM} interim answers, or switches the protocol`,
         );
       }
     }
@@ -63,7 +63,7 @@ async function readHead(reader: ByteReader): Promise<Pick<HttpAnswer, "status" |
     size += line.length;
     if (count >= MAX_HEADERS || size > MAX_HEAD) throw new RangeError("The answer has too many headers");
     const [, name, value = ""] = /^([\w!#$%&'*+.^`|~-]+):[ \t]*(.*)$/.exec(line) ?? [];
-    if (name === undefined) throw new Error("The answer has a header that cannot be read");
+    if (name === undefined) throw new Error("The answer has a header that is not readable");
     const key = name.toLowerCase();
     const before = headers.get(key);
     headers.set(key, before === undefined ? value.trimEnd() : `${before}, ${value.trimEnd()}`);
@@ -75,9 +75,11 @@ function bodyOf(reader: ByteReader, { status, headers }: Pick<HttpAnswer, "statu
   const length = headers.get("content-length");
   if (WITHOUT_BODY.includes(status)) return measured(reader, 0);
   if (coding === "chunked") return chunked(reader);
-  if (coding !== undefined) throw new Error(`The answer has the transfer encoding ${coding.slice(0, 40)}`);
+  if (coding !== undefined) throw new Error(`The answer has the unknown transfer encoding ${coding.slice(0, 40)}`);
   if (length === undefined) return measured(reader, null);
-  if (!/^\d{1,15}$/.test(length)) throw new Error(`The answer has the length ${length.slice(0, 40)}`);
+  if (!/^\d{1,15}$/.test(length)) {
+    throw new Error(`The answer has the length ${length.slice(0, 40)}, which is not a number`);
+  }
   return measured(reader, Number(length));
 }
 
@@ -161,7 +163,9 @@ class ByteReader {
     for (;;) {
       const end = this.#left.indexOf(10);
       const part = end < 0 ? this.#left : this.#left.subarray(0, end);
-      if (line.length + part.length > most) throw new RangeError(`A line is longer than ${most} bytes`);
+      if (line.length + part.length > most) {
+        throw new RangeError(`A line of the answer is longer than ${most} bytes, the limit`);
+      }
       line = Buffer.concat([line, part]);
       if (end >= 0) {
         this.#left = this.#left.subarray(end + 1);

@@ -24,7 +24,7 @@ export async function openConnection(
       if (!isRefusal(error)) break;
     }
   }
-  throw new Error(`No connection to ${url.host}: ${reasonOf(failure)}`);
+  throw new Error(`Vis could not connect to ${url.host}: ${reasonOf(failure)}`);
 }
 
 async function checkedAddresses(
@@ -45,7 +45,7 @@ async function checkedAddresses(
   throw new Error(
     reach === "local"
       ? `${what} not an address that a name may lead to`
-      : `${what} not an address of the internet; only what web.local names with its port may be reached there`,
+      : `${what} not an address of the internet; there, Vis reaches only hosts with ports in web.local`,
   );
 }
 
@@ -59,8 +59,8 @@ async function found(
   } catch {
     signal.throwIfAborted();
   }
-  if (addresses.length === 0) throw new Error(`No address of ${host} was found`);
-  if (addresses.length > MOST_ADDRESSES) throw new Error(`${host} has more than ${MOST_ADDRESSES} addresses`);
+  if (addresses.length === 0) throw new Error(`The name ${host} has no address`);
+  if (addresses.length > MOST_ADDRESSES) throw new Error(`The name ${host} has more than ${MOST_ADDRESSES} addresses`);
   return addresses;
 }
 
@@ -77,7 +77,7 @@ async function secured(
   connection: Deno.Conn,
   { url, outside, signal }: { readonly url: URL; readonly outside: Outside; readonly signal: AbortSignal },
 ): Promise<Deno.Conn> {
-  if (!isTcp(connection)) throw new TypeError("TLS needs a TCP connection");
+  if (!isTcp(connection)) throw new TypeError("Cannot use TLS: the connection is not TCP");
   const close = (): void => closeQuietly(connection);
   signal.addEventListener("abort", close, { once: true });
   try {

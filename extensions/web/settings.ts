@@ -10,7 +10,7 @@ export default z.strictObject({
     .describe(
       "Hosts on the internet that web.get, web.post and web.readable may reach, such as example.org, *.example.org or example.org:8443; * for all",
     ),
-  local: z.array(z.string().regex(LOCAL, "no host with its port such as localhost:3000")).default([]).describe(
+  local: z.array(z.string().regex(LOCAL, "must be a host with its port, such as localhost:3000")).default([]).describe(
     "Hosts on this machine or its network that they may reach, with their ports, such as localhost:3000",
   ),
 }).prefault({});

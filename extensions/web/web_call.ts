@@ -124,7 +124,7 @@ export async function readablePage(
   const name = type.split(";")[0]?.trim() ?? "";
   const isText = /charset/i.test(type) || markedCharset(fetched.bytes) !== undefined;
   if (!isText && fetched.bytes.subarray(0, 8000).includes(0)) {
-    throw new Error(`Cannot read ${url}: it is ${name || "no text"}; use web.get for its bytes`);
+    throw new Error(`Cannot read ${url}: it is ${name || "not text"}; use web.get for its bytes`);
   }
   const text = bodyText(fetched.bytes, type);
   if (!isHtml(type) && !/^\s*<(?:!doctype html|html)[\s>]/i.test(text.slice(0, 1_000))) {
@@ -148,7 +148,7 @@ const DEFAULTS = { "user-agent": "vis", accept: "*/*" };
  * sent. */
 function requestHeaders(wanted: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
   const entries = Object.entries(wanted);
-  if (entries.length > MOST) throw new Error(`There are more than ${MOST} headers`);
+  if (entries.length > MOST) throw new Error(`The request has more than ${MOST} headers, the limit`);
   const headers = new Map<string, string>(Object.entries(DEFAULTS));
   for (const [name, value] of entries) {
     const key = name.toLowerCase();
@@ -158,7 +158,9 @@ function requestHeaders(wanted: Readonly<Record<string, string>> = {}): Readonly
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
       throw new Error(`The header ${key} has a character that may not be sent`);
     }
-    if (value.length > MAX_VALUE) throw new Error(`The header ${key} is longer than ${MAX_VALUE} characters`);
+    if (value.length > MAX_VALUE) {
+      throw new Error(`The header ${key} is longer than ${MAX_VALUE} characters, the limit`);
+    }
     headers.set(key, value.trim());
   }
   headers.set("accept-encoding", "gzip");

@@ -32,7 +32,7 @@ export async function attachFiles(executable: string, { bytes }: AttachedFiles):
   const length = Number(new DataView(content.buffer).getBigUint64(content.length - 8, true));
   const begin = content.length - length;
   if (new TextDecoder().decode(content.subarray(begin, begin + MAGIC.length)) !== MAGIC) {
-    throw new Error(`Cannot attach files to ${executable}: what its runtime reads is not at its end`);
+    throw new Error(`Cannot attach files to ${executable}: the data of its runtime is not at its end`);
   }
   const joined = Buffer.concat([content.subarray(0, begin), bytes, content.subarray(begin)]);
   await Deno.writeFile(executable, joined);

@@ -121,6 +121,6 @@ function ascii(code: string): string {
 
 function refused(name: string, { start, end }: Node, code: string): Error {
   return new Error(
-    `Cannot make a script of ${name}: unsupported code: ${code.slice(start, Math.min(end, start + 60))}`,
+    `Cannot make a script of ${name}: it has unsupported code: ${code.slice(start, Math.min(end, start + 60))}`,
   );
 }

@@ -52,7 +52,7 @@ export class PartFiles {
     for (let at = 0; at < length;) {
       const got = this.#executable?.readSync(bytes.subarray(at)) ?? 0;
       if (got === 0) {
-        throw new Error(`Cannot read what is attached to the executable: ${length - at} bytes are missing`);
+        throw new Error(`Cannot read the files of the executable: ${length - at} bytes are missing`);
       }
       at += got;
     }

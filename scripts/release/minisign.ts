@@ -13,10 +13,10 @@ export interface SigningKey {
 export function signingKey(text: string): SigningKey {
   const bytes = Buffer.from(text.split("\n")[1] ?? "", "base64");
   if (bytes.length !== 158 || bytes.toString("latin1", 0, 2) !== "Ed") {
-    throw new Error("Cannot read the signing key: it is no secret key of minisign");
+    throw new Error("Cannot read the signing key: it is not a secret key of minisign");
   }
   if (bytes[2] !== 0 || bytes[3] !== 0) {
-    throw new Error("Cannot read the signing key: it is encrypted; make one without a password by minisign -G -W");
+    throw new Error("Cannot read the signing key: it is encrypted; make one without a password with minisign -G -W");
   }
   return { id: bytes.subarray(54, 62), seed: bytes.subarray(62, 94) };
 }

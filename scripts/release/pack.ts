@@ -41,7 +41,9 @@ const DOCS: Readonly<Record<string, string>> = {
  * `SHA256SUMS` and signatures. Resolves with the names of the files. */
 export async function packRelease(options: PackOptions): Promise<readonly string[]> {
   const { version, output, modifiedAt, key } = options;
-  if (!/^\d+\.\d+\.\d+[\w.-]*$/.test(version)) throw new Error(`Cannot release version: ${version}`);
+  if (!/^\d+\.\d+\.\d+[\w.-]*$/.test(version)) {
+    throw new Error(`Cannot release version ${version}: it does not have the form 1.2.3`);
+  }
   await Deno.mkdir(output, { recursive: true });
   const files = new Map([
     ...await archivesOf(options),
@@ -139,8 +141,10 @@ async function readme({ baseUrl, latestUrl = baseUrl }: PackOptions): Promise<Ui
 }
 
 async function installer({ version, baseUrl, key }: PackOptions): Promise<string> {
-  if (baseUrl !== "" && !URL.canParse(baseUrl)) throw new Error(`Cannot use address: ${baseUrl}`);
-  if (/'/.test(baseUrl)) throw new Error(`Cannot use address with a quote: ${baseUrl}`);
+  if (baseUrl !== "" && !URL.canParse(baseUrl)) {
+    throw new Error(`Cannot use the address ${baseUrl}: it is not an https address`);
+  }
+  if (/'/.test(baseUrl)) throw new Error(`Cannot use the address ${baseUrl}: it contains a quote`);
   const template = await Deno.readTextFile(join(ROOT, "scripts/release/install.sh"));
   return template.replace("@VERSION@", version).replace("@BASE_URL@", baseUrl.replace(/\/+$/, ""))
     .replace("@PUBLIC_KEY@", key ? publicKeyOf(key) : "");

@@ -43,7 +43,7 @@ async function make(target: string, release: ReleaseSource): Promise<Program> {
   await Deno.remove(empty);
   const added = whole - runtime;
   console.log(`${target}  ${whole.toFixed(1)} MB, ${added.toFixed(1)} MB above the runtime (budget ${BUDGET_MB})`);
-  if (added > BUDGET_MB) throw new Error(`Cannot release ${target}: it is over its budget`);
+  if (added > BUDGET_MB) throw new Error(`Cannot release ${target}: its executable is larger than its budget`);
   const system = await systemFiles(target);
   if (system === null && target.includes("linux")) {
     console.log(`${target}  no container image: it needs libc6 and libgcc-s1 of Debian for it, and ca-certificates`);
@@ -87,7 +87,9 @@ try {
   const asked = values.target ?? [Deno.build.target];
   const targets = asked.includes("all") ? TARGETS : asked;
   const unknown = targets.find((target) => !TARGETS.includes(target));
-  if (unknown) throw new Error(`Cannot release for ${unknown}: there are ${TARGETS.join(", ")}`);
+  if (unknown) {
+    throw new Error(`Cannot release for ${unknown}: the target is unknown; choose one of ${TARGETS.join(", ")}`);
+  }
   const output = resolve(ROOT, values.output);
   await Deno.remove(output, { recursive: true }).catch(() => {});
   const programs: Program[] = [];

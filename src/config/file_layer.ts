@@ -29,7 +29,7 @@ export async function fileLayer(
   const { $schema: _forEditors, ...said } = { $schema: undefined, ...Object(values) };
   const unset = layer === "project" ? "vis config unset --project" : "vis config unset";
   const ignored = retired.map((key) =>
-    `${file.path} sets ${key}, which is not a setting any more: it has no effect (${unset} ${key} removes it)`
+    `${file.path} sets ${key}, which is no longer a setting: it has no effect (${unset} ${key} removes it)`
   );
   return { layer, values: said, where: () => file.path, ignored };
 }
@@ -48,9 +48,9 @@ export function refuseAlways(values: unknown, source: string, sections: Settings
     project: true,
     key,
     why: exception === undefined
-      ? "No workspace may set it, whether it is trusted or not"
-      : `A workspace may not take ${exception.slice(1)} out of the secrets`,
-    advice: "put it into the user's own config.jsonc",
+      ? "cannot come from a workspace, even if you trust it"
+      : `cannot exclude ${exception.slice(1)} in the file of a workspace`,
+    advice: "move it to your own config.jsonc",
   });
 }
 
@@ -62,15 +62,15 @@ async function checkProject(
   const refused = refusedKeys(values, projectKeys).map(({ key }) => key);
   const [key] = refused;
   if (key === undefined || await trusted()) return;
-  const others = refused.length > 1 ? ` (nor ${refused.slice(1).join(", ")})` : "";
-  const own = userPath ?? "the user's own config.jsonc";
+  const others = refused.length > 1 ? ` (nor can ${refused.slice(1).join(", ")})` : "";
+  const own = userPath ?? "your own config.jsonc";
   throw new SettingError({
     source: path,
     code: "untrusted",
     project: true,
     key,
-    why: `A workspace may not set it${others}, since blocks can write this file`,
-    advice: `put it into ${own}, or run vis config trust`,
+    why: `cannot come from an untrusted workspace${others}, because blocks can write this file`,
+    advice: `move it to ${own}, or run vis config trust`,
   });
 }
 
@@ -84,7 +84,9 @@ function unknownKey(key: string, path: readonly PropertyKey[], schema: z.ZodType
   for (const step of path) node = typeof step === "number" ? node?.items : node?.properties?.[String(step)];
   const names = Object.keys(node?.properties ?? {});
   const near = nearestName(key, names);
-  return near === null ? `unknown setting; there are ${names.join(", ")}` : `unknown setting; did you mean ${near}?`;
+  return near === null
+    ? `is not a setting; choose one of ${names.join(", ")}`
+    : `is not a setting; did you mean ${near}?`;
 }
 
 /** Fills in defaults. Throws `SettingError` that names `source` and the key. */
@@ -99,7 +101,7 @@ export function checkConfig(
     const config = parsed.data as Config;
     const names = config.providers.map(({ name }) => name);
     const twice = names.find((name, at) => names.indexOf(name) !== at); // A name must be unique.
-    if (twice !== undefined) throw refused("providers", `two of them are named ${twice}`);
+    if (twice !== undefined) throw refused("providers", `has two entries named ${twice}; rename one of them`);
     return config;
   }
   const issue = parsed.error.issues[0];
@@ -108,7 +110,7 @@ export function checkConfig(
     const path = [...issue.path, key].join(".");
     throw refused(path, unknownKey(key, issue.path, schema));
   }
-  throw refused(issue?.path.join(".") || "the file", issue?.message ?? "is wrong");
+  throw refused(issue?.path.join(".") || "the file", issue?.message ?? "is invalid");
 }
 
 /** Removes `$schema`, from which an editor learns the type of the file and which is not a setting. */

@@ -38,7 +38,8 @@ export function setInJsonc(
   if (key === undefined) return splice(text, { start: node.start, end: node.end, with: written(value, indent) });
   if (node.kind === "scalar" || node.kind === "array" && Number(key) !== node.members.length) {
     throw new RangeError(
-      `Cannot set ${path.join(".")}: there is nothing at ${path.slice(0, -below.length - 1).join(".")} to put it into`,
+      `Cannot set ${path.join(".")}: ${path.slice(0, -below.length - 1).join(".")} is neither an object ` +
+        "nor a list with this place",
     );
   }
   return insert(place, { key, value: nested(below, value) });
@@ -223,6 +224,6 @@ class TreeReader {
   }
 
   #unexpected(): SyntaxError {
-    return new SyntaxError(`Cannot read JSON: unexpected text at character ${this.#at}`);
+    return new SyntaxError(`Cannot read JSON: character ${this.#at} begins unexpected text`);
   }
 }

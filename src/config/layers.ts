@@ -114,7 +114,7 @@ export class SettingsSections {
     const [issue] = (await own.schema()).safeParse(section, { error: inputFault }).error?.issues ?? [];
     if (!issue) return;
     const where = issue.path.map(String).join(".");
-    throw new ConfigError(where === "" ? issue.message : `${where}: ${issue.message}`);
+    throw new ConfigError(`${where === "" ? "the section" : where} ${issue.message}`);
   }
 
   /** Returns the keys under which a setting may be written, the shortest first. */

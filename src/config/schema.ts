@@ -80,7 +80,7 @@ export const ConfigSchema = z.strictObject({
     "Whether Vis looks for Ollama, LM Studio and vLLM on this machine if the settings have no provider",
   ),
   database: z.string().min(1).refine((text) => !/^postgres(ql)?:\/\/[^@/?]*:[^@/?]*@/.test(text), {
-    message: "must not contain a password, set VIS_DATABASE_PASSWORD or VIS_DATABASE_PASSWORD_FILE",
+    message: "must not contain a password; set VIS_DATABASE_PASSWORD or VIS_DATABASE_PASSWORD_FILE",
   }).nullable().default(null).describe(
     "Database: a file, or the URL of a PostgreSQL database; vis.db in $VIS_HOME if null",
   ),

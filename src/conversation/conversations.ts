@@ -156,10 +156,16 @@ export class Conversations {
   /** Deletes a conversation with every branch. Rejects with `BusyError` while a query runs in it. */
   async delete({ conversationId }: Branch): Promise<void> {
     if (await this.shared?.isBusy(conversationId)) {
-      throw new BusyError(`Cannot run in a busy conversation: ${conversationId}`);
+      throw new BusyError(
+        `Cannot delete conversation ${conversationId}: a request is running in it; cancel the request first`,
+      );
     }
     for (const { branchId } of await this.#store.branches(conversationId)) {
-      if (this.#runner.isBusy(branchId)) throw new BusyError(`Cannot run in a busy conversation: ${conversationId}`);
+      if (this.#runner.isBusy(branchId)) {
+        throw new BusyError(
+          `Cannot delete conversation ${conversationId}: a request is running in it; cancel the request first`,
+        );
+      }
       await this.close(branchId);
     }
     await this.records.running(conversationId);
@@ -203,7 +209,11 @@ export class Conversations {
       & { readonly seenFrom?: Branch },
   ): Promise<QueryResult> {
     const query = await this.#store.query(queryId);
-    if (!query) throw new UsageError(`Cannot retry query ${queryId}: no such query`);
+    if (!query) {
+      throw new UsageError(
+        `Cannot retry request ${queryId}: no request has this id; vis conversations show lists the ids`,
+      );
+    }
     const branch = await this.byId(query.branchId);
     const again = { ...options, ...await asBefore(queryId, this.#store) };
     const last = (await this.#store.queries(branch.branchId, { newest: 1 })).at(-1);
@@ -219,11 +229,13 @@ export class Conversations {
    * otherwise. */
   async more(branch: Branch, options: AskOptions): Promise<QueryResult> {
     const last = (await this.#store.queries(branch.branchId, { newest: 1 })).at(-1);
-    if (!last) throw new UsageError("Cannot continue: the conversation has no request yet");
+    if (!last) throw new UsageError("Cannot continue the conversation: it has no request yet; send one first");
     if (last.running || !takesMore(last.reason)) {
-      const how = last.running ? "it is running" : `it ended so: ${reasonText(last.reason)}`;
+      const how = last.running
+        ? "the request is still running"
+        : `the request ended for another reason (${reasonText(last.reason)})`;
       throw new UsageError(
-        `Cannot give the last request more steps, because it did not stop at its step limit: ${how}`,
+        `Cannot give the last request more steps: ${how}; only a request that stopped at its step limit can continue`,
       );
     }
     const { given: _inBranch, ...before } = await asBefore(last.queryId, this.#store);
@@ -291,7 +303,10 @@ export class Conversations {
       return await this.shared.ask(branch, request, { ...options, read });
     }
     if (options.refuseWhenBusy && this.#runner.isBusy(branch.branchId)) {
-      throw new BusyError(`Cannot run in a busy conversation: ${branch.conversationId}`);
+      throw new BusyError(
+        `Cannot start the request: conversation ${branch.conversationId} already runs one; wait for its end ` +
+          "or cancel it",
+      );
     }
     return await this.#runner.run(branch, request, options);
   }
@@ -328,13 +343,20 @@ const SHOWN = 13;
 async function notFound(id: string, store: Pick<ConversationStore, "listConversations">): Promise<UsageError> {
   const start = id.toLowerCase();
   if (start.length < FEWEST) {
-    return new UsageError(`Cannot find conversation: ${id} (an id has ${FEWEST} characters or more)`);
+    return new UsageError(
+      `Cannot find conversation ${id}: an id has at least ${FEWEST} characters; vis conversations list ` +
+        "shows the ids",
+    );
   }
   const listed = await store.listConversations({ limit: NEWEST });
   const near = [...new Set(listed.map(({ conversationId }) => conversationId))].filter((one) => one.startsWith(start));
-  if (near.length < 2) return new UsageError(`Cannot find conversation: ${id}`);
+  if (near.length < 2) {
+    return new UsageError(`Cannot find conversation ${id}: no id starts with it; vis conversations list shows the ids`);
+  }
   const examples = near.slice(0, 3).map((one) => start.length < SHOWN ? one.slice(0, SHOWN) : one).join(", ");
-  return new UsageError(`Cannot find conversation ${id}: ${near.length} ids start with it, such as ${examples}`);
+  return new UsageError(
+    `Cannot find conversation ${id}: ${near.length} ids start with it, such as ${examples}; write more of the id`,
+  );
 }
 
 export interface SharedRun {

@@ -61,7 +61,11 @@ export class Records {
 
   async queryId(id: string): Promise<string> {
     const found = await this.#store.findQuery(id);
-    if (found === null) throw new UsageError(`Cannot find request ${id}: no id or several ids start with it`);
+    if (found === null) {
+      throw new UsageError(
+        `Cannot find request ${id}: no request or several have an id that starts with it; write the whole id`,
+      );
+    }
     return found;
   }
 
@@ -80,7 +84,7 @@ export class Records {
 
   async rename(branch: Branch, title: string): Promise<string> {
     const short = oneLine(title, 100);
-    if (short === "") throw new UsageError("Cannot rename a conversation: the title is empty");
+    if (short === "") throw new UsageError("Cannot rename the conversation: the new title is empty; write a title");
     await this.#store.setTitle(branch.branchId, short);
     return short;
   }
@@ -93,7 +97,7 @@ export class Records {
     const { valueOf } = await import("../environment/history.ts");
     const options = { newest, ...(at ? { at } : {}) };
     const found = await this.#store.variableVersions(branch.branchId, name, options);
-    if (found.length === 0) throw new UsageError(`Cannot find variable ${name}`);
+    if (found.length === 0) throw new UsageError(`Cannot find variable ${name}: the conversation has no such variable`);
     return found.map(({ version, image, code, createdAt }) => {
       const { kind, reason, bytes, source, large, summary: { shape } } = image;
       const shown = large === undefined && bytes.length + source.length <= MAX_SHOWN_BYTES;
@@ -144,13 +148,15 @@ interface FoundPoint {
 export async function findPoint(store: Store, id: string, at: string | null): Promise<FoundPoint> {
   const place = at === null ? null : PLACE.exec(at);
   if (at !== null && !place) {
-    throw new UsageError(`Cannot find iteration ${at}: write N, or QUERY.ITERATION, such as 3 or 2.1`);
+    throw new UsageError(
+      `Cannot find step ${at}: it is not a place in the conversation; write N or REQUEST.STEP, such as 3 or 2.1`,
+    );
   }
   const [, first, second] = place ?? [];
   const branch = await store.findConversation(id);
   if (!branch) return await inQuery(store, id, first, second);
   const turns = await store.turns(branch.branchId);
-  if (turns.length === 0) throw new UsageError(`Cannot use conversation ${id}: it has no query yet`);
+  if (turns.length === 0) throw new UsageError(`Cannot use conversation ${id}: it has no request yet`);
   if (first === undefined) return { branch, point: endOf(turns) };
   return {
     branch,
@@ -162,8 +168,16 @@ async function inQuery(store: Store, id: string, first?: string, second?: string
   const queryId = await store.findQuery(id);
   const query = queryId === null ? null : await store.query(queryId);
   const branch = query && await store.findConversation(query.branchId);
-  if (!query || !branch) throw new UsageError(`Cannot find conversation, branch or query: ${id}`);
-  if (second !== undefined) throw new UsageError(`Cannot find iteration ${first}.${second} of one query: write N`);
+  if (!query || !branch) {
+    throw new UsageError(
+      `Cannot find ${id}: no conversation, branch or request has this id; vis conversations list shows the ids`,
+    );
+  }
+  if (second !== undefined) {
+    throw new UsageError(
+      `Cannot find step ${first}.${second}: the id names one request; write only the step, such as 3`,
+    );
+  }
   return { branch, point: { queryId: query.queryId, position: first === undefined ? null : Number(first) - 1 } };
 }
 
@@ -183,13 +197,13 @@ function nthOf(turns: readonly QueryIterations[], n: number): BranchPoint {
 
 function withinQuery(turns: readonly QueryIterations[], query: number, n: number): BranchPoint {
   const turn = turns[query - 1];
-  if (!turn) throw new UsageError(`Cannot find query ${query}: the number of queries is ${turns.length}`);
+  if (!turn) throw new UsageError(`Cannot find request ${query}: the conversation has ${turns.length} requests`);
   if (n > turn.iterations) noIteration(`${query}.${n}`, turn.iterations);
   return { queryId: turn.queryId, position: n - 1 };
 }
 
 function noIteration(iteration: number | string, known: number): never {
-  throw new UsageError(`Cannot find iteration ${iteration}: the number of iterations is ${known}`);
+  throw new UsageError(`Cannot find step ${iteration}: there are ${known} steps`);
 }
 
 /** Reads the current state of queries. If a query is marked as running but its process is gone, it is ended first. */

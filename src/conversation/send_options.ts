@@ -72,9 +72,13 @@ export interface AskOptions extends KeyedRequest {
 export const MAX_REQUEST_CHARS = 4_000_000;
 
 export function checkRequest(request: string): void {
-  if (request.trim() === "") throw new UsageError("Cannot run an empty request: write a task or a question");
+  if (request.trim() === "") {
+    throw new UsageError("Cannot run the request: its text is empty; write a task or a question");
+  }
   if (request.length <= MAX_REQUEST_CHARS) return;
-  throw new UsageError(`Cannot run a request of ${request.length} characters: the limit is ${MAX_REQUEST_CHARS}`);
+  throw new UsageError(
+    `Cannot run the request: it has ${request.length} characters; the limit is ${MAX_REQUEST_CHARS}`,
+  );
 }
 
 /** Throws `UsageError` if the cost of a request is limited and the price of its model is unknown. */
@@ -103,7 +107,8 @@ export async function checkedExtras(
   if (images.length > 0 && !routes.some(({ provider, model }) => provider.capabilities(model).images)) {
     const names = routes.map(({ provider, model }) => `${model} of ${provider.name}`).join(", ");
     throw new UsageError(
-      `Cannot send images: ${names} does not accept images; choose a model that does, or set "images": true for it in the settings`,
+      `Cannot send images: ${names} does not accept images; choose another model, or set "images": true ` +
+        "for this model in the settings",
     );
   }
   if (responseSchema === undefined) return { images, answerSchema: null };
@@ -158,9 +163,9 @@ async function bytesOf(path: string, name: string): Promise<Uint8Array<ArrayBuff
   try {
     const { size, isFile } = await Deno.stat(path);
     // A device or a pipe may be endless.
-    if (!isFile) throw new UsageError(`Cannot use image ${name}: it is not a file`);
+    if (!isFile) throw new UsageError(`Cannot use image ${name}: it is not a file; name an image file`);
     if (size > MAX_IMAGE_BYTES) {
-      throw new UsageError(`Cannot use image ${name}: ${size} bytes; the limit is ${MAX_IMAGE_BYTES}`);
+      throw new UsageError(`Cannot use image ${name}: it has ${size} bytes; the limit is ${MAX_IMAGE_BYTES}`);
     }
     return await Deno.readFile(path);
   } catch (error) {

@@ -47,7 +47,7 @@ export class SettingError extends ConfigError {
       readonly advice?: string;
     },
   ) {
-    super(`Cannot use ${source}: ${key}: ${why}`, facts);
+    super(`Cannot use ${source}: ${key} ${why}`, facts);
     this.key = key;
     this.why = why;
     this.project = project;
@@ -132,7 +132,7 @@ export class TakenOverError extends BusyError {
 export class HandedOver extends Error {
   override readonly name = "HandedOver";
   constructor(queryId: string) {
-    super(`Query ${queryId} is left to another node`);
+    super(`Query ${queryId} continues on another node`);
   }
 }
 
@@ -202,7 +202,7 @@ export function fileCode(error: unknown): string {
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",
-  EEXIST: "a file or folder is in the way",
+  EEXIST: "a file or folder already exists there",
   ENOTDIR: "a part of its path is not a folder",
   EACCES: "access is denied",
   EPERM: "access is denied",

@@ -12,16 +12,20 @@ const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
 export function parseNetGrant(text: string): NetGrant {
   const [, six, name, digits] = GRANT.exec(text) ?? [];
   const port = Number(digits);
-  if (!(port >= 1 && port <= 65535)) throw new TypeError(`Cannot grant net ${text}: it must look like 127.0.0.1:8080`);
+  if (!(port >= 1 && port <= 65535)) {
+    throw new TypeError(`Cannot grant net ${text}: it is not an address with a port, such as 127.0.0.1:8080`);
+  }
   if (six !== undefined) {
-    if (!URL.canParse(`http://[${six}]/`)) throw new TypeError(`Cannot grant net ${text}: no IPv6 address`);
+    if (!URL.canParse(`http://[${six}]/`)) {
+      throw new TypeError(`Cannot grant net ${text}: it is not a valid IPv6 address`);
+    }
     return { host: new URL(`http://[${six}]/`).hostname.slice(1, -1), port };
   }
   const host = name?.toLowerCase() === "localhost" ? "127.0.0.1" : name ?? "";
   if (!IPV4.test(host)) {
     throw new TypeError(
-      `Cannot grant net ${text}: a lookup needs UDP, which the sandbox does not allow; ` +
-        "name an IP address, or write a function that makes the request in the main process",
+      `Cannot grant net ${text}: a name needs a lookup over UDP, which the sandbox does not allow; name an ` +
+        "IP address, or write a function that makes the request in the main process",
     );
   }
   return { host, port };

@@ -27,7 +27,7 @@ export function readImage(source: Uint8Array<ArrayBuffer> | string, name: string
 }
 
 function tooLarge(name: string, bytes: number): UsageError {
-  return new UsageError(`Cannot use image ${name}: ${bytes} bytes; the limit is ${MAX_IMAGE_BYTES}`);
+  return new UsageError(`Cannot use image ${name}: it has ${bytes} bytes; the limit is ${MAX_IMAGE_BYTES}`);
 }
 
 function decoded(url: string): Uint8Array<ArrayBuffer> {
@@ -37,9 +37,13 @@ function decoded(url: string): Uint8Array<ArrayBuffer> {
 function byAddress(url: string, name: string): Image {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (parsed?.protocol !== "https:" && parsed?.protocol !== "http:") {
-    throw new UsageError(`Cannot use image ${name}: its address must be http, https or a base64 data URL`);
+    throw new UsageError(`Cannot use image ${name}: its address is neither http, https nor a base64 data URL`);
   }
-  if (url.length > MAX_URL_CHARS) throw new UsageError(`Cannot use image ${name}: its address is too long`);
+  if (url.length > MAX_URL_CHARS) {
+    throw new UsageError(
+      `Cannot use image ${name}: its address has ${url.length} characters; the limit is ${MAX_URL_CHARS}`,
+    );
+  }
   return { kind: "url", url };
 }
 
@@ -50,7 +54,7 @@ const MAX_IMAGES = 20;
  * carry: too many, too large, or with an unsupported type or address. */
 export function checkImages(images: readonly Image[]): readonly Image[] {
   if (images.length > MAX_IMAGES) {
-    throw new UsageError(`Cannot send ${images.length} images: the limit is ${MAX_IMAGES} for a request`);
+    throw new UsageError(`Cannot send ${images.length} images: a request may have at most ${MAX_IMAGES}`);
   }
   return images.map((image, at) => readImage(image.kind === "url" ? image.url : image.bytes, `${at + 1}`));
 }

@@ -50,9 +50,9 @@ export function inputFault(issue: z.core.$ZodRawIssue): string | undefined {
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}`;
     case "invalid_key":
-      return "has an invalid key";
+      return "has a key that is not valid";
     case "invalid_element":
-      return "has an invalid entry";
+      return "has an entry that is not valid";
     case "invalid_union":
       return unionFault(issue.errors);
     default:
@@ -66,14 +66,15 @@ function unionFault(alternatives: readonly (readonly z.core.$ZodIssue[])[]): str
   const firsts = alternatives.flatMap(([first]) => first ?? []);
   const inside = firsts.filter(({ path }) => path.length > 0);
   const [only] = inside;
-  if (only && inside.length === 1) return `is wrong: ${only.path.map(String).join(".")} ${only.message}`;
+  if (only && inside.length === 1) return `is not valid: ${only.path.map(String).join(".")} ${only.message}`;
   const kinds = firsts.flatMap(({ code, message }) => {
     // deno-lint-ignore vis/no-message-parsing -- the messages of this file, joined to one
     return code === "invalid_type" || code === "invalid_value" ? message.replace(/^must be /, "") : [];
   });
   return kinds.length === firsts.length && kinds.length > 0
     ? `must be ${[...new Set(kinds)].join(" or ")}`
-    : firsts.find(({ code }) => code !== "invalid_type" && code !== "invalid_value")?.message ?? "has an invalid value";
+    : firsts.find(({ code }) => code !== "invalid_type" && code !== "invalid_value")?.message ??
+      "has a value that is not valid";
 }
 
 function kindOf({ expected, inst }: z.core.$ZodRawIssue & { readonly expected?: string }): string {

@@ -73,9 +73,8 @@ export async function earlierRequest<B extends BranchIds>(
   const queries = await conversations.queries(branch);
   const at = queries.findIndex(({ queryId }) => queryId === change?.queryId);
   if (at === -1 || at === queries.length - 1) return "";
-  return `No later request has changes to undo: this is request ${at + 1} of ${queries.length}, ${
-    JSON.stringify(oneLine(queries[at]?.text ?? "", REQUEST_CHARS))
-  }`;
+  return `No later request has changes to undo: this is request ${at + 1} of ${queries.length}, ` +
+    `${JSON.stringify(oneLine(queries[at]?.text ?? "", REQUEST_CHARS))}`;
 }
 
 /** Runs the command that undoes file changes. Returns null if the extension that records them is off. */

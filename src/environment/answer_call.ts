@@ -37,7 +37,7 @@ export async function answerCall(
     readonly filesChanged: (paths: readonly string[]) => void;
   },
 ): Promise<unknown> {
-  if (!scope) throw new Error(`Cannot call ${call.name}: no query is running`);
+  if (!scope) throw new Error(`Cannot call ${call.name}: no request is running`);
   const { block, name, args, signal } = call;
   const begun = performance.now();
   const builtin = BUILTIN_NAMES.includes(name);
@@ -190,7 +190,7 @@ function refuseChange(name: string, active: ActiveExtensions | null): void {
   throw new HostCallError(`Cannot call ${name}: this request only reads`, {
     namespace,
     symbol,
-    hint: "say in the answer what it would do",
+    hint: "describe the change in the answer instead",
   });
 }
 
@@ -243,7 +243,12 @@ export async function callBuiltin(
   { source, scope }: { readonly source: BuiltinSource; readonly scope: QueryScope },
 ): Promise<unknown> {
   const builtin = Object.hasOwn(BUILTINS, call.name) ? BUILTINS[call.name] : undefined;
-  if (!builtin) throw refused(call.name, `Cannot call ${call.name}: no function of that name is in scope`);
+  if (!builtin) {
+    throw refused(
+      call.name,
+      `Cannot call ${call.name}: no function has this name; vars() and doc() list the names in scope`,
+    );
+  }
   return await builtin.run(call, source, scope);
 }
 
@@ -334,7 +339,9 @@ export function initialNames(active: ActiveExtensions | null): ReadonlySet<strin
 const CONFIDENCES = ["high", "medium", "low"] as const;
 
 function answer(call: HostCall, _source: BuiltinSource, scope: QueryScope): void {
-  if (call.args[0] === undefined) throw refused("answer", "Cannot answer with undefined: answer(value)");
+  if (call.args[0] === undefined) {
+    throw refused("answer", "Cannot answer: the value is undefined; pass one with answer(value)");
+  }
   const options = call.args[1];
   const read = (key: string): unknown =>
     typeof options === "object" && options !== null ? Object.getOwnPropertyDescriptor(options, key)?.value : undefined;
@@ -367,7 +374,7 @@ async function doc(call: HostCall, source: BuiltinSource): Promise<string> {
     ...new Set([...BUILTIN_NAMES, ...Object.keys(REALM_DOCS), ...aliases, ...functions]),
   ]);
   const which = near.length > 0 ? `; the nearest are ${near.join(", ")}` : "";
-  throw refused("doc", `Cannot describe ${asked}: there is no such function of the sandbox${which}`);
+  throw refused("doc", `Cannot describe ${asked}: the sandbox has no such function${which}`);
 }
 
 const BUILTIN_TOPICS: readonly Topic[] = [
@@ -416,12 +423,12 @@ function signatureOf(call: HostCall): string {
 function text(call: HostCall): string {
   const [value] = call.args;
   if (typeof value === "string" && value.length > 0) return value;
-  throw refused(call.name, `Cannot call ${call.name}: argument 1 must be a name, usage: ${signatureOf(call)}`);
+  throw refused(call.name, `Cannot call ${call.name}: argument 1 must be a name; usage: ${signatureOf(call)}`);
 }
 
 function name(value: unknown): string {
   if (typeof value === "string") return value;
-  throw refused("forget", `Cannot forget: names must be strings, usage: forget("rows", "tmp")`);
+  throw refused("forget", 'Cannot forget variables: each name must be a string; usage: forget("rows", "tmp")');
 }
 
 function integer(call: HostCall, at: number): number {
@@ -429,14 +436,14 @@ function integer(call: HostCall, at: number): number {
   if (typeof value === "number" && Number.isSafeInteger(value)) return value;
   throw refused(
     call.name,
-    `Cannot call ${call.name}: argument ${at + 1} must be a whole number, usage: ${signatureOf(call)}`,
+    `Cannot call ${call.name}: argument ${at + 1} must be a whole number; usage: ${signatureOf(call)}`,
   );
 }
 
 function count(call: HostCall): number {
   const n = integer(call, 0);
   if (n >= 1) return n;
-  throw refused(call.name, `Cannot request ${n} iterations: ask for at least 1`);
+  throw refused(call.name, `Cannot request ${n} iterations: the number must be at least 1`);
 }
 
 export function builtinSource(

@@ -264,7 +264,7 @@ export class Environment {
       });
     } catch (error) {
       if (!(error instanceof SandboxEnded)) throw error;
-      return { ok: false, reason: `Cannot resolve the answer: ${error.why}` };
+      return { ok: false, reason: `Cannot resolve the answer: the sandbox ended: ${error.why}` };
     }
   }
 
@@ -305,7 +305,7 @@ export class Environment {
   }
 
   async #openSandbox(signal: AbortSignal): Promise<Sandbox> {
-    if (this.#scope === null) throw new Cancelled("No query is running"); // The call outlives its query.
+    if (this.#scope === null) throw new Cancelled("Cannot use the sandbox: no request is running"); // The call outlives its query.
     return await this.#parts.openSandbox({
       ...realmParts(this.#active),
       ...this.#modules.options(this.#active),
@@ -418,7 +418,7 @@ class CallNotes {
   take(): readonly string[] {
     const [texts, left] = [[...this.#texts], this.#left];
     [this.#texts, this.#left] = [new Set(), 0];
-    return left === 0 ? texts : [...texts, `${left} more notes of calls are left out`];
+    return left === 0 ? texts : [...texts, `${left} more notes of calls are omitted`];
   }
 }
 
@@ -483,7 +483,7 @@ class RealmModules {
     if (this.#reported.has(script)) return;
     this.#reported.add(script);
     this.#log.warn("module_failed", { conversationId: this.#conversationId, module: name, error: reason });
-    this.#notes.push(`Module ${name} could not be loaded, so ${name} is not defined: ${reason}`);
+    this.#notes.push(`Vis could not load module ${name}, so ${name} is not defined: ${reason}`);
   }
 }
 
@@ -517,12 +517,14 @@ export async function forkVariables(names: readonly string[], source: ForkSource
   for (let at = 0; at < wanted.length; at++) {
     const name = wanted[at] ?? "";
     if (images.has(name) || copies.has(name)) continue;
-    if (SYSTEM.includes(name)) throw refused(name, "the child has its own");
+    if (SYSTEM.includes(name)) throw refused(name, "a sub-query has its own");
     const head = source.index.get(name);
     const isCode = head?.kind === "function" || head?.kind === "class" || head?.kind === "instance";
     const image = isCode ? await source.stored(name) : await dataImage(name, source) ?? await source.stored(name);
-    if (!image) throw refused(name, "there is no such variable, or it contains something that cannot be copied");
-    if (image.kind === "lost" || image.kind === "pending") throw refused(name, image.reason || "it is not there");
+    if (!image) throw refused(name, "no variable has this name, or its value cannot be copied");
+    if (image.kind === "lost" || image.kind === "pending") {
+      throw refused(name, image.reason || "its value is not stored");
+    }
     if (image.large !== undefined) copies.add(name);
     else images.set(name, image);
     wanted.push(...image.requires.filter((one) => source.index.get(one) !== undefined));

@@ -268,7 +268,7 @@ export class BoundVariables {
     const { index, session } = this.#source;
     checkName(name, "read");
     if (!Number.isSafeInteger(maxBytes) || maxBytes < 1) {
-      throw new TypeError(`Cannot read ${name}: maxBytes is ${maxBytes}, it must be a whole number from 1 on`);
+      throw new TypeError(`Cannot read ${name}: maxBytes is ${maxBytes}, but must be a whole number of at least 1`);
     }
     if (this.#isTaken(name) && !SYSTEM.includes(name)) throw absent(name);
     const most = Math.min(maxBytes, MAX_BYTES);
@@ -285,7 +285,7 @@ export class BoundVariables {
 
   async bind(name: string, value: unknown, { by }: { readonly by: string }): Promise<void> {
     checkName(name, "bind");
-    if (this.#isTaken(name)) throw new TypeError(`Cannot bind ${name}: the sandbox uses that name`);
+    if (this.#isTaken(name)) throw new TypeError(`Cannot bind ${name}: the sandbox uses this name; choose another`);
     const image = imageOf(name, { value, doc: `${MARK}${by}` });
     const { index, session, scopes, given, running } = this.#source;
     if (!running()) {
@@ -295,7 +295,9 @@ export class BoundVariables {
       return;
     }
     const [report] = await session.restore(image);
-    if (report?.how === "lost") throw new Error(`Cannot bind ${name}: ${report.reason}`);
+    if (report?.how === "lost") {
+      throw new Error(`Cannot bind ${name}: its value could not be restored: ${report.reason}`);
+    }
     scopes.restore(name, { image, older: true });
     index.bump();
   }
@@ -316,7 +318,7 @@ export class BoundVariables {
     if (image.large !== undefined || image.bytes.length > most) throw tooLarge(name, most);
     if (SYSTEM.includes(name) || image.kind === "data") return valueOf(image);
     if (image.kind === "lost" || image.kind === "pending") throw new Error(`Cannot read ${name}: ${image.reason}`);
-    throw new TypeError(`Cannot read ${name}: it is a ${image.kind}, and not data`);
+    throw new TypeError(`Cannot read ${name}: it is a ${image.kind}, not data`);
   }
 
   #isTaken(name: string): boolean {
@@ -332,21 +334,23 @@ function checkName(name: unknown, action: "read" | "bind"): void {
 }
 
 function absent(name: string): ReferenceError {
-  return new ReferenceError(`Cannot read ${name}: no such variable`);
+  return new ReferenceError(`Cannot read ${name}: no variable has this name`);
 }
 
 function tooLarge(name: string, bytes: number): RangeError {
-  return new RangeError(`Cannot read ${name}: it has more than ${bytes} bytes`);
+  return new RangeError(`Cannot read ${name}: it is larger than ${bytes} bytes, the limit; raise maxBytes`);
 }
 
 function imageOf(name: string, { value, doc }: { readonly value: unknown; readonly doc: string }): VariableImage {
-  if (value === undefined) throw new TypeError(`Cannot bind ${name}: undefined is not a value`);
+  if (value === undefined) throw new TypeError(`Cannot bind ${name}: its value is undefined`);
   let bytes: VariableImage["bytes"];
   try {
     bytes = encode(value, { maxBytes: MAX_BYTES });
   } catch (error) {
     if (!(error instanceof CodecError)) throw error;
-    if (error.tooLarge) throw new RangeError(`Cannot bind ${name}: it has more than ${MAX_BYTES} bytes`);
+    if (error.tooLarge) {
+      throw new RangeError(`Cannot bind ${name}: its value is larger than ${MAX_BYTES} bytes, the limit`);
+    }
     throw new TypeError(`Cannot bind ${name}: ${error.message}`, { cause: error });
   }
   const summary = summarize(value, { declaration: "let", doc });
@@ -406,9 +410,15 @@ export class ExtensionStore implements OwnStore {
 
   async query(options: Options<"query", 0> = {}): Promise<readonly FoundState[]> {
     const { scope, workspace, conversationId, where = {}, since } = options;
-    if (since !== undefined && !(since >= 0)) throw new TypeError(`Cannot look for states since ${since}`);
+    if (since !== undefined && !(since >= 0)) {
+      throw new TypeError(`Cannot find states since ${since}: the time must be 0 or more`);
+    }
     for (const [path, value] of Object.entries(where)) {
-      if (value !== null && typeof value === "object") throw new TypeError(`Cannot look for an object at ${path}`);
+      if (value !== null && typeof value === "object") {
+        throw new TypeError(
+          `Cannot find states by ${path}: its value is an object; compare with text, a number, a boolean or null`,
+        );
+      }
     }
     const asked = { conversationId, where, since, prefix: prefixOf(options), limit: limitOf(options) };
     if (scope === undefined) return await this.#store.states.query(this.#namespace, asked);
@@ -438,32 +448,41 @@ export class ExtensionStore implements OwnStore {
     // No namespace of an extension contains a space, so the key is unique.
     if (scope === "workspace") return { namespace: `${namespace} in ${workspace}`, ...now, branchId: null };
     if (scope !== "conversation") {
-      throw new TypeError(`Cannot use scope ${String(scope)}: use "conversation", "workspace" or "global"`);
+      throw new TypeError(
+        `Cannot use scope ${String(scope)}: the store has no such scope; use "conversation", "workspace" or "global"`,
+      );
     }
     if (now.branchId !== null) return { namespace, ...now };
     throw new TypeError(
-      'Cannot use the state of a conversation: there is none here; use scope "workspace" or "global"',
+      'Cannot use the state of a conversation: this call belongs to none; use scope "workspace" or "global"',
     );
   }
 }
 
 function checkedReference(reference: unknown): string {
   if (typeof reference === "string" && /^sha256:[0-9a-f]{64}$/.test(reference)) return reference;
-  throw new TypeError(`Cannot use the reference ${JSON.stringify(reference)}: it is not from putBytes`);
+  throw new TypeError(`Cannot use the reference ${JSON.stringify(reference)}: putBytes did not return it`);
 }
 
 function checkedKey(key: unknown): string {
-  if (typeof key !== "string" || key.trim() === "") throw new TypeError(`Cannot use the key ${JSON.stringify(key)}`);
-  if (key.length > MAX_KEY) {
-    throw new TypeError(`Cannot use a key of ${key.length} characters: the limit is ${MAX_KEY}`);
+  if (typeof key !== "string" || key.trim() === "") {
+    throw new TypeError(`Cannot use the key ${JSON.stringify(key)}: it must be text that is not blank`);
   }
-  if (CONTROL.test(key) || !key.isWellFormed()) throw new TypeError(`Cannot use the key ${JSON.stringify(key)}`);
+  if (key.length > MAX_KEY) {
+    throw new TypeError(
+      `Cannot use the key ${JSON.stringify(key.slice(0, 40))}: it has ${key.length} characters; the limit ` +
+        `is ${MAX_KEY}`,
+    );
+  }
+  if (CONTROL.test(key) || !key.isWellFormed()) {
+    throw new TypeError(`Cannot use the key ${JSON.stringify(key)}: it has control characters or broken Unicode`);
+  }
   return key;
 }
 
 function prefixOf({ prefix = "" }: { readonly prefix?: string }): string {
   if (typeof prefix === "string") return prefix;
-  throw new TypeError(`Cannot use the prefix ${String(prefix)}`);
+  throw new TypeError(`Cannot use the prefix ${String(prefix)}: it must be text`);
 }
 
 function limitOf({ limit = LIMIT }: { readonly limit?: number }): number {
@@ -472,7 +491,7 @@ function limitOf({ limit = LIMIT }: { readonly limit?: number }): number {
 
 function whole(value: number, { name, from }: { readonly name: string; readonly from: number }): number {
   if (Number.isSafeInteger(value) && value >= from) return value;
-  throw new TypeError(`Cannot use ${name} ${String(value)}: it must be a whole number from ${from} on`);
+  throw new TypeError(`Cannot use ${name} ${String(value)}: it must be a whole number of at least ${from}`);
 }
 
 const MAX_DEPTH = 500;
@@ -485,7 +504,7 @@ function jsonFault(value: unknown, { path = "", depth = 0 }: Place = {}): string
   if (value === null || typeof value === "boolean" || typeof value === "string") return null;
   if (typeof value === "number") return Number.isFinite(value) ? null : `${at} is ${value}, which is not JSON`;
   if (typeof value !== "object") return `${at} is ${kindOf(value)}, which is not JSON`;
-  if (depth > MAX_DEPTH) return `${at.slice(0, 100)}… is nested too deep, or contains itself`;
+  if (depth > MAX_DEPTH) return `${at.slice(0, 100)}… is nested too deeply, or contains itself`;
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) {
       const fault = jsonFault(value[i], { path: `${path}[${i}]`, depth: depth + 1 });
@@ -582,7 +601,9 @@ export class StoredHistory implements history.HistoryReader {
   }
 
   async iterations(queryId: string): Promise<readonly history.PastIteration[]> {
-    if (await this.#store.query(queryId) === null) throw new UsageError(`Cannot find query: ${queryId}`);
+    if (await this.#store.query(queryId) === null) {
+      throw new UsageError(`Cannot find query ${queryId}: this conversation has no query with this id`);
+    }
     const found = await this.#store.iterations(queryId);
     return found.map(({ iterationId: id, position, status, thinking, traces, blocks }) => ({
       id,
@@ -641,7 +662,7 @@ export class StoredHistory implements history.HistoryReader {
 
   async #branch(id: string): Promise<Branch> {
     const branch = await this.#store.findConversation(id);
-    if (!branch) throw new UsageError(`Cannot find conversation: ${id}`);
+    if (!branch) throw new UsageError(`Cannot find conversation ${id}: no conversation has this id`);
     const isRunning = branch.conversationId === this.#running.conversationId && branch.conversationId.startsWith(id);
     return isRunning ? this.#running : branch;
   }
@@ -716,7 +737,7 @@ export class ConversationPrograms {
 
   /** Each note is returned once. */
   take(): readonly string[] {
-    return this.#untold.splice(0).map((how) => `A command that was started before failed: ${how}`);
+    return this.#untold.splice(0).map((how) => `A background command failed: ${how}`);
   }
 
   get closed(): AbortSignal {
@@ -728,7 +749,7 @@ export class ConversationPrograms {
   }
 
   endQuery(): void {
-    this.#query.abort(new Error("Ended: the query is over"));
+    this.#query.abort(new Error("Cannot continue the command: its request has ended"));
     this.#query = new AbortController();
     this.#failed = [];
   }
@@ -768,7 +789,7 @@ export class ConversationPrograms {
   }
 
   async close(): Promise<void> {
-    this.#closed.abort(new Error("Ended: the conversation was closed"));
+    this.#closed.abort(new Error("Cannot continue the command: its conversation was closed"));
     await Promise.all(this.#running);
   }
 }

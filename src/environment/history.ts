@@ -59,13 +59,13 @@ export function findVersion(
   { name, version, symbol }: { readonly name: string; readonly version: number | null; readonly symbol: string },
 ): VariableVersion {
   if (symbol === "restoreVar" && SYSTEM.includes(name)) {
-    throw refused(symbol, `Cannot restore ${name}: it is a system variable, read it with varHistory("${name}")`);
+    throw refused(symbol, `Cannot restore ${name}: it is a system variable; read it with varHistory("${name}")`);
   }
   const found = version === null ? versions.at(-1) : versions.find((one) => one.version === version);
   if (found) return found;
   const known = versions.length === 0
-    ? "no earlier iteration stored such a variable"
-    : `it has 1 to ${versions.length}`;
+    ? "no earlier step stored a variable with this name"
+    : `it has versions 1 to ${versions.length}`;
   throw refused(symbol, `Cannot find ${name}${version === null ? "" : ` v${version}`}: ${known}`);
 }
 
@@ -95,8 +95,10 @@ export async function conversationCode(
     ? queries.findLast((one) => !one.running)
     : queries.find((one) => one.queryId === at.queryId);
   if (!query) {
-    const why = at.queryId === null ? "no query has ended yet" : `${at.queryId}; conversationHistory() lists their ids`;
-    throw refused("conversationCode", `Cannot find query: ${why}`);
+    const why = at.queryId === null
+      ? "no query has ended yet"
+      : `no query has the id ${at.queryId}; conversationHistory() lists the ids`;
+    throw refused("conversationCode", `Cannot find the blocks: ${why}`);
   }
   const iterations = await store.iterations(query.queryId, shownRange(query));
   return iterations.flatMap((iteration) =>

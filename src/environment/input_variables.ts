@@ -88,7 +88,9 @@ async function large(
       if (preview.length < PREVIEW_CHARS) preview += text.slice(0, PREVIEW_CHARS);
       chars += text.length;
       if (chars > MAX_CHARS) {
-        throw new UsageError(`Cannot use ${source.label}: a text has at most ${MAX_CHARS} characters`);
+        throw new UsageError(
+          `Cannot use ${source.label}: it has more than ${MAX_CHARS} characters, the limit; split the file`,
+        );
       }
       yield piece;
     }
@@ -137,7 +139,9 @@ function encodingText({ encoding, isGuess, replaced }: Utf8Pieces): string {
 }
 
 function refuseBinary({ label }: VariableSource, { isBinary }: Utf8Pieces): void {
-  if (isBinary) throw new UsageError(`Cannot use ${label}: it contains binary data, not text`);
+  if (isBinary) {
+    throw new UsageError(`Cannot use ${label}: it contains binary data, not text; convert it to text first`);
+  }
 }
 
 function decodeAll(pieces: readonly Uint8Array[]): string {

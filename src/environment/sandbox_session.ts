@@ -93,7 +93,10 @@ export class SandboxSession {
         await bindPieces(sandbox, { name, pieces: pieces(this.#unloaded.get(name) ?? "") });
       } catch (error) {
         if (!(error instanceof SandboxEnded)) throw error;
-        return { sandbox, failed: `Cannot load ${name} into the sandbox: ${error.why} (sandbox.memoryMiB)` };
+        return {
+          sandbox,
+          failed: `Cannot load ${name} into the sandbox: ${error.why}; sandbox.memoryMiB sets its memory`,
+        };
       }
       this.#unloaded.delete(name);
     }
@@ -260,7 +263,7 @@ interface Start {
 
 /** Throws `SandboxEnded` if the start was stopped in the meantime. */
 function checkWanted({ aborted }: AbortSignal): void {
-  if (aborted) throw new SandboxEnded("it was stopped while it was starting");
+  if (aborted) throw new SandboxEnded("it was stopped while it started");
 }
 
 /** Ignores that a child is gone, since the next one gets the missed change. */

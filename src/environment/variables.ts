@@ -222,7 +222,7 @@ export class VariableIndex {
   }
 
   system(name: string, text: string): void {
-    if (!SYSTEM.has(name)) throw new RangeError(`Cannot set system variable: ${name}`);
+    if (!SYSTEM.has(name)) throw new RangeError(`Cannot set ${name}: it is not a system variable`);
     const summary = {
       declaration: "const",
       type: "string",

@@ -44,7 +44,8 @@ function lineDiff(
 ): string {
   if (before.length + after.length > MAX_DIFF_CHARS) {
     throw new HostCallError(
-      `Cannot diff ${name}: ${before.length} and ${after.length} characters are too many; compare parts with varHistory`,
+      `Cannot compare the versions of ${name}: they have ${before.length} and ${after.length} characters, ` +
+        "over the limit; compare parts with varHistory",
       { namespace: "vis", symbol: "varDiff" },
     );
   }

@@ -157,7 +157,8 @@ export const EXTEND_MS = 630_000;
 export class TookTooLong extends Error {
   constructor(ms: number) {
     super(
-      `Cannot wait over ${ms / 1000} s: its promise did not settle; correct it, or exclude it with extensions.deny`,
+      `Cannot wait over ${ms / 1000} s: the extension's promise did not settle; correct the extension, or ` +
+        "exclude it with extensions.deny",
     );
   }
 }

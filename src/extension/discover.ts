@@ -44,7 +44,7 @@ async function foldersIn(place: ExtensionOrigin, folder: string): Promise<readon
     .map(({ name }) => ({ place, path: join(folder, name) })).sort((a, b) => a.path < b.path ? -1 : 1);
   if (!list.hasMore && found.length <= MAX_FOLDERS) return found;
   const limit = list.hasMore ? `${MAX_NAMES} names` : `${MAX_FOLDERS} folders`;
-  const fault = `${folder} has over ${limit}, the limit; some extensions are left out`;
+  const fault = `${folder} has more than ${limit}, the limit, so Vis omits some extensions`;
   return [...found.slice(0, MAX_FOLDERS), { place, path: folder, fault }];
 }
 

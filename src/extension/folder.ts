@@ -33,10 +33,10 @@ export async function readExtensionFolder(path: string): Promise<ExtensionFolder
 export function extensionOfFiles(path: string, unsorted: ReadonlyMap<string, Uint8Array>): ExtensionFolder {
   const files = new Map([...unsorted].sort(([a], [b]) => a < b ? -1 : 1));
   const manifest = files.get("vis.json");
-  if (!manifest) throw refused(path, "it has no vis.json");
+  if (!manifest) throw refused(path, "the folder has no vis.json; create it as vis extensions new does");
   const entries = readManifest(path, manifest);
   const absent = entries.find(({ entry }) => !files.has(entry));
-  if (absent) throw refused(path, `vis.json names ${absent.entry}, which does not exist`);
+  if (absent) throw refused(path, `vis.json names ${absent.entry}, but the folder has no such file`);
   return { path, files, hash: hashOf(files), entries };
 }
 
@@ -55,11 +55,13 @@ class FolderReader {
   }
 
   async read(folder: string, depth: number): Promise<void> {
-    if (depth > MAX_DEPTH) throw refused(this.#root, `it is nested deeper than ${MAX_DEPTH} folders`);
+    if (depth > MAX_DEPTH) {
+      throw refused(this.#root, `its folders are nested more than ${MAX_DEPTH} levels deep, the limit`);
+    }
     const { entries, hasMore } = await firstEntries(join(this.#root, folder), { most: MAX_FILES });
     this.#names += entries.length;
     if (hasMore || this.#names > MAX_FILES) {
-      throw refused(this.#root, `it has more than ${MAX_FILES} files and folders`);
+      throw refused(this.#root, `it has more than ${MAX_FILES} files and folders, the limit`);
     }
     for (const { name } of entries) {
       if (name === LEFT_OUT) continue;
@@ -67,13 +69,15 @@ class FolderReader {
       const info = await Deno.lstat(join(this.#root, inside));
       if (info.isDirectory) await this.read(inside, depth + 1);
       else if (info.isFile) await this.#take(inside, info.size);
-      else throw refused(this.#root, `${inside} is ${info.isSymlink ? "a link" : "not a plain file"}`);
+      else throw refused(this.#root, `${inside} is ${info.isSymlink ? "a link" : "not an ordinary file"}`);
     }
   }
 
   async #take(inside: string, size: number): Promise<void> {
     this.#bytes += size;
-    if (this.#bytes > MAX_BYTES) throw refused(this.#root, `it has more than ${MAX_BYTES / 1024 / 1024} MiB`);
+    if (this.#bytes > MAX_BYTES) {
+      throw refused(this.#root, `it is larger than ${MAX_BYTES / 1024 / 1024} MiB, the limit`);
+    }
     this.files.set(inside, await Deno.readFile(join(this.#root, inside)));
   }
 }
@@ -113,23 +117,26 @@ const Shape = z.strictObject({
 /** Throws Error that names the wrong key. */
 function readManifest(folder: string, bytes: Uint8Array): readonly ManifestEntry[] {
   if (bytes.length > MAX_MANIFEST_BYTES) {
-    throw refused(folder, `vis.json has ${bytes.length} bytes, over ${MAX_MANIFEST_BYTES}`);
+    throw refused(folder, `vis.json has ${bytes.length} bytes; the limit is ${MAX_MANIFEST_BYTES}`);
   }
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (error) {
-    throw refused(folder, `vis.json: ${messageOf(error)}`);
+    throw refused(folder, `vis.json is not valid JSON: ${messageOf(error)}`);
   }
   const checked = Shape.safeParse(value, { error: inputFault });
   if (!checked.success) {
     const [issue] = checked.error.issues;
-    throw refused(folder, `vis.json: ${issue?.path.join(".") || "the file"} ${issue?.message ?? "is wrong"}`);
+    throw refused(
+      folder,
+      `vis.json is not valid: ${issue?.path.join(".") || "the file"} ${issue?.message ?? "is wrong"}`,
+    );
   }
   const { extensions } = checked.data;
   const names = extensions.map(({ namespace }) => namespace);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) throw refused(folder, `vis.json: extensions: ${twice} is listed twice`);
+  if (twice !== undefined) throw refused(folder, `vis.json lists extension ${twice} twice`);
   return extensions;
 }
 
@@ -168,7 +175,7 @@ export class TrustList {
     try {
       return TrustedShape.parse(JSON.parse(text)).trusted;
     } catch {
-      throw new Error(`Cannot read ${this.#file}: it is not a list of trusted extensions`);
+      throw new Error(`Cannot read ${this.#file}: it is not a list of trusted extensions; correct or remove the file`);
     }
   }
 

@@ -107,10 +107,10 @@ function distinct(all: readonly Found[]): { readonly kept: readonly Found[]; rea
     const { namespace, alias: { alias } } = one.extension;
     const before = kept.findIndex(({ extension }) => extension.namespace === namespace);
     const holder = kept.find(({ extension }, at) => at !== before && extension.alias.alias === alias);
-    if (holder) skipped.push(failed(one, `alias ${alias} belongs to ${holder.extension.namespace}`));
+    if (holder) skipped.push(failed(one, `its alias ${alias} belongs to ${holder.extension.namespace}`));
     else if (before < 0) kept.push(one);
     else if (one.folder?.place === "path") kept[before] = one;
-    else skipped.push(failed(one, `${namespace} is loaded already`));
+    else skipped.push(failed(one, `another extension named ${namespace} is loaded already`));
   }
   return { kept, skipped };
 }
@@ -151,7 +151,7 @@ async function loadOne(
 async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: LoadOptions): Promise<readonly Loaded[]> {
   const name = basename(folder.path);
   if (folder.fault !== undefined) return [failed({ name, folder }, folder.fault)];
-  if (!folderOptions) return [failed({ name, folder }, "there is no folder for copies of it")];
+  if (!folderOptions) return [failed({ name, folder }, "Vis has no home folder to copy it to; set VIS_HOME")];
   let read: ExtensionFolder;
   try {
     read = await readExtensionFolder(folder.path);
@@ -259,7 +259,7 @@ async function importModule(
 /** Returns the difference between the loaded extension and the manifest that the user saw. They must match. */
 function differenceOf(extension: NormalExtension, entry: ManifestEntry): string | null {
   const differs = (key: string, stated: string, found: string): string =>
-    `vis.json says ${key} ${stated}, mod says ${found}`;
+    `vis.json gives ${key} ${stated}, but its module gives ${found}`;
   for (const key of ["namespace", "version"] as const) {
     if (extension[key] !== entry[key]) return differs(key, entry[key], extension[key]);
   }
@@ -268,7 +268,7 @@ function differenceOf(extension: NormalExtension, entry: ManifestEntry): string 
   if (requires !== stated) return differs("requires", stated || "nothing", requires || "nothing");
   for (const kind of ["net", "read", "write", "env"] as const) {
     const more = extension.allow?.[kind]?.find((grant) => !entry.allow[kind].includes(grant));
-    if (more !== undefined) return `allow.${kind} ${more} is not in vis.json`;
+    if (more !== undefined) return `its module needs allow.${kind} ${more}, which vis.json does not list`;
   }
   return null;
 }
@@ -352,12 +352,14 @@ function placeOf(specifier: string, path: string, { folder: { files }, shims }: 
   if (shim) return `${"../".repeat(path.split("/").length - 1) || "./"}${SHIMS[shim].file}`;
   if (!RELATIVE.test(specifier)) {
     const why = Object.hasOwn(SHIMS, specifier)
-      ? "only tests have it, such as mod_test.ts; vis extensions test runs them"
-      : "there are @vis/extension, node: modules and its own files, packages must be bundled into it";
+      ? "only tests may import it, such as mod_test.ts; run them with vis extensions test"
+      : "an extension may import @vis/extension, node: modules and its own files; bundle packages into it";
     throw new Error(`Cannot import ${specifier} in ${path}: ${why}`);
   }
   const target = targetOf(specifier, path);
-  if (!files.has(target)) throw new Error(`Cannot import ${specifier} in ${path}: it is not in its folder`);
+  if (!files.has(target)) {
+    throw new Error(`Cannot import ${specifier} in ${path}: the extension's folder has no such file`);
+  }
   return CODE.test(target) ? `${specifier}.mjs` : specifier;
 }
 
@@ -380,7 +382,7 @@ export function withScripts(
   const scripts = Object.entries(modules).map(([name, path]) => {
     const fail = (why: string): Error => new Error(`Cannot use extension ${namespace}: modules.${name}: ${why}`);
     const text = textOf(path);
-    if (text === null) throw fail(`${path} is not in its folder`);
+    if (text === null) throw fail(`the extension's folder has no ${path}`);
     try {
       return [name, read(text, path)] as const;
     } catch (error) {

@@ -21,13 +21,13 @@ export function readExtensionConfig(
   };
   if (!config) {
     if (section === undefined) return undefined;
-    throw refused([], "the extension has no settings");
+    throw refused([], "cannot be set, because the extension has no settings");
   }
   const marks = withSecrets || Object.keys(offered).length > 0 ? settingMarks(config) : [];
   const checked = config.safeParse(withOffered(section, marks, offered) ?? {}, { error: inputFault });
   if (checked.success) return withSecrets ? filled(checked.data, marks, withSecrets) : checked.data;
   const [issue] = checked.error.issues;
-  throw refused(issue?.path ?? [], issue?.message ?? "is wrong");
+  throw refused(issue?.path ?? [], issue?.message ?? "is invalid");
 }
 
 /** Adds the values that a client offers. A value that the user set under the same name takes precedence. */

@@ -19,23 +19,25 @@ export async function readTar(
     const header = plain.subarray(at, at + BLOCK);
     if (header.every((byte) => byte === 0)) break;
     const size = parseInt(textOf(header, 124, 12).trim() || "0", 8);
-    if (!Number.isSafeInteger(size) || size < 0 || at + BLOCK + size > plain.length) throw refused("it is cut off");
+    if (!Number.isSafeInteger(size) || size < 0 || at + BLOCK + size > plain.length) {
+      throw refused("the archive ended early");
+    }
     const type = textOf(header, 156, 1);
     const prefix = textOf(header, 257, 5) === "ustar" ? textOf(header, 345, 155) : "";
     const path = prefix === "" ? textOf(header, 0, 100) : `${prefix}/${textOf(header, 0, 100)}`;
     if (FILE.includes(type)) files.set(safePath(path), plain.slice(at + BLOCK, at + BLOCK + size));
-    else if (!LEFT_OUT.includes(type)) throw refused(`${path} is not a plain file`);
-    if (files.size > MAX_FILES) throw refused(`it has more than ${MAX_FILES} files`);
+    else if (!LEFT_OUT.includes(type)) throw refused(`${path} is neither a file nor a folder`);
+    if (files.size > MAX_FILES) throw refused(`the archive has more than ${MAX_FILES} files, the limit`);
     at += BLOCK + Math.ceil(size / BLOCK) * BLOCK;
   }
-  if (files.size === 0) throw refused("it is not a tar archive, or it is empty");
+  if (files.size === 0) throw refused("the file is not a tar archive, or it is empty");
   return unwrapped(files);
 }
 
 function safePath(path: string): string {
   const parts = path.replace(/^\.\//, "").split("/");
   if (parts.some((part) => ["", ".", ".."].includes(part)) || /[\\:\0]/.test(path)) {
-    throw refused(`${JSON.stringify(path)} is not a path inside it`);
+    throw refused(`${JSON.stringify(path)} is not a path inside the archive`);
   }
   return parts.join("/");
 }
@@ -50,7 +52,7 @@ function unwrapped(files: ReadonlyMap<string, Uint8Array>): ReadonlyMap<string, 
 async function unzipped(bytes: Uint8Array<ArrayBuffer>, maxBytes: number): Promise<Uint8Array> {
   return await readBounded(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")), {
     maxBytes,
-    tooLarge: () => refused(`it unpacks to more than ${maxBytes / 1024 / 1024} MiB`),
+    tooLarge: () => refused(`its content is larger than ${maxBytes / 1024 / 1024} MiB, the limit`),
   });
 }
 

@@ -307,7 +307,7 @@ function refuseTaken(
   for (const [kind, name] of [["alias", alias], ...Object.keys(modules).map((name) => ["module", name])] as const) {
     const holder = others.find((other) => other.alias.alias === name || Object.hasOwn(other.modules ?? {}, name));
     if (!holder) continue;
-    throw new Error(`Cannot register extension ${namespace}: ${kind} ${name} belongs to ${holder.namespace}`);
+    throw new Error(`Cannot register extension ${namespace}: its ${kind} ${name} belongs to ${holder.namespace}`);
   }
 }
 
@@ -321,12 +321,14 @@ export function installOrder(extensions: readonly NormalExtension[]): readonly N
     const path = [...chain, extension.namespace];
     if (chain.includes(extension.namespace)) {
       const circle = path.slice(path.indexOf(extension.namespace)).join(" → ");
-      throw new Error(`Cannot install extension ${extension.namespace}: circular requires: ${circle}`);
+      throw new Error(`Cannot install extension ${extension.namespace}: its requirements form a circle: ${circle}`);
     }
     for (const name of extension.requires) {
       const required = known.get(name);
       if (!required) {
-        throw new Error(`Cannot install extension ${path[0]}: missing requirement: ${[...path, name].join(" → ")}`);
+        throw new Error(
+          `Cannot install extension ${path[0]}: a requirement is missing: ${[...path, name].join(" → ")}`,
+        );
       }
       visit(required, path);
     }
@@ -347,7 +349,7 @@ function unknownFunction(name: string, known: readonly string[]): HostCallError 
   const [alias = "", symbol = name] = name.split(".");
   const there = known.filter((one) => one.startsWith(`${alias}.`));
   const hint = there.length > 0 ? `${alias} has ${there.join(", ")}` : "";
-  return new HostCallError(`Cannot call ${name}: no such function is active`, {
+  return new HostCallError(`Cannot call ${name}: no active function has this name`, {
     namespace: alias,
     symbol,
     ...(hint ? { hint } : {}),
@@ -520,7 +522,9 @@ async function runHook<Input extends object>(
   }
   note(invocation, "debug", { phase: name, ms: since(start, invocation.now) });
   if (isChanges(changes)) return changes;
-  throw hookError(name, invocation, { why: `it must return an object of ${KEYS[name]}, not ${kindOf(changes)}` });
+  throw hookError(name, invocation, {
+    why: `it must return an object of ${KEYS[name]}, but returned ${kindOf(changes)}`,
+  });
 }
 
 function isChanges(value: unknown): value is Changes {
@@ -584,9 +588,14 @@ function asHostCallError(error: unknown, { extension, symbol, env }: Invocation)
   if (error instanceof HostCallError) return error;
   const call = `${extension.alias.alias}.${symbol.name}`;
   const facts = { namespace: extension.namespace, symbol: symbol.name };
-  if (env.signal?.aborted) return new HostCallError(`Cannot finish ${call}: it was aborted`, facts, { cause: error });
+  if (env.signal?.aborted) {
+    return new HostCallError(`Cannot finish ${call}: the call was aborted`, facts, { cause: error });
+  }
   const hint = error instanceof Error && "hint" in error && typeof error.hint === "string" ? { hint: error.hint } : {};
-  return new HostCallError(thrownText(error) || `Cannot finish ${call}`, { ...facts, ...hint }, { cause: error });
+  return new HostCallError(thrownText(error) || `Cannot finish ${call}: it failed without a message`, {
+    ...facts,
+    ...hint,
+  }, { cause: error });
 }
 
 function note(

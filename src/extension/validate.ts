@@ -196,13 +196,13 @@ const MAX_MODULES = 50;
 /** Returns the fault of `modules`, or null: a name that the realm already has, or a path outside the folder. */
 function moduleFault({ modules = {}, alias }: Extension): string | null {
   const entries = Object.entries(modules);
-  if (entries.length > MAX_MODULES) return `modules has ${entries.length} names, over ${MAX_MODULES}`;
+  if (entries.length > MAX_MODULES) return `modules has ${entries.length} names; the limit is ${MAX_MODULES}`;
   for (const [name, path] of entries) {
     if (!IDENTIFIER.test(name)) return `modules.${name} must be a name like "stats"`;
     // A global of this process exists in the realm too, or is missing there on purpose.
     if (TAKEN_NAMES.has(name) || name in globalThis) return `modules.${name} is a name that the sandbox uses`;
-    if (name === alias.alias) return `modules.${name} is the alias as well`;
-    if (!PATH.test(path)) return `modules.${name} must be a path in its folder like "./stats.ts", not ${path}`;
+    if (name === alias.alias) return `modules.${name} has the name of the alias`;
+    if (!PATH.test(path)) return `modules.${name} is ${path}, but must be a path in its folder like "./stats.ts"`;
   }
   return null;
 }
@@ -215,14 +215,14 @@ const VARIABLE = /^[A-Za-z_]\w*$/;
 function grantFault({ globals = [], allow = {} }: Extension): string | null {
   for (const name of globals) {
     const kind = Object.hasOwn(REALM_GLOBALS, name) ? REALM_GLOBALS[name] : undefined;
-    if (!kind) return `globals.${name} is unknown; there are ${Object.keys(REALM_GLOBALS).join(", ")}`;
-    if (!allow[kind]?.length) return `globals.${name} needs allow.${kind}, which grants nothing`;
+    if (!kind) return `globals.${name} does not exist; choose one of ${Object.keys(REALM_GLOBALS).join(", ")}`;
+    if (!allow[kind]?.length) return `globals.${name} needs allow.${kind}, which is empty`;
   }
   for (const kind of KINDS) {
     if (!allow[kind]?.length) continue;
     const users = Object.keys(REALM_GLOBALS).filter((name) => REALM_GLOBALS[name] === kind);
     if (!users.some((name) => globals.includes(name))) {
-      return `allow.${kind} opens nothing without one of globals: ${users.join(", ")}`;
+      return `allow.${kind} has no effect without one of globals: ${users.join(", ")}`;
     }
   }
   const variable = allow.env?.find((name) => !VARIABLE.test(name));
@@ -235,7 +235,7 @@ function netFault(text: string): string | null {
     parseNetGrant(text);
     return null;
   } catch (error) {
-    return `allow.net is wrong (${messageOf(error)})`;
+    return `allow.net is not valid (${messageOf(error)})`;
   }
 }
 

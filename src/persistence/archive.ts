@@ -301,7 +301,9 @@ function placesOf(
 /** The order of new ids is the order of the old ones. */
 function newIds(tables: ConversationArchive["tables"]): ReadonlyMap<string, string> {
   const old = Object.values(tables).flatMap((rows) => rows.flatMap((row) => "id" in row ? [row.id] : []));
-  if (new Set(old).size < old.length) throw new UsageError("Cannot import conversation: two rows have the same id");
+  if (new Set(old).size < old.length) {
+    throw new UsageError("Cannot import the conversation: two rows of the file have the same id");
+  }
   return new Map(old.sort().map((id) => [id, newId()]));
 }
 
@@ -312,7 +314,9 @@ function contentsByHash(contents: ConversationArchive["contents"]): ContentSourc
       ? new TextEncoder().encode(one.text)
       : new Uint8Array(Buffer.concat(one.base64.map((piece) => Buffer.from(piece, "base64"))));
     if (createHash("sha256").update(bytes).digest("hex") !== one.sha256) {
-      throw new UsageError(`Cannot import conversation: text ${one.sha256} was changed: its hash does not match`);
+      throw new UsageError(
+        `Cannot import the conversation: text ${one.sha256} was changed, because its hash does not match`,
+      );
     }
     found.set(one.sha256, bytes);
   }
@@ -434,12 +438,12 @@ async function* pieces(source: Iterable<Uint8Array>): AsyncGenerator<Uint8Array>
 }
 
 function missing(what: string): never {
-  throw new UsageError(`Cannot import conversation: ${what} is missing in the file`);
+  throw new UsageError(`Cannot import the conversation: the file lacks ${what}`);
 }
 
 function contradiction(db: Database, error: unknown): UsageError | null {
   if (error instanceof UsageError || !db.dialect.breaksRule(error)) return null;
-  return new UsageError(`Cannot import conversation: its rows contradict each other (${error.message})`, {
+  return new UsageError(`Cannot import the conversation: its rows contradict each other (${error.message})`, {
     cause: error,
   });
 }

@@ -202,7 +202,7 @@ function cellOf({ kind, nullable, oneOf, atLeast = 0 }: TableColumn): z.ZodType 
       case "searched":
         return oneOf ? z.enum(oneOf) : z.string();
       default:
-        throw new Error(`Cannot check a cell of kind ${kind}: src/persistence/archive_schema.ts has no schema of it`);
+        throw new Error(`Cannot check a cell of kind ${kind}: src/persistence/archive_schema.ts has no schema for it`);
     }
   };
   return nullable ? cell().nullable().default(null) : cell();

@@ -35,7 +35,9 @@ export async function readLineage(
   const met = new Set([branchId]);
   for (let id: string = branchId;;) {
     const [row] = await parentOf(db, { branchId: id });
-    if (row === undefined && lineage.length > 1) throw new Damage(`branch ${id}, which others left, is missing`);
+    if (row === undefined && lineage.length > 1) {
+      throw new Damage(`branch ${id}, from which another branch begins, is missing`);
+    }
     const parent = row?.parentStateId;
     const { fork } = fromJson<{ readonly fork: ForkPoint }>(row?.metadata ?? null);
     if (!parent || !fork || met.has(parent)) return lineage;
@@ -135,11 +137,11 @@ export async function readPoint(
   if (at === -1) return { ...facts, queryId, position: -1 };
   const row = rows.find((one) => one.position === at);
   if (!row) {
-    const known = last < 0 ? "it has none" : `it has 1 to ${last + 1}`;
-    throw new UsageError(`Cannot ${action} iteration ${at + 1} of query ${queryId}: ${known}`);
+    const known = last < 0 ? "it has no steps" : `it has steps 1 to ${last + 1}`;
+    throw new UsageError(`Cannot ${action} step ${at + 1} of query ${queryId}: ${known}`);
   }
   if (row.status === "running" || (position === null && status === "running")) {
-    throw new UsageError(`Cannot ${action} iteration ${at + 1} of query ${queryId}: it is still running`);
+    throw new UsageError(`Cannot ${action} step ${at + 1} of query ${queryId}: it is still running; wait for its end`);
   }
   return { ...facts, queryId, position: at };
 }
@@ -155,6 +157,6 @@ const countOfBranch = namedQuery((db, { branchId }: { readonly branchId: string 
 export async function queriesIn(db: Database, { branchId, until }: BranchSegment): Promise<number> {
   if (until === null) return (await countOfBranch(db, { branchId }))[0]?.queries ?? 0;
   const [row] = await numberOfQuery(db, { soulId: until.soulId });
-  if (!row) throw new Damage(`query ${until.queryId}, which a branch begins at, is missing`);
+  if (!row) throw new Damage(`query ${until.queryId}, at which a branch begins, is missing`);
   return until.position < 0 ? row.number : row.number + 1;
 }

@@ -136,7 +136,7 @@ export class Content {
   #loaded(reference: string): Uint8Array<ArrayBuffer> {
     const found = this.#known.get(reference.slice(PREFIX.length));
     if (found) return found;
-    throw new Damage(`content ${reference} is ${found === null ? "not what was stored" : "missing"}`);
+    throw new Damage(`content ${reference} is ${found === null ? "not the stored one" : "missing"}`);
   }
 
   async #put(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<string> {
@@ -258,7 +258,7 @@ export function checkOf(bytes: Uint8Array): ValueCheck {
 
 /** Throws `Damage` if a value differs from the stored one. */
 export function compareValue(bytes: Uint8Array, { crc }: ValueCheck, what: string): void {
-  if (crc !== undefined && crc32(bytes) !== crc) throw new Damage(`${what} is not what was stored`);
+  if (crc !== undefined && crc32(bytes) !== crc) throw new Damage(`${what} is not the stored one`);
 }
 
 type PieceRow = Pick<DatabaseSchema["content"], "hash" | "encoding" | "bytes">;
@@ -327,7 +327,7 @@ export async function releaseClaim(tx: Database, { name, large }: Named): Promis
   const hash = large.slice(PREFIX.length);
   // Claims expire after a day.
   const stored = await tx.selectFrom("content").select("hash").where("hash", "=", hash).executeTakeFirst();
-  if (!stored) throw new BusyError(`Cannot store ${name}: its text was erased meanwhile; send the request again`);
+  if (!stored) throw new BusyError(`Cannot store ${name}: its text was erased in the meantime; send the request again`);
   const oldest = tx.selectFrom("claim").select("put").where("reference", "=", large).orderBy("put").limit(1);
   await tx.deleteFrom("claim").where("reference", "=", large).where("put", "=", oldest).execute();
 }
@@ -359,7 +359,7 @@ function listOf(bytes: Uint8Array): readonly string[] {
 }
 
 function changed(hash: string): Damage {
-  return new Damage(`content ${PREFIX}${hash} is not what was stored`);
+  return new Damage(`content ${PREFIX}${hash} is not the stored one`);
 }
 
 /** Returns null if the content does not exist. */
@@ -423,7 +423,9 @@ export function applyDelta(base: Uint8Array, { steps, literals }: Delta): Uint8A
   let end = 0, at = 0;
   for (const [from, length, literal] of steps) {
     if (from + length > base.length || at + literal > literals.length) {
-      throw new RangeError(`Cannot apply a difference: ${from} + ${length} of ${base.length} bytes`);
+      throw new RangeError(
+        `Cannot apply a difference: bytes ${from} to ${from + length} are outside the ${base.length} bytes`,
+      );
     }
     value.set(base.subarray(from, from + length), end);
     value.set(literals.subarray(at, at + literal), end + length);

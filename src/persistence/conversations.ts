@@ -64,7 +64,7 @@ export class ConversationRows {
   async fork(fork: NewFork): Promise<Branch> {
     const id = await createFork(this.#db, { fork, now: this.#now() });
     const branch = await findBranch(this.#db, id);
-    if (!branch) throw new Error(`Cannot find branch ${id}: it was just created`);
+    if (!branch) throw new Error(`Cannot find branch ${id}: the database does not have the branch that it just stored`);
     return branch;
   }
 
@@ -341,7 +341,9 @@ export function removeConversation(db: Database, conversationId: string): Promis
     await tx.selectFrom("conversationState").select("id").where("conversationSoulId", "=", conversationId)
       .forNoKeyUpdate().execute();
     if (await runningQuery(tx, conversationId) !== null) {
-      throw new BusyError(`Cannot delete conversation ${conversationId}: a query is running in it`);
+      throw new BusyError(
+        `Cannot delete conversation ${conversationId}: a request is running in it; cancel the request first`,
+      );
     }
     await noteErasable(tx, conversationId);
     const { numDeletedRows } = await tx.dialect.erasure.removing(

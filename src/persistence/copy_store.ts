@@ -37,8 +37,8 @@ export async function copyStore(options: CopyStoreOptions): Promise<DatabaseCopy
   if (isPostgres(from) === isPostgres(to)) {
     throw new UsageError(
       isPostgres(from)
-        ? "Cannot copy: both are PostgreSQL databases, use pg_dump and pg_restore"
-        : "Cannot copy: both are files, use vis db backup",
+        ? "Cannot copy the database: both are PostgreSQL databases; use pg_dump and pg_restore"
+        : "Cannot copy the database: both are files; use vis db backup",
     );
   }
   await using source = await opened(isPostgres(from) ? openServer(options, from) : openSource(options));
@@ -90,7 +90,7 @@ async function openSource({ from }: CopyStoreOptions): Promise<Side> {
 /** A file gets its final name only when it is complete. */
 async function openTarget({ to }: CopyStoreOptions): Promise<Side> {
   if (await stat(to).then(() => true, () => false)) {
-    throw new UsageError(`Cannot copy to ${to}: it already exists; choose another path`);
+    throw new UsageError(`Cannot copy to ${to}: the file already exists; choose another path`);
   }
   const partial = `${to}.unfinished`;
   return await converted({ location: to, toStoreError }, async () => ({
@@ -221,8 +221,8 @@ async function beginCopy(
     if (found?.source === source) return JSON.parse(found.mark);
     if (found) {
       throw new UsageError(
-        `Cannot copy to ${location}: it has an unfinished copy of ${found.source}; finish that copy, or use an empty ` +
-          "database",
+        `Cannot copy to ${location}: it has an unfinished copy of ${found.source}; finish that copy, or use ` +
+          "an empty database",
       );
     }
     await refuseRows(tx, location);
@@ -239,7 +239,9 @@ async function advance(
 ): Promise<void> {
   const { numAffectedRows } = await sql`UPDATE copy_progress SET mark = ${JSON.stringify(now)}
     WHERE mark = ${JSON.stringify(before)}`.execute(tx);
-  if (numAffectedRows !== 1n) throw new UsageError("Cannot copy: another process copies into the same database");
+  if (numAffectedRows !== 1n) {
+    throw new UsageError("Cannot copy the database: another process copies into the same one; wait for its end");
+  }
 }
 
 async function endCopy(tx: Database): Promise<void> {
@@ -442,8 +444,8 @@ async function verifyRows(
 
 function unlike(what: string): StoreError {
   return new StoreError(
-    `Cannot finish the copy: ${what} differs in the source, which changed after the copy began; ` +
-      "end the processes that use it, remove the unfinished copy and start again",
+    `Cannot finish the copy: ${what} differs in the source, which changed after the copy began; end the ` +
+      "processes that use it, remove the unfinished copy and start again",
     "unavailable",
   );
 }

@@ -319,7 +319,7 @@ export class OwnDriver implements Driver {
       // Kysely's types, which name the columns, guarantee the shape of the rows.
       executeQuery: async <R>({ sql, parameters }: CompiledQuery) => await run(sql, parameters) as QueryResult<R>,
       streamQuery: () => {
-        throw new Error("Cannot stream a query: every result is bounded here");
+        throw new Error("Cannot stream a query: the database bounds every result");
       },
     };
     this.#turns = turns;
@@ -357,5 +357,5 @@ export class OwnDriver implements Driver {
 }
 
 function refused(): Promise<never> {
-  return Promise.reject(new Error("Cannot begin a transaction of Kysely: the database has its own"));
+  return Promise.reject(new Error("Cannot begin a transaction of Kysely: the database has its own transactions"));
 }

@@ -380,7 +380,7 @@ export class Owners {
    * them. */
   checked<M extends Method>(name: string, method: M): M {
     const rule: Rule | undefined = Reflect.get(RULES, name);
-    if (rule === undefined) throw new Error(`Cannot serve ${name} to a tenant: it has no rule`);
+    if (rule === undefined) throw new Error(`Cannot serve ${name} to a tenant: no rule exists for it`);
     const checked = async (...args: readonly unknown[]): Promise<unknown> => {
       const named = namedBy(rule, args);
       const unknown = named.filter(({ id }) => !this.#known.has(id));

@@ -36,7 +36,9 @@ export class ExtensionStates implements StateStore {
   put(...[place, { key, value, ifVersion }]: Parameters<StateStore["put"]>): Promise<number> {
     const text = JSON.stringify(value);
     if (text.length > MAX_CHARS) {
-      throw new UsageError(`Cannot store ${key}: ${text.length} characters of JSON, over ${MAX_CHARS}`);
+      throw new UsageError(
+        `Cannot store ${key}: its value has ${text.length} characters of JSON; the limit is ${MAX_CHARS}`,
+      );
     }
     return this.#change(place, async (tx) => {
       const content = new Content(tx);
@@ -45,7 +47,7 @@ export class ExtensionStates implements StateStore {
       const before = newest?.value === null || newest === undefined ? null : content.text(newest.value);
       const version = before === null ? 0 : newest?.version ?? 0;
       if (ifVersion !== undefined && ifVersion !== version) {
-        throw new UsageError(`Cannot store ${key}: it has version ${version}, not ${ifVersion}`);
+        throw new UsageError(`Cannot store ${key}: it has version ${version}, not ${ifVersion}; read it again`);
       }
       if (before === text) return version;
       if (newest === undefined) await this.#makeRoom(tx, place);
@@ -161,7 +163,9 @@ export class ExtensionStates implements StateStore {
   async #makeRoom(tx: Database, place: StatePlace): Promise<void> {
     if (await keysIn(tx, place) < MAX_KEYS) return;
     const where = place.branchId === null ? "globally" : "in this conversation";
-    throw new UsageError(`Cannot store another state of ${place.namespace}: it has ${MAX_KEYS} keys ${where}`);
+    throw new UsageError(
+      `Cannot store another state of ${place.namespace}: it has ${MAX_KEYS} keys ${where}, the limit; delete some`,
+    );
   }
 }
 
@@ -319,7 +323,7 @@ function newestStates(db: Database, { namespace, prefix }: { readonly namespace:
 function equal(db: Database, ...[path, value]: readonly [string, string | number | boolean | null]) {
   const parts = path.split(".");
   if (!parts.every((part) => PART.test(part))) {
-    throw new UsageError(`Cannot look for states at ${path}: it is not a path`);
+    throw new UsageError(`Cannot find states at ${path}: it is not a path such as a.b`);
   }
   return db.dialect.hasJson("text", parts, value);
 }

@@ -127,9 +127,13 @@ class JobQueue {
         refuseWhenBusy && this.#isBusy(tx, branchId),
         key === null ? null : findRequestKey(tx, { branchId, key, now: now() }),
       ]);
-      if (isBusy) throw new BusyError(`Cannot run in a busy conversation: ${branchId}`);
+      if (isBusy) {
+        throw new BusyError(
+          `Cannot start the request: branch ${branchId} already runs one; wait for its end or cancel it`,
+        );
+      }
       if (known !== null && known.queryId !== replaces) {
-        throw new BusyError("Cannot run in a busy conversation: the request of this key was accepted before");
+        throw new BusyError("Cannot start the request: a request with this key was accepted before");
       }
       await tx.store(ACCEPT, [queryId, branchId, request, key, fingerprint]);
     });
@@ -499,7 +503,9 @@ export class PostgresListener {
 
   async #ask(client: Client, text: string): Promise<void> {
     const answer = client.query(text);
-    if (!await settledWithin(answer, this.#options.answerMs)) throw new Error("No answer of the server");
+    if (!await settledWithin(answer, this.#options.answerMs)) {
+      throw new Error("Cannot read events: the server did not answer");
+    }
     await answer;
   }
 }

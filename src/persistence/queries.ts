@@ -151,9 +151,13 @@ async function anotherRun(
 ): Promise<RunPlace> {
   const { runId, soulId, runs, version, status } = branch;
   if (runId !== retryOf || soulId === null || runs === null || version === null) {
-    throw new UsageError(`Cannot retry query ${retryOf}: it is not the last one of its branch; fork before it`);
+    throw new UsageError(
+      `Cannot retry query ${retryOf}: it is not the last one of its branch; fork the conversation before it`,
+    );
   }
-  if (status === "running") throw new UsageError(`Cannot retry query ${retryOf}: it is still running`);
+  if (status === "running") {
+    throw new UsageError(`Cannot retry query ${retryOf}: it is still running; wait for its end`);
+  }
   await updateRow(tx, "querySoul", { id: soulId, changes: { runs: runs + 1 } });
   return { soulId, version: version + 1 };
 }
@@ -171,7 +175,7 @@ async function keepRequestKey(
   const known = await findRequestKey(tx, { branchId, key, now });
   const isOther = known !== null && known.queryId !== queryId;
   if (isOther && known.queryId !== replaces) {
-    throw new BusyError("Cannot run in a busy conversation: another process runs the request of this key");
+    throw new BusyError("Cannot start the request: another process runs the request with this key; wait for its end");
   }
   if (isOther) {
     await tx.deleteFrom("requestKey").where("key", "=", key).where("queryStateId", "=", known.queryId).execute();
@@ -740,11 +744,11 @@ async function endLost(
   const kept = await tx.selectFrom("iteration")
     .select((i) => [i.fn.countAll<number>().as("count"), i.fn.max("finishedAt").as("last")])
     .where("queryStateId", "=", queryId).where("status", "<>", "running").executeTakeFirstOrThrow();
-  const steps = kept.count === 1 ? "1 finished step is" : `${kept.count} finished steps are`;
+  const iterations = kept.count === 1 ? "1 finished step is" : `${kept.count} finished steps are`;
   const { notes, ...answered } = await acceptedFinal(tx, queryId) ?? {
     status: "interrupted",
     reason: "process_lost",
-    answer: `Vis ended or stopped responding while it ran this request. ${steps} kept.`,
+    answer: `The process that worked on this request ended or stopped responding too early. ${iterations} kept.`,
     answerType: "text",
     confidence: null,
     notes: [],

@@ -95,7 +95,10 @@ export async function takeLease(
       (await tx.dialect.hasRunningJob(tx, branchId) || await isAliveNow(tx, { owner: holder, isAlive, now }));
     if (isBusy) {
       const { pid, host } = holder;
-      throw new BusyError(`Cannot run in a busy conversation: another process runs a query in it (${pid} on ${host})`);
+      throw new BusyError(
+        `Cannot start the request: another process (${pid} on ${host}) runs one in this conversation; wait ` +
+          "for its end or cancel it there",
+      );
     }
     await endLeft({ owner: holder, gone });
     await dropLease(tx, branchId);

@@ -293,7 +293,7 @@ function marked(texts: readonly string[], query: string): readonly string[] {
 }
 
 function lost(): never {
-  throw new Damage("the search index is not of the texts that are stored");
+  throw new Damage("the search index does not match the stored texts");
 }
 
 /** Limits: the searched characters of a text, and the characters of words that a row of the index can hold. */

@@ -67,7 +67,7 @@ function attempt(part: () => readonly string[], path: string): readonly string[]
     return part();
   } catch (error) {
     if (isBusy(error) || (error instanceof Error && systemError(error, path))) throw error;
-    return [`A part of it cannot be read: ${messageOf(error)}`];
+    return [`SQLite cannot read a part of it: ${messageOf(error)}`];
   }
 }
 
@@ -109,8 +109,8 @@ function hashes(db: DatabaseSync): { readonly contents: number; readonly bad: re
 }
 
 function badContents(db: DatabaseSync, bad: readonly string[]): string[] {
-  const named = bad.slice(0, TOLD).map((one) => `The content ${one} is not what was stored${contentUsers(db, one)}`);
-  return bad.length > TOLD ? [...named, `${bad.length - TOLD} more contents are not what was stored`] : named;
+  const named = bad.slice(0, TOLD).map((one) => `The content ${one} is not the stored one${contentUsers(db, one)}`);
+  return bad.length > TOLD ? [...named, `${bad.length - TOLD} more contents are not the stored ones`] : named;
 }
 
 function values(db: DatabaseSync): string[] {
@@ -121,9 +121,9 @@ function values(db: DatabaseSync): string[] {
     if (result instanceof Uint8Array && crc32(result) !== Number(crc)) bad.push(String(id));
   }
   const named = bad.slice(0, TOLD).map((id) =>
-    `The value ${id} is not what was stored${rowPlace(db, { table: "expressionState", id })}`
+    `The value ${id} is not the stored one${rowPlace(db, { table: "expressionState", id })}`
   );
-  return bad.length > TOLD ? [...named, `${bad.length - TOLD} more values are not what was stored`] : named;
+  return bad.length > TOLD ? [...named, `${bad.length - TOLD} more values are not the stored ones`] : named;
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -150,7 +150,7 @@ function references(db: DatabaseSync): string[] {
     `SELECT origin, count(*) AS n, min(hash) AS hash FROM mark WHERE hash NOT IN (SELECT hash FROM content) GROUP BY origin`,
   ).all();
   return rows.map(({ origin, n, hash }) =>
-    `${String(n)} references of ${String(origin)} lead to content that is missing, such as sha256:${String(hash)}`
+    `${String(n)} references of ${String(origin)} name missing content, such as sha256:${String(hash)}`
   );
 }
 
@@ -175,7 +175,7 @@ function searchIndex(db: DatabaseSync): string[] {
      LEFT JOIN search s ON s.rowid = n.id`,
   ).all();
   if (row?.texts === row?.entries && row?.lost === 0) return [];
-  return [`The search index does not hold ${String(row?.lost)} of ${String(row?.texts)} texts as they are`];
+  return [`The search index does not match ${String(row?.lost)} of ${String(row?.texts)} texts`];
 }
 
 /** Throws `StoreError` for a damaged database before another file is made from it, since that file would seem sound.
@@ -187,8 +187,8 @@ export function refuseDamaged(
   const [problem] = checkAll(db, found).problems;
   if (problem === undefined) return;
   throw new StoreError(
-    `Cannot ${doing}: it is damaged (${problem}) and nothing was changed; vis db check lists the damage, ` +
-      "vis db restore COPY restores a backup",
+    `Cannot ${doing}: the database is damaged (${problem}), and Vis changed nothing; vis db check lists ` +
+      "the damage, and vis db restore COPY restores a backup",
     "corrupt",
   );
 }
@@ -284,7 +284,7 @@ export async function quickCheck(db: Database, location: string): Promise<readon
     const foreign = await sql<{ table: string }>`PRAGMA foreign_key_check`.execute(db);
     return [
       ...structure.rows.map((row) => row.quickCheck).filter((line) => line !== "ok"),
-      ...foreign.rows.map((row) => `A row of ${row.table} refers to one that is missing`),
+      ...foreign.rows.map((row) => `A row of ${row.table} refers to a missing row`),
     ];
   } catch (error) {
     const problem = toStoreError(error, location);

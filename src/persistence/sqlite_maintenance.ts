@@ -117,7 +117,7 @@ async function appear(partial: string, goal: string): Promise<void> {
 }
 
 function taken(goal: string): UsageError {
-  return new UsageError(`Cannot back up to ${goal}: it already exists; choose another path`);
+  return new UsageError(`Cannot back up to ${goal}: the file already exists; choose another path`);
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -133,16 +133,16 @@ async function restoreDatabase(
   { source, now }: { readonly source: string; readonly now: () => number },
 ): Promise<DatabaseRestoreReport> {
   const start = performance.now();
-  if (path === ":memory:") throw new UsageError("Cannot restore :memory:: it is not a file");
+  if (path === ":memory:") throw new UsageError("Cannot restore :memory:: it is not a file; name a file with --db");
   const from = resolve(source);
   if (await realpath(from).catch(() => from) === await realpath(path).catch(() => path)) {
-    throw new UsageError(`Cannot restore ${from}: it is the database itself`);
+    throw new UsageError(`Cannot restore ${from}: it is the database itself; name a backup`);
   }
   const { db, schema } = await openExisting(from, "restore").catch((error) => {
     if (error instanceof UsageError) throw error;
     // The error names the backup, not the database.
     throw isNoDatabase(error)
-      ? new UsageError(`Cannot restore ${from}: it is not a database`)
+      ? new UsageError(`Cannot restore ${from}: it is not a database; name a backup`)
       : toStoreError(error, from);
   });
   const partial = `${path}.restoring`;
@@ -291,7 +291,10 @@ function compare(db: DatabaseSync, { made, table }: { readonly made: DatabaseSyn
 }
 
 function unlike(what: string): StoreError {
-  return new StoreError(`Cannot vacuum database: the new file differs from the old one (${what})`, "corrupt");
+  return new StoreError(
+    `Cannot vacuum the database: the new file differs from the old one (${what}), and the old file stays`,
+    "corrupt",
+  );
 }
 
 interface Options {

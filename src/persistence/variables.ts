@@ -23,7 +23,7 @@ async function blockCodes(db: Database, ids: readonly string[]): Promise<Readonl
     const some = wanted.slice(i, i + AT_ONCE);
     const rows = await db.selectFrom("expressionState as e").select(["e.id", "e.expr", "e.metadata"])
       .where("e.id", "in", some).execute();
-    if (rows.length < some.length) throw new Damage("a block that made a variable is missing");
+    if (rows.length < some.length) throw new Damage("the block that made a variable is missing");
     // The column returns the text exactly unless it is blank or contains U+FFFD; see blockCells().
     const odd = rows.filter(({ expr }) => expr === null || expr.includes("\ufffd"));
     const content = new Content(db);

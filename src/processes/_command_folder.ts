@@ -87,7 +87,9 @@ export async function commandFolder(
   if (cwd === null) return null;
   const found = await realPath(resolve(workspace, cwd));
   if (!found?.folder) throw new Error(`Cannot run a command in ${cwd}: the folder does not exist`);
-  if (!isWithin(found.path, root)) throw new Error(`Cannot run a command in ${cwd}: it is outside the workspace`);
+  if (!isWithin(found.path, root)) {
+    throw new Error(`Cannot run a command in ${cwd}: the folder is outside the workspace; name one inside`);
+  }
   return found.path;
 }
 
@@ -105,7 +107,7 @@ export async function callPaths(
   const real = async (path: string): Promise<GrantedPath> => {
     const found = isAbsolute(path) ? await realPath(path) : null;
     if (found && isWithin(path, workspace) && !isWithin(found.path, workspace)) {
-      throw new Error(`Cannot run a command with ${path}: it leads out of the workspace`);
+      throw new Error(`Cannot run a command with ${path}: the path leads out of the workspace`);
     }
     if (found) return found;
     throw new Error(`Cannot run a command with ${path}: it is not an absolute path of an existing file or folder`);
@@ -127,7 +129,7 @@ function refuseSettings(
     if (home === null || isWithin(path, workspace) || !isWithin(path, home)) continue;
     const [first = ""] = relative(home, path).split(sep);
     if (!first.startsWith(".")) continue;
-    throw new Error(`Cannot run commands that change ${path}: settings and keys of the user are in ${home}/${first}`);
+    throw new Error(`Cannot run commands that change ${path}: ${home}/${first} has settings and keys of the user`);
   }
 }
 

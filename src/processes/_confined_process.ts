@@ -19,10 +19,10 @@ const KILLED = { code: 137, signal: "SIGKILL" };
 
 const ENOENT = 2, EACCES = 13, ENOEXEC = 8, E2BIG = 7;
 const WORDS: Readonly<Record<number, string>> = {
-  [ENOENT]: "it does not exist, or the interpreter that it names does not",
-  [EACCES]: "it cannot be executed: it is not a program, or it is in a folder that commands may not read",
-  [ENOEXEC]: "it is not a program and names no interpreter",
-  [E2BIG]: "its arguments or variables are too long, the system takes 128 KiB for each; use a file, or stdin",
+  [ENOENT]: "the program does not exist, or its interpreter does not",
+  [EACCES]: "commands may not execute it: it is not a program, or it is in a folder that commands may not read",
+  [ENOEXEC]: "it is not a program, and names no interpreter",
+  [E2BIG]: "its arguments or variables are longer than 128 KiB, the system's limit for each; use a file, or stdin",
 };
 const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [Number(number), name]));
 
@@ -117,7 +117,7 @@ export class ConfinedProcess {
     const { status, notes, ...run } = await running;
     this.#throwFault(status, run.stderr);
     if (this.#said.has(SAID.left) && !run.timedOut && !limits.stop?.aborted) {
-      notes.push("Processes that were left running were ended");
+      notes.push("Vis ended processes that were left running");
     }
     const ran = this.#said.has(SAID.begun);
     const { code } = status;
@@ -131,7 +131,11 @@ export class ConfinedProcess {
 
   #throwFault({ code }: Deno.CommandStatus, stderr: string): void {
     const errno = this.#said.get(SAID.cannot);
-    if (errno !== undefined) throw new Error(`Cannot run ${this.#name}: ${WORDS[Number(errno)] ?? `errno ${errno}`}`);
+    if (errno !== undefined) {
+      throw new Error(
+        `Cannot run ${this.#name}: ${WORDS[Number(errno)] ?? `the system refused it with errno ${errno}`}`,
+      );
+    }
     const failed = this.#said.get(SAID.failed);
     if (failed !== undefined) throw new Error(failed);
     if (this.#said.has(SAID.begun) || this.#tries > 0) return;

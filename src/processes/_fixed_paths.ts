@@ -122,7 +122,8 @@ export class FixedPaths {
     const missing = [...found.missing].filter(([path]) => counts(path));
     if (missing.length > MOST_PLACEHOLDERS) {
       throw new Error(
-        `Cannot run commands: repositories here name ${missing.length} missing paths that git would obey, and the limit is ${MOST_PLACEHOLDERS}; check the settings of git in ${root}`,
+        `Cannot run commands: repositories in ${root} name ${missing.length} missing paths that git would ` +
+          `obey; the limit is ${MOST_PLACEHOLDERS}; correct the settings of git`,
       );
     }
     const release: (() => void)[] = [];
@@ -163,7 +164,8 @@ export class FixedPaths {
     if (layers.length > MOST_LAYERS) {
       await leave();
       throw new Error(
-        `Cannot run commands: ${layers.length} paths of ${repositories.length} repositories would be read-only, and the limit is ${MOST_LAYERS}; start Vis in a folder with fewer repositories`,
+        `Cannot run commands: ${layers.length} paths of ${repositories.length} repositories would be ` +
+          `read-only; the limit is ${MOST_LAYERS}; start Vis in a folder with fewer repositories`,
       );
     }
     const places = new Map<string, string>();
@@ -242,7 +244,7 @@ export class FixedPaths {
           if (one.pid === 0) continue; // it belongs to another workspace, and is about to begin
           const go = await pauseProgram(one.pid);
           if (go === null) {
-            throw new Error(`Cannot change files while ${one.title} runs: it does not pause; stop it first`);
+            throw new Error(`Cannot change files while ${one.title} runs: that command does not pause; stop it first`);
           }
           goOn.set(one, go);
         }
@@ -547,7 +549,7 @@ class Placeholders {
       }
       libc.closeDescriptor(descriptor);
     }
-    throw new Error(`Cannot run a command: it could make ${path}, which git or Vis would obey`);
+    throw new Error(`Cannot run the command: it could make ${path}, which git or Vis would obey`);
   }
 }
 

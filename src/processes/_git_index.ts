@@ -48,7 +48,7 @@ async function read(
   const size = Number(stampOf(path).split(",", 1)[0]);
   if (size > MOST_BYTES) {
     throw new Error(
-      `Cannot find the submodules of a repository: ${path} has ${size} bytes, and the limit is ${MOST_BYTES}`,
+      `Cannot find the submodules of a repository: ${path} has ${size} bytes; the limit is ${MOST_BYTES}`,
     );
   }
   const bytes = size > 0 ? await Deno.readFile(path).catch(() => null) : null;

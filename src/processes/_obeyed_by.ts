@@ -132,7 +132,8 @@ export class ClaimCache {
       for (const other of others) if (isBelow(other, within)) open.add(other);
       if (found.length <= MOST_CLAIMS) continue;
       throw new Error(
-        `Cannot run commands: git obeys ${found.length} paths of ${open.size} repositories, and the limit is ${MOST_CLAIMS}; start Vis in a folder with fewer`,
+        `Cannot run commands: git obeys ${found.length} paths of ${open.size} repositories; the limit is ` +
+          `${MOST_CLAIMS}; start Vis in a folder with fewer repositories`,
       );
     }
     return found;
@@ -257,7 +258,8 @@ async function repositoryClaims(
   const odd = claims.find(({ path, as }) => as !== "word" && path.includes("\ufffd"));
   if (odd !== undefined && !withMissing) {
     throw new Error(
-      `Cannot run commands: ${odd.path}, which ${odd.reason}, is not UTF-8, and cannot be kept from them; change the setting`,
+      `Cannot run commands: ${odd.path}, which ${odd.reason}, has a name that is not UTF-8, so Vis cannot ` +
+        "protect it; change the setting",
     );
   }
   return { claims, from, others };
@@ -381,7 +383,8 @@ function* claimsOf(
 }
 
 function tooMany(top: string): string {
-  return `Cannot run commands: the settings of git have over ${MOST_WORDS} words in ${top}, the limit; shorten them`;
+  return `Cannot run commands: the settings of git in ${top} have more than ${MOST_WORDS} words, the limit; ` +
+    "shorten them";
 }
 
 interface Word {

@@ -116,9 +116,13 @@ export function withoutPrivate(paths: readonly GrantedPath[], { home, visHome }:
 export function refusePrivate(open: readonly GrantedPath[], { home, visHome }: PrivateFolders): void {
   for (const { path } of open) {
     const opened = [home, visHome].find((folder) => folder !== null && isWithin(folder, path));
-    if (opened) throw new Error(`Cannot run commands: ${path} would give them access to ${opened}`);
+    if (opened) {
+      throw new Error(`Cannot run commands: ${path} would give them access to ${opened}; remove it from the settings`);
+    }
     if (visHome !== null && isWithin(path, visHome)) {
-      throw new Error(`Cannot run commands: ${path} is inside ${visHome}, the folder of Vis`);
+      throw new Error(
+        `Cannot run commands: ${path} is inside ${visHome}, the folder of Vis; remove it from the settings`,
+      );
     }
   }
 }
@@ -240,7 +244,8 @@ async function namedPath(path: string): Promise<GrantedPath> {
   const found = isAbsolute(path) ? await realPath(path) : null;
   if (found) return found;
   throw new Error(
-    `Cannot run commands: the settings let them read ${path}, which is not an absolute path of an existing file or folder (vis config list)`,
+    `Cannot run commands: the setting to read ${path} does not name an absolute path of an existing file ` +
+      "or folder; vis config list shows it",
   );
 }
 

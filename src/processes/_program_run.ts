@@ -41,12 +41,12 @@ interface EndedProcess extends Pick<Spawned, "stdout" | "stderr" | "ms" | "timed
 
 /** Throws TypeError or RangeError for a call that no wall can run. */
 export function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1, env = {} }: SpawnOptions): void {
-  if (!argv[0]) throw new TypeError("Cannot run an empty command");
+  if (!argv[0]) throw new TypeError("Cannot run a command: it is empty; name a program");
   if ([...argv, ...Object.entries(env).flat()].some((text) => text.includes("\0"))) {
-    throw new TypeError("Cannot run a command that contains a NUL character");
+    throw new TypeError("Cannot run a command: it contains a NUL character; remove it");
   }
   if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
-    throw new RangeError(`Cannot run a command for ${timeoutMs} ms: the limit is ${MAX_TIMEOUT_MS}`);
+    throw new RangeError(`Cannot run a command for ${timeoutMs} ms: the limit is ${MAX_TIMEOUT_MS} ms`);
   }
   if (!(maxBytes > 0 && maxBytes <= LARGEST_BYTES)) {
     throw new RangeError(`Cannot keep ${maxBytes} bytes of a command's output: the limit is ${LARGEST_BYTES}`);
@@ -179,7 +179,7 @@ class CappedOutput {
   bytes(): Uint8Array<ArrayBuffer> {
     this.#trim();
     const gap = this.#dropped > 0
-      ? new TextEncoder().encode(`\n[${this.#dropped} bytes left out]\n`)
+      ? new TextEncoder().encode(`\n[${this.#dropped} bytes are omitted]\n`)
       : new Uint8Array();
     return joinBytes([this.#head.bytes, gap, this.#tail.bytes]);
   }

@@ -90,7 +90,7 @@ export class WorkspaceWalk {
     }
     if (moved.size > 0 && running !== null) {
       throw new Error(
-        `Cannot run commands: a file that may hold keys was moved while ${running} runs; stop it first`,
+        `Cannot run commands: ${running} moved a file that may hold keys; stop that command first`,
       );
     }
     const still = async (folders: readonly string[], is: (folder: string) => boolean): Promise<readonly string[]> => {
@@ -118,7 +118,8 @@ export class WorkspaceWalk {
     refuseOdd(found.repositories, "the repository");
     if (found.repositories.length > MOST_REPOSITORIES) {
       throw new Error(
-        `Cannot run commands: ${workspace} has ${found.repositories.length} repositories, and the limit is ${MOST_REPOSITORIES}; start Vis in a folder with fewer`,
+        `Cannot run commands: ${workspace} has ${found.repositories.length} repositories; the limit is ` +
+          `${MOST_REPOSITORIES}; start Vis in a folder with fewer`,
       );
     }
     return found;
@@ -131,21 +132,21 @@ export class WorkspaceWalk {
     const advice = "; start Vis in a folder with fewer files, or change the setting secrets";
     if (!isWhole) {
       throw new Error(
-        `Cannot run commands: ${workspace} has more than ${MOST_FOLDERS} folders or ${MOST_NAMES} names, the limits of the search for files that may hold keys${advice}`,
+        `Cannot run commands: ${workspace} has more than ${MOST_FOLDERS} folders or ${MOST_NAMES} names, the ` +
+          `limits of the search for files that may hold keys${advice}`,
       );
     }
     refuseOdd(secrets, "the secret file");
     const open = closed.find((folder) => ((folderFacts(join(workspace, folder))?.mode ?? 0) & OWNER_ENTERS) !== 0);
     if (open !== undefined) {
       throw new Error(
-        `Cannot run commands: they could read files in ${open}, where Vis cannot look for keys; chmod u+r ${open}`,
+        `Cannot run commands: they could read files in ${open}, where Vis cannot look for keys; run chmod u+r ${open}`,
       );
     }
     const tooMany = (count: number): Error =>
       new Error(
-        `Cannot run commands: ${
-          count < MOST_FOUND ? count : `over ${count}`
-        } files may hold keys, and ${MOST_HIDDEN} is the most that are hidden; the setting secrets names them`,
+        `Cannot run commands: ${count < MOST_FOUND ? count : `over ${count}`} files may hold keys, and Vis ` +
+          `can hide at most ${MOST_HIDDEN}; shorten the setting secrets`,
       );
     if (secrets.length > MOST_SECRETS) throw tooMany(secrets.length);
     const untracked = secrets.length === 0 ? [] : await this.#withoutTracked(workspace, secrets);
@@ -309,7 +310,8 @@ function refuseOdd(paths: readonly string[], kind: string): void {
   const odd = paths.find((path) => !path.isWellFormed());
   if (odd === undefined) return;
   throw new Error(
-    `Cannot run commands: ${kind} ${odd.toWellFormed()} has a name that is not UTF-8, and cannot be kept from them; rename it`,
+    `Cannot run commands: ${kind} ${odd.toWellFormed()} has a name that is not UTF-8, so Vis cannot ` +
+      "protect it; rename it",
   );
 }
 

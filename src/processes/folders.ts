@@ -166,7 +166,7 @@ async function emptyFolder(path: string, most: number): Promise<void> {
 async function unlocked(path: string): Promise<number> {
   await Deno.chmod(path, 0o700);
   const at = FOLDERS.open(AT_FDCWD, terminated(path));
-  if (at === null) throw new Error(`Cannot remove ${path}: it cannot be opened`);
+  if (at === null) throw new Error(`Cannot remove ${path}: Vis cannot open it`);
   return at;
 }
 
@@ -183,9 +183,11 @@ class Removal {
   /** Returns false for a folder that is not empty, and for an entry that cannot be removed. */
   async remove(folder: number, { name, isFolder }: Entry): Promise<boolean> {
     if (this.#pace.due) await this.#pace.rest();
-    if (this.changes >= this.#most) throw new TooMuchToRemove(`Cannot remove over ${this.#most} names here`);
+    if (this.changes >= this.#most) {
+      throw new TooMuchToRemove(`Cannot remove the folder: it has more than ${this.#most} names, the limit`);
+    }
     if (!isFolder && this.#most < Infinity && FOLDERS.size(folder, name) > LARGE_BYTES) {
-      throw new TooMuchToRemove("Cannot remove a large file here");
+      throw new TooMuchToRemove("Cannot remove the folder: it contains a file that is too large");
     }
     const isGone = !isFolder && FOLDERS.remove(folder, name, 0n) || FOLDERS.remove(folder, name, AT_REMOVEDIR);
     if (isGone) this.changes++;

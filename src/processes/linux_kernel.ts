@@ -108,7 +108,7 @@ export class KnownWall {
 
   constructor(options: KnownWallOptions) {
     this.#options = options;
-    if (options.namespaces === false) this.namespaces.failed("they are turned off");
+    if (options.namespaces === false) this.namespaces.failed("the settings turn them off");
   }
 
   /** Rejects with Error if no program can run on this machine. */

@@ -221,7 +221,7 @@ export class SeatbeltWall {
       });
       const rows = probe.rows(stdout);
       const fault = probeFault(rows);
-      return { reason: fault === "" ? "" : `the wall of this machine is not whole, as ${fault}`, rows };
+      return { reason: fault === "" ? "" : `the wall of this machine is incomplete, because ${fault}`, rows };
     } finally {
       listener.close();
       await accepted.catch(() => {});
@@ -286,7 +286,7 @@ async function runProgram(argv: readonly string[], options: SeatbeltRun): Promis
   if (input !== null) void writeInput(process.stdin, input);
   const { status, notes, ...run } = await running;
   const isExpected = run.timedOut || stop?.aborted === true;
-  if (left > 0 && !isExpected) notes.push(`${left} processes that were left running were ended`);
+  if (left > 0 && !isExpected) notes.push(`Vis ended ${left} processes that were left running`);
   if (!hasBegun && !isExpected) {
     throw new Error(
       `Cannot run ${name}: ${run.stderr.trim() || `sandbox-exec ended with ${status.signal ?? status.code}`}`,
@@ -305,7 +305,7 @@ async function programPath(name: string, { path, cwd }: { readonly path: string;
     isThere = true;
     if (info.isFile && ((info.mode ?? 0) & 0o111) !== 0) return place;
   }
-  throw new Error(`Cannot run ${name}: ${isThere ? "it cannot be executed" : "it does not exist"}`);
+  throw new Error(`Cannot run ${name}: ${isThere ? "the file is not executable" : "the program does not exist"}`);
 }
 
 /** Returns Apple's compilers and git. The programs of these names in /usr/bin look for them in folders and through

@@ -33,7 +33,7 @@ export class AnswerSchema {
       this.#judge.judge(null, 1);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      throw new UsageError("Cannot use the schema: it refers to itself endlessly, or is too complex");
+      throw new UsageError("Cannot use the schema: it refers to itself endlessly, or is too complex; simplify it");
     }
   }
 
@@ -97,7 +97,7 @@ Best: build the value in code and call answer(value). Or "answer": the name of o
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       // The engine throws its own RangeError for a stack overflow.
-      return { ok: false, reason: "The answer cannot be judged: it is nested too deep, or too much work" };
+      return { ok: false, reason: "Vis cannot check the answer: it is nested too deeply, or its check takes too long" };
     }
     if (faults.length === 0) return { ok: true, value, text: JSON.stringify(value, null, 2) };
     const lines = faults.map(({ path, message }) => `${path === "" ? "the value" : clip(path, 200)} ${message}`);
@@ -168,7 +168,7 @@ class Walk {
     this.#root = root;
     const draft = isJsonObject(root) && root["$schema"] !== undefined ? DRAFTS.exec(String(root["$schema"])) : null;
     if (isJsonObject(root) && root["$schema"] !== undefined && !draft) {
-      throw unusable("$schema names no draft that is known (2020-12, 2019-09, draft-07)", "#");
+      throw unusable("$schema names an unknown draft (known: 2020-12, 2019-09, draft-07)", "#");
     }
     this.#refAlone = draft?.[2] !== undefined;
   }
@@ -193,7 +193,7 @@ class Walk {
     const { path, depth } = at;
     if (typeof value === "boolean") return;
     if (!isJsonObject(value)) throw unusable("a schema must be an object, or true or false", path);
-    if (depth > MAX_DEPTH) throw unusable("it is nested too deep", path);
+    if (depth > MAX_DEPTH) throw unusable("it is nested too deeply", path);
     if (this.#seen.has(value)) return;
     this.#seen.add(value);
     this.#identity(value, path);
@@ -269,7 +269,7 @@ class Walk {
       if (!(error instanceof RE2JSException)) throw error;
       const why = error instanceof RE2JSSyntaxException ? `${error.error}: \`${error.input}\`` : error.message;
       throw unusable(
-        `the pattern ${clip(pattern, 100)} cannot be used (${why}): no look-around, no back-references`,
+        `the pattern ${clip(pattern, 100)} is not usable (${why}): it must have no look-around and no back-references`,
         path,
       );
     }
@@ -280,9 +280,9 @@ class Walk {
     const own = typeof id === "string" && ref.startsWith(id.replace(/#$/, ""))
       ? ref.slice(id.replace(/#$/, "").length)
       : ref;
-    if (own !== "" && !own.startsWith("#")) throw unusable(`$ref ${clip(ref, 200)} leaves the document`, path);
+    if (own !== "" && !own.startsWith("#")) throw unusable(`$ref ${clip(ref, 200)} leads outside the document`, path);
     const found = own.length <= 1 ? this.#root : own[1] === "/" ? this.#pointed(own) : this.#anchors.get(own.slice(1));
-    if (found === undefined) throw unusable(`$ref ${clip(ref, 200)} names nothing in the document`, path);
+    if (found === undefined) throw unusable(`$ref ${clip(ref, 200)} leads to nothing in the document`, path);
     return found;
   }
 
@@ -321,7 +321,7 @@ function isNames(value: unknown): boolean {
 }
 
 function unusable(what: string, path: string): UsageError {
-  return new UsageError(`Cannot use the schema: at ${clip(path, 200)}: ${what}`);
+  return new UsageError(`Cannot use the schema: at ${clip(path, 200)}, ${what}`);
 }
 
 function isJsonObject(value: unknown): value is { readonly [key: string]: JsonValue } {
@@ -372,7 +372,7 @@ class SchemaJudge {
       throw new RangeError("Cannot check the answer: its schema refers to itself endlessly, or is too complex");
     }
     if (schema === true) return;
-    if (schema === false) return yield fault("must not be there", at);
+    if (schema === false) return yield fault("must not exist", at);
     if (typeof schema["$ref"] === "string") {
       yield* this.#schema(this.#checked.resolve(schema["$ref"]), value, deeper(at));
       if (this.#checked.refAlone) return;
@@ -488,7 +488,7 @@ class SchemaJudge {
     yield* this.#forms(schemas(schema["anyOf"]), value, at);
     yield* this.#forms(schemas(schema["oneOf"]), value, { ...at, one: true });
     const { not, if: condition } = schema;
-    if (isSchema(not) && this.#fits(not, value, at)) yield fault("must not have the form that is ruled out", at);
+    if (isSchema(not) && this.#fits(not, value, at)) yield fault("must not have the excluded form", at);
     if (isSchema(condition)) {
       const then = schema[this.#fits(condition, value, at) ? "then" : "else"];
       if (isSchema(then)) yield* this.#schema(then, value, deeper(at));

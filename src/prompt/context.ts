@@ -714,7 +714,7 @@ function splitNumber(name: string): { readonly head: string; readonly digits: st
 
 function groupOf(members: readonly IndexedVariable[]): NameGroup {
   const [newest] = members;
-  if (newest === undefined) throw new RangeError("Cannot groupOf a group of names: 0 members");
+  if (newest === undefined) throw new RangeError("Cannot describe a group of names: it has no members");
   if (members.length === 1) return { newest, members, numbered: null };
   const sorted = members
     .map(({ name }) => ({ name: safeLine(name, 100), number: Number(splitNumber(name)?.digits ?? Number.NaN) }))

@@ -152,11 +152,14 @@ export class CopilotTokens {
       });
     } catch (error) {
       const reason = error instanceof Error ? error.name : "unknown";
-      throw new ProviderError(`Cannot reach ${new URL(exchange).origin} for a Copilot token: ${reason}`, {
-        code: "network",
-        retryable: true,
-        cause: error,
-      });
+      throw new ProviderError(
+        `Cannot reach ${new URL(exchange).origin} for a Copilot token: ${reason}; check the network`,
+        {
+          code: "network",
+          retryable: true,
+          cause: error,
+        },
+      );
     }
     const answer = asRecord(await response.json().catch(() => null));
     if (!response.ok) throw refusal(response.status, answer);
@@ -166,7 +169,7 @@ export class CopilotTokens {
 
   #read(answer: Readonly<Record<string, unknown>>): Kept {
     const { token, expires_at: expiresAt, refresh_in: refreshIn, endpoints } = answer;
-    if (typeof token !== "string" || token === "") throw unusable("the answer contains none");
+    if (typeof token !== "string" || token === "") throw unusable("the answer contains no token");
     const now = this.#clock.now();
     // `refresh_in` counts from now and takes precedence. `expires_at` is by the service's clock, which may differ from
     // ours.
@@ -201,7 +204,10 @@ function refusal(status: number, answer: Readonly<Record<string, unknown>>): Pro
 }
 
 function unusable(why: string): ProviderError {
-  return new ProviderError(`Cannot use the Copilot token: ${why}`, { code: "server", retryable: true });
+  return new ProviderError(`Cannot use the Copilot token: ${why}; try again later`, {
+    code: "server",
+    retryable: true,
+  });
 }
 
 /** The exchange accepts only the client id of the editors' Copilot extension. */
@@ -230,7 +236,7 @@ export async function copilotDeviceLogin(
   const asked = await post(endpoints.deviceCode, { client_id: CLIENT_ID, scope: SCOPE }, signal);
   const { device_code: deviceCode, user_code: userCode, verification_uri: uri } = asked;
   if (typeof deviceCode !== "string" || typeof userCode !== "string" || !isWeb(uri)) {
-    throw refused(`it gave no code${said(asked)}`);
+    throw refused(`GitHub gave no code${said(asked)}`);
   }
   const expiresInMs = seconds(asked.expires_in, 900);
   const end = clock.now() + expiresInMs;
@@ -239,7 +245,7 @@ export async function copilotDeviceLogin(
   let pauseMs = seconds(asked.interval, 5);
   for (;;) {
     await clock.sleep(pauseMs, signal);
-    if (clock.now() >= end) throw refused("the code expired; run it again");
+    if (clock.now() >= end) throw refused("the code expired; run the login again");
     const answer = await post(endpoints.accessToken, body, signal);
     if (typeof answer.access_token === "string") return answer.access_token;
     pauseMs = nextPause(answer, pauseMs);
@@ -254,11 +260,11 @@ function nextPause(answer: Readonly<Record<string, unknown>>, pauseMs: number): 
     case "slow_down":
       return Math.max(pauseMs + 5_000, seconds(answer.interval, 0));
     case "expired_token":
-      throw refused("the code expired; run it again");
+      throw refused("the code expired; run the login again");
     case "access_denied":
-      throw refused("it was declined on the page");
+      throw refused("you declined the login on the page");
     default:
-      throw refused(`GitHub does not continue${said(answer)}`);
+      throw refused(`GitHub refused to continue${said(answer)}`);
   }
 }
 
@@ -278,14 +284,14 @@ async function post(
   } catch (error) {
     if (signal.aborted) throw new Cancelled("Cancelled");
     const reason = error instanceof Error ? error.name : "unknown";
-    throw new ProviderError(`Cannot reach ${new URL(url).origin} to log in: ${reason}`, {
+    throw new ProviderError(`Cannot reach ${new URL(url).origin} to log in: ${reason}; check the network`, {
       code: "network",
       retryable: true,
     });
   }
   const answer = asRecord(await response.json().catch(() => null));
   if (response.ok || "error" in answer) return answer;
-  throw refused(`${new URL(url).origin} answered ${response.status}`, response.status);
+  throw refused(`${new URL(url).origin} responded with status ${response.status}`, response.status);
 }
 
 function refused(why: string, status: number | null = null): ProviderError {
@@ -324,7 +330,9 @@ export interface CopilotEndpoints {
 /** Returns the endpoints of github.com, or of an enterprise's own domain. Throws `ConfigError` for an invalid domain. */
 export function copilotEndpoints(domain: string): CopilotEndpoints {
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(domain)) {
-    throw new ConfigError(`Cannot use the GitHub domain "${domain}": it must look like github.com or company.ghe.com`);
+    throw new ConfigError(
+      `Cannot use the GitHub domain "${domain}": it is not a domain such as github.com or company.ghe.com`,
+    );
   }
   return {
     deviceCode: `https://${domain}/login/device/code`,

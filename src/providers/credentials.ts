@@ -63,7 +63,9 @@ export class Credentials {
       // Checks and reads the open file, because its name could refer to another file in between.
       using file = await Deno.open(this.#path);
       const { mode, isFile } = await file.stat();
-      if (!isFile) throw new ConfigError(`Cannot read the keys in ${this.#path}: it is not a file`);
+      if (!isFile) {
+        throw new ConfigError(`Cannot read the keys in ${this.#path}: it is not a file; remove it and log in again`);
+      }
       refuseShared(this.#path, mode);
       text = await new Response(file.readable).text();
     } catch (error) {
@@ -78,7 +80,9 @@ export class Credentials {
 
   /** Uses a lock, so that two processes do not overwrite each other's keys. */
   async #change(change: (stored: Stored) => Stored): Promise<void> {
-    if (this.#path === null) throw new ConfigError("Cannot save a key: set VIS_HOME to a folder that Vis may write");
+    if (this.#path === null) {
+      throw new ConfigError("Cannot save a key: Vis has no home folder; set VIS_HOME to a folder that Vis may write");
+    }
     try {
       await this.#write(this.#path, change);
     } catch (error) {
@@ -105,15 +109,15 @@ function refuseShared(path: string, mode: number | null): void {
   if (Deno.build.os === "windows" || mode === null || (mode & OTHERS) === 0) return;
   const shown = (mode & 0o777).toString(8);
   throw new ConfigError(
-    `Cannot use the keys in ${path}: other users can reach the file (mode ${shown})`,
-    { advice: `run: chmod 600 ${path}` },
+    `Cannot use the keys in ${path}: other users can read the file (mode ${shown})`,
+    { advice: `run chmod 600 ${path}` },
   );
 }
 
 function parse(text: string, path: string): Stored {
   const broken = new ConfigError(
-    `Cannot read the keys in ${path}: it has another format than vis auth writes`,
-    { advice: "remove it and log in" },
+    `Cannot read the keys in ${path}: vis auth did not write this format`,
+    { advice: "remove the file and log in again" },
   );
   let value: unknown;
   try {
@@ -123,7 +127,7 @@ function parse(text: string, path: string): Stored {
   }
   const { version, providers } = asRecord(value);
   if (typeof version === "number" && version > 1) {
-    throw new ConfigError(`Cannot read the keys in ${path}: a newer Vis wrote it (version ${version})`);
+    throw new ConfigError(`Cannot read the keys in ${path}: a newer Vis wrote it (version ${version}); update Vis`);
   }
   if (typeof providers !== "object" || providers === null) throw broken;
   const found: Record<string, Credential> = {};

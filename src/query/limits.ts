@@ -56,7 +56,7 @@ export class Ledger {
   check(): void {
     const limit = this.reached();
     if (limit === null) return;
-    throw new ProviderError(`Cannot call the model: ${WORDS[limit]} of the whole query is reached`, {
+    throw new ProviderError(`Cannot call the model: the whole request has reached ${WORDS[limit]}`, {
       code: "refused",
       retryable: false,
     });
@@ -65,10 +65,10 @@ export class Ledger {
   countSubcall(symbol: string): void {
     const limit = this.#tree.limits.subcalls ?? null;
     if (limit !== null && this.#tree.subcalls >= limit) {
-      throw new HostCallError(`Cannot call a model again: the limit of ${limit} sub-calls is reached`, {
+      throw new HostCallError(`Cannot call a model again: the request has reached its limit of ${limit} sub-calls`, {
         namespace: "vis",
         symbol,
-        hint: "answer from what you have",
+        hint: "answer from the results so far",
       });
     }
     this.#tree.subcalls++;

@@ -68,7 +68,7 @@ export class QueryApprovals {
     },
   ): QueryApprovals {
     const isOff = settings.approvals === "never";
-    const nobody = isOff ? "the setting approvals is never" : "nobody can be asked here";
+    const nobody = isOff ? "the setting approvals is never" : "no user can answer here";
     return new QueryApprovals({
       approve: isOff ? null : approve,
       nobody,
@@ -85,7 +85,7 @@ export class QueryApprovals {
     if (asking.isQuiet) {
       const { scope, scopes = [scope], lasting = true } = given;
       const left = await this.#left({ ...given, scopes, lasting }, asking);
-      return left?.length === 0 ? { allowed: true, reason: "" } : { allowed: false, reason: "nobody was asked" };
+      return left?.length === 0 ? { allowed: true, reason: "" } : { allowed: false, reason: "Vis asked no user" };
     }
     const request = checked(given);
     const known = await this.#known(request, asking);
@@ -185,7 +185,7 @@ export class QueryApprovals {
     try {
       return await deadline.held(async () => await approve?.(question, signal) ?? { decision: "no", reason: nobody });
     } catch (error) {
-      return { decision: "no", reason: "", fault: `the question could not be asked: ${messageOf(error)}` };
+      return { decision: "no", reason: "", fault: `Vis could not ask the user: ${messageOf(error)}` };
     }
   }
 }
@@ -202,7 +202,7 @@ function checked(given: ApprovalRequest): CheckedRequest {
   const { what, why, scope, lasting = true, scopes = [scope] } = given;
   const texts = [["what", what], ["why", why], ["scope", scope], ...scopes.map((one) => ["scope", one])] as const;
   for (const [key, text] of texts as readonly (readonly [keyof typeof LONGEST, unknown])[]) {
-    if (typeof text !== "string") throw new TypeError(`Cannot ask the user: ${key} must be a text`);
+    if (typeof text !== "string") throw new TypeError(`Cannot ask the user: ${key} must be text`);
     const most = LONGEST[key];
     if (text.length > most) {
       throw new TypeError(`Cannot ask the user: ${key} has ${text.length} characters; the limit is ${most}`);
@@ -212,7 +212,7 @@ function checked(given: ApprovalRequest): CheckedRequest {
     throw new TypeError("Cannot ask the user: what and scope must not be empty");
   }
   if (scopes.length > MOST_SCOPES || lasting && scopes.length === 0) {
-    throw new TypeError(`Cannot ask the user: there are ${scopes.length} scopes, and the limit is ${MOST_SCOPES}`);
+    throw new TypeError(`Cannot ask the user: there are ${scopes.length} scopes; the limit is 1 to ${MOST_SCOPES}`);
   }
   return { what, why, scope, scopes, lasting };
 }

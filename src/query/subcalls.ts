@@ -163,16 +163,16 @@ export class Subcalls implements SubcallFunctions {
     if (depth > allowed) {
       throw refused(
         `Cannot run a sub-query at depth ${depth}: the limit is ${allowed}`,
-        "plain calls of a model work at every depth",
+        "use a plain model call, which works at every depth",
       );
     }
-    if (task.trim() === "") throw refused("Cannot run a sub-query without a task");
+    if (task.trim() === "") throw refused("Cannot run a sub-query: its task is empty; pass a task");
     const iterationId = environment.iterationId;
-    if (iterationId === null) throw refused("Cannot run a sub-query outside an iteration");
+    if (iterationId === null) throw refused("Cannot run a sub-query: no block is running");
     const unpriced = ledger.priced ? unpricedRoute(router.routes, options.model ?? null) : null;
     if (unpriced) throw refused(`Cannot run a sub-query with ${unpriced.model}: ${unpricedText(unpriced)}`);
     const gate = DEPTHS[depth - 1];
-    if (!gate) throw refused(`Cannot run a sub-query at depth ${depth}`);
+    if (!gate) throw refused(`Cannot run a sub-query at depth ${depth}: the limit is ${DEPTHS.length}`);
     const { images, copies } = await environment.fork(options.vars ?? []);
     ledger.countSubcall("run");
     return await gate.run(async () => {
@@ -230,11 +230,11 @@ function answerIn({ model, text, reasoning, toolCall, finish }: RouterReply): Su
     ...hint ? { hint } : {},
   });
   if (finish === "length") {
-    const why = `the length limit of the model ${model} cut it after ${text.length} characters`;
+    const why = `the model ${model} cut it at its length limit after ${text.length} characters`;
     return fault(why, "ask for less at once, or for a shorter answer");
   }
   const { thinking, body, unclosed } = takeFirstThinking(text);
-  if (unclosed !== "") return fault(`the thinking of the model ${model} has no end, and no answer follows it`);
+  if (unclosed !== "") return fault(`the model ${model} did not end its thinking, and sent no answer`);
   if (body.trim() !== "") return { text: thinking === "" ? text : body.trimStart(), fault: null };
   if (toolCall !== null) {
     return fault(

@@ -77,8 +77,12 @@ export function wireId(): string {
 export function frameHead({ header, payloadBytes }: { readonly header: Header; readonly payloadBytes: number }): Bytes {
   const json = encode(encoder, intrinsics.stringify(header));
   const jsonBytes = viewLength(json);
-  if (jsonBytes > MAX_HEADER_BYTES) throw new Range(`Cannot send a header of ${jsonBytes} bytes`);
-  if (payloadBytes > MAX_PAYLOAD_BYTES) throw new Range(`Cannot send a payload of ${payloadBytes} bytes`);
+  if (jsonBytes > MAX_HEADER_BYTES) {
+    throw new Range(`Cannot send a frame: its header has ${jsonBytes} bytes, over the limit`);
+  }
+  if (payloadBytes > MAX_PAYLOAD_BYTES) {
+    throw new Range(`Cannot send a frame: its payload has ${payloadBytes} bytes, over the limit`);
+  }
   const head = new BytesOf(FIXED_BYTES + jsonBytes);
   setUint32(head, 0, jsonBytes);
   setUint32(head, 4, payloadBytes);
@@ -145,7 +149,7 @@ export function readFrameSync(read: (into: Uint8Array) => number | null): Frame 
     const out = new Uint8Array(length);
     for (let at = 0; at < length;) {
       const got = read(out.subarray(at));
-      if (got === null || got === 0) throw new ProtocolError("Cannot read a frame: end of input");
+      if (got === null || got === 0) throw new ProtocolError("Cannot read a frame: the input ended early");
       at += got;
     }
     return out;
@@ -163,7 +167,7 @@ function part(bytes: Bytes, from: number, to: number): Bytes {
 function lengths(bytes: Bytes, at: number): { headerBytes: number; payloadBytes: number } {
   const headerBytes = uint32(bytes, at), payloadBytes = uint32(bytes, at + 4);
   if (headerBytes === 0 || headerBytes > MAX_HEADER_BYTES || payloadBytes > MAX_PAYLOAD_BYTES) {
-    throw new ProtocolError(`Cannot read bytes that are not a frame: lengths ${headerBytes} and ${payloadBytes}`);
+    throw new ProtocolError(`Cannot read a frame: its lengths are ${headerBytes} and ${payloadBytes}`);
   }
   return { headerBytes, payloadBytes };
 }
@@ -181,9 +185,9 @@ function parseHeader(bytes: Bytes): Header {
   try {
     value = intrinsics.parse(decode(headerText, bytes));
   } catch {
-    throw new ProtocolError("Cannot read a header that is not JSON");
+    throw new ProtocolError("Cannot read a header: it is not JSON");
   }
-  if (!isHeader(value)) throw new ProtocolError('Cannot read header: bad field "t"');
+  if (!isHeader(value)) throw new ProtocolError('Cannot read a header: its field "t" is not valid');
   return value;
 }
 
@@ -201,7 +205,7 @@ export class FrameFields {
   readonly #of: string;
 
   constructor(value: unknown, of: string) {
-    if (!isRecord(value)) throw new ProtocolError(`Cannot read ${of}: not an object`);
+    if (!isRecord(value)) throw new ProtocolError(`Cannot read ${of}: it is not an object`);
     this.value = value;
     this.#of = of;
   }
@@ -257,7 +261,7 @@ export class FrameFields {
   }
 
   #refuse(name: string): never {
-    throw new ProtocolError(`Cannot read ${this.#of}: bad field "${name}"`);
+    throw new ProtocolError(`Cannot read ${this.#of}: its field "${name}" is not valid`);
   }
 }
 

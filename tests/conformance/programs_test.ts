@@ -10,7 +10,7 @@ import { headerOf, skippedFor } from "./programs/test262.ts";
 
 Deno.test("fetchPackage() wants a name with a version", async () => {
   for (const name of ["test262", "../x@1", "a/b@1", "@a/b"]) {
-    await assert.rejects(fetchPackage(name), /Cannot fetch .*: write name@version/);
+    await assert.rejects(fetchPackage(name), /Cannot fetch .*: it does not have the form name@version/);
   }
 });
 

@@ -26,7 +26,7 @@ export function failures(words: FailureWords): readonly Failing[] {
 }
 
 function statuses({ path, tooLong }: FailureWords): readonly Failing[] {
-  const model = new RegExp(`model "mock-1" or the path http.*${path.replace(/[/.]/g, "\\$&")} .*vis models`);
+  const model = new RegExp(`model "mock-1" or the path http.*${path.replace(/[/.]/g, "\\$&")}: .*vis models`);
   return [
     status(400, { code: "server", retryable: false, says: /Unsupported value: temperature/ }, {
       error: { message: "Unsupported value: temperature" },
@@ -41,7 +41,7 @@ function statuses({ path, tooLong }: FailureWords): readonly Failing[] {
       body: JSON.stringify({ detail: [{ msg: "field required", type: "missing" }] }),
     }),
     status(tooLong.status, { code: "context", retryable: false, says: /larger context/ }, { error: tooLong.error }),
-    status(429, { code: "rate", retryable: true, says: /asks to wait 7 s/, retryAfterMs: 7000 }, {
+    status(429, { code: "rate", retryable: true, says: /asks Vis to wait 7 s/, retryAfterMs: 7000 }, {
       headers: { "retry-after": "7" },
     }),
     status(429, { code: "rate", retryable: true, says: /too many requests/ }),
@@ -49,7 +49,7 @@ function statuses({ path, tooLong }: FailureWords): readonly Failing[] {
     status(503, { code: "server", retryable: true, says: /try again/, retryAfterMs: 2000 }, {
       headers: { "retry-after": "2" },
     }),
-    status(502, { code: "server", retryable: true, says: /\(502\): the server failed; try again later$/ }, {
+    status(502, { code: "server", retryable: true, says: /the server failed with status 502; try again later$/ }, {
       body: "<html><body>Bad gateway</body></html>",
       headers: { "content-type": "text/html" },
     }),
@@ -59,12 +59,12 @@ function statuses({ path, tooLong }: FailureWords): readonly Failing[] {
 function faults({ api, overloaded }: FailureWords): readonly Failing[] {
   const notThat = new RegExp(`it does not have the format of ${api}`);
   return [
-    fault("cut", { code: "network", retryable: true, says: /ended in the middle/ }),
-    fault("ends_early", { code: "network", retryable: true, says: /ended in the middle/ }),
+    fault("cut", { code: "network", retryable: true, says: /the connection ended too early/ }),
+    fault("ends_early", { code: "network", retryable: true, says: /the connection ended too early/ }),
     fault("garbage_chunk", { code: "server", retryable: true, says: notThat }),
     fault("error_chunk", { code: "server", retryable: true, says: /Overloaded/, status: overloaded }),
     fault("html", { code: "server", retryable: false, says: /a web page, not the API; check/ }),
-    fault("empty", { code: "server", retryable: true, says: /it was empty/ }),
+    fault("empty", { code: "server", retryable: true, says: /the reply was empty/ }),
     fault("prose", { code: "server", retryable: true, says: /It works!/ }),
     {
       what: "broken JSON in place of a reply",
@@ -80,13 +80,13 @@ function faults({ api, overloaded }: FailureWords): readonly Failing[] {
       retryable: true,
       says: notThat,
     },
-    { what: "an empty JSON body", reply: { body: "" }, code: "server", retryable: true, says: /it was empty/ },
+    { what: "an empty JSON body", reply: { body: "" }, code: "server", retryable: true, says: /the reply was empty/ },
     {
       what: "a stream that ends before its first event",
       reply: { body: ": waiting\n\n", headers: { "content-type": "text/event-stream" } },
       code: "network",
       retryable: true,
-      says: /ended in the middle/,
+      says: /the connection ended too early/,
     },
     {
       what: "a refusal of the model",
@@ -117,7 +117,7 @@ export const LARGE_REPLIES: readonly Failing[] = [
     what: "3 MB of text",
     reply: { text: MANY, chunk: 50_000 },
     ...TOO_LONG,
-    says: /it has more than 1 million characters, so it was ended there/,
+    says: /it has more than 1 million characters, so Vis ended it/,
   },
   {
     what: "3 MB of reasoning in one piece",

@@ -51,7 +51,10 @@ Deno.test("Conversations.ask() refuses a busy conversation if requested, and onl
   const options = { signal: NEVER, emit: () => {}, refuseWhenBusy: true };
   await assert.rejects(engine.conversations.ask(engine.branch, "now", options), (error) => {
     assert.ok(error instanceof BusyError);
-    assert.match(error.message, /^Cannot run in a busy conversation: /);
+    assert.match(
+      error.message,
+      /^Cannot start the request: conversation .* already runs one; wait for its end or cancel it/,
+    );
     return true;
   });
   const other = await engine.conversations.create({ title: "other", channel: "test", workspace: "/other" });
@@ -185,7 +188,10 @@ Deno.test("byId() reports that the beginning of an id is ambiguous", async () =>
     name: "UsageError",
     message: new RegExp(`^Cannot find conversation ${start}: [23] ids start with it, such as \\w`),
   });
-  await assert.rejects(conversations.byId("ffffffff"), /^UsageError: Cannot find conversation: ffffffff$/);
+  await assert.rejects(
+    conversations.byId("ffffffff"),
+    /^UsageError: Cannot find conversation ffffffff: no id starts with it; vis conversations list shows the ids$/,
+  );
   await assert.rejects(
     conversations.byId("fff"),
     /^UsageError: Cannot find conversation: fff \(an id has 8 characters or more\)$/,

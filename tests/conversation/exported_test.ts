@@ -54,7 +54,8 @@ Deno.test("an export is complete before it is read, in a file without a name if 
     const small = new Exports({ archiveBytes: 5_500_000 });
     await assert.rejects(small.make(branch, { conversations, format: "json" }), {
       name: "UsageError",
-      message: /^Cannot export conversation: it has more than 5 MiB/,
+      message:
+        /^Cannot export the conversation: it is larger than 5 MiB, the limit; copy the database with vis db backup/,
     });
     await store.close();
   });

@@ -29,7 +29,7 @@ Deno.test("findPoint() reads N over a conversation, QUERY.ITERATION, 0, and N of
   for (const bad of ["6", "2.4", "3.1", "0.1", "x", "-1", "1.", "1e3", ""]) {
     await assert.rejects(at(bad), UsageError, bad);
   }
-  await assert.rejects(at("1.1", first), /of one query: write N/);
+  await assert.rejects(at("1.1", first), /the id names one request; write only the step, such as 3/);
   await assert.rejects(at(null, "ffffffffff"), /Cannot find conversation, branch or query: ffffffffff/);
   const fork = await store.fork({ queryId: second, position: 1 });
   assert.deepEqual(await at(null, fork.branchId), [2, 1]);

@@ -44,7 +44,7 @@ Deno.test("Conversations.more() continues a request that stopped at its step lim
   const { conversations, branch } = engine;
   await assert.rejects(
     () => conversations.more(branch, OPTIONS),
-    /Cannot continue: the conversation has no request yet/,
+    /Cannot continue the conversation: it has no request yet; send one first/,
   );
   const asked = { ...OPTIONS, instructions: "Be brief", responseSchema: schema, maxIterations: 1 };
   const stopped = await conversations.ask(branch, "count", asked);

@@ -51,7 +51,7 @@ Deno.test("Records.rename() keeps a title to a line and refuses none", async () 
   const { records } = engine.conversations;
   assert.equal(await records.rename(engine.branch, " two\nlines "), "two lines");
   assert.equal((await engine.conversations.byId(engine.branch.conversationId)).title, "two lines");
-  await assert.rejects(records.rename(engine.branch, " \n"), /the title is empty/);
+  await assert.rejects(records.rename(engine.branch, " \n"), /the new title is empty; write a title/);
 });
 
 Deno.test("Conversations.delete() ends its child, and nothing of it is found again", async () => {

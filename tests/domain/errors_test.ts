@@ -48,7 +48,7 @@ Deno.test("ConfigError keeps its problem, its advice and its cause apart", () =>
     advice: "move it",
   });
   assert.ok(setting instanceof ConfigError);
-  assert.equal(setting.message, "Cannot use /f: a.b: it may not; move it");
+  assert.equal(setting.message, "Cannot use /f: a.b it may not; move it");
   assert.deepEqual([setting.key, setting.why, setting.code], ["a.b", "it may not", "untrusted"]);
 });
 

@@ -40,9 +40,9 @@ Deno.test("readImage() takes addresses as they are, of http and https only", () 
   const url = "https://example.org/a.png";
   assert.deepEqual(readImage(url, "it"), { kind: "url", url });
   for (const other of ["file:///etc/passwd", "javascript:1", "ftp://x/y", "nonsense", "data:text/html,<b>"]) {
-    refused(other, /must be http, https or a base64 data URL/);
+    refused(other, /neither http, https nor a base64 data URL/);
   }
-  refused(`https://example.org/${"a".repeat(5_000)}`, /too long/);
+  refused(`https://example.org/${"a".repeat(5_000)}`, /its address has 5020 characters; the limit is 4000/);
 });
 
 Deno.test("readImage() reads base64 data URLs by their bytes, whatever type they declare", () => {
@@ -59,6 +59,9 @@ Deno.test("checkImages() corrects a kind that does not match the bytes", () => {
 Deno.test("checkImages() refuses the 21st image and an image that no file could have been", () => {
   const image = { kind: "bytes", mediaType: "image/png", bytes: PNG } as const;
   checkImages(Array.from({ length: 20 }, () => image));
-  assert.throws(() => checkImages(Array.from({ length: 21 }, () => image)), /Cannot send 21 images: the limit is 20/);
+  assert.throws(
+    () => checkImages(Array.from({ length: 21 }, () => image)),
+    /Cannot send 21 images: a request may have at most 20/,
+  );
   assert.throws(() => checkImages([image, { kind: "url", url: "file:///x" }]), /Cannot use image 2/);
 });

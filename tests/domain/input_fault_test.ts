@@ -21,8 +21,8 @@ const CASES: readonly (readonly [z.ZodType, unknown, string])[] = [
   [z.string().regex(/^a$/), "b", "must match /^a$/"],
   [z.number().multipleOf(5), 3, "must be a multiple of 5"],
   [z.union([z.string(), z.array(z.string())]), 1, "must be text or a list"],
-  [z.union([z.string(), z.array(z.string())]), [1], "is wrong: 0 must be text"],
-  [z.record(z.string().max(1), z.number()), { ab: 1 }, "ab has an invalid key"],
+  [z.union([z.string(), z.array(z.string())]), [1], "is not valid: 0 must be text"],
+  [z.record(z.string().max(1), z.number()), { ab: 1 }, "ab has a key that is not valid"],
 ];
 
 Deno.test("inputFault() continues a sentence that begins with the name of the value", () => {

@@ -32,7 +32,10 @@ Deno.test({
       const before = (await Deno.stat(vis)).ino;
       const wrong = await update("999.0.0");
       assert.equal(wrong.code, 2);
-      assert.match(wrong.text, /the downloaded file does not run here as vis 999\.0\.0; nothing was changed/);
+      assert.match(
+        wrong.text,
+        /Cannot update to vis 999\.0\.0: the downloaded executable does not run here, and Vis changed nothing/,
+      );
       assert.equal((await Deno.stat(vis)).ino, before);
       const right = await update(project.version, "--force");
       assert.equal(right.code, 0, right.text);

@@ -100,11 +100,11 @@ const REFUSED_NAMES: readonly (readonly [unknown, RegExp])[] = [
   [7, /Cannot bind 7: it is not the name/],
   ["x".repeat(300), /is not the name of a variable/],
   ["__proto__\u0000", /is not the name/],
-  ["$query", /Cannot bind \$query: the sandbox uses that name/],
-  ["results", /the sandbox uses that name/],
-  ["ext", /the sandbox uses that name/],
-  ["Map", /the sandbox uses that name/],
-  ["await", /the sandbox uses that name/],
+  ["$query", /Cannot bind \$query: the sandbox uses this name/],
+  ["results", /the sandbox uses this name/],
+  ["ext", /the sandbox uses this name/],
+  ["Map", /the sandbox uses this name/],
+  ["await", /the sandbox uses this name/],
 ];
 
 Deno.test("bindVar() refuses names and values that cannot be variables, and nothing changes", async () => {
@@ -117,13 +117,13 @@ Deno.test("bindVar() refuses names and values that cannot be variables, and noth
       if (!expected.test(found)) faults.push(`${String(name)}: ${found}`);
     }
     const values: readonly (readonly [unknown, RegExp])[] = [
-      [undefined, /Cannot bind v: undefined is not a value/],
+      [undefined, /Cannot bind v: its value is undefined/],
       [() => 1, /Cannot bind v: .*function/],
       [{ deep: [Symbol("s")] }, /Cannot bind v: .*deep/],
       [new WeakMap(), /Cannot bind v: /],
       [Promise.resolve(1), /Cannot bind v: /],
       [new Proxy({}, {}), /Cannot bind v: /],
-      ["x".repeat(33 << 20), /Cannot bind v: it has more than 33554432 bytes/],
+      ["x".repeat(33 << 20), /Cannot bind v: its value is larger than 33554432 bytes/],
     ];
     for (const [value, expected] of values) {
       const found = await message("v", value);
@@ -174,12 +174,12 @@ Deno.test("readVar() refuses a missing variable, a value that is not data, and a
   const expected = [
     /ReferenceError: Cannot read none: no such variable|Cannot read none/,
     /twice|function/,
-    /RangeError: Cannot read long: it has more than 1048576 bytes/,
+    /"RangeError: Cannot read long: it is larger than 1048576 bytes, the limit; raise maxBytes"/,
     /^2097152$/,
-    /RangeError: Cannot read long: it has more than 10 bytes/,
-    /Cannot read ext: no such variable/,
-    /Cannot read globalThis: no such variable/,
-    /Cannot read Math: no such variable/,
+    /"RangeError: Cannot read long: it is larger than 10 bytes, the limit; raise maxBytes"/,
+    /Cannot read ext: no variable has this name/,
+    /Cannot read globalThis: no variable has this name/,
+    /Cannot read Math: no variable has this name/,
     /Cannot read "a b": it is not the name of a variable|Cannot read .*a b/,
     /maxBytes is -1/,
   ];
@@ -217,9 +217,9 @@ Deno.test("readVar() without a child reads the stored value and starts none", ()
     await again.ask("y");
     assert.deepEqual(found, [
       [1, 2],
-      "TypeError: Cannot read twice: it is a function, and not data",
-      "ReferenceError: Cannot read none: no such variable",
-      "RangeError: Cannot read big: it has more than 100 bytes",
+      "TypeError: Cannot read twice: it is a function, not data",
+      "ReferenceError: Cannot read none: no variable has this name",
+      "RangeError: Cannot read big: it is larger than 100 bytes, the limit; raise maxBytes",
       0,
     ]);
   }));

@@ -34,7 +34,7 @@ Deno.test("ConversationPrograms.bind() ends programs with their call, except the
   own.abort(new Error("Enough"));
   await assert.rejects(given, /Enough/);
   const closing = programs.close();
-  await assert.rejects(long, /the conversation was closed/);
+  await assert.rejects(long, /its conversation was closed/);
   await closing;
 });
 
@@ -72,7 +72,7 @@ Deno.test("ConversationPrograms reports once a titled program that failed withou
   await run({ code: 143, signal: "SIGTERM", timedOut: true }, { title: "late" });
   const failed = ["serve (exit code 7)", `${"x".repeat(79)}… (ended by SIGKILL)`, "late (timed out)"];
   assert.deepEqual(programs.failed, failed);
-  assert.deepEqual(programs.take(), failed.map((how) => `A command that was started before failed: ${how}`));
+  assert.deepEqual(programs.take(), failed.map((how) => `A background command failed: ${how}`));
   assert.deepEqual(programs.take(), []);
   programs.endQuery();
   assert.deepEqual(programs.failed, []);

@@ -276,7 +276,10 @@ Deno.test("spawn outside a call ends with the query, and with the conversation w
   start(environment.view());
   await environment.endQuery();
   await new Promise((resolve) => setTimeout(resolve, 0));
-  assert.deepEqual(ended, ["Ended: the query is over"]);
+  assert.deepEqual(ended, ["Cannot continue the command: its request has ended"]);
   await environment.close();
-  assert.deepEqual(ended, ["Ended: the query is over", "Ended: the conversation was closed"]);
+  assert.deepEqual(ended, [
+    "Cannot continue the command: its request has ended",
+    "Cannot continue the command: its conversation was closed",
+  ]);
 });

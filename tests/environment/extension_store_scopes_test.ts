@@ -28,7 +28,7 @@ Deno.test("env.store: state of a workspace is seen there only, and where it is n
 Deno.test("env.store: a command has no state of a conversation", async () => {
   await using stores = await OwnStores.open();
   const own = stores.of("test.a", "/a");
-  await assert.rejects(own.put("k", 1), /there is none here; use scope "workspace" or "global"/);
+  await assert.rejects(own.put("k", 1), /this call belongs to none; use scope "workspace" or "global"/);
   await assert.rejects(own.get("k"), TypeError);
 });
 
@@ -47,7 +47,7 @@ Deno.test("env.store: bytes of any size are read back unchanged, and are removed
       assert.ok(equal(await read(own, other), bytes), String(size));
       await own.dropBytes(other);
     }
-    await assert.rejects(own.dropBytes("x"), /it is not from putBytes/);
+    await assert.rejects(own.dropBytes("x"), /putBytes did not return it/);
     const { problems, contents } = await new SqliteMaintenance({ path }).check();
     assert.deepEqual([problems, contents], [[], 0]);
   }));

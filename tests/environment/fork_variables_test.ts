@@ -44,8 +44,8 @@ Deno.test("forkVariables() refuses missing and lost variables, and system variab
   const from = source({}, [lost]);
   await assert.rejects(
     forkVariables(["nothing"], from),
-    /^HostCallError: Cannot hand nothing to a sub-query: there is/,
+    /^HostCallError: Cannot hand nothing to a sub-query: no variable has this name, or its value cannot be copied/,
   );
   await assert.rejects(forkVariables(["gone"], from), /Cannot hand gone to a sub-query: a closure/);
-  await assert.rejects(forkVariables(["$query"], from), /the child has its own/);
+  await assert.rejects(forkVariables(["$query"], from), /a sub-query has its own/);
 });

@@ -45,7 +45,7 @@ Deno.test("a module that throws or ends the child is reported once, and blocks r
     });
     await engine.ask("x");
     assert.deepEqual(shown(engine.events), ['"undefined"', "2"]);
-    assert.match(engine.context(1), /Module stats could not be loaded, so stats is not defined: /);
+    assert.match(engine.context(1), /Vis could not load module stats, so stats is not defined: /);
     assert.doesNotMatch(engine.context(2), /could not be loaded/);
     const [warned, ...more] = engine.logged.filter(({ event }) => event === "module_failed");
     assert.equal(warned?.level, "warn");

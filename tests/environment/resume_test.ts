@@ -160,7 +160,7 @@ Deno.test("resume names each lost variable to the model, with the reason and the
     ["iterator", /Array Iterator/, "const iterator"],
     ["weak", /WeakMap/, "const iterator"],
     ["tag", /symbol/, "const iterator"],
-    ["done", /await it and keep what it gives/, "const iterator"],
+    ["done", /await it and keep its result/, "const iterator"],
     ["methods", /\.parse: a function/, "const methods = { parse() { return 1 } }"],
   ];
   for (const [name, reason, statement] of expected) {
@@ -224,8 +224,8 @@ Deno.test("varHistory(), varDiff() and restoreVar() of every kind", async () => 
   assert.deepEqual(rest.slice(5, 9), names.slice(0, 4).map((name) => `{ name: "${name}", version: 1 }`));
   assert.match(rest[9] ?? "", /Cannot restore c: a function that a call made.*; made by: let pt = new Pt\(\), c = /);
   assert.equal(rest[10], "[ [ 1 ], 1, 1, 1, true, 7 ]");
-  assert.match(rest[11] ?? "", /Cannot find d v99: it has 1 to/);
-  assert.match(rest[12] ?? "", /Cannot find nope: no earlier iteration stored such a variable/);
+  assert.match(rest[11] ?? "", /Cannot find d v99: it has versions 1 to 3/);
+  assert.match(rest[12] ?? "", /Cannot find nope: no earlier step stored a variable with this name/);
 });
 
 Deno.test("a child that ends in the middle of a block: variables as of the last finished block", async () => {

@@ -247,7 +247,7 @@ Deno.test("errors: an aborted call has an error with that reason", async () => {
   const run: HostFunction = (env) => env.signal?.throwIfAborted();
   assert.equal(
     (await failure({ run, env: { ...VIEW, signal } })).message,
-    "Cannot finish sample.twice: it was aborted",
+    "Cannot finish sample.twice: the call was aborted",
   );
 });
 

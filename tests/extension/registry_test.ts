@@ -34,7 +34,9 @@ Deno.test("installOrder() puts required extensions first and keeps the order els
 
 Deno.test("installOrder() names the chain of a missing requirement", async () => {
   const { registry } = registryOf(named("a", { requires: ["test.b"] }), named("b", { requires: ["test.gone"] }));
-  const expected = { message: "Cannot install extension test.a: missing requirement: test.a → test.b → test.gone" };
+  const expected = {
+    message: "Cannot install extension test.a: a requirement is missing: test.a → test.b → test.gone",
+  };
   assert.throws(() => registry.installOrder(), expected);
   await assert.rejects(registry.activate(VIEW), expected);
 });
@@ -46,7 +48,7 @@ Deno.test("installOrder() names the circle", () => {
     named("b", { requires: ["test.a"] }),
   );
   assert.throws(() => registry.installOrder(), {
-    message: "Cannot install extension test.a: circular requires: test.a → test.b → test.a",
+    message: "Cannot install extension test.a: its requirements form a circle: test.a → test.b → test.a",
   });
 });
 
@@ -60,7 +62,7 @@ Deno.test("register() replaces by namespace, also after an order was computed", 
 Deno.test("register() refuses an alias that another extension has", () => {
   const { registry } = registryOf(named("a"));
   const other = named("b", { alias: { ns: "vis.ext.a", alias: "a" } });
-  assert.throws(() => registry.register(other), { message: /test\.b: alias a belongs to test\.a/ });
+  assert.throws(() => registry.register(other), { message: /its alias a belongs to test\.a/ });
 });
 
 Deno.test("activate() collects functions, constants, grants and versions of active extensions", async () => {
@@ -90,7 +92,7 @@ Deno.test("activate() false unbinds the symbols: calls and doc know nothing of t
   const active = await activate(named("off", { symbols: [twice(() => 1)], activate: () => false }));
   await assert.rejects(active.call("off.twice", [1], options), {
     name: "HostCallError",
-    message: "Cannot call off.twice: no such function is active",
+    message: "Cannot call off.twice: no active function has this name",
   });
   assert.equal(active.doc("off.twice"), null);
   assert.deepEqual(active.blocks, []);
@@ -293,7 +295,7 @@ Deno.test("a part of an extension that never settles fails with its name, and th
     [["extend", 630], ["activate", 30], ["prompt", 30], ["nudge", 30]].map(([phase, seconds]) => [
       `test.${phase}`,
       phase,
-      `Cannot wait over ${seconds} s: its promise did not settle; correct it, or exclude it with extensions.deny`,
+      `Cannot wait over ${seconds} s: the extension's promise did not settle; correct the extension, or exclude it with extensions.deny`,
     ]),
   );
 });
@@ -331,11 +333,11 @@ Deno.test("config: a wrong section, and one that no extension reads, are faults 
   assert.throws(() => registry.register(sample({ namespace: "test.a", config })), {
     name: "SettingError",
     code: "value",
-    message: /extension test\.a: extensions\.config\.test\.a\.limit: /,
+    message: /extensions\.config\.test\.a\.limit must be a number/,
   });
   assert.throws(
     () => registry.register(sample({ namespace: "test.c" })),
-    /extensions\.config\.test\.c: the extension has no settings/,
+    /extensions\.config\.test\.c cannot be set, because the extension has no settings/,
   );
 });
 

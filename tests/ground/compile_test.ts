@@ -45,7 +45,7 @@ Deno.test("without a base runtime, the compile task gives one clear error", asyn
   assert.match(
     stderr,
     new RegExp(
-      `^Cannot compile for ${Deno.build.target}: the base runtime of deno compile could not be fetched or used\\n`,
+      `^Cannot compile for ${Deno.build.target}: the base runtime of deno compile is not available\\n`,
     ),
   );
 });

@@ -191,7 +191,7 @@ test("a database with data is refused, and stays unchanged", async ({ file, fold
   const before = await picture(url);
   await assert.rejects(copy(file, url), { name: "UsageError", message: /already has conversations; use an empty/ });
   assert.deepEqual(await picture(url), before);
-  await assert.rejects(copy(url, file), { name: "UsageError", message: /it already exists/ });
+  await assert.rejects(copy(url, file), { name: "UsageError", message: /the file already exists/ });
   await assert.rejects(copy(file, join(folder, "b.db")), { name: "UsageError", message: /use vis db backup/ });
   await assert.rejects(copy(url, url), { name: "UsageError", message: /use pg_dump/ });
   await assert.rejects(copy(join(folder, "none.db"), url), { name: "UsageError", message: /there is no such file/ });
@@ -256,7 +256,7 @@ test("a damaged copy is not finished, and the error is about the copy", async ({
   });
   await assert.rejects(damaging, {
     code: "corrupt",
-    message: /^Cannot finish the copy: it is damaged \(content \S+ is not what was stored\); remove the unfin/,
+    message: /^Cannot finish the copy: it is damaged \(content \S+ is not the stored one\); remove the unfin/,
   });
   await assert.rejects(stat(back));
 });

@@ -38,8 +38,8 @@ Deno.test("a full disk fails one step, which can be repeated when there is room"
     await assert.rejects(store.endIteration(id, iterationEnd([large(7)])), {
       name: "StoreError",
       code: "full",
-      message: `Cannot use database ${path}: the disk is full, or has no inodes left (df -h and df -i show which), ` +
-        "make room and try again",
+      message: `Cannot use database ${path}: the disk is full or has no inodes left (df -h and df -i show which); ` +
+        "free space and try again",
     });
     assert.deepEqual((await store.liveImages(branchId)).map(({ name }) => name), ["a"]);
     assert.equal((await store.iterations(queryId)).at(-1)?.status, "running");
@@ -116,15 +116,15 @@ Deno.test({
         return found;
       };
       const folderOnly = await modes(0o500, 0o600);
-      assert.match(folderOnly.opened, /^readonly: .*read-only, make the file and its folder writable/);
+      assert.match(folderOnly.opened, /^readonly: .*read-only; make the file and its folder writable/);
       assert.match(folderOnly.backed, /^(readonly|unavailable): Cannot use database .*(writable|access is denied)/);
       const fileOnly = await modes(0o700, 0o400);
       assert.match(fileOnly.opened, /^readonly: .*read-only; make the file writable/);
       assert.equal(fileOnly.backed, "done");
       await rm(copy);
       const unreadable = await modes(0o700, 0o200);
-      assert.match(unreadable.opened, /^unavailable: .*(access is denied|cannot be opened)/);
-      assert.match(unreadable.backed, /^unavailable: .*(access is denied|cannot be opened)/);
+      assert.match(unreadable.opened, /^unavailable: .*(access is denied|the file does not open)/);
+      assert.match(unreadable.backed, /^unavailable: .*(access is denied|the file does not open)/);
       const closed = await modes(0o000, 0o600);
       assert.match(closed.opened, /^unavailable: .*access is denied/);
       assert.deepEqual((await readdir(folder)).filter((name) => !name.startsWith("vis.db")), []);

@@ -80,7 +80,7 @@ Deno.test("openStore() refuses a folder, a file that is no database, and a forei
     await refused(folder, "unavailable", /it is a folder; choose a file with --db/);
     const text = join(folder, "notes.txt");
     await writeFile(text, "dear diary, ".repeat(100));
-    await refused(text, "corrupt", /the file is not a database, give another file with --db/);
+    await refused(text, "corrupt", /the file is not a database; choose another file with --db/);
     const foreign = join(folder, "bookmarks.db");
     new DatabaseSync(foreign).exec("CREATE TABLE bookmarks (url)");
     await refused(foreign, "unavailable", /belongs to another program/);
@@ -120,7 +120,7 @@ Deno.test("openStore() refuses a newer database", async () => {
     const db = new DatabaseSync(path);
     db.exec("INSERT INTO schema_migration VALUES (99, 'V99__x.sql', '', 1)");
     db.close();
-    await refused(path, "newer", /a newer Vis wrote it \(schema V99, this one knows V\d+\), update Vis/);
+    await refused(path, "newer", /a newer Vis wrote it \(schema V99, this Vis knows V\d+\); update Vis/);
   });
 });
 
@@ -164,7 +164,8 @@ Deno.test("a damaged file is an error of code corrupt, and check() reports it wi
     await assert.rejects(damaged.iterations(queryId).then(() => damaged.variables(branchId)), {
       name: "StoreError",
       code: "corrupt",
-      message: /^Cannot use database .* it is damaged \(.*; vis db check lists .*, vis db restore COPY puts a backup/,
+      message:
+        /^Cannot use database .* it is damaged \(.*; vis db check lists .*, vis db restore COPY restores a backup/,
     });
     assert.ok((await damaged.check()).length > 0);
     await damaged.close();

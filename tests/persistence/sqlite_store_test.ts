@@ -31,8 +31,8 @@ Deno.test("a full disk is an error of kind full, and nothing is half written", a
     await assert.rejects(store.endIteration(id, end), {
       name: "StoreError",
       code: "full",
-      message: `Cannot use database ${path}: the disk is full, or has no inodes left (df -h and df -i show which), ` +
-        "make room and try again",
+      message: `Cannot use database ${path}: the disk is full or has no inodes left (df -h and df -i show which); ` +
+        "free space and try again",
     });
     assert.deepEqual(await store.variables(branchId), []);
     assert.equal((await store.iterations(queryId))[0]?.status, "running");

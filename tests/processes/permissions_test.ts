@@ -21,7 +21,7 @@ Deno.test({
       assert.notEqual(said, "", new TextDecoder().decode(stderr));
       const { stdout: ran, notes, unix } = JSON.parse(said);
       assert.equal(ran, "ran\n");
-      assert.deepEqual(notes, ["Processes that were left running were ended"]);
+      assert.deepEqual(notes, ["Vis ended processes that were left running"]);
       assert.equal(unix, mayMake);
     }),
 });

@@ -335,7 +335,7 @@ Deno.test(
       await Deno.writeTextFile(join(workspace, ".git/config"), `[core]\n${many2}`, { append: true });
       await assert.rejects(
         wallOf(place).spawn(workspace, ["true"]),
-        /^Error: Cannot run commands: repositories here name \d+ missing paths that git would obey/,
+        /^Error: Cannot run commands: repositories in .* name \d+ missing paths that git would obey/,
       );
       assert.deepEqual([...Deno.readDirSync(workspace)].map(({ name }) => name).sort(), [".git", "a.txt"]);
     });

@@ -110,7 +110,7 @@ Deno.test("ProcessWall.spawn() keeps begin and end of a flood", { ignore }, asyn
     const flood = "echo begin; head -c 100000000 /dev/zero; echo end";
     const { stdout, truncated } = await wall.spawn(workspace, sh(flood), { maxBytes: 1000 });
     assert.ok(truncated && stdout.length < 1100);
-    assert.match(stdout, /^begin\n\0+\n\[\d+ bytes left out\]\n\0+end\n$/);
+    assert.match(stdout, /^begin\n\0+\n\[\d+ bytes are omitted\]\n\0+end\n$/);
     assert.ok(heldBytes() - before < 80 << 20);
     const print = sh("printf 'Gr\\366\\337e'; printf 'f\\374r' >&2");
     const latin = await wall.spawn(workspace, print, { guessEncoding: true });
@@ -159,12 +159,12 @@ Deno.test(
       );
       assert.deepEqual(printed, []);
       await assert.rejects(wall.spawn(workspace, ["echo", "x".repeat(200_000)]), {
-        message: /^Cannot run echo: its arguments or variables are too long, the system takes 128 KiB for each/,
+        message: /^Cannot run echo: its arguments or variables are longer than 128 KiB, the system's limit for each/,
       });
       await assert.rejects(wall.spawn(workspace, ["echo", ...Array(90).fill("x".repeat(100_000))]), {
-        message: /^Cannot run echo: its arguments or variables are too long/,
+        message: /^Cannot run echo: its arguments or variables are longer than 128 KiB/,
       });
-      await assert.rejects(wall.spawn(workspace, []), /an empty command/);
+      await assert.rejects(wall.spawn(workspace, []), /Cannot run a command: it is empty/);
       await assert.rejects(wall.spawn(workspace, ["a\0b"]), /NUL/);
       await assert.rejects(wall.spawn(workspace, ["true"], { timeoutMs: 0 }), /Cannot run a command for 0 ms/);
     });

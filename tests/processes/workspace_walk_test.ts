@@ -82,7 +82,7 @@ Deno.test("an ordinary user's commands are refused if a hidden folder could be o
     };
     assert.deepEqual(await found("700"), { secrets: [".env", "a/.env", "b/.env"], closed: [] });
     assert.deepEqual(await found("0"), { secrets: [".env", "b/.env"], closed: ["a"] });
-    const why = `Cannot run commands: they could read files in a, where Vis cannot look for keys; chmod u+r a`;
+    const why = `Cannot run commands: they could read files in a, where Vis cannot look for keys; run chmod u+r a`;
     assert.deepEqual(await found("300"), why);
   });
 });

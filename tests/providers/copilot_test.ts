@@ -265,8 +265,12 @@ Deno.test("copilotDeviceLogin() slows down permanently when the server requests 
 const ENDS: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
   ["expired", { error: "expired_token" }, /the code expired/],
   ["declined", { error: "access_denied" }, /declined/],
-  ["refused", { error: "device_flow_disabled", error_description: "It is off" }, /does not continue: It is off$/],
-  ["nonsense", { hello: 1 }, /does not continue$/],
+  [
+    "refused",
+    { error: "device_flow_disabled", error_description: "It is off" },
+    /GitHub refused to continue: It is off$/,
+  ],
+  ["nonsense", { hello: 1 }, /GitHub refused to continue$/],
 ];
 for (const [name, answer, says] of ENDS) {
   Deno.test(`copilotDeviceLogin() ends where the login is ${name}`, async () => {

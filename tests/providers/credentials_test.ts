@@ -46,7 +46,10 @@ Deno.test("Credentials refuses a file that others can reach, and names the fix",
       await Deno.chmod(path, mode);
       await assert.rejects(new Credentials(path).get("a"), (error) => {
         assert.ok(error instanceof ConfigError);
-        assert.match(error.message, /^Cannot use the keys in .*auth\.json: other users can reach .*chmod 600 /);
+        assert.match(
+          error.message,
+          /^Cannot use the keys in .*: other users can read the file \(mode 6\d\d\); run chmod 600 /,
+        );
         return true;
       });
       await assert.rejects(new Credentials(path).set("b", KEY), ConfigError);
@@ -64,7 +67,7 @@ Deno.test("Credentials reports a foreign file without quoting it", async () => {
       await Deno.writeTextFile(path, text, { mode: 0o600 });
       await assert.rejects(new Credentials(path).all(), (error) => {
         assert.ok(error instanceof ConfigError);
-        assert.match(error.message, /has another format than vis auth writes/);
+        assert.match(error.message, /vis auth did not write this format; remove the file and log in again/);
         assert.doesNotMatch(error.message, /4711/);
         return true;
       });
@@ -101,7 +104,7 @@ Deno.test("Credentials.set() reports that it cannot write", async () => {
       assert.ok(error instanceof ConfigError);
       assert.match(
         error.message,
-        /^Cannot save keys in .*auth\.json: (a part of its path is not a folder|a file or folder is in the way|access is denied)$/,
+        /^Cannot save keys in .*auth\.json: (a part of its path is not a folder|a file or folder already exists there|access is denied)$/,
       );
       return true;
     });

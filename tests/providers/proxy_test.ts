@@ -97,7 +97,7 @@ Deno.test("createProvider() names the proxy if it may be the unreachable part", 
   const said = await ask("http://vis-test.invalid/v1", { HTTP_PROXY: gone });
   assert.match(
     said,
-    /connection refused; start the server or check .+, and the proxy if HTTPS_PROXY or HTTP_PROXY is set/,
+    /the connection was refused; start the server or check .+, and the proxy if HTTPS_PROXY or HTTP_PROXY is set/,
   );
   assert.doesNotMatch(await ask(`${gone}/v1`, {}), /proxy/);
 });
@@ -110,7 +110,7 @@ Deno.test("createProvider() names a proxy that wants a login, and asks no second
       const said = await ask(`${scheme}://vis-test.invalid/v1`, { [variable]: proxyUrl });
       assert.ok(
         said.startsWith(
-          `ProviderError: Cannot reach ${scheme}://vis-test.invalid/v1: the proxy wants a login (407); ` +
+          `ProviderError: Cannot reach ${scheme}://vis-test.invalid/v1: the proxy requires a login (407); ` +
             `set it in ${variable}, as http://USER:PASSWORD@HOST:PORT, or name the host in NO_PROXY`,
         ),
         said,
@@ -127,7 +127,7 @@ Deno.test("createProvider() reads NO_PROXY as other programs do", async () => {
     }
     for (const NO_PROXY of ["*", "*.invalid", "VIS-test.invalid:80"]) {
       const said = await ask("http://vis-test.invalid/v1", { HTTP_PROXY: proxyUrl, NO_PROXY });
-      assert.match(said, /the host name is unknown/, NO_PROXY);
+      assert.match(said, /its host name is unknown/, NO_PROXY);
     }
     assert.deepEqual(proxy.seen, []);
     const lower = await ask("http://vis-test.invalid/v1", { http_proxy: proxyUrl });

@@ -86,7 +86,7 @@ Deno.test("without a user to ask, the answer is no, at once; so it is if the set
     });
     const never = "approvals" in settings;
     await engine.ask("x", never ? { approve: () => assert.fail("asked") } : {});
-    assert.match(engine.context(1), never ? /the setting approvals is never/ : /nobody can be asked here/);
+    assert.match(engine.context(1), never ? /the setting approvals is never/ : /no user can answer here/);
     assert.deepEqual(engine.events.filter(({ type }) => type.startsWith("approval")), []);
   }
 });
@@ -94,7 +94,7 @@ Deno.test("without a user to ask, the answer is no, at once; so it is if the set
 Deno.test("a question that cannot be asked is a refusal", async () => {
   await using engine = await startEngine([replyJson(["await asking.open()"]), DONE], { extensions: [ASKING] });
   await engine.ask("x", { approve: () => Promise.reject(new Error("the terminal is gone")) });
-  assert.match(engine.context(1), /allowed: false, reason: "the question could not be asked: the terminal is gone"/);
+  assert.match(engine.context(1), /allowed: false, reason: "Vis could not ask the user: the terminal is gone"/);
 });
 
 Deno.test("a no holds for the scope until the query ends, so that blocks cannot nag", async () => {
@@ -336,7 +336,7 @@ Deno.test("one question covers the repository around the workspace for all exten
   };
   assert.deepEqual(await results(false, ["conversation"]), {
     asked: [{ extension: "vis", what: "change it", why: "", scope: "changes in the whole repository /" }],
-    given: [{ allowed: false, reason: "nobody was asked" }, allowed, allowed, allowed],
+    given: [{ allowed: false, reason: "Vis asked no user" }, allowed, allowed, allowed],
   });
   assert.deepEqual(await results(true, []), { asked: [], given: [allowed, allowed, allowed, allowed] });
 });

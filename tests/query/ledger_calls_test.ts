@@ -37,7 +37,10 @@ Deno.test("LedgerCalls.ask() counts attempts that broke off, and makes no more o
   const ledger = Ledger.open({ ...NONE, costUsd: 3 }, () => 0);
   const router = new Router({ routes: [{ provider, model: "root" }, { provider, model: "other" }], attempts: 1 });
   const own = new LedgerCalls(router, { ledger });
-  await assert.rejects(own.ask(request, { signal }), /^ProviderError: Cannot call the model: the cost limit/);
+  await assert.rejects(
+    own.ask(request, { signal }),
+    /^ProviderError: Cannot call the model: the whole request has reached the cost limit/,
+  );
   assert.deepEqual([provider.requests.length, ledger.spent.costUsd, ledger.spent.usage.calls], [2, 4, 2]);
 });
 

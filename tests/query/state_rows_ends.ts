@@ -189,7 +189,10 @@ export const ENDS: readonly StateRow[] = [
         };
         const result = await engine.conversations.ask(engine.branch, "count", { signal, emit });
         ended(result, "unstored", /^It is done: 1$/);
-        assert.match(result.notes.at(-1) ?? "", /^Cannot use database .*: it was removed or renamed while/);
+        assert.match(
+          result.notes.at(-1) ?? "",
+          /^Cannot use database .*: the file was removed or renamed while.* not at this path; restore its name, or start again/,
+        );
       }),
   },
   {

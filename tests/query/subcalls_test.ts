@@ -241,7 +241,10 @@ Deno.test("a child without an answer is an error with its reason, in a list a va
     },
   });
   const [slot] = JSON.parse((await engine.ask("start")).answer);
-  assert.match(slot.error, /^The sub-query ended without an answer \(max_iterations\)/);
+  assert.match(
+    slot.error,
+    /^Cannot use the sub-query: it ended without an answer \(max_iterations\): No answer within the budget of 1 step\./,
+  );
 });
 
 Deno.test("a sub-query whose sandbox is killed continues, or ends with a reason; the parent is not affected", async () => {
@@ -262,7 +265,10 @@ Deno.test("vars that cannot be handed on are refused by name", async () => {
   await using engine = await start({
     iteration: () => once("try { await rlm.run('x', { vars: ['nothere'] }) } catch (error) { return error.message }"),
   });
-  assert.match((await engine.ask("start")).answer, /^Cannot hand nothere to a sub-query: there is no such variable/);
+  assert.match(
+    (await engine.ask("start")).answer,
+    /^Cannot hand nothere to a sub-query: no variable has this name, or its value cannot be copied/,
+  );
 });
 
 Deno.test("a sub-query that is refused uses up no sub-call", async () => {
@@ -307,9 +313,9 @@ Deno.test("rlm.ask() returns an answer without the thinking of any model, and fa
   const { answer, queryId } = await engine.ask("ask");
   const { cut, thoughts, long, ...others } = JSON.parse(answer);
   assert.deepEqual(others, { harmony: "Paris", gemma: "Paris", template: "Paris", mentions: replies.mentions });
-  assert.match(cut, /Cannot use the reply: the thinking of the model .* has no end, and no answer follows it/);
+  assert.match(cut, /Cannot use the reply: the model script did not end its thinking, and sent no answer/);
   assert.match(thoughts, /Cannot use the reply: the model .* sent thinking and no answer/);
-  assert.match(long, /Cannot use the reply: the length limit of the model .* cut it after 8 characters/);
+  assert.match(long, /Cannot use the reply: the model script cut it at its length limit after 8 characters/);
   const [iteration] = await engine.store.iterations(queryId);
   const calls = await engine.store.subCalls(iteration!.iterationId);
   assert.deepEqual(calls.map(({ reply, error }) => (reply === null) !== (error === null)), calls.map(() => true));

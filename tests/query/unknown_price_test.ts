@@ -33,7 +33,7 @@ Deno.test("a limit of the cost refuses a model with an unknown price before anyt
     engine.conversations.ask(engine.branch, "count", { signal, emit, model, limits });
   await assert.rejects(ask("other/secret"), {
     name: "UsageError",
-    message: "Cannot use secret with a limit of $1: its price is unknown, so that its cost cannot be limited; set " +
+    message: "Cannot use secret with a limit of $1: its price is unknown, so Vis cannot limit its cost; set the " +
       "price of secret in providers[].models of config.jsonc (provider other), or choose a model with a known price " +
       "(vis models)",
   });

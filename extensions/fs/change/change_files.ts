@@ -106,15 +106,16 @@ async function askForObeyed(
   const what = `change ${parts.join("; ")}`;
   const running = obeyed.find((one) => one.running !== null)?.running;
   if (running) {
-    throw new Error(`Cannot ${what}, while a command runs that could then change it too: ${running}; stop it first`);
+    throw new Error(`Cannot ${what}: the running command ${running} could then change it too; stop that command first`);
   }
   if (obeyed.length > MOST_ASKED) {
     throw new RangeError(
-      `Cannot change ${obeyed.length} files that git or Vis obey: change at most ${MOST_ASKED} at once`,
+      `Cannot change ${obeyed.length} files that git or Vis obey: the limit for one call is ${MOST_ASKED}; ` +
+        "change fewer at once",
     );
   }
   const scopes = [...new Set(obeyed.map(({ reason }) => `files that ${reason}`))];
-  const { allowed = false, reason = "nobody can be asked here" } =
+  const { allowed = false, reason = "no user can answer here" } =
     await approve?.({ what, why: "", scope: scopes.join(", "), scopes }) ?? {};
   if (!allowed) throw new Error(`Cannot ${what}: ${reason}`);
 }
@@ -190,7 +191,7 @@ export async function takeSnapshot(
   using file = context.tree.open(path);
   const bytes = await readWhole(file, { size: file.facts.size, most: MAX_KEPT, signal: context.signal });
   if (bytes !== null) return { kind: "file", bytes, mode, owner: { uid, gid }, attributes: file.attributes() };
-  throw new RangeError(`Cannot change ${path}: ${sizeText(facts.size)} is too large to be undone`);
+  throw new RangeError(`Cannot change ${path}: its ${sizeText(facts.size)} are more than undo can keep`);
 }
 
 function look({ tree }: Pick<FsContext, "tree">, path: string) {

@@ -25,7 +25,9 @@ export async function currentFile(
   const { size, mode, uid, gid, modified } = file.facts;
   const bytes = await readWhole(file, { size, most, signal: context.signal });
   if (bytes === null) {
-    throw new RangeError(`Cannot ${action} ${place.path}: ${sizeText(size)} is over ${most / 1024 / 1024} MB`);
+    throw new RangeError(
+      `Cannot ${action} ${place.path}: it has ${sizeText(size)}; the limit is ${most / 1024 / 1024} MB`,
+    );
   }
   const current: CurrentFile = {
     kind: "file",
@@ -39,8 +41,8 @@ export async function currentFile(
   if (known === null) return current;
   if (known.lossy && action === "write") {
     throw new Error(
-      `Cannot write ${place.path}: it is not ${known.encoding ?? "UTF-8"} and was read with replacement characters; ` +
-        "read it with {encoding} first",
+      `Cannot write ${place.path}: it is not ${known.encoding ?? "UTF-8"}, and you read it with ` +
+        "replacement characters; read it with {encoding} first",
     );
   }
   const hash = await sha256Of(bytes);
@@ -73,8 +75,8 @@ export function currentText(
   const kept = isUtf8 ? textWithStrays(bytes.subarray(decoded.hasMark ? 3 : 0)) : null;
   if (kept !== null) return { ...decoded, ...kept };
   throw new Error(
-    `Cannot ${action} ${place.path}: it is not all ${decoded.encoding}, so that bytes would be lost; ` +
-      `fs.readFile(path, {encoding: "windows-1252"}) reads each byte as a character, and changes then keep the others`,
+    `Cannot ${action} ${place.path}: not all of it is ${decoded.encoding}, so bytes would be lost; read ` +
+      'it with fs.readFile(path, {encoding: "windows-1252"}), which keeps each byte',
   );
 }
 
@@ -91,13 +93,12 @@ export function newBytes(
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new Error(
-      `Cannot ${action} ${path}: ${
-        reasonOf(error)
-      }; fs.writeFile(path, text, {encoding: "utf-8"}) writes all of it as UTF-8`,
+      `Cannot ${action} ${path}: ${reasonOf(error)}; fs.writeFile(path, text, {encoding: "utf-8"}) ` +
+        "writes the whole file as UTF-8",
     );
   }
   if (bytes.length <= MAX_WRITE) return bytes;
-  throw new RangeError(`Cannot ${action} ${path}: ${sizeText(bytes.length)} is over 16 MB`);
+  throw new RangeError(`Cannot ${action} ${path}: it would have ${sizeText(bytes.length)}; the limit is 16 MB`);
 }
 
 export interface Written {

@@ -45,7 +45,7 @@ export async function editFiles(
 ): Promise<Written[]> {
   if (edits.length > MAX_EDITS) {
     throw new RangeError(
-      `Cannot make ${edits.length} edits at once: at most ${MAX_EDITS}; write the whole file instead`,
+      `Cannot make ${edits.length} edits at once: the limit is ${MAX_EDITS}; write the whole file instead`,
     );
   }
   const drafts = new Map<string, Draft>();
@@ -76,7 +76,9 @@ function refuseSum(drafts: ReadonlyMap<string, Draft>): void {
   let sum = 0;
   for (const { text } of drafts.values()) sum += text.length;
   if (sum > MAX_SUM) {
-    throw new RangeError(`Cannot edit files of over 32 MB together: edit some of them, then the others`);
+    throw new RangeError(
+      "Cannot edit the files: together they have more than 32 MB, the limit; edit them in several calls",
+    );
   }
 }
 

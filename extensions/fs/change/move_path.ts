@@ -25,9 +25,11 @@ export async function movePath(
   const target = confineEntryForWrite(context, to);
   if (target.info?.kind === "dir") {
     const inside = `${target.path}/${place.path.slice(place.path.lastIndexOf("/") + 1)}`;
-    throw new Error(`Cannot move ${place.path}: ${target.path} is a folder; fs.move to ${inside}`);
+    throw new Error(`Cannot move ${place.path}: ${target.path} is a folder; call fs.move with the target ${inside}`);
   }
-  if (target.info !== null) throw new Error(`Cannot move ${place.path}: ${target.path} already exists`);
+  if (target.info !== null) {
+    throw new Error(`Cannot move ${place.path}: ${target.path} already exists; choose another name or remove it first`);
+  }
   if (`${target.real}/`.startsWith(`${place.real}/`)) {
     throw new Error(`Cannot move ${place.path}: ${target.path} is inside it`);
   }
@@ -64,7 +66,9 @@ export async function removePath(
   const place = confineEntryForWrite(context, path);
   if (place.info === null) throw await missing(context, { action: "remove", path: place.path });
   if (place.info.kind === "dir" && !recursive && context.tree.entries(place.real).length > 0) {
-    throw new Error(`Cannot remove ${place.path}: it is a folder that is not empty; {recursive: true} removes it`);
+    throw new Error(
+      `Cannot remove ${place.path}: the folder is not empty; pass {recursive: true} to remove its content too`,
+    );
   }
   const items = await treeItems(context, place, { action: "remove" });
   await changeFiles(context, { change: "remove", items });
@@ -89,10 +93,14 @@ export async function treeItems(
     if (before === null) return;
     bytes += before.kind === "file" ? before.bytes.length : 0;
     if (items.length === MAX_ITEMS) {
-      throw new RangeError(`Cannot ${action} ${place.path}: over ${MAX_ITEMS} files, too many to be undone`);
+      throw new RangeError(
+        `Cannot ${action} ${place.path}: it has more than ${MAX_ITEMS} files, which undo cannot keep`,
+      );
     }
     if (path.split("/").length > MAX_DEPTH) {
-      throw new RangeError(`Cannot ${action} ${place.path}: it contains paths of over ${MAX_DEPTH} folders`);
+      throw new RangeError(
+        `Cannot ${action} ${place.path}: it contains paths of more than ${MAX_DEPTH} folders, the limit`,
+      );
     }
     items.push({ path, before, after: null });
     if (pace.due) await pace.rest();
@@ -118,9 +126,8 @@ async function snapshotOf(
   if (info?.kind !== "file") return await takeSnapshot(context, path);
   if (info.size > left) {
     throw new RangeError(
-      `Cannot ${action} ${path}: ${
-        sizeText(info.size)
-      } together with the other paths is over 64 MB, the limit for undo`,
+      `Cannot ${action} ${path}: with the other paths it has ${sizeText(info.size)} or more, and undo ` +
+        "keeps at most 64 MB",
     );
   }
   const place = confineEntryForWrite(context, path);

@@ -39,7 +39,9 @@ interface Draft {
 /** Applies a unified diff or search/replace blocks to any number of files, all or none. Returns one result per file. */
 export async function patchFiles(context: FsContext, patch: string): Promise<Written[]> {
   const parts = parsePatch(patch.toWellFormed(), (path) => isFile(context, path));
-  if (parts.length > MAX_FILES) throw new RangeError(`Cannot apply the patch: over ${MAX_FILES} files`);
+  if (parts.length > MAX_FILES) {
+    throw new RangeError(`Cannot apply the patch: it changes more than ${MAX_FILES} files, the limit; split it`);
+  }
   const drafts = new Map<string, Draft>();
   const pace = new Pace(context.signal);
   for (const [at, part] of parts.entries()) {
@@ -87,7 +89,7 @@ async function emptiedFolders(
       if (item.before.kind === "dir") folders.push(item);
       else if (drafts.get(item.path)?.after !== null) {
         throw new Error(
-          `Cannot patch ${place.path}: it is a folder with ${item.path} in it, which the patch does not remove`,
+          `Cannot patch ${place.path}: it is a folder that contains ${item.path}, which the patch does not remove`,
         );
       }
     }
@@ -117,7 +119,11 @@ function beginDiff(drafts: ReadonlyMap<string, Draft>): void {
 function refuseSum(drafts: ReadonlyMap<string, Draft>): void {
   let sum = 0;
   for (const { after } of drafts.values()) sum += after?.kind === "file" ? after.bytes.length : 0;
-  if (sum > 2 * MAX_WRITE) throw new RangeError("Cannot patch files of over 32 MB together: patch them one by one");
+  if (sum > 2 * MAX_WRITE) {
+    throw new RangeError(
+      "Cannot patch the files: together they have more than 32 MB, the limit; patch them one by one",
+    );
+  }
 }
 
 interface Drafting {
@@ -136,7 +142,7 @@ async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft }
   if (source?.isFolder && old === null) await currentFile(context, source.place, { action: "patch", most: MAX_WRITE });
   if (source && old === null) throw await missing(context, { action: "patch", path: source.place.path });
   if (target !== source && target.after !== null && (target.isMade || !isLeft(to ?? ""))) {
-    throw new Error(`Cannot patch ${target.place.path}: the patch creates it, and it already exists`);
+    throw new Error(`Cannot patch ${target.place.path}: the patch creates the file, but it already exists`);
   }
   const made = await changedBy(context, part, { old, target: target.place, place: (source ?? target).place });
   if (source && source !== target && !part.isCopy && !source.isMade) {
@@ -158,7 +164,7 @@ async function changedBy(
   const { path } = place;
   if (isWhole) return null;
   if (hunks.length > 0 && old !== null && (old.kind === "link") !== isLink) {
-    throw new Error(`Cannot patch ${path}: it is ${isLink ? "not a link" : "a link"}, unlike in the patch`);
+    throw new Error(`Cannot patch ${path}: it is ${isLink ? "not a link" : "a link"}, but the patch says otherwise`);
   }
   if (to !== null && hunks.length === 0 && old?.kind === "link") return old;
   const kept = old?.kind === "file" ? old : null;
@@ -173,7 +179,7 @@ async function changedBy(
   const changed = await applyHunks(`${format.hasMark ? MARK : ""}${text}`, hunks, { path, signal: context.signal });
   if (to === null) {
     if (changed !== "" && changed !== MARK) {
-      throw new Error(`Cannot patch ${path}: the patch removes it, but not all of its lines`);
+      throw new Error(`Cannot patch ${path}: the patch removes the file, but lacks some of its lines`);
     }
     return null;
   }
@@ -200,7 +206,9 @@ function innerTarget(
   const parts = target.split("/");
   const depth = parts.findLastIndex((part) => part === "..") + 1;
   if (target === "" || target.startsWith("/")) throw fault("leads outside the workspace");
-  if (parts.slice(0, depth).some((part) => part !== "..")) throw fault("has .. after a folder; write it without that");
+  if (parts.slice(0, depth).some((part) => part !== "..")) {
+    throw fault("has .. after a folder; write the link without it");
+  }
   try {
     refuseOutside(context, [confineEntryForWrite(context, join(dirname(place.real), target)).real]);
   } catch (error) {

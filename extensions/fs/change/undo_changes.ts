@@ -32,7 +32,7 @@ interface Kept {
   readonly reason: string;
 }
 
-const BY_OTHERS = "changed since by someone else", COMMITTED = "was committed to git since";
+const BY_OTHERS = "got later changes from someone else", COMMITTED = "went into a git commit since";
 const MAX_NAMED = 5;
 
 /** Undoes changes as one change that can itself be undone. It names and keeps a file that has changed since, and undoes
@@ -43,7 +43,7 @@ export async function undoChanges(
 ): Promise<Undone> {
   const { checkpoints } = context;
   if (!checkpoints) {
-    throw new Error("Cannot undo: changes are kept only where VIS_HOME is a folder that can be written");
+    throw new Error("Cannot undo the changes: Vis keeps none, because it has no VIS_HOME that it may write");
   }
   const all = await checkpoints.list();
   const changes = chooseChanges(all, { ...choice, force });

@@ -105,7 +105,7 @@ async function placeOf(
     if (expected !== null && expected <= lines.length) return expected;
     if (lines.length === 0) return 0;
     throw new Error(
-      `Cannot apply ${name}: it has no line of the file, so its place is unknown; add lines around it`,
+      `Cannot apply ${name}: none of its lines belongs to the file, so its place is unknown; add lines around it`,
     );
   }
   const old = hunk.old.map(bare);

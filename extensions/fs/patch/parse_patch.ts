@@ -50,7 +50,9 @@ const MARKS = 'a line of a hunk begins with " ", "-" or "+"';
  * parts. A line that could belong to a part but cannot be read throws Error with its number, so that no part is lost.
  * `isFile` decides between readings of a name. */
 export function parsePatch(text: string, isFile: IsFile): readonly PatchPart[] {
-  if (text.length > MAX_PATCH) throw new RangeError(`Cannot apply the patch: ${text.length} characters are over 4 MB`);
+  if (text.length > MAX_PATCH) {
+    throw new RangeError(`Cannot apply the patch: it has ${text.length} characters; the limit is 4 MB`);
+  }
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
   // A text that was converted as a whole does not show the line endings of the files.
@@ -113,10 +115,12 @@ class PatchReader {
     else if (this.#isMail) return false;
     else if (/^GIT binary patch|^Binary files .* differ$/.test(line)) {
       const name = this.#head?.shown || line;
-      throw new Error(`Cannot apply the patch: ${name} is a binary file, and only text can be patched; leave it out`);
+      throw new Error(
+        `Cannot apply the patch: ${name} is a binary file, and a patch can change only text; leave it out`,
+      );
     } else if (!FileHead.isExtended(line)) return false;
     else if (this.#head === null || this.#isOver || !this.#head.extend(line)) {
-      throw this.#unreadable(this.#at, "it belongs below a line of diff --git, in the order of git");
+      throw this.#unreadable(this.#at, "it must follow a line of diff --git, in the order of git");
     } else this.#at++;
     return true;
   }
@@ -156,10 +160,10 @@ class PatchReader {
   #hunk(line: string): void {
     const start = this.#at;
     if (/^@@@|^diff /.test(line)) {
-      throw this.#unreadable(start, "it is of a merge: make a diff against one of its parents");
+      throw this.#unreadable(start, "it belongs to a merge: make a diff against one of its parents");
     }
     if (this.#head === null || !this.#head.isNamed) {
-      throw new Error(`Cannot apply the patch: line ${start + 1} is a hunk, and no line before it names a file`);
+      throw new Error(`Cannot apply the patch: line ${start + 1} is a hunk, but no line before it names a file`);
     }
     const found = HUNK.exec(line.trimEnd());
     if (!found) throw this.#unreadable(start, "it is not a hunk header");
@@ -171,10 +175,9 @@ class PatchReader {
     const isShort = missing.old > 0 || missing.new > 0;
     if (isShort && (missing.old !== missing.new || !read.isAnchored)) {
       throw new Error(
-        `Cannot apply the patch: the header of line ${
-          start + 1
-        } says ${counts?.old} old and ${counts?.new} new lines, ` +
-          `its hunk has ${read.old.length} and ${read.new.length}; add the lines that are missing, or write only @@`,
+        `Cannot apply the patch: the header of line ${start + 1} gives ${counts?.old} old and ` +
+          `${counts?.new} new lines, but its hunk has ${read.old.length} and ${read.new.length}; add the ` +
+          "missing lines, or write only @@",
       );
     }
     if (!read.isChange) throw this.#unreadable(start, "its hunk adds and removes nothing");
@@ -269,7 +272,7 @@ class PatchReader {
     }
     const isNothing = kind === undefined || kind === "Add" && hunks.length > 1;
     if (isNothing || kind === "Update" && hunks.length === 0 && target === from) {
-      throw this.#unreadable(start, "nothing follows that changes a file");
+      throw this.#unreadable(start, "no line after it changes a file");
     }
     const isNew = kind === "Add", isGone = kind === "Delete";
     const to = isGone ? null : target;
@@ -288,8 +291,8 @@ class PatchReader {
     const middle = middleOf(inner, marker.length);
     if (middle === "several") {
       throw new Error(
-        `Cannot apply the patch: the block of line ${start + 1} has several lines of =======; ` +
-          "give its three markers another length of 5 to 9, such as <<<<<<<< SEARCH, ======== and >>>>>>>> REPLACE",
+        `Cannot apply the patch: the block of line ${start + 1} has several lines of =======; give its three ` +
+          "markers another length of 5 to 9, such as <<<<<<<< SEARCH, ======== and >>>>>>>> REPLACE",
       );
     }
     if (end < 0 || middle < 0 || inner.some((line) => SEARCH.exec(line)?.[1] === marker)) {
@@ -313,7 +316,10 @@ class PatchReader {
     const found = lines.findLast(({ line }) => line.trim() !== "" && !FENCE.test(line));
     if (found === undefined) {
       if (this.#path !== "") return this.#path;
-      throw new Error(`Cannot apply the patch: no path stands before the block of line ${start + 1}`);
+      throw new Error(
+        `Cannot apply the patch: the block of line ${start + 1} follows no path; write the path of its file ` +
+          "on the line before",
+      );
     }
     const text = found.line.trim();
     const path = text.replace(/^(?:#+|[-*]|\d+\.)\s+/, "").replace(/^[*`]+|[*`:]+$/g, "");
@@ -324,7 +330,7 @@ class PatchReader {
     if (isName) return path;
     throw this.#unreadable(
       found.at,
-      "the line before <<<<<<< SEARCH is the path of a file, and this file is not there",
+      "the line before <<<<<<< SEARCH must be the path of an existing file",
     );
   }
 
@@ -335,7 +341,7 @@ class PatchReader {
   #unreadable(at: number, reason: string): Error {
     const line = this.#line(at);
     const shown = JSON.stringify(line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line);
-    return new Error(`Cannot apply the patch: line ${at + 1} cannot be read: ${shown}; ${reason}`);
+    return new Error(`Cannot apply the patch: line ${at + 1} is not valid: ${shown}; ${reason}`);
   }
 }
 
@@ -446,13 +452,15 @@ class FileHead {
     const [old = "", now = ""] = this.#values.get("index")?.split(" ")[0]?.split("..") ?? [];
     const isMade = /^0+$/.test(old), isGone = /^0+$/.test(now);
     if (isMade && !this.#values.has("new file mode") || isGone && !this.#values.has("deleted file mode")) {
-      throw this.#fault(`its line of index is of a ${isMade ? "new" : "deleted"} file, which has no line for its mode`);
+      throw this.#fault(
+        `its line of index belongs to a ${isMade ? "new" : "deleted"} file, but no line gives its mode`,
+      );
     }
     const isWhole = hunks.length > 0 || this.#values.get("index") === undefined ||
       EMPTY.some((id) => id.startsWith(isMade ? now : isGone ? old : "-"));
     if (!isWhole) throw this.#fault("its hunks are missing");
     const isNothing = hunks.length === 0 && from === to && mode === null;
-    if (isNothing) throw this.#fault("nothing follows that changes it");
+    if (isNothing) throw this.#fault("no line after it changes the file");
     return own;
   }
 
@@ -468,10 +476,12 @@ class FileHead {
     }
     if (this.#values.has("similarity index")) throw this.#fault("its lines of rename or copy are missing");
     const { from, to } = this.#names ?? { from: this.#git?.name, to: this.#git?.name };
-    if (from === undefined || to === undefined) throw this.#fault("its names differ, and no line says which is which");
+    if (from === undefined || to === undefined) {
+      throw this.#fault("its two names differ, and no line tells which is the old one");
+    }
     const isMade = this.#values.has("new file mode"), isGone = this.#values.has("deleted file mode");
     if (this.#names !== null && (isMade && from !== null || isGone && to !== null)) {
-      throw this.#fault(`it is a ${isMade ? "new" : "deleted"} file, but its names are two`);
+      throw this.#fault(`it is a ${isMade ? "new" : "deleted"} file, but has two names`);
     }
     if (from === null && to === null) throw this.#fault("both names are /dev/null");
     return { from: isMade ? null : from, to: isGone ? null : to, isCopy: false };
@@ -489,7 +499,7 @@ class FileHead {
     const set = read("new mode") ?? read("new file mode");
     const all = [set, read("old mode"), read("deleted file mode"), ofIndex === undefined ? null : parseInt(ofIndex, 8)];
     if (all.includes(MODULE)) {
-      throw new Error(`Cannot apply the patch: ${this.shown} is a submodule; only git can change its commit`);
+      throw new Error(`Cannot apply the patch: ${this.shown} is a submodule, and only git can change its commit`);
     }
     return all.includes(LINK) ? LINK : set;
   }

@@ -20,25 +20,27 @@ export async function replaceText(
   edit: TextReplacement,
   { path, signal }: { readonly path: string; readonly signal: AbortSignal | undefined },
 ): Promise<string> {
-  if (edit.old === "") throw new Error(`Cannot edit ${path}: old is empty; fs.writeFile replaces a whole file`);
+  if (edit.old === "") throw new Error(`Cannot edit ${path}: old is empty; replace a whole file with fs.writeFile`);
   const text = whole.toWellFormed();
   const { wanted, places } = await placesOf(text, edit, signal);
   if (places.length === 0) {
     const near = await nearestPlace(text, edit.old, { signal });
-    throw new Error(`Cannot edit ${path}: old text not found: ${excerpt(edit.old)}${near}`);
+    throw new Error(`Cannot edit ${path}: the file does not contain the old text ${excerpt(edit.old)}${near}`);
   }
   if (places.length > 1 && !edit.all) {
     const shown = places.slice(0, MAX_SHOWN).map((at) => `${lineOf(text, at)}: ${lineAt(text, at)}`).join("\n");
     const more = places.length > MAX_SHOWN ? `\n… ${places.length - MAX_SHOWN} more` : "";
     throw new Error(
-      `Cannot edit ${path}: old text occurs ${places.length} times; add lines around it or set all: true\n${shown}${more}`,
+      `Cannot edit ${path}: the old text occurs ${places.length} times; add lines around it or set all: ` +
+        `true\n${shown}${more}`,
     );
   }
   const hasOwnEnds = wanted.old.includes("\n") || wanted.new.includes("\r") || !wanted.new.includes("\n");
   const size = text.length + places.length * (wanted.new.length - wanted.old.length);
   if (size > MAX_TEXT) {
     throw new RangeError(
-      `Cannot edit ${path}: it would have ${size} characters, over 16 MB; replace less, or write several files`,
+      `Cannot edit ${path}: it would have ${size} characters; the limit is 16 MB; replace less, or write ` +
+        "several files",
     );
   }
   const parts: string[] = [];
@@ -125,7 +127,7 @@ export async function findText(
 
 function tooMany(): RangeError {
   return new RangeError(
-    `Cannot find a text that occurs over ${MAX_PLACES} times: use a longer text, or write the file`,
+    `Cannot find the old text: it occurs more than ${MAX_PLACES} times; use a longer text, or write the file`,
   );
 }
 

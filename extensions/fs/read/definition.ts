@@ -29,11 +29,11 @@ export async function findDefinition(
   }
   if (typeof sought === "number") {
     throw new Error(
-      `Cannot find a definition around line ${sought} of ${path}: ` +
-        `read the lines, fs.readFile(path, {from: ${Math.max(1, sought - 20)}, to: ${sought + 20}})`,
+      `Cannot find a definition around line ${sought} of ${path}: no definition there is known; read the ` +
+        `lines, fs.readFile(path, {from: ${Math.max(1, sought - 20)}, to: ${sought + 20}})`,
     );
   }
-  throw new Error(`Cannot find a definition of ${sought} in ${path}: search for it, fs.grep(name, {context: 20})`);
+  throw new Error(`Cannot find a definition of ${sought}: ${path} has none; search with fs.grep(name, {context: 20})`);
 }
 
 interface Span {

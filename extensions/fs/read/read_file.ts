@@ -88,7 +88,9 @@ async function readWideLines(
       line++;
     }
     if (size > MAX_READ_BYTES || rest.length > 16 * MAX_READ_BYTES) {
-      throw new RangeError(`Cannot read lines ${from} to ${to} of ${place.path}: over 1 MB; ask for fewer`);
+      throw new RangeError(
+        `Cannot read lines ${from} to ${to} of ${place.path}: they have more than 1 MB, the limit; ask for fewer`,
+      );
     }
   }
   if (from > Math.max(line - 1, 1)) throw tooFew(place, { from, lines: line - 1 });
@@ -102,7 +104,7 @@ function tooFew(place: WorkspacePath, { from, lines }: { readonly from: number; 
 }
 
 function rangeOf({ from = 1, to = Infinity }: ReadFileOptions): { readonly from: number; readonly to: number } {
-  if (to < from) throw new RangeError(`Cannot read lines ${from} to ${to}: the last is before the first`);
+  if (to < from) throw new RangeError(`Cannot read lines ${from} to ${to}: the last line is before the first`);
   return { from, to };
 }
 
@@ -133,7 +135,9 @@ async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> 
     line = cut.line;
     size += cut.part.length;
     if (size > MAX_READ_BYTES) {
-      throw new RangeError(`Cannot read lines ${from} to ${to} of ${place.path}: over 1 MB; ask for fewer`);
+      throw new RangeError(
+        `Cannot read lines ${from} to ${to} of ${place.path}: they have more than 1 MB, the limit; ask for fewer`,
+      );
     }
     if (cut.part.length > 0) kept.push(cut.part);
   }
@@ -176,8 +180,8 @@ function numbered(text: string, from: number): string {
 
 function tooLarge(place: WorkspacePath, size: number): RangeError {
   return new RangeError(
-    `Cannot read ${place.path} whole: ${sizeText(size)} is over 1 MB; ` +
-      `fs.readFile(${JSON.stringify(place.path)}, {from: 1, to: 2000}) reads lines, fs.grep searches`,
+    `Cannot read all of ${place.path}: it has ${sizeText(size)}; the limit is 1 MB; read lines with ` +
+      `fs.readFile(${JSON.stringify(place.path)}, {from: 1, to: 2000}), or search with fs.grep`,
   );
 }
 
@@ -206,14 +210,16 @@ export async function readFiles(
     const entry = await readOne(context, path, options);
     total += "text" in entry ? entry.text.length : 0;
     entries.push(
-      total <= MAX_TOTAL ? entry : { path: entry.path, error: "Not read: 16 MB of text in one call is the most" },
+      total <= MAX_TOTAL
+        ? entry
+        : { path: entry.path, error: "Cannot read this file: the call has reached 16 MB of text, the limit" },
     );
   }
   return entries;
 }
 
 function tooMany(count: number): RangeError {
-  return new RangeError(`Cannot read ${count} files at once: at most ${MAX_FILES}`);
+  return new RangeError(`Cannot read ${count} files at once: the limit is ${MAX_FILES}; read fewer`);
 }
 
 async function readOne(context: FsContext, path: Wanted, options: ReadFileOptions): Promise<ReadEntry> {

@@ -33,7 +33,7 @@ export async function readLines(
   const place = confine(context, path);
   using file = await openFile(context, { place, action: "read" });
   const { size } = file.facts;
-  if (at > size) throw new RangeError(`Cannot read ${place.path} from byte ${at}: it has ${size}`);
+  if (at > size) throw new RangeError(`Cannot read ${place.path} from byte ${at}: the file has ${size} bytes`);
   const head = new Uint8Array(Math.min(size, HEAD));
   const of = { place, action: "read", encoding, size };
   const { encoding: own } = textOf({ ...context, note: () => {} }, head.subarray(0, file.read(head)), of);
@@ -54,7 +54,9 @@ export async function readLines(
     }
     if (!more && lines < count && end < used) [end, lines] = [used, lines + 1];
     if (used - end > MAX_LINE_BYTES) {
-      throw new RangeError(`Cannot read ${place.path} from byte ${at + end}: a line of over 16 MB`);
+      throw new RangeError(
+        `Cannot read ${place.path} from byte ${at + end}: a line there is longer than 16 MB, the limit`,
+      );
     }
   }
   const { text } = textOf(context, bytes.slice(0, end), {

@@ -16,7 +16,7 @@ export async function openFile(
   if (place.info === null) throw await missing(context, { action, path: place.path });
   if (place.info.kind === "dir") {
     throw new Error(
-      `Cannot ${action} ${place.path}: it is a folder; fs.listFiles(${JSON.stringify(place.path)}) lists it`,
+      `Cannot ${action} ${place.path}: it is a folder; list it with fs.listFiles(${JSON.stringify(place.path)})`,
     );
   }
   if (place.info.kind !== "file") throw new Error(`Cannot ${action} ${place.path}: it is not a regular file`);
@@ -27,7 +27,7 @@ export async function openFile(
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) throw await missing(context, { action, path: place.path });
     if (error instanceof Deno.errors.FilesystemLoop) throw movedMeanwhile(place.path);
-    throw new Error(`Cannot ${action} ${place.path}: permission denied`, { cause: error });
+    throw new Error(`Cannot ${action} ${place.path}: access is denied`, { cause: error });
   }
 }
 
@@ -65,7 +65,7 @@ export function textOf(
 ): DecodedText {
   const name = encoding === undefined ? undefined : encodingNamed(encoding, `Cannot ${action} ${place.path}`);
   const decoded = decodeText(bytes, name);
-  if (decoded === null) throw new Error(`Cannot ${action} ${place.path}: binary file, ${sizeText(size)}`);
+  if (decoded === null) throw new Error(`Cannot ${action} ${place.path}: it is a binary file of ${sizeText(size)}`);
   if (decoded.replaced > 0) {
     const count = decoded.replaced === 1 ? "1 character" : `${decoded.replaced} characters`;
     const verb = decoded.replaced === 1 ? "is" : "are";
@@ -119,13 +119,13 @@ export async function askForSecret(
 ): Promise<void> {
   // Outside of a conversation, the user is the caller.
   if (context.conversationId === "" || !isUnseenSecret(context, place)) return;
-  const { allowed = false, reason = "nobody can be asked here" } = await context.approve?.({
+  const { allowed = false, reason = "no user can answer here" } = await context.approve?.({
     what: `${action} ${place.path}, which may hold keys: the model and its service see the text`,
     why: "",
     scope: `the secret file ${place.real}`,
   }) ?? {};
   if (allowed) return;
   throw new Error(
-    `Cannot ${action} ${place.path}: it may hold keys, and ${reason}; the setting secrets of the user names such files`,
+    `Cannot ${action} ${place.path}: it may hold keys, and ${reason}; the user's setting secrets names such files`,
   );
 }

@@ -81,7 +81,7 @@ async function searchFile(
   const outcome = await searcher.search(file);
   if (outcome !== "binary" || !file.named) return;
   const size = sizeText(confine(context, file.path).info?.size ?? 0);
-  left.fail(new Error(`Cannot search ${file.path}: binary file, ${size}`));
+  left.fail(new Error(`Cannot search ${file.path}: it is a binary file of ${size}`));
 }
 
 interface Candidate {
@@ -117,7 +117,7 @@ class Unsearched {
       this.#note(`${some(this.#faults.map(({ message }) => message), "; ")}; the other paths were searched`);
     }
     if (this.#keys.length > 0) {
-      this.#note(`Not searched, since they may hold keys: ${some(this.#keys, ", ")}; fs.readFile asks the user`);
+      this.#note(`Vis did not search ${some(this.#keys, ", ")}, since they may hold keys; fs.readFile asks the user`);
     }
   }
 }
@@ -238,10 +238,9 @@ class HitTally {
     if (this.#limit !== undefined || this.#more === 0) return this.#kept;
     const all = this.#kept.length + this.#more;
     throw new RangeError(
-      `Cannot list ${all} hits in ${this.#files.size} file${
-        this.#files.size === 1 ? "" : "s"
-      }: ${DEFAULT_HITS} is the most without a limit; ` +
-        `narrow pattern, path or glob, count with fs.count(pattern, where), or ask for them: {limit: ${all}}`,
+      `Cannot list ${all} hits in ${this.#files.size} file${this.#files.size === 1 ? "" : "s"}: the ` +
+        `limit is ${DEFAULT_HITS} unless you set one; narrow pattern, path or glob, count with ` +
+        `fs.count(pattern, where), or pass {limit: ${all}}`,
     );
   }
 
@@ -250,7 +249,8 @@ class HitTally {
     for (const text of [hit.text, ...hit.before ?? []]) this.#chars += text.length;
     if (this.#chars <= MAX_CHARS) return;
     throw new RangeError(
-      `Cannot list ${this.#kept.length} hits: their text is over 16 MB; ask for a lower limit, path by path`,
+      `Cannot list ${this.#kept.length} hits: their text has more than 16 MB; set a lower limit, or search ` +
+        "path by path",
     );
   }
 }

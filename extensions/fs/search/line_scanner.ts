@@ -149,9 +149,13 @@ export class LineMatcher {
 
   /** Throws SyntaxError for unsupported syntax, and RangeError for a pattern that is too large. */
   constructor(pattern: string, { ignoreCase = false, literal = false }: MatchOptions) {
-    if (pattern === "") throw new RangeError("Cannot search for an empty pattern");
-    if (/[\r\n]/.test(pattern)) throw new RangeError("Cannot search over line ends: patterns are matched line by line");
-    if (pattern.length > MAX_PATTERN) throw new RangeError(`Cannot use a pattern of ${pattern.length} characters`);
+    if (pattern === "") throw new RangeError("Cannot search: the pattern is empty");
+    if (/[\r\n]/.test(pattern)) {
+      throw new RangeError("Cannot search over line ends: Vis matches patterns line by line; search for one line");
+    }
+    if (pattern.length > MAX_PATTERN) {
+      throw new RangeError(`Cannot use the pattern: it has ${pattern.length} characters, over the limit`);
+    }
     this.#plain = !ignoreCase && (literal || PLAIN.test(pattern)) ? pattern : null;
     this.#expression = compile(pattern, { ignoreCase, literal });
     this.#needed = ignoreCase ? [] : literal ? [pattern] : neededTexts(pattern);
@@ -193,13 +197,13 @@ function compile(
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
     const why = BEYOND.test(pattern)
-      ? "no look-around and no back-references in this linear-time engine"
+      ? "this linear-time engine has no look-around and no back-references"
       : error instanceof RE2JSSyntaxException
       ? `${error.error}: \`${error.input}\``
       : error.message;
-    throw new SyntaxError(`Cannot use pattern ${pattern}: ${why}; {literal: true} searches for plain text`);
+    throw new SyntaxError(`Cannot use pattern ${pattern}: ${why}; for plain text, pass {literal: true}`);
   }
-  throw new RangeError(`Cannot use pattern ${pattern}: its repetitions need too many states`);
+  throw new RangeError(`Cannot use pattern ${pattern}: its repetitions need too many states; repeat less`);
 }
 
 /** Returns a text that every match contains, for each alternative of a pattern; empty if an alternative has none. */

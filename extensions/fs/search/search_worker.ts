@@ -75,7 +75,7 @@ class Search {
 
   #scannerOf(path: string): LineScanner {
     const matcher = this.#matcher;
-    if (!matcher) throw new TypeError("Cannot search: no pattern was sent");
+    if (!matcher) throw new TypeError("Cannot search: the worker received no pattern");
     return new LineScanner({
       path,
       matcher,

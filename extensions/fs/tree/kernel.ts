@@ -335,7 +335,9 @@ export class Kernel {
   }
 
   async sync(descriptor: number): Promise<void> {
-    if (await this.#symbols.fdatasync(descriptor) < 0) throw new Error("Cannot write to the disk");
+    if (await this.#symbols.fdatasync(descriptor) < 0) {
+      throw new Error("Cannot write to the disk: the system refused it");
+    }
   }
 
   close(descriptor: number): void {

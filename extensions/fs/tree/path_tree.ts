@@ -170,7 +170,9 @@ class PathFolder implements OpenFolder {
   }
 
   rename(name: string, to: { readonly folder: OpenFolder; readonly name: string; readonly keep?: boolean }): void {
-    if (!(to.folder instanceof PathFolder)) throw new TypeError("Cannot rename between trees of two kinds");
+    if (!(to.folder instanceof PathFolder)) {
+      throw new TypeError("Cannot rename the file: its trees have different kinds");
+    }
     if (to.keep && to.folder.look(to.name) !== null) throw new Deno.errors.AlreadyExists(to.name);
     Deno.renameSync(join(this.#at, name), join(to.folder.#at, to.name));
   }

@@ -28,7 +28,8 @@ export class FolderTooLarge extends RangeError {
 
   constructor(folder: string) {
     super(
-      `Cannot list ${folder}: it has over ${MAX_NAMES} names, the limit; name files in it, or put it into .gitignore`,
+      `Cannot list ${folder}: it has more than ${MAX_NAMES} names, the limit; name files in it, or add it ` +
+        "to .gitignore",
     );
   }
 }

@@ -22,7 +22,7 @@ export class GlobMatcher {
   constructor(patterns: readonly string[], { below }: { readonly below: string } = { below: "" }) {
     if (patterns.length > MAX_PATTERNS) {
       throw new RangeError(
-        `Cannot use ${patterns.length} patterns at once: at most ${MAX_PATTERNS}; use * or ** for many names`,
+        `Cannot use ${patterns.length} patterns at once: the limit is ${MAX_PATTERNS}; use * or ** for many names`,
       );
     }
     const wanted = patterns.filter((pattern) => !pattern.startsWith("!"));
@@ -51,11 +51,13 @@ export class GlobMatcher {
 }
 
 function alternatives(pattern: string): GlobSegment[][] {
-  if (pattern.length > MAX_PATTERN) throw new RangeError(`Cannot use a pattern of ${pattern.length} characters`);
+  if (pattern.length > MAX_PATTERN) {
+    throw new RangeError(`Cannot use the pattern: it has ${pattern.length} characters, over the limit`);
+  }
   return expand(pattern).flatMap((one) => {
     const parts = one.split("/").filter((part) => part !== "" && part !== ".");
     if (parts.includes("..") || one.startsWith("/")) {
-      throw new RangeError(`Cannot use pattern ${pattern}: patterns are relative to the workspace`);
+      throw new RangeError(`Cannot use pattern ${pattern}: it is not relative to the workspace`);
     }
     return withLiterals(parts).map((parts) => {
       const segments = parts.map((part): GlobSegment => part === "**" ? "**" : tokensOf(part));
@@ -84,7 +86,9 @@ function expand(pattern: string): string[] {
     if (!found) done.unshift(one);
     else open.push(...found.parts.map((part) => `${one.slice(0, found.from)}${part}${one.slice(found.to)}`));
     if (done.length + open.length > MAX_ALTERNATIVES) {
-      throw new RangeError(`Cannot use pattern ${pattern}: it expands to more than ${MAX_ALTERNATIVES} patterns`);
+      throw new RangeError(
+        `Cannot use pattern ${pattern}: it expands to more than ${MAX_ALTERNATIVES} patterns, the limit`,
+      );
     }
   }
   return done;

@@ -62,7 +62,11 @@ export function* walk({ tree: from, start, named = start, all, depth }: WalkOpti
       if (++passed % REST_EVERY === 0) yield null;
       continue;
     }
-    if (++count > MAX_ENTRIES) throw new RangeError(`Cannot search ${start}: more than ${MAX_ENTRIES} files`);
+    if (++count > MAX_ENTRIES) {
+      throw new RangeError(
+        `Cannot search ${start}: it has more than ${MAX_ENTRIES} files, the limit; search a folder in it`,
+      );
+    }
     if (entry.kind === "other") continue;
     const path = below(at.path, entry.name);
     yield { path, real, type: entry.kind };

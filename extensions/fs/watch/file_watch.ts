@@ -83,7 +83,7 @@ export class FileWatch {
       return await this.#look.next();
     } catch (error) {
       this.#isOff = true;
-      note(`Changes of commands are not seen here: ${reasonOf(error)}`);
+      note(`Vis does not see changes of commands here: ${reasonOf(error)}`);
       return [];
     }
   }
@@ -125,7 +125,7 @@ export class FileWatch {
       if (items.length > 0) await store(context, { items, moves, stamps: known });
     } catch (error) {
       isStored = false;
-      context.note(`Undo cannot bring back what the command changed: ${messageOf(error)}`);
+      context.note(`Undo cannot restore the changes of the command: ${messageOf(error)}`);
     }
     await tell(context, changed);
     await remember(context, known);

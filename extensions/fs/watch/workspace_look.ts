@@ -72,7 +72,9 @@ export class WorkspaceLook {
       const seen = isKnown ? known : look(tree, { folder, above, known });
       now.set(folder, seen);
       count += seen.names.length;
-      if (count > MAX_LOOKED) throw new RangeError(`Cannot compare the workspace: it has over ${MAX_LOOKED} files`);
+      if (count > MAX_LOOKED) {
+        throw new RangeError(`Cannot compare the workspace: it has more than ${MAX_LOOKED} files, the limit`);
+      }
       if (!isKnown) compare(folder, { known, seen, found });
       seen.names.forEach((name, at) => {
         if (isFolder(seen.stamps, at + 1)) open.push([joined(folder, name), seen.rules]);

@@ -21,13 +21,13 @@ export async function loginCommand(
 ): Promise<number> {
   const { url, headers = {} } = Object(server);
   const fault = home === null
-    ? "there is no home folder to keep the login in"
+    ? "Vis has no home folder for the login; set VIS_HOME"
     : server === undefined
-    ? "unknown server; vis mcp list shows all"
+    ? "no server has this name; vis mcp list shows all servers"
     : typeof url !== "string"
-    ? "it is a program; logins are for addresses"
+    ? "it is a program, and only addresses have logins"
     : isSigned(headers)
-    ? "its settings have an Authorization header, which would be used instead"
+    ? "its settings have an Authorization header, which Vis would use instead; remove the header"
     : "";
   if (home === null || fault !== "") return refused(print, `Cannot log in to ${name}: ${fault}`);
   const logins = new Logins(home);
@@ -68,7 +68,7 @@ const PASTE = "Copy the address of this page into the terminal.";
 
 /** Logs in to a server in the browser. Rejects with LoginError, or with an error of the library. */
 async function logIn(url: string, { print, ask }: Person): Promise<Login> {
-  if (!isSecureUrl(url)) throw new LoginError("Its address has no https, which logins need");
+  if (!isSecureUrl(url)) throw new LoginError("Its address does not begin with https, which logins need");
   const fetchFn = loginFetch(url);
   const { authorizationServer, metadata, resource, scope } = await discovered(url);
   const state = crypto.randomUUID() + crypto.randomUUID();
@@ -109,7 +109,7 @@ async function discovered(url: string) {
   if (!metadata) throw new LoginError("It names no authorization server");
   if (metadata.registration_endpoint === undefined) {
     throw new LoginError(
-      "Its authorization server does not support dynamic registration: add a header with a token instead",
+      "Its authorization server does not support dynamic registration; add a header with a token instead",
     );
   }
   const selected = await selectResourceURL(url, NO_OWN_CHECK, resourceMetadata);
@@ -149,14 +149,14 @@ function pasted(text: string, state: string): URLSearchParams {
   if (!URL.canParse(line)) return new URLSearchParams({ code: line });
   const { searchParams } = new URL(line);
   if (searchParams.get("state") === state) return searchParams;
-  throw new LoginError("The address belongs to another login");
+  throw new LoginError("The pasted address belongs to another login; paste the one of this login");
 }
 
 function codeOf(answer: URLSearchParams): { readonly authorizationCode: string; readonly iss?: string } {
   const code = answer.get("code") ?? "", iss = answer.get("iss");
   if (code !== "") return { authorizationCode: code, ...(iss === null ? {} : { iss }) };
   const error = answer.get("error") ?? "";
-  throw new LoginError(`The authorization server gave no code${/^\w{1,60}$/.test(error) ? `: ${error}` : ""}`);
+  throw new LoginError(`The authorization server gave no code${/^\w{1,60}$/.test(error) ? ` (${error})` : ""}`);
 }
 
 interface RedirectListener extends AsyncDisposable {

@@ -45,10 +45,10 @@ export class ServerLogin implements AuthProvider {
 
   async #renew(refused: string | undefined): Promise<void> {
     const logins = this.#logins;
-    if (!logins || refused === undefined) throw this.#needed("the server wants a login");
+    if (!logins || refused === undefined) throw this.#needed("the server requires a login");
     await logins.exclusive(async (write) => {
       const login = await logins.get(this.#name, this.#url);
-      if (!login) throw this.#needed("the server wants a login");
+      if (!login) throw this.#needed("the server requires a login");
       if (login.tokens.access_token !== refused) return;
       await write(this.#name, this.#kept(await this.#renewed(login)));
     });
@@ -70,7 +70,7 @@ export class ServerLogin implements AuthProvider {
       if (error instanceof OAuthError && /^invalid_|^unauthorized_/.test(error.code)) {
         throw this.#needed("the login has ended");
       }
-      throw new LoginError(`The login cannot be renewed: ${loginFault(error)}`);
+      throw new LoginError(`Vis cannot renew the login: ${loginFault(error)}`);
     }
   }
 
@@ -146,15 +146,15 @@ export class Logins {
       using file = await Deno.open(this.path);
       const { mode } = await file.stat();
       if (Deno.build.os !== "windows" && ((mode ?? 0) & OTHERS) !== 0) {
-        throw new LoginError(`Other users can reach ${this.path}: run chmod 600 ${this.path}`);
+        throw new LoginError(`Other users can read ${this.path}; run chmod 600 ${this.path}`);
       }
       text = await new Response(file.readable).text();
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return {};
       if (error instanceof LoginError) throw error;
-      throw new LoginError(`${this.path} cannot be read: ${error instanceof Error ? error.name : "unknown"}`);
+      throw new LoginError(`Vis cannot read ${this.path}: ${error instanceof Error ? error.name : "unknown"}`);
     }
-    return parsed(text) ?? fail(`${this.path} is not what vis mcp login wrote: remove it and log in`);
+    return parsed(text) ?? fail(`vis mcp login did not write ${this.path}; remove the file and log in again`);
   }
 }
 
@@ -189,8 +189,9 @@ export function loginFetch(server: string): FetchLike {
     const counter = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
       transform: (chunk, controller) => {
         length += chunk.length;
-        if (length > MAX_ANSWER) controller.error(new LoginError(`An answer has over ${MAX_ANSWER} bytes`));
-        else controller.enqueue(chunk);
+        if (length > MAX_ANSWER) {
+          controller.error(new LoginError(`An answer is larger than ${MAX_ANSWER} bytes, the limit`));
+        } else controller.enqueue(chunk);
       },
     });
     const { status, statusText, headers } = answer;
@@ -204,7 +205,7 @@ export function checkAddress(address: string, server: string): void {
   const { protocol, origin } = new URL(address);
   const isLocal = isSecureUrl(address) && isSecureUrl(server) && new URL(server).protocol === "http:";
   if (protocol === "https:" || isLocal) return;
-  throw new LoginError(`${origin} has no https, which logins need`);
+  throw new LoginError(`${origin} does not begin with https, which logins need`);
 }
 
 /** Returns why a login failed. Texts of authorization servers are omitted, since they may repeat codes and tokens. */
@@ -217,8 +218,10 @@ export function loginFault(error: unknown): string {
     return `its authorization server refused${/^\w{1,60}$/.test(error.code) ? `: ${error.code}` : ""}`;
   }
   const kind = error instanceof Error ? error.name : "unknown";
-  if (error instanceof OAuthClientFlowError) return `its authorization server is not the one that it names (${kind})`;
-  return `its authorization server cannot be used (${kind})`;
+  if (error instanceof OAuthClientFlowError) {
+    return `its authorization server differs from the one that it names (${kind})`;
+  }
+  return `its authorization server is not usable (${kind})`;
 }
 
 /** A login that failed or is missing. The message advises the user and contains no secrets. */

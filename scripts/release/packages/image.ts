@@ -22,7 +22,9 @@ export interface ImageParts extends ArchiveOptions {
 export function imageOf(parts: ImageParts): { readonly name: string; readonly bytes: Uint8Array } {
   const { version, modifiedAt } = parts;
   const architecture = debianArchitecture(parts.target);
-  if (architecture === null) throw new Error(`Cannot make an image for ${parts.target}`);
+  if (architecture === null) {
+    throw new Error(`Cannot make an image for ${parts.target}: only Linux targets have images`);
+  }
   const layer = plainTar(rootOf(parts), modifiedAt);
   const created = new Date(modifiedAt).toISOString();
   const config = encoded(JSON.stringify({

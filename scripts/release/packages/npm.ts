@@ -36,7 +36,9 @@ export function npmPackages(
   const optional: Record<string, string> = {};
   for (const { target, program } of programs) {
     const platform = PLATFORMS[target];
-    if (platform === undefined) throw new Error(`Cannot make an npm package for ${target}`);
+    if (platform === undefined) {
+      throw new Error(`Cannot make an npm package for ${target}: npm has no name for this target`);
+    }
     const { os, cpu, libc } = platform;
     const name = `${NAME}-${os}-${cpu}`;
     optional[name] = version;

@@ -75,13 +75,14 @@ export function settingsFault(error: ConfigError): CheckResult {
 function settingsFix(error: ConfigError): string {
   if (error instanceof SettingError) {
     const project = error.project ? " --project" : "";
-    return `vis config unset${project} ${error.key} removes it; vis config schema shows what is allowed`;
+    return `Remove the setting with vis config unset${project} ${error.key}; vis config explain ${error.key} ` +
+      "shows its type";
   }
   if (error.code === "access") {
-    return "Make it readable for Vis or, if it is not the file of a project, set VIS_HOME to another folder";
+    return "Let Vis read the file; if it is not the file of a project, you can set VIS_HOME to another folder instead";
   }
-  if (error.code === "syntax") return "Fix the text of the file: it is JSON with comments";
-  return "vis help run lists the variables of the environment";
+  if (error.code === "syntax") return "Correct the file: it must be JSON with comments";
+  return "Correct the variable; vis help run lists the variables of the environment";
 }
 
 async function diagnoseSettings({ home, layers }: Settings): Promise<readonly CheckResult[]> {
@@ -89,7 +90,7 @@ async function diagnoseSettings({ home, layers }: Settings): Promise<readonly Ch
   const found = files.length === 0 ? "no settings file; all defaults apply" : files.join(", ");
   const checks: CheckResult[] = [{ name: "settings", state: "ok", found, fix: "" }];
   for (const note of layers.flatMap(({ ignored = [] }) => ignored)) {
-    checks.push({ name: "settings", state: "warn", found: note, fix: "Remove it" });
+    checks.push({ name: "settings", state: "warn", found: note, fix: "Remove the setting from the file" });
   }
   if (home === null) {
     const fix = "Set VIS_HOME to a folder that Vis may write";
@@ -116,10 +117,10 @@ async function diagnoseHome(home: string): Promise<CheckResult> {
   if (info === null) {
     const why = folderFault(home);
     if (why === "") return { name, state: "ok", found: `${home} (created when needed)`, fix: "" };
-    return { name, state: "fail", found: `${home} cannot be created: ${why}`, fix: "Set VIS_HOME to another one" };
+    return { name, state: "fail", found: `${home} cannot be created: ${why}`, fix: "Set VIS_HOME to another folder" };
   }
   if (!info.isDirectory) {
-    return { name, state: "fail", found: `${home} is not a folder`, fix: "Set VIS_HOME to another one" };
+    return { name, state: "fail", found: `${home} is not a folder`, fix: "Set VIS_HOME to another folder" };
   }
   const probe = join(home, `.doctor-${crypto.randomUUID()}`);
   try {
@@ -127,7 +128,8 @@ async function diagnoseHome(home: string): Promise<CheckResult> {
     await Deno.writeTextFile(probe, " ".repeat(8192), { createNew: true });
     return { name, state: "ok", found: home, fix: "" };
   } catch (error) {
-    const fix = HOME_FIXES[fileCode(error)] ?? "Fix its owner and permissions, or set VIS_HOME to another";
+    const fix = HOME_FIXES[fileCode(error)] ??
+      "Correct the owner and permissions of the folder, or set VIS_HOME to another folder";
     return { name, state: "fail", found: `${home} cannot be written: ${fileFault(error)}`, fix };
   } finally {
     await Deno.remove(probe).catch(() => {});
@@ -135,8 +137,8 @@ async function diagnoseHome(home: string): Promise<CheckResult> {
 }
 
 const HOME_FIXES: Readonly<Record<string, string>> = {
-  ENOSPC: "Free some space on it",
-  EROFS: "Mount it for writing, or set VIS_HOME to another",
+  ENOSPC: "Free some disk space",
+  EROFS: "Mount the disk for writing, or set VIS_HOME to another folder",
 };
 
 async function openToOthers(path: string): Promise<string> {
@@ -146,10 +148,10 @@ async function openToOthers(path: string): Promise<string> {
 }
 
 const FIXES: Readonly<Record<StoreErrorCode, string>> = {
-  busy: "Another process is using it: try again when that has ended",
+  busy: "Another process is using the database: try again when that process has ended",
   full: "Free some disk space; vis db prune and vis db vacuum help",
   readonly: "Make the file and its folder writable, or use another database: --db, VIS_DB",
-  moved: "Leave the file and its log where they are while it is in use, and try again",
+  moved: "Leave the file and its log in place while Vis uses them, and try again",
   corrupt:
     "Keep a copy of the file, then restore a backup with vis db restore PATH; or use another database: --db, VIS_DB",
   newer: "Use the newer Vis, or use another database: --db, VIS_DB",
@@ -192,7 +194,8 @@ const REACH_MS = 5_000;
 /** Services change their prices a few times a year. */
 const OLD_DAYS = 180;
 const NO_PROVIDER =
-  "vis auth login, or VIS_BASE_URL and VIS_MODEL for any OpenAI-compatible server; vis demo needs none";
+  "Log in with vis auth login, or set VIS_BASE_URL and VIS_MODEL for an OpenAI-compatible server; vis " +
+  "demo needs no model";
 
 async function diagnoseProviders(settings: Settings): Promise<readonly CheckResult[]> {
   // An unusable key file affects all providers and is reported once.
@@ -220,7 +223,7 @@ async function pricesOf(settings: Settings): Promise<readonly CheckResult[]> {
     name,
     state: "warn",
     found: `${found}: ${days} days old`,
-    fix: "vis models --refresh, or update Vis (vis update)",
+    fix: "Run vis models --refresh, or update Vis with vis update",
   }];
 }
 
@@ -235,7 +238,12 @@ async function rootOf(settings: Settings): Promise<CheckResult> {
       const models = await provider.models({ signal: AbortSignal.timeout(REACH_MS) });
       if (models.length === 0 || models.includes(model)) return { name, state: "ok", found, fix: "" };
       const known = models.slice(0, 5).join(", ");
-      return { name, state: "warn", found: `${found}: the server does not list this model`, fix: `It has ${known}` };
+      return {
+        name,
+        state: "warn",
+        found: `${found}: the server does not list this model`,
+        fix: `The server lists ${known}`,
+      };
     } catch (error) {
       const why = messageOf(error);
       return { name, state: "fail", found: `${found}: ${why}`, fix: fixOf(provider.name, settings) };
@@ -244,7 +252,7 @@ async function rootOf(settings: Settings): Promise<CheckResult> {
     if (!(error instanceof ConfigError)) throw error;
     // Without any provider Vis still shows and replays stored conversations; a wrong provider is a fault.
     if (error.code === "no_provider") return { name, state: "warn", found: error.problem, fix: NO_PROVIDER };
-    const fix = error.advice || "See vis providers";
+    const fix = error.advice || "Run vis providers for the state of each provider";
     return { name, state: "fail", found: error.problem, fix };
   }
 }
@@ -313,15 +321,20 @@ export async function diagnoseTelegram(settings: Settings): Promise<readonly Che
   try {
     const token = await telegramToken({}, settings);
     if (token === null) {
-      if (allow.length === 0) return [{ name, state: "off", found: "not set up (vis auth login telegram)", fix: "" }];
+      if (allow.length === 0) return [{ name, state: "off", found: "no token is saved", fix: "" }];
       const fix = "Save the token from @BotFather with vis auth login telegram";
-      return [{ name, state: "warn", found: "no token, although telegram.allow lists users", fix }];
+      return [{ name, state: "warn", found: "telegram.allow lists users, but no token is saved", fix }];
     }
     const found = `token from ${token.from}, ${allow.length === 0 ? "nobody" : allow.length} allowed`;
     if (allow.length > 0) return [{ name, state: "ok", found, fix: "" }];
-    return [{ name, state: "warn", found, fix: "vis telegram allow ID; the bot sends refused users their id" }];
+    return [{ name, state: "warn", found, fix: "Run vis telegram allow ID; the bot sends refused users their id" }];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return [{ name, state: "fail", found: error.message, fix: "vis auth login telegram, or VIS_TELEGRAM_TOKEN" }];
+    return [{
+      name,
+      state: "fail",
+      found: error.message,
+      fix: "Run vis auth login telegram, or set VIS_TELEGRAM_TOKEN",
+    }];
   }
 }

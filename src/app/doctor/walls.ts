@@ -34,8 +34,8 @@ export async function diagnoseSandbox(
     probes = await probeWalls({ launcher, signal });
   } catch (error) {
     const fix = launcher.length > 0
-      ? "Fix sandbox.launcher (vis config explain sandbox.launcher): no block can run until then"
-      : "No block can run until this is fixed";
+      ? "No block can run until sandbox.launcher is corrected; vis config explain sandbox.launcher shows its value"
+      : "No block can run until the sandbox starts; vis logs shows its messages";
     return [{ name, state: "fail", found: `${carrier(launcher)}${messageOf(error)}`, fix }];
   }
   const walls = wallChecks(probes, { require, os: Deno.build.os });
@@ -47,8 +47,8 @@ export async function diagnoseSandbox(
     return [{ name, state: "ok", found, fix: "" }, ...walls];
   } catch (error) {
     const fix = error instanceof ConfigError
-      ? "Fix that wall, or remove it from sandbox.require"
-      : "No block can run until this is fixed: vis config list shows what sandbox.* is set to";
+      ? "Correct that wall, or remove it from sandbox.require"
+      : "No block can run until the sandbox starts; vis config list shows the settings sandbox.*";
     return [{ name, state: "fail", found: messageOf(error), fix }, ...walls];
   }
 }
@@ -117,9 +117,11 @@ export async function diagnoseCommands(
   try {
     const fault = await faultOf(spawn);
     const runs = fault === null && (unwalled !== "off" || (await programs.state()).whole);
-    const own = fault === null
-      ? await foundOf(programs, unwalled)
-      : { state: "warn", found: fault, fix: "No extension can run a program until this is fixed" } as const;
+    const own = fault === null ? await foundOf(programs, unwalled) : {
+      state: "warn",
+      found: fault,
+      fix: "No extension can run a program until /bin/sh runs behind the wall",
+    } as const;
     return [
       { name: "commands", ...own },
       ...await askExtensions(settings, {
@@ -136,8 +138,8 @@ export async function diagnoseCommands(
 
 const UNWALLED: Readonly<Record<UnwalledMode, string>> = {
   ask: "you are asked before each",
-  run: "they run without a question (shell.unwalled is run)",
-  off: "none runs (shell.unwalled is off, or sandbox.require has kernel)",
+  run: "they run without a question, because shell.unwalled is run",
+  off: "Vis runs none of them, because shell.unwalled is off or sandbox.require names kernel",
 };
 
 async function foundOf(programs: AskedPrograms, mode: UnwalledMode): Promise<Omit<CheckResult, "name">> {
@@ -185,7 +187,7 @@ async function askExtensions(
       const asked = () => doctor?.({ config: registry.configOf(namespace), ...spawns, ...place });
       return await answerInTime(asked, { ms: EXTENSION_MS, clock: REAL_CLOCK }) ?? [];
     } catch (error) {
-      const fix = "This is a fault of the extension; exclude it with extensions.deny";
+      const fix = "The extension has a fault; exclude it with vis config set extensions.deny NAME";
       return [{ name: `extension: ${namespace}`, state: "warn", found: messageOf(error), fix }];
     }
   });
@@ -266,7 +268,7 @@ export function wholeWallFix(
     const file = "/etc/apparmor.d/vis-agent";
     return `Give Vis an AppArmor profile: printf '%s\\n' ${lines} | sudo tee ${file} && sudo apparmor_parser -r ${file}`;
   }
-  return "vis logs says what the kernel refused (namespaces_given_up)";
+  return "Run vis logs: the entry namespaces_given_up names what the kernel refused";
 }
 
 /** The profile lets only this executable create user namespaces. */

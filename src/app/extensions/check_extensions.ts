@@ -216,7 +216,7 @@ async function calls(
     try {
       const got = await active.call(call, args, { env: view, signal: AbortSignal.timeout(MAX_MS) });
       const ok = error === undefined && (result === undefined || isDeepStrictEqual(got, result));
-      done.push({ what, ok, found: ok ? "" : `it gave ${JSON.stringify(got)}` });
+      done.push({ what, ok, found: ok ? "" : `it returned ${JSON.stringify(got)}` });
     } catch (thrown) {
       const message = messageOf(thrown);
       const found = messageWithLine(thrown);
@@ -236,7 +236,9 @@ export async function testExtensions(
     throw new UsageError(messageOf(error));
   });
   const files = testFiles(folder);
-  if (files.length === 0) throw new UsageError(`Cannot test ${path}: it has no file such as mod_test.ts`);
+  if (files.length === 0) {
+    throw new UsageError(`Cannot test ${path}: it has no test file; create one such as mod_test.ts`);
+  }
   const options = await folderOptionsOf(settings);
   if (place === "project" && !await options.trust.has(path, folder.hash)) {
     throw new UsageError(`Cannot test ${path}: it is not trusted; review it with vis extensions trust`);
@@ -245,7 +247,7 @@ export async function testExtensions(
   for (const file of files) {
     try {
       const tests = await collectTests(() => importTest(folder, file, options));
-      if (tests.length === 0) done.push({ what: file, ok: false, found: "no test of @vis/extension/testing is in it" });
+      if (tests.length === 0) done.push({ what: file, ok: false, found: "it has no test of @vis/extension/testing" });
       for (const { name, run } of tests) done.push(await outcome(name, run));
     } catch (error) {
       done.push({ what: file, ok: false, found: messageWithLine(error) });
@@ -260,7 +262,11 @@ async function outcome(what: string, run: () => unknown): Promise<ExtensionCheck
     await abortable(Promise.resolve().then(run), signal);
     return { what, ok: true, found: "" };
   } catch (error) {
-    return { what, ok: false, found: signal.aborted ? `it took over ${TEST_MS / 1000} s` : messageWithLine(error) };
+    return {
+      what,
+      ok: false,
+      found: signal.aborted ? `it took longer than ${TEST_MS / 1000} s` : messageWithLine(error),
+    };
   }
 }
 
@@ -285,7 +291,10 @@ const TYPE_FILES = {
 export async function newExtension(folder: string): Promise<string> {
   const name = basename(folder);
   if (!/^[a-z][a-z0-9]{0,40}$/.test(name)) {
-    throw new UsageError(`Cannot create extension ${name}: a name has up to 41 lower-case letters and digits`);
+    throw new UsageError(
+      `Cannot create extension ${name}: its name must be a lower-case letter and up to 40 lower-case ` +
+        "letters and digits",
+    );
   }
   try {
     await Deno.mkdir(folder);

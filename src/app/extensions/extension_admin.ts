@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { settingList } from "../../config/setting_list.ts";
-import { Cancelled, ConfigError, fileFault, messageOf, UsageError } from "../../domain/errors.ts";
+import { Cancelled, ConfigError, fileFault, messageOf, reasonOf, UsageError } from "../../domain/errors.ts";
 import { inputFault } from "../../domain/input_fault.ts";
 import { readBounded } from "../../domain/kit/bytes.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
@@ -85,7 +85,10 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     if (!found) {
       const left = skipped.find((one) => one.name === name);
       if (left) return { ...skippedFacts(left), text: "" };
-      throw new UsageError(`Cannot show ${name}: there are ${loaded.map(({ namespace }) => namespace).join(", ")}`);
+      throw new UsageError(
+        `Cannot show extension ${name}: no loaded extension has this name; choose one of ` +
+          `${loaded.map(({ namespace }) => namespace).join(", ")}`,
+      );
     }
     const { alias } = found.alias;
     const { workspace } = this.#settings;
@@ -155,9 +158,11 @@ export class AppExtensionAdmin implements ExtensionAdmin {
       await Deno.remove(found.path, { recursive: true });
       return found.path;
     }
-    const there = own.length === 0 ? "" : ` (there are: ${own.map(({ path }) => basename(path)).join(", ")})`;
-    const why = short.length > 1 ? "several have this name" : "not found";
-    throw new UsageError(`Cannot remove ${name}: ${why} in ${this.#own()}${there}`);
+    const there = own.length === 0 ? "" : `; the folder has ${own.map(({ path }) => basename(path)).join(", ")}`;
+    const why = short.length > 1
+      ? `several extensions in ${this.#own()} have this name`
+      : `no extension in ${this.#own()} has this name`;
+    throw new UsageError(`Cannot remove extension ${name}: ${why}${there}`);
   }
 
   async unknown(names: readonly string[]): Promise<readonly string[]> {
@@ -180,7 +185,11 @@ export class AppExtensionAdmin implements ExtensionAdmin {
 
   async trust({ path, hash, extensions }: TrustFacts): Promise<void> {
     const folder = await asUsage(() => readExtensionFolder(path));
-    if (folder.hash !== hash) throw new UsageError(`Cannot trust ${path}: it has changed since it was shown`);
+    if (folder.hash !== hash) {
+      throw new UsageError(
+        `Cannot trust ${path}: its files have changed since Vis showed them; run vis extensions trust again`,
+      );
+    }
     const { trust } = await folderOptionsOf(this.#settings);
     const namespaces = extensions.map(({ namespace }) => namespace);
     await trust.add({ path, hash, namespaces, at: new Date().toISOString() });
@@ -247,7 +256,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     if (from.startsWith("npm:")) return extensionOfFiles(from, await fetchPackage(from, this.#parts.env));
     const path = resolve(from);
     const found = await Deno.stat(path).catch((error: unknown) => {
-      throw new UsageError(`Cannot read extension ${path}: ${fileFault(error)}; npm:NAME@VERSION names a package`);
+      throw new UsageError(`Cannot read extension ${path}: ${fileFault(error)}; for a package, write npm:NAME@VERSION`);
     });
     if (found.isDirectory) return await readExtensionFolder(path);
     return extensionOfFiles(path, await readTar(await Deno.readFile(path)));
@@ -255,7 +264,11 @@ export class AppExtensionAdmin implements ExtensionAdmin {
 
   #own(): string {
     const { home } = this.#settings;
-    if (home === null) throw new ConfigError("Cannot add extensions: set VIS_HOME to a folder that Vis may write");
+    if (home === null) {
+      throw new ConfigError(
+        "Cannot add extensions: Vis has no home folder; set VIS_HOME to a folder that Vis may write",
+      );
+    }
     return join(home, "extensions");
   }
 
@@ -326,7 +339,9 @@ async function exists(path: string): Promise<boolean> {
 }
 
 function nobody(): Promise<never> {
-  return Promise.reject(new UsageError("Cannot ask: there is no terminal"));
+  return Promise.reject(
+    new UsageError("Cannot ask for your approval: Vis has no terminal; run the command in a terminal"),
+  );
 }
 
 /** Editors write a file in several steps, so this pause settles changes. */
@@ -364,15 +379,22 @@ const Version = z.object({ dist: z.object({ tarball: z.url(), integrity: z.strin
  * them with the registry's hash. It neither fetches dependencies nor runs code of the package. */
 export async function fetchPackage(ref: string, env: EnvironmentVariables): Promise<ReadonlyMap<string, Uint8Array>> {
   const [, name, version = "latest"] = /^npm:((?:@[\w.-]+\/)?[\w.-]+)(?:@([\w.+-]+))?$/.exec(ref) ?? [];
-  if (!name) throw new UsageError(`Cannot add ${ref}: name a package such as npm:vis-search@1.0.0`);
+  if (!name) {
+    throw new UsageError(
+      `Cannot add ${ref}: its name or version is not valid; write a package such as npm:vis-search@1.0.0`,
+    );
+  }
   const registry = (env["npm_config_registry"] || await askNpm()).replace(/\/+$/, "");
   const facts = Version.safeParse(parsed(await get(`${registry}/${name.replace("/", "%2f")}/${version}`)));
-  if (!facts.success) throw new UsageError(`Cannot add ${ref}: the registry does not say where to download it`);
+  if (!facts.success) throw new UsageError(`Cannot add ${ref}: the registry gives no download address for it`);
   const { tarball, integrity } = facts.data.dist;
   const bytes = await get(tarball);
   const hash = `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
   if (!integrity.split(" ").includes(hash)) {
-    throw new UsageError(`Cannot add ${ref}: its content does not match the checksum of the registry`);
+    throw new UsageError(
+      `Cannot add ${ref}: its content does not match the registry's checksum; try again or report it to ` +
+        "the publisher",
+    );
   }
   return await readTar(bytes);
 }
@@ -405,14 +427,14 @@ async function get(url: string): Promise<Uint8Array<ArrayBuffer>> {
     if (response.ok && response.body) {
       return await readBounded(response.body, {
         maxBytes: MAX_BYTES,
-        tooLarge: () => new Error(`Over ${MAX_BYTES / 1024 / 1024} MiB`),
+        tooLarge: () => new Error(`It is larger than ${MAX_BYTES / 1024 / 1024} MiB, the limit`),
         signal,
       });
     }
     await response.body?.cancel();
-    throw new Error(`Status ${response.status}`);
+    throw new Error(`The server responded with status ${response.status}`);
   } catch (error) {
-    throw new UsageError(`Cannot fetch ${url}: ${messageOf(error)}`);
+    throw new UsageError(`Cannot fetch ${url}: ${reasonOf(error)}`);
   }
 }
 
@@ -473,7 +495,7 @@ function readArguments(command: CliCommand, words: readonly string[]): unknown {
     const [, key = "", inline] = /^--([A-Za-z][\w-]*)(?:=(.*))?$/s.exec(word) ?? [];
     if (key === "") {
       const next = required.find((one) => !Object.hasOwn(given, one));
-      if (next === undefined) throw misused(command, `${word} is one argument too many`);
+      if (next === undefined) throw misused(command, `it takes no argument ${word}`);
       given[next] = typed(shape[next], word);
     } else if (!Object.hasOwn(shape, key)) throw misused(command, noFlag(key, Object.keys(shape)));
     else if (schemaKind(shape[key]) === "boolean" && inline === undefined) given[key] = true;
@@ -488,7 +510,7 @@ function readArguments(command: CliCommand, words: readonly string[]): unknown {
 
 function noFlag(key: string, names: readonly string[]): string {
   const near = nearestName(key, names);
-  return `unknown option --${key}${near === null ? "" : `; did you mean --${near}?`}`;
+  return `it has no option --${key}${near === null ? "" : `; did you mean --${near}?`}`;
 }
 
 function typed(type: unknown, word: string): unknown {

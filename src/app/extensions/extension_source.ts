@@ -29,7 +29,7 @@ export async function extensionSource(
   const { registry, skipped } = await buildRegistry(settings, parts, { folders });
   const named = skipped.find(({ folder }) => folder?.place === "path");
   if (named) {
-    const advice = "vis extensions new creates one, vis extensions check tests one";
+    const advice = "create an extension with vis extensions new, or test this one with vis extensions check";
     throw new ConfigError(named.reason, { advice });
   }
   const source = settings.locked ? registry : withOffParts(registry, {
@@ -96,7 +96,11 @@ async function loadOne(
 ): Promise<Extension> {
   const there = loaded.find(({ namespace }) => namespace === ref);
   if (there) return there;
-  if (!ref.includes("/")) throw new Error(`Cannot load ${ref}: no such extension; a folder has a slash in its path`);
+  if (!ref.includes("/")) {
+    throw new Error(
+      `Cannot load extension ${ref}: no extension has this name; for a folder, write a path with a slash`,
+    );
+  }
   const path = await Deno.realPath(resolve(settings.workspace, ref));
   const own = settings.home !== null && isBelow(path, join(settings.home, "extensions"));
   const { loadShipped } = await import("../../extension/loader.ts");
@@ -105,11 +109,18 @@ async function loadOne(
   const found = await loadShipped({}, { ...options, folders, folderOptions });
   const [extension] = found.loaded;
   if (extension && found.loaded.length === 1) return extension;
-  throw new Error(found.skipped[0]?.reason ?? `Cannot load ${ref}: its folder has ${found.loaded.length} extensions`);
+  throw new Error(
+    found.skipped[0]?.reason ??
+      `Cannot load extensions from ${ref}: its folder has ${found.loaded.length} extensions, but must have 1`,
+  );
 }
 
 export async function folderOptionsOf({ home }: Pick<Settings, "home">): Promise<LoadFolderOptions> {
-  if (home === null) throw new ConfigError("Cannot load extensions: set VIS_HOME to a folder that Vis may write");
+  if (home === null) {
+    throw new ConfigError(
+      "Cannot load extensions: Vis has no home folder; set VIS_HOME to a folder that Vis may write",
+    );
+  }
   const [{ moduleReader, realmModuleReader }, { TrustList }] = await Promise.all([
     import("../../sandbox/modules/modules.ts"),
     import("../../extension/folder.ts"),
@@ -162,7 +173,7 @@ export async function checkLeftOut(
   place: { readonly settings: Settings; readonly parts: Pick<ShippedParts, "shipped"> },
 ): Promise<void> {
   const [unknown] = await unknownExtensions(names, place);
-  if (unknown !== undefined) throw new UsageError(`Cannot leave out ${unknown}`);
+  if (unknown !== undefined) throw new UsageError(`Cannot leave out extension ${unknown}`);
 }
 
 /** Returns the names that no extension has, each with a hint: `wbe: unknown extension; did you mean web?`. If a folder
@@ -185,6 +196,7 @@ export async function unknownExtensions(
   }
   return names.filter((name) => !known.includes(name)).map((name) => {
     const near = nearestName(name, known);
-    return `${name}: unknown extension; ${near === null ? `there are ${shipped.join(", ")}` : `did you mean ${near}?`}`;
+    return `${name}: no extension has this name; ` +
+      `${near === null ? `the shipped ones are ${shipped.join(", ")}` : `did you mean ${near}?`}`;
   });
 }

@@ -35,7 +35,7 @@ export async function buildRouter(
   }
   if (config.provider === "files") {
     if (config.model === null) {
-      throw new ConfigError("Cannot use the provider files: it has no folder; use --model DIR or VIS_MODEL");
+      throw new ConfigError("Cannot use the provider files: no folder is set; use --model DIR or VIS_MODEL");
     }
     const { filesProvider } = await import("../../providers/files.ts");
     const provider = wrap(await filesProvider(config.model));
@@ -63,7 +63,7 @@ async function routerOf(
   for (const [at, resolved] of providers.entries()) {
     const asked = at === 0 ? model : null;
     if (asked === null && resolved.defaultModel === null && at > 0) {
-      said.push(`${resolved.name} is skipped: it has no model in config.jsonc`);
+      said.push(`Vis skips ${resolved.name}: it has no model in config.jsonc`);
       continue;
     }
     const root = asked ?? resolved.defaultModel ?? await firstServed(resolved);
@@ -108,18 +108,21 @@ async function firstServed(resolved: ResolvedProvider): Promise<string> {
     models = await provider.models({ signal: AbortSignal.timeout(LIST_MS) });
   } catch (error) {
     const why = messageOf(error);
-    throw new ConfigError(`Cannot ask ${resolved.title} for its models: ${why}`);
+    throw new ConfigError(`Cannot list the models of ${resolved.title} at ${resolved.baseUrl}: ${why}`);
   }
   const chat = models.find((name) => !/embed|rerank/i.test(name));
-  if (chat === undefined) throw new ConfigError(`Cannot use ${resolved.title} at ${resolved.baseUrl}: it has no model`);
+  if (chat === undefined) {
+    throw new ConfigError(
+      `Cannot use ${resolved.title} at ${resolved.baseUrl}: it has no model; load one in ${resolved.title}`,
+    );
+  }
   return chat;
 }
 
 function noModel({ name, plain }: ResolvedProvider, first: string | null): string {
   const where = plain ? "" : ` for ${name}`;
-  return `No model is set${where}: set VIS_MODEL or use --model ${first ?? "NAME"} (vis models${
-    plain ? "" : ` --provider ${name}`
-  } lists them)`;
+  return `Cannot choose a model${where}: no model is set; set VIS_MODEL or use --model ${first ?? "NAME"} ` +
+    `(vis models${plain ? "" : ` --provider ${name}`} lists the models)`;
 }
 
 /** Returns null if the root model's price is known or no setting limits the cost. Otherwise every request would be
@@ -139,8 +142,8 @@ export function unpricedRoot(
   const { provider, model } = root;
   if (provider.capabilities(model).price !== null) return null;
   return {
-    found: `the price of ${model} is unknown, so that ${limit} refuses every request`,
-    fix: `Set price of ${model} in providers[].models of config.jsonc, or remove ${limit}`,
+    found: `no price is known for ${model}, so ${limit} refuses every request`,
+    fix: `Set the price of ${model} in providers[].models of config.jsonc, or remove ${limit}`,
   };
 }
 

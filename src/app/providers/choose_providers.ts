@@ -46,10 +46,10 @@ export async function chooseProviders(parts: ChooseParts): Promise<ChosenProvide
   const choice = await choose({ ...parts, settings: { ...parts.settings, config } }).catch((error: unknown) => {
     throw fault ?? error;
   });
-  const why = fault === null ? "no key here serves it" : fault.advice || fault.problem;
+  const why = fault === null ? "no key serves it here" : fault.advice || fault.problem;
   return {
     ...choice,
-    notes: [...choice.notes, `the workspace prefers ${preferred.model}, which is not used: ${why}`],
+    notes: [...choice.notes, `the workspace prefers ${preferred.model}, but Vis does not use it: ${why}`],
   };
 }
 
@@ -107,7 +107,7 @@ function hostOf(baseUrl: string | null): string | null {
  * Without an address, the provider is OpenAI. */
 function plainProvider({ settings: { config, apiKey, variable, home = null } }: ChooseParts): ResolvedProvider {
   const openai = PRESETS["openai"];
-  if (openai === undefined) throw new RangeError("Cannot find the preset of OpenAI");
+  if (openai === undefined) throw new RangeError("Cannot find the preset of OpenAI: the program has none");
   const given = environmentAddress(openai, variable);
   const place = config.baseUrl === null
     ? given ?? { baseUrl: openai.baseUrl, from: "" }
@@ -164,7 +164,7 @@ async function ordered(
   const notes: string[] = [];
   for (const name of rest) {
     const other = await resolveProvider(name, { ...parts, sole: false });
-    if (lacksKey(other)) notes.push(`${name} is skipped: it has no key (${keyAdvice(other)})`);
+    if (lacksKey(other)) notes.push(`Vis skips ${name}: it has no key (${keyAdvice(other)})`);
     else others.push(other);
   }
   return { providers: [root, ...others], model, notes };
@@ -256,7 +256,8 @@ async function local(parts: ChooseParts): Promise<ChosenProviders> {
   if (model !== null && !server.models.includes(model)) {
     const there = server.models.slice(0, 5).join(", ");
     throw new ConfigError(
-      `Cannot use model ${model}: no provider is configured, and ${server.title} here has ${there}`,
+      `Cannot use model ${model}: no provider is configured, and ${server.title} here has only ${there}; ` +
+        "choose one of these with --model",
       { code: "unserved" },
     );
   }
@@ -270,13 +271,13 @@ async function onServer(
   const resolved = await resolveProvider(server.preset, { ...parts, sole: false });
   const more = server.models.length - 1;
   const choice = more > 0 && model === null ? `; ${more} more with --model (vis models)` : "";
-  const note = `no provider is configured: found ${server.title} at ${server.baseUrl}${choice}`;
+  const note = `no provider is configured: Vis uses ${server.title} at ${server.baseUrl}${choice}`;
   return { ...only({ ...resolved, baseUrl: server.baseUrl }, model ?? server.models[0] ?? null), notes: [note] };
 }
 
 function noProvider(servers: readonly LocalServer[]): ConfigError {
   const found = servers.map(({ title, baseUrl }) => `${title} at ${baseUrl} has no model`).join(", ");
-  return new ConfigError(`No provider is configured${found ? ` (${found}: load one)` : ""}`, {
+  return new ConfigError(`Cannot choose a model: no provider is configured${found ? ` (${found}: load one)` : ""}`, {
     code: "no_provider",
     advice: WITHOUT_PROVIDER,
   });
@@ -371,7 +372,9 @@ export async function resolveProvider(
     })
     : { baseUrl: settled, from: "", note: "" };
   if (place === null) {
-    throw new ConfigError(`Cannot use provider: ${name}: set its baseUrl or preset in providers of config.jsonc`);
+    throw new ConfigError(
+      `Cannot use provider ${name}: it has no address; set its baseUrl or preset in providers of config.jsonc`,
+    );
   }
   const { baseUrl } = place;
   const moved = settled !== null || place.from !== "";
@@ -421,17 +424,20 @@ function presetOf(
   const asked = entry?.preset ?? name;
   if (Object.hasOwn(PRESETS, asked)) return asked;
   if (entry !== undefined && entry.preset === undefined) return null;
-  const what = entry === undefined ? "provider" : `the preset of provider ${name}`;
+  const what = entry === undefined ? `provider ${asked}` : `preset ${asked} of provider ${name}`;
   if (WITHOUT_SERVICE.includes(asked)) {
     throw new ConfigError(
-      `Cannot use ${what}: ${asked} needs no key and has no models or address; use it with --provider`,
+      `Cannot use ${what}: it needs no key, and has no models or address; use --provider ${asked}`,
     );
   }
   const presets = Object.keys(PRESETS);
   const known = entry === undefined ? [...new Set([...providers.map((one) => one.name), ...presets])] : presets;
   const near = nearestName(asked, [...known, ...WITHOUT_SERVICE]);
   throw new ConfigError(
-    `Cannot use ${what}: ${asked} (there are ${known.join(", ")}, ${WITHOUT_SERVICE.join(" and ")})`,
+    `Cannot use ${what}: no ${entry === undefined ? "provider" : "preset"} has this name; choose one of ${
+      known.join(", ")
+    }, ` +
+      `${WITHOUT_SERVICE.join(" or ")}`,
     {
       advice: near === null ? "" : `did you mean ${near}?`,
     },
@@ -488,7 +494,9 @@ function optional(need: Preset["key"]): Preset["key"] {
 export function serverName(baseUrl: string): string {
   const url = URL.parse(baseUrl);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new UsageError(`Cannot use ${baseUrl}: write an address such as http://127.0.0.1:8080/v1`);
+    throw new UsageError(
+      `Cannot use the address ${baseUrl}: it is not an http or https URL; write one such as http://127.0.0.1:8080/v1`,
+    );
   }
   return url.host.replace(/[^\w.-]+/g, "-").replace(/^[^A-Za-z0-9]+|-+$/g, "");
 }

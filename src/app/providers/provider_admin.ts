@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { ProviderAdmin } from "../../channels/channel.ts";
 import { parseJsonc, setInJsonc } from "../../config/jsonc.ts";
 import { valueAt } from "../../config/layers.ts";
-import { Cancelled, ConfigError, messageOf, ProviderError, UsageError } from "../../domain/errors.ts";
+import { Cancelled, ConfigError, messageOf, ProviderError, reasonOf, UsageError } from "../../domain/errors.ts";
 import type {
   KeyReport,
   KeyTrial,
@@ -242,7 +242,9 @@ export class AppProviderAdmin implements ProviderAdmin {
 
 function checkKey(key: string): void {
   if (/^[\x21-\x7e]{4,8192}$/.test(key)) return;
-  throw new UsageError("Cannot save this key: it is empty, too short, or has spaces or non-ASCII characters");
+  throw new UsageError(
+    "Cannot save this key: it is not 4 to 8,192 visible ASCII characters without spaces; copy the whole key again",
+  );
 }
 
 function withoutService(name: string | null, folder: string | null): WithoutService | null {
@@ -258,7 +260,7 @@ function reportWithoutService({ name, title, model }: WithoutService): ProviderR
 
 function modelsWithoutService({ name, model }: WithoutService): ModelsReport {
   const facts = { contextTokens: null, price: FREE_PRICE, reasoning: false, images: false, known: true, root: true };
-  const detail = name === "demo" ? "scripted replies, no model" : "the model is a folder: --model DIR";
+  const detail = name === "demo" ? "scripted replies instead of a model" : "files in the folder --model DIR";
   return { provider: name, source: "config", detail, models: model === null ? [] : [{ name: model, ...facts }] };
 }
 
@@ -292,7 +294,7 @@ async function listModels(
     return { provider: resolved.name, source: "service", detail: "", ...prices, models: names.map(describe) };
   } catch (error) {
     if (signal.aborted) throw new Cancelled("Cancelled");
-    const why = messageOf(error);
+    const why = reasonOf(error);
     const own = resolved.models.map(({ name }) => name);
     if (data === null && own.length === 0) {
       return { provider: resolved.name, source: "config", detail: why, models: root === null ? [] : [describe(root)] };
@@ -331,7 +333,10 @@ async function checkedAlone(
   });
   await body?.cancel();
   if (status !== 401 && status !== 403) return;
-  throw new ProviderError(`${name} refused the key (${status})`, { code: "auth", retryable: false, status });
+  throw new ProviderError(
+    `Cannot use the key of ${name}: the service refused it with status ${status}; check the key`,
+    { code: "auth", retryable: false, status },
+  );
 }
 
 function isRefused(error: unknown): boolean {
@@ -346,7 +351,7 @@ async function serviceReach(resolved: ResolvedProvider, signal: AbortSignal): Pr
     return { ok: true, found: `${models.length} model${models.length === 1 ? "" : "s"}` };
   } catch (error) {
     if (signal.aborted) throw new Cancelled("Cancelled");
-    return { ok: false, found: messageOf(error) };
+    return { ok: false, found: reasonOf(error) };
   }
 }
 
@@ -355,14 +360,16 @@ async function served(
   { signal, withinMs = REACH_MS }: { readonly signal: AbortSignal; readonly withinMs?: number },
 ): Promise<readonly string[]> {
   if (resolved.need !== "optional" && resolved.key.value === null) {
-    throw new ConfigError(`No key: ${keyAdvice(resolved)}`);
+    throw new ConfigError(`It has no key; ${keyAdvice(resolved)}`);
   }
   const { provider } = await makeProvider(resolved, resolved.defaultModel ?? "");
   const timeout = AbortSignal.timeout(withinMs);
   try {
     return await provider.models({ signal: AbortSignal.any([signal, timeout]) });
   } catch (error) {
-    if (timeout.aborted && !signal.aborted) throw new ConfigError(`No answer for ${withinMs / 1000} s`);
+    if (timeout.aborted && !signal.aborted) {
+      throw new ConfigError(`The service did not answer within ${withinMs / 1000} s`);
+    }
     throw error;
   }
 }
@@ -386,7 +393,7 @@ export async function loginChoices(
     return [{ name, title: `${title}, not running here`, need: "optional", start }];
   });
   const others = names.filter((name) => !found.some((one) => one.name === name)).map((name): LoginChoice => {
-    if (name === BOT_LOGIN) return { name, title: "the token of a bot, for vis telegram", need: "required" };
+    if (name === BOT_LOGIN) return { name, title: "the token of a bot for vis telegram", need: "required" };
     const entry = providers.find((one) => one.name === name);
     const preset = PRESETS[entry?.preset ?? name];
     return { name, title: preset?.title ?? "from your settings", need: preset?.key ?? "required" };
@@ -400,7 +407,11 @@ export async function addServer(
   { baseUrl, model }: { readonly baseUrl: string; readonly model: string },
   { home }: Pick<Settings, "home">,
 ): Promise<string> {
-  if (home === null) throw new ConfigError("Cannot find a home folder: set VIS_HOME to a folder that Vis may write");
+  if (home === null) {
+    throw new ConfigError(
+      "Cannot save the server: Vis has no home folder; set VIS_HOME to a folder that Vis may write",
+    );
+  }
   const name = serverName(baseUrl);
   const path = join(home, "config.jsonc");
   const file = await readConfigFile(path);

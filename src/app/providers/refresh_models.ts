@@ -17,7 +17,11 @@ export async function refreshModels(
   { config: { modelCatalog: from }, home }: Pick<Settings, "config" | "home">,
   { signal, now }: { readonly signal: AbortSignal; readonly now: number },
 ): Promise<RefreshReport> {
-  if (home === null) throw new ConfigError("Cannot find a home folder: set VIS_HOME to a folder that Vis may write");
+  if (home === null) {
+    throw new ConfigError(
+      "Cannot save the models: Vis has no home folder; set VIS_HOME to a folder that Vis may write",
+    );
+  }
   const date = new Date(now).toISOString().slice(0, 10);
   const found = await catalog(from, { source: `${new URL(from).host}, ${date}`, signal });
   for (const [set, { source, models }] of found) {
@@ -37,15 +41,15 @@ async function catalog(
   { source, signal }: { readonly source: string; readonly signal: AbortSignal },
 ): Promise<ReadonlyMap<ModelDataSet, DataFile>> {
   const refused = (why: string, advice: string) =>
-    new ConfigError(`Cannot refresh the models from ${from}: ${why}; nothing was changed`, { advice });
-  const other = "vis config set modelCatalog URL names another catalogue";
+    new ConfigError(`Cannot refresh the models from ${from}: ${why}, and Vis changed nothing`, { advice });
+  const other = "name another catalogue with vis config set modelCatalog URL";
   if (!isSecureUrl(from)) throw refused("it is neither an https address nor on this machine", other);
   let text: string;
   try {
     text = new TextDecoder().decode(await download(from, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, signal }));
   } catch (error) {
     if (signal.aborted) throw new Cancelled("Cancelled");
-    throw refused(reasonOf(error), `check the network and try again; ${other}`);
+    throw refused(reasonOf(error), `check the network and try again, or ${other}`);
   }
   try {
     return readCatalog(text, source);

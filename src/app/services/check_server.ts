@@ -20,6 +20,6 @@ export async function checkServer(
     return { url, problem: ok ? "" : `it responded with status ${status}` };
   } catch (error) {
     const late = error instanceof DOMException && error.name === "TimeoutError";
-    return { url, problem: late ? `no response within ${WITHIN_MS / 1000} s` : "nothing responds there" };
+    return { url, problem: late ? `it did not respond within ${WITHIN_MS / 1000} s` : "no server responds there" };
   }
 }

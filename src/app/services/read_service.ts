@@ -33,8 +33,10 @@ function lockedBy(
 ): OpenRequest["locked"] {
   const name = profile ?? (env["VIS_PROFILE"] || "open");
   if (name === "locked") return { writable };
-  if (name !== "open") throw new UsageError(`Cannot use profile ${name}: choose open or locked`);
-  if (writable) throw new UsageError("Cannot use --writable: it needs --profile locked");
+  if (name !== "open") {
+    throw new UsageError(`Cannot use profile ${name}: Vis has no such profile; choose open or locked`);
+  }
+  if (writable) throw new UsageError("Cannot use --writable: the profile is open; add --profile locked");
   return undefined;
 }
 
@@ -50,7 +52,11 @@ type ServiceParts = Pick<ShippedParts, "shipped"> & { readonly env: EnvironmentV
  * and `UsageError`. */
 export async function readService<R extends ServiceRequest>(given: R, parts: ServiceParts): Promise<Service<R>> {
   const locked = lockedBy(given, parts.env);
-  if (locked && given.root) throw new UsageError("Cannot use --root: the locked profile opens no repository");
+  if (locked && given.root) {
+    throw new UsageError(
+      "Cannot use --root: the locked profile opens no repository; leave out --root or --profile locked",
+    );
+  }
   const request = { ...given, locked };
   const settings = await readSettings(request, parts.env, parts);
   if (!locked) return { request, settings, notes: [] };

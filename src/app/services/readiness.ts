@@ -43,7 +43,7 @@ export function readiness(
     try {
       const free = await freeBytes(dirname(database));
       return free < MIN_FREE_BYTES
-        ? `${Math.floor(free / 1024 / 1024)} MiB are free, ${MIN_FREE_BYTES >> 20} are needed`
+        ? `the disk has ${Math.floor(free / 1024 / 1024)} MiB free, and Vis needs ${MIN_FREE_BYTES >> 20} MiB`
         : "";
     } catch (error) {
       return messageOf(error);

@@ -166,7 +166,9 @@ function undoOf(
 async function realFolders(paths: readonly string[]): Promise<readonly string[]> {
   return await Promise.all(paths.map((path) =>
     Deno.realPath(path).catch((error: unknown) => {
-      throw new ConfigError(`Cannot use ${path} of server.workspaces: ${fileFault(error)}`);
+      throw new ConfigError(
+        `Cannot use ${path} of server.workspaces: ${fileFault(error)}; correct or remove the entry`,
+      );
     })
   ));
 }
@@ -211,5 +213,7 @@ function wholeOf(path: string, files: { readWhole(path: string): string }): stri
 
 export function openNotes(host: string): readonly string[] {
   if (isLoopback(host)) return [];
-  return [`other machines can reach ${host}, and tokens and texts are sent unencrypted: put a proxy with TLS in front`];
+  return [
+    `other machines can reach ${host}, and Vis sends tokens and texts unencrypted: put a proxy with TLS in front`,
+  ];
 }

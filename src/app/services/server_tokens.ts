@@ -33,7 +33,7 @@ async function ownTokens(
   const { server } = settings.config;
   const isOne = request.token !== undefined || request.tokenFile !== undefined;
   if (isOne && request.tokens !== undefined) {
-    throw new UsageError("Cannot use --tokens together with --token or --token-file: choose one");
+    throw new UsageError("Cannot use --tokens with --token or --token-file: they exclude each other; choose one");
   }
   const named = request.tokens ?? (isOne ? null : server.tokensFile);
   if (named === null) {
@@ -53,7 +53,10 @@ async function withSigned(source: TokenSource, { jwt, quota }: Config["server"])
   const { issuer, audience } = jwt;
   if (issuer === null) return source;
   if (audience === null) {
-    throw new ConfigError("Cannot accept tokens of server.jwt.issuer: set server.jwt.audience, which they must name");
+    throw new ConfigError(
+      "Cannot accept tokens of server.jwt.issuer: server.jwt.audience is not set; set it to the audience " +
+        "that the tokens name",
+    );
   }
   const { signedTokens } = await import("../../channels/http/signed_tokens.ts");
   const signed = signedTokens({ ...jwt, issuer, audience, quota, now: Date.now, log: createLog("http") });
@@ -68,7 +71,7 @@ interface ServerToken {
 
 /** Returns the token that every request must carry: `--token`, `--token-file`, VIS_TOKEN or `server.tokenFile`.
  * Otherwise it is generated once and kept in `$VIS_HOME/server-token`, which only its owner can read. Throws
- * `ConfigError` for a token that could be guessed or cannot be sent. */
+ * `ConfigError`, or `UsageError` for `--token`, if a token could be guessed or cannot be sent. */
 export async function serverToken(
   { token, tokenFile }: Pick<ServeRequest, "token" | "tokenFile">,
   { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },
@@ -78,14 +81,16 @@ export async function serverToken(
   const named = tokenFile ?? settings.config.server.tokenFile;
   if (named) return await fromFile(resolve(named));
   if (settings.home === null) {
-    throw new ConfigError("Cannot save a token: there is no home folder; use --token-file or VIS_TOKEN");
+    throw new ConfigError("Cannot save a token: Vis has no home folder; use --token-file or VIS_TOKEN");
   }
   return await fromFile(join(settings.home, "server-token"));
 }
 
 function told(token: string, from: string): ServerToken {
   if (!/^[\x21-\x7e]{16,512}$/.test(token)) {
-    throw new ConfigError(`Cannot use the token of ${from}: it must have 16 to 512 visible ASCII characters`);
+    const refused = `Cannot use the token of ${from}: it is not 16 to 512 visible ASCII characters; make one with ` +
+      "openssl rand -hex 32";
+    throw from === "--token" ? new UsageError(refused) : new ConfigError(refused);
   }
   return { token, from, notes: [] };
 }

@@ -1,7 +1,7 @@
 import type { OpenRequest, RunningBot, Session, TelegramRequest } from "../../channels/channel.ts";
 import { REAL_BOT_CLOCK } from "../../channels/telegram/bot_api.ts";
 import type { OpenedBot, OpenTelegramOptions } from "../../channels/telegram/open_telegram.ts";
-import { Cancelled, ConfigError } from "../../domain/errors.ts";
+import { Cancelled, ConfigError, fileFault } from "../../domain/errors.ts";
 import { isLoopback } from "../../domain/kit/addresses.ts";
 import { BOT_LOGIN } from "../../domain/settings.ts";
 import { createLog } from "../../logging/log.ts";
@@ -11,9 +11,8 @@ import { openSession, type SessionParts } from "../session/open_session.ts";
 import { readSettings, type Settings } from "../settings/settings.ts";
 import { readService } from "./read_service.ts";
 
-const NO_TOKEN =
-  "Cannot start the bot: there is no token; create one with @BotFather of Telegram and save it with vis auth " +
-  "login telegram (or VIS_TELEGRAM_TOKEN)";
+const NO_TOKEN = "Cannot start the bot: no token is saved; create one with @BotFather of Telegram, and save it with " +
+  "vis auth login telegram or in VIS_TELEGRAM_TOKEN";
 
 /** Runs the Telegram bot with its own sessions. Throws `ConfigError`, `UsageError` and `StoreError`, and then leaves no
  * session open. */
@@ -44,13 +43,13 @@ export async function telegram(given: TelegramRequest, parts: SessionParts): Pro
 
 function allowedNote(allow: readonly number[]): string {
   if (allow.length > 0) return `${allow.length} allowed`;
-  return "nobody is allowed yet: write to the bot, which replies with the command to run (vis telegram allow ID)";
+  return "no user is allowed yet: write to the bot, which replies with the command to run (vis telegram allow ID)";
 }
 
 function inTheClear(apiUrl: string): readonly string[] {
   const { protocol, hostname } = new URL(apiUrl);
   if (protocol === "https:" || isLoopback(hostname)) return [];
-  return [`telegram.apiUrl is not https: the token is sent to ${hostname} unencrypted`];
+  return [`telegram.apiUrl is not https: Vis sends the token to ${hostname} unencrypted`];
 }
 
 /** The longest wait at startup, since Telegram may be unreachable then. */
@@ -75,9 +74,16 @@ export async function telegramHook(
   const { webhookUrl } = settings.config.telegram;
   if (webhookUrl === null) return null;
   const token = await telegramToken({}, settings);
-  if (token === null) throw new ConfigError("Cannot serve the bot: telegram.webhookUrl is set, and there is no token");
+  if (token === null) {
+    throw new ConfigError(`Cannot serve the bot at ${webhookUrl}: no token is saved; run vis auth login telegram`);
+  }
   const path = new URL(webhookUrl).pathname;
-  if (path === "/") throw new ConfigError(`Cannot serve the bot at ${webhookUrl}: its address needs its own path`);
+  if (path === "/") {
+    throw new ConfigError(
+      `Cannot serve the bot at ${webhookUrl}: the address has no path; add one to telegram.webhookUrl, ` +
+        "such as /telegram",
+    );
+  }
   const abort = new AbortController();
   const log = createLog("telegram");
   const { openTelegram } = await import("../../channels/telegram/open_telegram.ts");
@@ -133,7 +139,7 @@ export async function telegramToken(
 function checked(token: string, from: string): TelegramToken {
   if (/^\d{1,20}:[\w-]{20,200}$/.test(token)) return { token, from };
   throw new ConfigError(
-    `Cannot use the token of ${from}: it must look like 123456:ABC…, as @BotFather sends it`,
+    `Cannot use the token of ${from}: it does not look like 123456:ABC…; copy the token that @BotFather sent`,
   );
 }
 
@@ -141,7 +147,9 @@ async function ofFile(path: string): Promise<string> {
   try {
     return (await Deno.readTextFile(path)).trim();
   } catch (error) {
-    throw new ConfigError(`Cannot read the token in ${path}: ${error instanceof Error ? error.name : "unknown"}`);
+    throw new ConfigError(
+      `Cannot read the token in ${path}: ${fileFault(error)}; choose another file with --token-file`,
+    );
   }
 }
 

@@ -124,7 +124,7 @@ async function load(path: string, { quota }: TokenListOptions): Promise<Loaded> 
 }
 
 function unusable(path: string, why: string): ConfigError {
-  return new ConfigError(`Cannot use tokens of ${path}: ${why}`);
+  return new ConfigError(`Cannot use the tokens of ${path}: ${why}; correct the file`);
 }
 
 async function stampOf(path: string): Promise<string> {
@@ -156,12 +156,12 @@ function grantsOf(
     },
   }));
   const twice = grants.findIndex(({ name }, at) => grants.findIndex((one) => one.name === name) !== at);
-  if (twice >= 0) throw unusable(file, `tokens.${twice}.name: another one is named ${grants[twice]?.name}`);
+  if (twice >= 0) throw unusable(file, `tokens.${twice}.name is ${grants[twice]?.name}, which another token has`);
   const hashes = grants.map(({ digest }) => Buffer.from(digest).toString("hex"));
   const same = hashes.findIndex((hash, at) => hashes.indexOf(hash) !== at);
   if (same >= 0) {
     const first = grants[hashes.indexOf(hashes[same] ?? "")];
-    throw unusable(file, `tokens.${same}.token: ${grants[same]?.name} has the same token as ${first?.name}`);
+    throw unusable(file, `tokens.${same} (${grants[same]?.name}) has the same token as ${first?.name}`);
   }
   return grants;
 }
@@ -170,7 +170,7 @@ function parse(path: string, text: string): unknown {
   try {
     return parseJsonc({ path, text });
   } catch {
-    throw unusable(path, "it is not JSON"); // The parser's message would show part of the text.
+    throw unusable(path, "the file is not JSON"); // The parser's message would show part of the text.
   }
 }
 

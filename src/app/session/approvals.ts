@@ -49,7 +49,7 @@ export class ApprovalFolder implements ApprovalRules {
       await ensureFolder(this.#folder);
       await replaceFile(this.#pathOf(idOf(rule)), `${text}\n`);
     } catch (error) {
-      throw new ConfigError(`Cannot save the answer in ${this.#folder}: ${messageOf(error)}`);
+      throw new ConfigError(`Cannot save your answer in ${this.#folder}: ${messageOf(error)}`);
     }
   }
 

@@ -245,7 +245,7 @@ async function unwalledNotes(
   if (!programWalls || programSettings(settings, { mode: request.shell }).unwalled !== "run") return [];
   const { unwalled } = await programWalls().catch(() => ({ unwalled: undefined }));
   if (unwalled?.mode !== "run") return [];
-  return [`Commands run without a question, and their wall is not whole: ${unwalled.reason} (shell.unwalled is run)`];
+  return [`Commands run without a question behind an incomplete wall: ${unwalled.reason} (shell.unwalled is run)`];
 }
 
 function querySettings({ config, layers, workspace }: Settings, env: EnvironmentVariables) {
@@ -298,7 +298,8 @@ export async function startSandbox(
   const { write } = options.grants;
   if (readOnly && write.length > 0) {
     throw new ConfigError(
-      `Cannot run blocks: an extension requests to write ${write[0]}, but the workspace is read-only`,
+      `Cannot run blocks: an extension requests to write ${write[0]}, but the workspace is read-only; ` +
+        "exclude it with extensions.deny",
     );
   }
   const limited: SandboxOptions = { ...options, launcher: config.sandbox.launcher, limits: limitsOf(config) };
@@ -308,7 +309,8 @@ export async function startSandbox(
   await sandbox.close();
   const why = sandbox.walls.failed.length > 0 ? ` (${sandbox.walls.failed.join("; ")})` : "";
   throw new ConfigError(
-    `Cannot run blocks: sandbox.require names walls that are not active: ${missing.join(", ")}${why}`,
+    `Cannot run blocks: sandbox.require names walls that are not active: ${missing.join(", ")}${why}; ` +
+      "vis doctor tells how to activate them",
   );
 }
 

@@ -20,7 +20,9 @@ class ProcessLimits {
     for (const { name, flag, least, ...rest } of LEAST) {
       const limit = Number(new RegExp(`^${name}\\s+(\\d+)`, "m").exec(limits)?.[1] ?? Infinity);
       if (limit >= least || "notRoot" in rest && Deno.uid() === 0) continue;
-      throw new ConfigError(`Cannot work with ulimit ${flag} ${limit}: raise it to at least ${least}`);
+      throw new ConfigError(
+        `Cannot work with ulimit ${flag} ${limit}: Vis needs at least ${least}; raise it with ulimit ${flag} ${least}`,
+      );
     }
     this.#held = { ignoresHangup: ignoresHangup() };
     if (this.#held.ignoresHangup) Deno.addSignalListener("SIGHUP", () => {});

@@ -37,7 +37,10 @@ export async function replayPlace(request: ReplayRequest, parts: ReplayPlacePart
   const { temporary = tmpdir() } = parts;
   // The path is as long as the recorded one if possible, so that sizes of texts stay the same.
   const root = await makeCopyFolder(temporary, { length: dirname(recorded).length }).catch((error: unknown) => {
-    throw refusal(workspace, `${temporary} cannot be written: ${fileFault(error)}; set TMPDIR to another folder`);
+    throw refusal(
+      workspace,
+      `Vis cannot write the temporary folder ${temporary}: ${fileFault(error)}; set TMPDIR to another folder`,
+    );
   });
   try {
     const made = await fill(root, { ...parts, workspace, recorded, signal });
@@ -96,7 +99,10 @@ async function checkRoom(
   const { bavail, bsize } = await statfs(parent);
   if (bavail * bsize >= bytes + FREE_BYTES) return;
   const [free, needed] = [bavail * bsize, bytes + FREE_BYTES].map((size) => Math.ceil(size / 2 ** 20));
-  throw refusal(workspace, `${parent} has ${free} MiB free, ${needed} are needed; set TMPDIR to another folder`);
+  throw refusal(
+    workspace,
+    `${parent} has ${free} MiB free, and the copy needs ${needed} MiB; set TMPDIR to another folder`,
+  );
 }
 
 function refusal(workspace: string, why: string): UsageError {

@@ -77,7 +77,11 @@ export class AppConfigAdmin implements ConfigAdmin {
   path({ project }: { readonly project: boolean }): string {
     const { home, workspace } = this.#places;
     if (project) return join(workspace, ".vis", "config.jsonc");
-    if (home === null) throw new ConfigError("Cannot find a home folder: set VIS_HOME to a folder that Vis may write");
+    if (home === null) {
+      throw new ConfigError(
+        "Cannot find your settings: Vis has no home folder; set VIS_HOME to a folder that Vis may write",
+      );
+    }
     return join(home, "config.jsonc");
   }
 
@@ -156,7 +160,9 @@ export class AppConfigAdmin implements ConfigAdmin {
   async trust({ path, sha256 }: ConfigTrustFacts): Promise<void> {
     const file = await findProjectConfig(this.#places);
     if (file === null || createHash("sha256").update(file.text).digest("hex") !== sha256) {
-      throw new UsageError(`Cannot trust ${path}: it has changed since it was shown`);
+      throw new UsageError(
+        `Cannot trust ${path}: the file has changed since Vis showed it; run vis config trust again`,
+      );
     }
     await fileLayer("project", { ...file, trusted: () => Promise.resolve(true) }, this.#sections);
     await new ConfigTrust(this.#places.home).add(file);
@@ -224,13 +230,14 @@ export class AppConfigAdmin implements ConfigAdmin {
       const asked = key.slice(SECTIONS.length + 1);
       const name = asked.split(".").slice(0, -1).join(".") || asked;
       const near = nearestName(name, all) ?? nearestName(asked, all);
-      const hint = near === null ? `there are ${all.join(", ")}` : `did you mean ${near}?`;
+      const hint = near === null ? `choose one of ${all.join(", ")}` : `did you mean ${near}?`;
       const exact = `${SECTIONS}["${name}"]${name === asked ? "" : asked.slice(name.length)}`;
       throw new UsageError(
-        `Cannot ${action} ${key}: no extension has this name; ${hint} (for an extension that you have not added yet: '${exact}')`,
+        `Cannot ${action} ${key}: no extension has this name; ${hint} (for an extension that you have not ` +
+          `added yet, write '${exact}')`,
       );
     }
-    const unknown = isOwned ? "unknown setting" : "no extension has this name";
+    const unknown = isOwned ? "Vis has no such setting" : "no extension has this name";
     throw new UsageError(`${asked}: ${unknown}; ${secret ? SAVES_KEYS : this.#hintFor(path, schema)}`);
   }
 
@@ -249,8 +256,10 @@ export class AppConfigAdmin implements ConfigAdmin {
     const elsewhere = places.filter((place) => place.at(-1) === path.at(-1)).map((place) => place.join("."));
     if (elsewhere.length === 1) return `did you mean ${elsewhere[0]}?`;
     if (above.length === 0) return "vis config list --all shows all settings";
-    if (names.length === 0) return `${above.join(".")} has no settings below it`;
-    return `${above.join(".")} has ${names.join(", ")}`;
+    if (names.length === 0) {
+      return `${above.join(".")} has no settings below it; vis config list --all shows all settings`;
+    }
+    return `choose one of ${names.map((name) => [...above, name].join(".")).join(", ")}`;
   }
 
   #factsOf(
@@ -310,12 +319,13 @@ export class AppConfigAdmin implements ConfigAdmin {
     if (!(problem instanceof SettingError)) throw new UsageError(`Cannot set ${key}: ${problem?.message}`);
     const wrong = this.#sections.path(problem.key);
     const place = at.every((one, index) => wrong[index] === one)
-      ? wrong.length > at.length ? `${problem.key} ` : ""
+      ? wrong.length > at.length ? `${problem.key} ` : "it "
       : wrong.every((one, index) => at[index] === one)
       ? ""
       : null;
     const why = place === null
-      ? `${file.path} is invalid at ${problem.key} (correct it, or run vis config unset ${problem.key}): ${problem.why}`
+      ? `${file.path} is invalid, because ${problem.key} ${problem.why}; correct it, or run vis config unset ` +
+        `${problem.key}`
       : [place + problem.why, problem.advice].filter(Boolean).join("; ");
     throw new UsageError(`Cannot set ${key}: ${why}`);
   }
@@ -342,8 +352,8 @@ function quotedPath(key: string, action: string): readonly string[] {
   for (let end = 0; end < key.length; end = SEGMENT.lastIndex) {
     const found = SEGMENT.exec(key)?.slice(1).find((one) => one !== undefined);
     if (found === undefined) {
-      const rules = 'quotes enclose a whole name, as in a["b.c"].d; an entry of a list is a.0';
-      throw new UsageError(`Cannot ${action} ${shownKey(key)}: not the form of a key; ${rules}`);
+      const rules = 'quote a whole name, as in a["b.c"].d, and write an entry of a list as a.0';
+      throw new UsageError(`Cannot ${action} ${shownKey(key)}: it is not a key of a setting; ${rules}`);
     }
     path.push(found);
   }
@@ -365,7 +375,7 @@ function readings({ isList }: ConfigSetting, words: readonly string[]): readonly
   return words.length > 1 ? [words.join(" ")] : [...read === undefined ? [] : [read], word];
 }
 
-const SAVES_KEYS = "vis auth login PROVIDER saves keys so that only you can read them";
+const SAVES_KEYS = "save the key with vis auth login PROVIDER, so that only you can read it";
 
 /** Only settings of extensions can refer to a secret. */
 function secretRefused(key: string, at: readonly string[]): UsageError {
@@ -373,5 +383,5 @@ function secretRefused(key: string, at: readonly string[]): UsageError {
   const advice = isReferable
     ? "write ${auth:NAME} instead of the secret, then save it with vis auth login NAME"
     : SAVES_KEYS;
-  return new UsageError(`Cannot save a secret in a settings file: ${key}; ${advice}`);
+  return new UsageError(`Cannot save ${key} in a settings file: its value would be a secret; ${advice}`);
 }

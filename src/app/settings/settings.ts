@@ -109,9 +109,9 @@ export async function realFolder(path: string): Promise<string> {
     const real = await Deno.realPath(path);
     if ((await Deno.stat(real)).isDirectory) return real;
   } catch {
-    throw new UsageError(`Cannot use workspace: ${path} does not exist`);
+    throw new UsageError(`Cannot use workspace ${path}: the folder does not exist; name another with --cwd`);
   }
-  throw new UsageError(`Cannot use workspace: ${path} is not a folder`);
+  throw new UsageError(`Cannot use workspace ${path}: it is not a folder; name a folder with --cwd`);
 }
 
 /** Chooses the database: the flag overrides the environment, which overrides the settings. Throws `ConfigError`. */
@@ -124,7 +124,9 @@ export async function databaseOf({ flag, setting, env, home }: {
   const told = flag || env["VIS_DATABASE_URL"] || env["VIS_DB"] || setting;
   if (!told) {
     if (home !== null) return { database: join(home, "vis.db") };
-    throw new ConfigError("Cannot find a home folder: set VIS_HOME to a folder that Vis may write");
+    throw new ConfigError(
+      "Cannot choose a database: Vis has no home folder; set VIS_HOME to a folder that Vis may write, or use --db",
+    );
   }
   if (told === ":memory:") return { database: told };
   if (!isPostgres(told)) return { database: resolve(told) };
@@ -189,7 +191,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile | null> {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
     throw new ConfigError(`Cannot read ${path}: ${fileFault(error)}`, {
       code: "access",
-      advice: "make it a file that Vis may read",
+      advice: "let Vis read the file",
       cause: error,
     });
   }
@@ -255,7 +257,9 @@ export class ConfigTrust {
   async add(file: ConfigFile): Promise<void> {
     const list = await this.#list();
     if (list === null) {
-      throw new ConfigError("Cannot save your trust: set VIS_HOME to a folder that Vis may write");
+      throw new ConfigError(
+        "Cannot save your trust: Vis has no home folder; set VIS_HOME to a folder that Vis may write",
+      );
     }
     await list.add({ path: file.path, hash: hashOf(file), namespaces: [], at: new Date().toISOString() });
   }

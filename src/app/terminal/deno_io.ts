@@ -67,7 +67,9 @@ export class DenoIo implements Io {
     for await (const bytes of utf8.of(Deno.stdin.readable)) {
       size += bytes.length;
       if (size > MAX_STDIN_BYTES) {
-        throw new UsageError(`Cannot read stdin: it is longer than ${MAX_STDIN_BYTES >> 20} MB; write it to a file`);
+        throw new UsageError(
+          `Cannot read stdin: it has more than ${MAX_STDIN_BYTES >> 20} MB, the limit; write the input to a file`,
+        );
       }
       parts.push(decoder.decode(bytes, { stream: true }));
     }
@@ -80,7 +82,9 @@ export class DenoIo implements Io {
   }
 
   async askLine(question: string, { typedNow = false } = {}): Promise<string> {
-    if (!this.stdinIsTerminal) throw new UsageError("Cannot ask: there is no terminal");
+    if (!this.stdinIsTerminal) {
+      throw new UsageError("Cannot ask you: Vis has no terminal; run the command in a terminal");
+    }
     const [{ readFreshLine, readLine }, { dropTyped }] = await Promise.all([
       import("./prompts.ts"),
       import("./prompts.ts"),
@@ -94,7 +98,7 @@ export class DenoIo implements Io {
 
   async askSecret(question: string): Promise<string> {
     if (!this.stdinIsTerminal) {
-      throw new UsageError("Cannot prompt for a key: no terminal; pipe the key in with --key-stdin");
+      throw new UsageError("Cannot ask for a key: Vis has no terminal; pipe the key in with --key-stdin");
     }
     const { readSecret } = await import("./prompts.ts");
     return await readSecret(question, { stdin: Deno.stdin, write: this.stderr });

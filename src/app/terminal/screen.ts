@@ -95,9 +95,15 @@ async function editText(text: string, editor: string): Promise<string | null> {
     await Deno.writeTextFile(path, text, { mode: 0o600 });
     const [program = "", ...args] = editor.trim().split(/\s+/);
     const { code } = await new Deno.Command(program, { args: [...args, path] }).spawn().status.catch(() => {
-      throw new UsageError(`Cannot start the editor ${program}: set VISUAL or EDITOR`);
+      throw new UsageError(
+        `Cannot start the editor ${program}: the program does not run; set VISUAL or EDITOR to another`,
+      );
     });
-    if (code !== 0) throw new UsageError(`The editor ended with exit code ${code}: the text is unchanged`);
+    if (code !== 0) {
+      throw new UsageError(
+        `Cannot use the edited text: the editor ended with exit code ${code}; the text is unchanged`,
+      );
+    }
     const edited = (await Deno.readTextFile(path)).replace(/\n$/, "");
     return edited === text ? null : edited;
   } finally {

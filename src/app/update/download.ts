@@ -17,7 +17,7 @@ export async function download(
   { maxBytes, signal, timeoutMs = TIMEOUT_MS }: DownloadOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const either = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  const tooLarge = () => new Error(`Over ${maxBytes} bytes`);
+  const tooLarge = () => new Error(`It is larger than ${maxBytes} bytes, the limit`);
   return await readBounded(await fetched(url, either), { maxBytes, tooLarge, signal: either });
 }
 
@@ -28,9 +28,11 @@ async function fetched(url: string, signal: AbortSignal): Promise<ReadableStream
     if (ok && body) return body;
     await body?.cancel();
     const next = headers.get("location");
-    if (status < 300 || status > 399 || next === null) throw new Error(`Status ${status}`);
+    if (status < 300 || status > 399 || next === null) throw new Error(`The server responded with status ${status}`);
     at = new URL(next, at).href;
-    if (!isSecureUrl(at)) throw new Error("It redirects to an address that is neither https nor on this machine");
+    if (!isSecureUrl(at)) {
+      throw new Error("The server redirects to an address that is neither https nor on this machine");
+    }
   }
-  throw new Error("It redirects too often");
+  throw new Error(`The server redirects more than ${MAX_REDIRECTS} times`);
 }

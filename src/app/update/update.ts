@@ -3,7 +3,7 @@ import { createHash, createPublicKey, verify } from "node:crypto";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import type { Config } from "../../config/schema.ts";
-import { Cancelled, ConfigError, fileFault, messageOf, UsageError } from "../../domain/errors.ts";
+import { Cancelled, ConfigError, fileFault, reasonOf, UsageError } from "../../domain/errors.ts";
 import { isSecureUrl } from "../../domain/kit/addresses.ts";
 import { readBounded } from "../../domain/kit/bytes.ts";
 import { readForeignJson } from "../../domain/kit/json.ts";
@@ -51,7 +51,9 @@ export async function update(request: UpdateRequest, parts: UpdateParts): Promis
   });
   if (request.check || compared === 0 && !request.force) return null;
   if (compared < 0 && !request.force) {
-    throw new UsageError(`Cannot update to vis ${index.version}: it is older than this one; --force installs it`);
+    throw new UsageError(
+      `Cannot update to vis ${index.version}: it is older than this version; add --force to install it`,
+    );
   }
   const manager = installedBy(program, parts);
   if (manager) throw new ConfigError(`Cannot replace ${program}: ${manager.by} installed it`, { advice: manager.how });
@@ -77,7 +79,7 @@ function sourceOf(request: UpdateRequest, { config, program, container, release 
   }
   const key = request.key ?? config.update.publicKey ?? release.publicKey;
   if (key === null) {
-    throw new ConfigError("Cannot verify an update: there is no public key", {
+    throw new ConfigError("Cannot verify an update: no public key is set", {
       advice: "use --key KEY, or vis config set update.publicKey KEY, with the key of the publisher",
     });
   }
@@ -91,7 +93,11 @@ async function verified(
   const bytes = await place.read(name, maxBytes);
   const signature = new TextDecoder().decode(await place.read(`${name}.minisig`, MAX_BYTES.signature));
   const fault = key.fault(bytes, signature);
-  if (fault !== null) throw new UsageError(`Cannot trust the signature of ${name}: ${fault}; nothing was changed`);
+  if (fault !== null) {
+    throw new UsageError(
+      `Cannot trust the signature of ${name}: ${fault}, and Vis changed nothing; check --from and --key`,
+    );
+  }
   return bytes;
 }
 
@@ -99,7 +105,7 @@ function indexFrom(bytes: Uint8Array): ReturnType<typeof ReleaseIndex.parse> {
   try {
     return ReleaseIndex.parse(readForeignJson(new TextDecoder().decode(bytes)));
   } catch {
-    throw new UsageError("Cannot read latest.json: it does not describe a release of vis");
+    throw new UsageError("Cannot read latest.json: it does not describe a release of Vis; check --from");
   }
 }
 
@@ -108,16 +114,18 @@ async function programFrom(
   { target, ...source }: Source & { readonly target: string },
 ): Promise<Uint8Array> {
   const archive = archives.find((one) => one.target === target);
-  if (!archive) throw new UsageError(`Cannot update: vis ${version} was not released for ${target}`);
+  if (!archive) throw new UsageError(`Cannot update to vis ${version}: the release has no executable for ${target}`);
   const { name, sha256 } = archive;
   const bytes = await verified(name, { ...source, maxBytes: Math.min(archive.bytes, MAX_BYTES.archive) });
   if (createHash("sha256").update(bytes).digest("hex") !== sha256) {
-    throw new UsageError(`Cannot use ${name}: its checksum does not match latest.json; nothing was changed`);
+    throw new UsageError(
+      `Cannot use ${name}: its checksum does not match latest.json, and Vis changed nothing; try again later`,
+    );
   }
   const program = name.endsWith(".zip")
     ? (await import("fflate")).unzipSync(bytes)[`vis-${version}/vis.exe`]
     : (await readTar(bytes, { maxBytes: MAX_BYTES.program })).get("vis");
-  if (!program) throw new UsageError(`Cannot use ${name}: it has no executable`);
+  if (!program) throw new UsageError(`Cannot use ${name}: the archive contains no executable`);
   return program;
 }
 
@@ -164,7 +172,7 @@ async function replaceProgram(
   } catch (error) {
     await Deno.remove(fresh).catch(() => {});
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`Cannot replace ${path}: ${fileFault(error)}`);
+    throw new UsageError(`Cannot replace ${path}: ${fileFault(error)}; let Vis write the folder`);
   }
 }
 
@@ -179,7 +187,9 @@ async function tryOut(path: string, version: string): Promise<void> {
   const { success, stdout } = await command.output();
   const [name, found] = new TextDecoder().decode(stdout).trim().split(/\s/);
   if (!success || name !== "vis" || found !== version) {
-    throw new UsageError(`Cannot update: the downloaded file does not run here as vis ${version}; nothing was changed`);
+    throw new UsageError(
+      `Cannot update to vis ${version}: the downloaded executable does not run here, and Vis changed nothing`,
+    );
   }
 }
 
@@ -220,7 +230,9 @@ class ReleasePlace {
   constructor(from: string, signal: AbortSignal) {
     this.#remote = /^[a-z][a-z\d+.-]+:\/\//i.test(from);
     if (this.#remote && !isSecureUrl(from)) {
-      throw new ConfigError(`Cannot update from ${from}: use an https address or a folder`);
+      throw new ConfigError(
+        `Cannot update from ${from}: it is neither an https address nor a folder; name one of these with --from`,
+      );
     }
     this.#from = this.#remote ? `${from.replace(/\/+$/, "")}/` : resolve(from);
     this.#signal = signal;
@@ -230,13 +242,13 @@ class ReleasePlace {
    * signal. */
   async read(name: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
     const at = this.#remote ? new URL(name, this.#from).href : join(this.#from, name);
-    const [tooLarge, signal] = [() => new Error(`Over ${maxBytes} bytes`), this.#signal];
+    const [tooLarge, signal] = [() => new Error(`It is larger than ${maxBytes} bytes, the limit`), this.#signal];
     try {
       if (this.#remote) return await download(at, { maxBytes, signal });
       return await readBounded((await Deno.open(at)).readable, { maxBytes, tooLarge, signal });
     } catch (error) {
       if (this.#signal.aborted) throw new Cancelled("Cancelled");
-      throw new UsageError(`Cannot read ${at}: ${this.#remote ? messageOf(error) : fileFault(error)}`);
+      throw new UsageError(`Cannot read ${at}: ${this.#remote ? reasonOf(error) : fileFault(error)}`);
     }
   }
 }
@@ -254,7 +266,7 @@ class VerifyingKey {
     const bytes = Buffer.from(text.trim().split("\n").at(-1) ?? "", "base64");
     if (bytes.length !== 42 || bytes.toString("latin1", 0, 2) !== "Ed") {
       throw new ConfigError("Cannot use the key for updates: it is not a public key of minisign", {
-        advice: "take the second line of the .pub file",
+        advice: "copy the second line of the .pub file",
       });
     }
     this.#id = idOf(bytes);
@@ -270,10 +282,10 @@ class VerifyingKey {
       return "it is not a signature of minisign";
     }
     if (signed.toString("latin1", 0, 2) !== "ED") return "it does not sign a BLAKE2b hash";
-    if (idOf(signed) !== this.#id) return `it was made with key ${idOf(signed)} instead of ${this.#id}`;
+    if (idOf(signed) !== this.#id) return `key ${idOf(signed)} made it instead of key ${this.#id}`;
     const signature = signed.subarray(10);
     if (!verify(null, createHash("blake2b512").update(bytes).digest(), this.#key, signature)) {
-      return "it does not belong to the file";
+      return "it does not match the file";
     }
     return verify(null, Buffer.concat([signature, Buffer.from(trusted)]), this.#key, global)
       ? null

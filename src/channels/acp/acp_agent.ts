@@ -133,7 +133,11 @@ async function run(
 ): Promise<QueryResult> {
   const { session: { conversations }, branch } = entry;
   const controller = new AbortController();
-  if (entry.running) throw new BusyError(`Session is busy: ${branch.conversationId}`);
+  if (entry.running) {
+    throw new BusyError(
+      `Cannot start the request: session ${branch.conversationId} already runs one; wait for its end or cancel it`,
+    );
+  }
   entry.running = controller;
   const progress = new QueryProgress();
   const updates = new SessionUpdates(branch.workspace);
@@ -220,7 +224,9 @@ function userChunk(text: string): SessionUpdate {
 /** Returns the sessions of a folder, or of all folders, the most recently used first. A cursor is the place of the last
  * session so far. */
 async function list(sessions: EditorSessions, { cwd, cursor }: ListSessionsRequest): Promise<ListSessionsResponse> {
-  if (cursor && !/^\d{1,15}$/.test(cursor)) throw RequestError.invalidParams({ cursor }, "Unknown cursor");
+  if (cursor && !/^\d{1,15}$/.test(cursor)) {
+    throw RequestError.invalidParams({ cursor }, "Cannot list sessions: the cursor is unknown; start without a cursor");
+  }
   const { conversations, workspace } = await sessions.folder(cwd ? { cwd } : {});
   const after = cursor ? Number(cursor) : undefined;
   const found = await conversations.list({ limit: LISTED, after, workspace: cwd ? workspace : undefined });
@@ -256,7 +262,7 @@ function promptOf(blocks: readonly ContentBlock[]): Prompt {
     else if (block.type === "resource_link") texts.push(`${block.title ?? block.name} (${block.uri})`);
     else if (block.type === "image") images.push(imageOf(block.data, block.mimeType));
     else if (block.type === "resource") texts.push(embedded(block, { images, variables }));
-    else throw new UsageError(`Cannot accept a prompt with ${block.type}: Vis reads text, images and resources`);
+    else throw new UsageError(`Cannot accept a prompt with ${block.type}: Vis reads only text, images and resources`);
   }
   return { request: requestOfImages(texts.join("\n").trim(), images), images, variables };
 }
@@ -276,7 +282,9 @@ function embedded(
     return `${resource.uri} (its text is the variable ${name})`;
   }
   if (!resource.mimeType?.startsWith("image/")) {
-    throw new UsageError(`Cannot accept ${resource.uri}: it is ${resource.mimeType ?? "binary"}, not text or an image`);
+    throw new UsageError(
+      `Cannot accept ${resource.uri}: it is ${resource.mimeType ?? "binary"}, but Vis reads only text and images`,
+    );
   }
   images.push(imageOf(resource.blob, resource.mimeType));
   return resource.uri;

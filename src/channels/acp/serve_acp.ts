@@ -33,7 +33,11 @@ function answeredStream({ readable, writable }: Stream): Stream {
   let input: TransformStreamDefaultController<AnyMessage> | null = null, ended = false;
   const refuse = (id: Id): void => {
     asked.delete(id);
-    input?.enqueue({ jsonrpc: "2.0", id, error: { code: -32603, message: "The client has closed its input" } });
+    input?.enqueue({
+      jsonrpc: "2.0",
+      id,
+      error: { code: -32603, message: "Cannot ask the client: it has closed its input" },
+    });
   };
   const incoming = new TransformStream<AnyMessage, AnyMessage>({
     start: (controller) => void (input = controller),

@@ -41,7 +41,7 @@ export class EditorSessions {
 
   async folder({ cwd, mcpServers = [] }: SessionRequest): Promise<Session> {
     if (cwd !== undefined && !cwd.startsWith("/") && !/^[A-Za-z]:[\\/]/.test(cwd)) {
-      throw RequestError.invalidParams({ cwd }, "Cannot open a session: cwd must be an absolute path");
+      throw RequestError.invalidParams({ cwd }, "Cannot open a session: its cwd is not an absolute path");
     }
     const servers = offeredServers(mcpServers);
     const key = JSON.stringify([cwd, servers]);
@@ -145,7 +145,9 @@ function settingsOf(server: McpServer): object {
     return { command: server.command, args: server.args, env: record(server.env), network: true, write: ["."] };
   }
   if (server.type === "http") return { url: server.url, headers: record(server.headers) };
-  throw new UsageError(`Cannot use MCP server ${server.name}: Vis speaks stdio and HTTP, not ${server.type}`);
+  throw new UsageError(
+    `Cannot use MCP server ${server.name}: its type is ${server.type}, but Vis supports only stdio and HTTP`,
+  );
 }
 
 function freeName(given: string, taken: ReadonlyMap<string, object>): string {

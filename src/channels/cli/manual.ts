@@ -140,10 +140,11 @@ export const MANUAL_FACTS: Readonly<Record<"variables" | "files", readonly Descr
     { term: "VIS_BASE_URL", about: "URL of an OpenAI-compatible server, including /v1" },
     {
       term: "VIS_API_KEY",
-      about: "key of that server; the usual variables of providers are read too, such as ANTHROPIC_API_KEY",
+      about: "key of the server at VIS_BASE_URL; Vis also reads the usual variables of providers, such as " +
+        "ANTHROPIC_API_KEY",
     },
-    { term: "VIS_MODEL", about: "model, or provider/model" },
-    { term: "VIS_PROVIDER", about: "use only this provider, or demo" },
+    { term: "VIS_MODEL", about: "default model: model or provider/model" },
+    { term: "VIS_PROVIDER", about: "the only provider to use, or demo" },
     { term: "VIS_DB", about: "database: a file, postgres://… or :memory:" },
     {
       term: "VIS_DATABASE_URL",
@@ -151,7 +152,7 @@ export const MANUAL_FACTS: Readonly<Record<"variables" | "files", readonly Descr
     },
     {
       term: "VIS_DATABASE_PASSWORD",
-      about: "password of that database; VIS_DATABASE_PASSWORD_FILE names a file with the password",
+      about: "password of the PostgreSQL database; VIS_DATABASE_PASSWORD_FILE names a file with the password",
     },
     { term: "VIS_TOKEN", about: "bearer token of vis serve" },
     { term: "VIS_TELEGRAM_TOKEN", about: "bot token of vis telegram" },
@@ -164,6 +165,6 @@ export const MANUAL_FACTS: Readonly<Record<"variables" | "files", readonly Descr
     { term: ".vis/config.jsonc", about: "harmless settings of a workspace" },
     { term: "$VIS_HOME/auth.json", about: "API keys of providers, readable only by their owner" },
     { term: "$VIS_HOME/vis.db", about: "conversations, variables and logs" },
-    { term: "$VIS_HOME/extensions", about: "the user's own extensions" },
+    { term: "$VIS_HOME/extensions", about: "your own extensions" },
   ],
 };

@@ -54,16 +54,22 @@ export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<
   checkSizes(request, limits);
   const host = (request.headers.get("host") ?? "").toLowerCase();
   if (!isKnown(host, hosts)) {
-    throw new Problem(`Cannot serve host: ${host.slice(0, 100) || "none"}`, { kind: "misdirected" });
+    throw new Problem(
+      `Cannot serve host ${host.slice(0, 100) || "without a name"}: the server does not have this name; ` +
+        "add it to server.hosts",
+      { kind: "misdirected" },
+    );
   }
   const origin = request.headers.get("origin");
   if (origin !== null && !isSameOrigin(origin, host)) {
-    throw new Problem(`Cannot serve a page from another origin: ${origin.slice(0, 100)}`, { kind: "forbidden" });
+    throw new Problem(`Cannot serve a page of ${origin.slice(0, 100)}: its origin is not the one of this server`, {
+      kind: "forbidden",
+    });
   }
   const site = request.headers.get("sec-fetch-site");
   const isVisit = request.method === "GET" && request.headers.get("sec-fetch-mode") === "navigate";
   if ((site === "cross-site" || site === "same-site") && !isVisit) {
-    throw new Problem("Cannot serve a page from another origin", { kind: "forbidden" });
+    throw new Problem("Cannot serve the page: its origin is not the one of this server", { kind: "forbidden" });
   }
 }
 
@@ -72,17 +78,21 @@ function checkFraming({ headers }: Request, { chunked }: GuardLimits): void {
   const coding = headers.get("transfer-encoding")?.toLowerCase();
   if (coding === undefined) return;
   if (headers.has("content-length")) {
-    throw new Problem("Cannot read a body with both Content-Length and Transfer-Encoding", { kind: "bad-request" });
+    throw new Problem("Cannot read the body: the request has both Content-Length and Transfer-Encoding", {
+      kind: "bad-request",
+    });
   }
-  if (coding === "chunked" && !chunked) throw new Problem("Cannot read a body without Content-Length", LENGTH_REQUIRED);
+  if (coding === "chunked" && !chunked) {
+    throw new Problem("Cannot read the body: the request has no Content-Length", LENGTH_REQUIRED);
+  }
   if (coding === "chunked") return;
-  const detail = `Cannot read a body with transfer encoding ${coding.slice(0, 50)}`;
+  const detail = `Cannot read the body: its transfer encoding is ${coding.slice(0, 50)}; send it without an encoding`;
   throw new Problem(detail, { kind: "unsupported-media-type" });
 }
 
 function checkSizes(request: Request, limits: GuardLimits): void {
   if (request.url.length > limits.urlBytes) {
-    throw new Problem(`Cannot read the URL: it is longer than ${limits.urlBytes} bytes`, {
+    throw new Problem(`Cannot read the URL: it is longer than ${limits.urlBytes} bytes, the limit`, {
       kind: "too-large",
       status: 414,
     });
@@ -90,7 +100,7 @@ function checkSizes(request: Request, limits: GuardLimits): void {
   let bytes = 0;
   for (const [name, value] of request.headers) bytes += name.length + value.length;
   if (bytes > limits.headerBytes) {
-    throw new Problem(`Cannot read the headers: they are longer than ${limits.headerBytes} bytes`, {
+    throw new Problem(`Cannot read the headers: they are longer than ${limits.headerBytes} bytes, the limit`, {
       kind: "too-large",
       status: 431,
     });
@@ -100,7 +110,7 @@ function checkSizes(request: Request, limits: GuardLimits): void {
 }
 
 export function bodyTooLarge(limit: number): Problem {
-  return new Problem(`Cannot read the body: the limit is ${limit} bytes`, {
+  return new Problem(`Cannot read the body: it is larger than ${limit} bytes, the limit`, {
     kind: "too-large",
     headers: { connection: "close" },
   });
@@ -175,9 +185,13 @@ export function rateLimiter(
     buckets.set(key, { left: isEmpty ? filled : filled - 1, at });
     if (!isEmpty) return;
     const seconds = Math.max(1, Math.ceil(((1 - filled) * 60) / perMinute));
-    throw new Problem(`Cannot serve more requests of this ${what}: the limit is ${perMinute} per minute`, {
-      kind: "rate-limited",
-      headers: { "retry-after": String(seconds) },
-    });
+    throw new Problem(
+      `Cannot serve the request: this ${what} has sent ${perMinute} requests within a minute, the limit; ` +
+        "try again later",
+      {
+        kind: "rate-limited",
+        headers: { "retry-after": String(seconds) },
+      },
+    );
   };
 }

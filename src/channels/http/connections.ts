@@ -73,12 +73,12 @@ export class Listener {
 
 function whyNot(error: unknown): string {
   if (error instanceof Deno.errors.AddrInUse) {
-    return "the port is in use; choose another one, or 0 for a free one";
+    return "the port is in use; choose another port, or 0 for a free one";
   }
   if (error instanceof Deno.errors.AddrNotAvailable) {
     return "this machine does not have this address; use 127.0.0.1 for local access";
   }
-  if (error instanceof Deno.errors.PermissionDenied) return "permission denied; choose a port above 1023";
+  if (error instanceof Deno.errors.PermissionDenied) return "the system denied permission; choose a port above 1023";
   return messageOf(error);
 }
 

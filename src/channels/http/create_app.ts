@@ -56,7 +56,12 @@ export function createApp(parts: HttpParts, hosts: ReadonlySet<string>): Hono<En
   app.route(CONVERSATION, queries);
   app.route("/v1", chat);
   app.route("/v1", responses);
-  app.notFound((c) => failed(c, new Problem("Cannot find this path", { kind: "not-found" })));
+  app.notFound((c) =>
+    failed(
+      c,
+      new Problem("Cannot find this path: the server has no such path; GET /docs lists all", { kind: "not-found" }),
+    )
+  );
   app.onError((error, c) => failed(c, error));
   return app;
 }
@@ -65,7 +70,7 @@ function onMethodNotAllowed(c: Context, methods: readonly string[]): Response {
   const allowed = methods.filter((method) => method !== "HEAD");
   return failed(
     c,
-    new Problem(`Cannot use this method: allowed are ${allowed.join(" and ")}`, {
+    new Problem(`Cannot use this method: the path allows only ${allowed.join(" and ")}`, {
       kind: "method-not-allowed",
       headers: { allow: allowed.join(", ") },
     }),
@@ -80,7 +85,9 @@ function failed(c: Context<Env>, error: unknown): Response {
     c.env.parts.log.error("request_defect", { requestId, stack });
   }
   const problem = known ??
-    new Problem("Cannot answer: an unexpected error occurred; see the log of the server", { kind: "defect" });
+    new Problem("Cannot answer the request: an unexpected error occurred; see the log of the server", {
+      kind: "defect",
+    });
   const { status, facts: { headers } } = problem;
   const [body, more] = c.req.path.startsWith("/v1/")
     ? [openAiErrorBody(problem), openAiHeaders(problem)]

@@ -51,7 +51,7 @@ export class FollowedQuery {
     const { records, shared: nodes } = parts.conversations;
     const [stored, shared = null] = await Promise.all([records.query(queryId), nodes?.follow(queryId, leaving.signal)]);
     if (stored || shared) return new FollowedQuery({ ...facts, shared, stored });
-    throw new Problem(`Cannot find query: ${queryId.slice(0, 100)}`, { kind: "not-found" });
+    throw new Problem(`Cannot find query ${queryId.slice(0, 100)}: no query has this id`, { kind: "not-found" });
   }
 
   /** The query's run in this process; null if this process does not run it, or no longer knows the run. */

@@ -33,7 +33,8 @@ export class ListedModels {
     if (names.has(name)) return;
     const near = nearestName(name, [...new Set([...modelNames, ...names])]);
     throw new Problem(
-      `Cannot find model: ${name.slice(0, 100)}; ${near ? `did you mean ${near}?` : "GET /api/v1/models lists all"}`,
+      `Cannot find model ${name.slice(0, 100)}: the server does not have it; ` +
+        `${near ? `did you mean ${near}?` : "GET /api/v1/models lists all"}`,
       { kind: "not-found", errors: [{ path: "model", message: "Unknown" }] },
     );
   }

@@ -45,7 +45,7 @@ export class Idempotency {
   async once(given: string | null, options: OnceOptions): Promise<StartedQuery> {
     if (given === null) return await options.work(undefined);
     if (!/^[\x20-\x7e]{1,255}$/.test(given)) {
-      throw new Problem("Cannot use Idempotency-Key: it must have 1 to 255 visible characters", {
+      throw new Problem("Cannot use Idempotency-Key: it does not have 1 to 255 visible characters", {
         kind: "bad-request",
       });
     }
@@ -89,7 +89,9 @@ export class Idempotency {
 
 function sameBody(known: Known, { fingerprint }: RequestKey): Known {
   if (known.fingerprint === fingerprint) return known;
-  throw new Problem("Cannot use Idempotency-Key: it was used with another body", { kind: "key-reused" });
+  throw new Problem("Cannot use Idempotency-Key: another body was sent with it; send a new key", {
+    kind: "key-reused",
+  });
 }
 
 const ABANDONED_MS = 3_600_000;
@@ -108,8 +110,9 @@ export class AbandonedCalls {
     const at = this.#at.get(call);
     if (at === undefined || at < performance.now() - ABANDONED_MS) return;
     throw new Problem(
-      "Cannot repeat the request: your client stopped waiting for it, and it was cancelled. Give the client a longer " +
-        "timeout, or send an Idempotency-Key: then the request continues, and repeating it returns the answer",
+      "Cannot repeat the request: your client stopped waiting for it, so Vis cancelled it; raise the " +
+        "client's timeout, or send an Idempotency-Key, so that the request continues and repeating it " +
+        "returns the answer",
       { kind: "conflict" },
     );
   }

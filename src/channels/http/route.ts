@@ -60,10 +60,13 @@ export function describeIn(
   return (operationId, summary, { scope = "read", headers = {}, errors = [], ...answers }) => {
     const enter: MiddlewareHandler<Env> = async (c, next) => {
       if (scope !== null && SCOPES.indexOf(c.var.caller.scope) < SCOPES.indexOf(scope)) {
-        throw new Problem(`Cannot do this with a token of scope ${c.var.caller.scope}: scope ${scope} is required`, {
-          kind: "insufficient-scope",
-          headers: { "www-authenticate": `Bearer realm="vis", error="insufficient_scope", scope="${scope}"` },
-        });
+        throw new Problem(
+          `Cannot do this with a token of scope ${c.var.caller.scope}: the call needs scope ${scope}; use another token`,
+          {
+            kind: "insufficient-scope",
+            headers: { "www-authenticate": `Bearer realm="vis", error="insufficient_scope", scope="${scope}"` },
+          },
+        );
       }
       await next();
     };
@@ -120,7 +123,7 @@ export async function existing<T>(what: string, read: () => Promise<T | null | u
     if (!(error instanceof UsageError)) throw error;
   });
   if (found !== null && found !== undefined) return found;
-  throw new Problem(`Cannot find ${what}`, { kind: "not-found" });
+  throw new Problem(`Cannot find ${what}: the server has none with this id or name`, { kind: "not-found" });
 }
 
 export async function findConversation(conversations: Conversations, id = ""): Promise<Conversation> {
@@ -216,7 +219,7 @@ function checked(schema: z.ZodType, { value, what }: { readonly value: unknown; 
     message: message.slice(0, MAX_MESSAGE),
   }));
   const [first] = errors;
-  throw new Problem(`Cannot use ${what}: ${first?.path || "it"} ${first?.message ?? "has an invalid value"}`, {
+  throw new Problem(`Cannot use ${what}: ${first?.path || "it"} ${first?.message ?? "has a value that is not valid"}`, {
     kind: "bad-request",
     errors,
   });
@@ -241,15 +244,20 @@ async function readRequestBody(
 ): Promise<string> {
   const encoding = request.headers.get("content-encoding") ?? "identity";
   if (encoding !== "identity") {
-    throw new Problem(`Cannot read a body with content encoding ${encoding.slice(0, 50)}`, {
-      kind: "unsupported-media-type",
-    });
+    throw new Problem(
+      `Cannot read the body: its content encoding is ${encoding.slice(0, 50)}; send it without an encoding`,
+      {
+        kind: "unsupported-media-type",
+      },
+    );
   }
   const type = request.headers.get("content-type") ?? "";
   const isEmpty = request.body === null || request.headers.get("content-length") === "0";
   if (!isEmpty && !/^application\/json\s*(;|$)/i.test(type)) {
     const shown = type.slice(0, 50) || "none";
-    throw new Problem(`Cannot read content type: ${shown}; send application/json`, { kind: "unsupported-media-type" });
+    throw new Problem(`Cannot read the body: its content type is ${shown}; send application/json`, {
+      kind: "unsupported-media-type",
+    });
   }
   const bytes = request.body ? await readAll(request.body, limits) : new Uint8Array();
   try {

@@ -47,7 +47,7 @@ export function signedTokens(
         : error;
     });
     const { sub = "", exp = 0 } = claims;
-    if (!SUBJECT.test(sub)) throw unauthorized("Cannot accept this token: its claim sub cannot be used", true);
+    if (!SUBJECT.test(sub)) throw unauthorized("Cannot accept this token: its claim sub is not a valid name", true);
     const digest = createHash("sha256").update(token).digest();
     // Names of tokens in a list contain no colon, so this name is unique.
     const name = `jwt:${sub}`;
@@ -119,7 +119,9 @@ function keySet(options: KeySetOptions): JWTVerifyGetKey {
   const found: JWTVerifyGetKey = (header, token) => {
     const find = held(HELD_MS);
     if (find) return find(header, token);
-    throw new Problem("Cannot check this token: the keys of its issuer cannot be read now", { kind: "unavailable" });
+    throw new Problem("Cannot check this token: the server cannot read the keys of its issuer now; try again later", {
+      kind: "unavailable",
+    });
   };
   const readNow = async (): Promise<void> => {
     try {
@@ -154,19 +156,21 @@ function keySet(options: KeySetOptions): JWTVerifyGetKey {
 async function discovered(issuer: string): Promise<string> {
   const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const found = Discovery.parse(await readJson(url));
-  if (found.issuer !== issuer) throw new Error(`Cannot use ${url}: its issuer is ${found.issuer}`);
+  if (found.issuer !== issuer) {
+    throw new Error(`Cannot use ${url}: its issuer is ${found.issuer}, but must be the one of the settings`);
+  }
   return found.jwks_uri;
 }
 
 async function readJson(url: string): Promise<unknown> {
-  if (!isSecureUrl(url)) throw new Error(`Cannot read ${url}: it must begin with https`);
+  if (!isSecureUrl(url)) throw new Error(`Cannot read ${url}: it does not begin with https`);
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const response = await fetch(url, { signal, redirect: "error", headers: { accept: "application/json" } });
   if (!response.ok || response.body === null) {
     await response.body?.cancel();
-    throw new Error(`Cannot read ${url}: its status is ${response.status}`);
+    throw new Error(`Cannot read ${url}: the server responded with status ${response.status}`);
   }
-  const tooLarge = () => new Error(`Cannot read ${url}: it has more than ${MAX_BYTES} bytes`);
+  const tooLarge = () => new Error(`Cannot read ${url}: it is larger than ${MAX_BYTES} bytes, the limit`);
   const bytes = await readBounded(response.body, { maxBytes: MAX_BYTES, tooLarge, signal });
   return readForeignJson(new TextDecoder().decode(bytes));
 }

@@ -73,12 +73,12 @@ export async function checkToken(
   if (!found && tokens.signed && SIGNED.test(token)) return await tokens.signed(token);
   if (!found) {
     throw unauthorized(
-      "Cannot serve without a valid token: send the header Authorization: Bearer TOKEN",
+      "Cannot serve the request: it has no valid token; send the header Authorization: Bearer TOKEN",
       token !== "",
     );
   }
   if (found.expiresAt !== null && found.expiresAt <= now()) {
-    throw unauthorized("Cannot accept this token: it has expired", true);
+    throw unauthorized("Cannot accept this token: it has expired; use a new one", true);
   }
   return found;
 }
@@ -153,14 +153,25 @@ export class Quotas {
 
   #check(use: Use, { queriesPerDay, costUsdPerDay, concurrent }: Quota): void {
     if (concurrent !== null && use.running >= concurrent) {
-      throw refused(`Cannot start a query: this token already runs ${concurrent}, its limit`, 1);
+      throw refused(
+        `Cannot start a query: this token already runs ${concurrent} queries, its limit; wait for the end of one`,
+        1,
+      );
     }
     const seconds = Math.ceil(((use.day + 1) * DAY_MS - this.#now()) / 1000);
     if (queriesPerDay !== null && use.queries >= queriesPerDay) {
-      throw refused(`Cannot start a query: this token has used its ${queriesPerDay} queries for today`, seconds);
+      throw refused(
+        `Cannot start a query: this token has used its limit of ${queriesPerDay} queries for today; try ` +
+          "again after 00:00 UTC",
+        seconds,
+      );
     }
     if (costUsdPerDay !== null && use.costUsd >= costUsdPerDay) {
-      throw refused(`Cannot start a query: this token has spent its ${costUsdPerDay} US dollars for today`, seconds);
+      throw refused(
+        `Cannot start a query: this token has spent its limit of ${costUsdPerDay} US dollars for today; try ` +
+          "again after 00:00 UTC",
+        seconds,
+      );
     }
   }
 

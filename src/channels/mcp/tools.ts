@@ -78,7 +78,9 @@ export function addAskTools(server: McpServer, parts: McpParts): void {
     outputSchema: Answer,
     annotations: RUNS,
   }, async ({ request, conversation, more = false, ...given }, context) => {
-    if (more === (request !== undefined)) throw new UsageError("Cannot continue: pass a request, or more");
+    if (more === (request !== undefined)) {
+      throw new UsageError("Cannot continue the conversation: neither request nor more is given; pass one of them");
+    }
     const opened = await parts.open();
     const target = await conversationOf(conversation, opened);
     if (request !== undefined) return await answered(request, { opened, target, given, context });

@@ -63,10 +63,13 @@ export class BotApi {
     const parts = path.split("/");
     const own = path.startsWith("/") ? parts.slice(parts.lastIndexOf(this.#token) + 1) : parts;
     if (parts.includes("..") || path.startsWith("/") && own.length === parts.length || own.join("") === "") {
-      throw new TelegramError("Cannot download a file: Telegram returned an invalid path", { code: "refused" });
+      throw new TelegramError("Cannot download a file: Telegram returned a path that is not valid", {
+        code: "refused",
+      });
     }
     const both = AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_MS)]);
-    const tooLarge = () => new TelegramError("Cannot download a file: it is too large", { code: "refused" });
+    const tooLarge = () =>
+      new TelegramError("Cannot download a file: it is larger than the limit", { code: "refused" });
     const bounds = { maxBytes, tooLarge, signal: both };
     const address = `${this.#root}/file/bot${this.#token}/${own.map(encodeURIComponent).join("/")}`;
     try {
@@ -81,7 +84,7 @@ export class BotApi {
         const local = path.startsWith("/")
           ? "; its server is in local mode: let Vis read its files on this machine, or serve them below /file/bot<token>/"
           : "";
-        throw new TelegramError(`Cannot download a file: Telegram answered ${response.status}${local}`, {
+        throw new TelegramError(`Cannot download a file: Telegram responded with status ${response.status}${local}`, {
           code: response.status >= 500 ? "network" : "refused",
         });
       }
@@ -98,16 +101,16 @@ export class BotApi {
     const cause = error instanceof HttpError ? error.error : error;
     const timedOut = cause instanceof Error && (cause.name === "TimeoutError" || cause.name === "AbortError");
     const why = timedOut
-      ? "no answer in time"
+      ? "it did not answer in time"
       : cause instanceof SyntaxError
-      ? "the response is not JSON"
-      : "no answer";
+      ? "its response is not JSON"
+      : "it did not answer";
     return new TelegramError(`Cannot reach Telegram: ${why}`, { code: "network" });
   }
 
   #refusal({ error_code: code, description, method, parameters }: GrammyError): TelegramError {
     const said = String(description).replaceAll(this.#token, "<token>");
-    const message = `Telegram refused ${method}: ${code} ${said}`;
+    const message = `Cannot run ${method} of Telegram: it responded with ${code} ${said}`;
     // For a malformed token, Telegram answers that the address does not exist.
     if (code === 401 || code === 404 && method === "getMe") return new TelegramError(message, { code: "token" });
     if (code === 409) return new TelegramError(message, { code: "conflict", description: said });

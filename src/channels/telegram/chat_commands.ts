@@ -87,13 +87,13 @@ async function begin({ message: { chat, updateId }, parts }: Given): Promise<str
 async function fork({ message: { chat, text }, parts }: Given): Promise<string> {
   const back = text === "" ? 0 : Number(text);
   if (!/^\d{0,4}$/.test(text)) {
-    throw new UsageError(`Cannot fork at ${text}: write the number of requests to leave out`);
+    throw new UsageError(`Cannot fork at ${text}: it is not a number of requests; write how many to leave out`);
   }
   const { conversations } = await parts.sessions.main();
   const queries = await conversations.queries(await chatConversation(chat, parts));
   const last = queries.at(-1 - back), first = queries[0];
   if (first === undefined || back > queries.length) {
-    throw new UsageError(`Cannot leave out ${back} requests: the conversation has ${queries.length}`);
+    throw new UsageError(`Cannot leave out ${back} requests: the conversation has ${queries.length} requests`);
   }
   const at = last ? { queryId: last.queryId, position: null } : { queryId: first.queryId, position: -1 };
   const branch = await conversations.fork(at);
@@ -152,11 +152,13 @@ function chosen(asked: string, names: readonly string[]): string | null {
   if (similar.length === 1) return similar[0] ?? asked;
   if (similar.length > 1) {
     const more = similar.length > SHOWN ? `\nand ${similar.length - SHOWN} more` : "";
-    throw new UsageError(`Cannot use ${asked}: several models match:\n${similar.slice(0, SHOWN).join("\n")}${more}`);
+    throw new UsageError(
+      `Cannot use ${asked}: several models match it; choose one of\n${similar.slice(0, SHOWN).join("\n")}${more}`,
+    );
   }
   const near = nearestName(asked, names);
   throw new UsageError(
-    `Cannot use ${asked}: unknown model; ${near ? `did you mean ${near}?` : "/model lists them"}`,
+    `Cannot use ${asked}: the model is unknown; ${near ? `did you mean ${near}?` : "/model lists the models"}`,
   );
 }
 

@@ -292,13 +292,16 @@ async function fetched(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const found = await api.call((wire, own) => wire.getFile({ file_id: file.fileId }, own), { signal });
   if ((found.file_size ?? 0) > limit) throw tooLarge(file, limit);
-  if (!found.file_path) throw new UsageError(`Cannot read ${file.name}: Telegram does not provide it`);
+  if (!found.file_path) throw new UsageError(`Cannot read ${file.name}: Telegram does not provide the file`);
   return await api.download(found.file_path, { signal, maxBytes: limit });
 }
 
 function tooLarge({ name, bytes }: IncomingFile, limit: number): UsageError {
-  const size = bytes === null ? "it is" : `${megabytes(bytes)} MB,`;
-  return new UsageError(`Cannot read ${name}: ${size} over the limit of ${megabytes(limit)} MB`);
+  const most = `${megabytes(limit)} MB`;
+  const why = bytes === null
+    ? `it is larger than ${most}, the limit`
+    : `it has ${megabytes(bytes)} MB; the limit is ${most}`;
+  return new UsageError(`Cannot read ${name}: ${why}`);
 }
 
 function megabytes(bytes: number): string {

@@ -310,14 +310,15 @@ function whyEnded(error: unknown): unknown {
   if (error instanceof Cancelled || !(error instanceof TelegramError)) return error;
   if (error.code === "token") {
     return new ConfigError(
-      `Cannot use the bot: ${error.message}; set another token with vis auth login telegram or VIS_TELEGRAM_TOKEN`,
+      `Cannot use the bot: Telegram refused it (${error.message}); set another token with vis auth login ` +
+        "telegram or VIS_TELEGRAM_TOKEN",
     );
   }
   if (error.code !== "conflict") return error;
   const fix = error.detail === "webhook"
     ? "remove the webhook with vis telegram --delete-webhook"
     : "stop the other program that reads this bot's updates";
-  return new ConfigError(`Cannot ask for updates: ${error.message}; ${fix}`);
+  return new ConfigError(`Cannot ask for updates: Telegram refused it (${error.message}); ${fix}`);
 }
 
 /** Returns the reply to users who are not on the list: the command that the operator has to run. */

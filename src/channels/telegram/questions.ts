@@ -97,7 +97,7 @@ export class ChatQuestions {
     const buttons = choices.map(({ short, decision }) => ({ text: short, callback_data: `${token} ${decision}` }));
     const parts = splitRichText(new RichText().add(questionText(question)), PART_CHARS);
     const [last] = parts.slice(-1);
-    if (last === undefined) throw new TypeError("A question has no text");
+    if (last === undefined) throw new TypeError("Cannot send a question: it has no text");
     for (const part of parts.slice(0, -1)) {
       messages.push(await this.#messenger.send(place, part.message(), { replyTo, silent: true }));
     }

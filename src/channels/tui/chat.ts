@@ -123,7 +123,7 @@ export class ChatController {
 
   async rename(title: string): Promise<void> {
     const branch = this.#branch;
-    if (branch === null) throw new UsageError("Cannot rename the conversation: it has no request yet");
+    if (branch === null) throw new UsageError("Cannot rename the conversation: it has no request yet; send one first");
     const { conversations } = this.#parts.session();
     await conversations.records.rename(branch, title);
     this.#branch = await conversations.byId(branch.branchId);
@@ -250,7 +250,7 @@ export class ChatController {
       const { conversations } = session();
       const seenFrom = this.#branch;
       const query = seenFrom && (await conversations.queries(seenFrom)).at(-1);
-      if (!query) throw new UsageError("Cannot retry: this conversation has no request yet");
+      if (!query) throw new UsageError("Cannot retry the last request: this conversation has none yet; send one first");
       const begun = { yet: false };
       const first = (event: QueryEvent): void => {
         if (!begun.yet) {
@@ -270,7 +270,9 @@ export class ChatController {
     const { transcript, shown, session } = this.#parts;
     await this.#work(async ({ emit, ...options }) => {
       const branch = this.#branch;
-      if (branch === null) throw new UsageError("Cannot continue: this conversation has no request yet");
+      if (branch === null) {
+        throw new UsageError("Cannot continue the last request: this conversation has none yet; send one first");
+      }
       let begun = false;
       const first = (event: QueryEvent): void => {
         if (!begun) transcript.add(this.#asked = new RequestEntry(MORE_TEXT, { shown }));

@@ -65,7 +65,7 @@ export class PrefsFile implements PrefsKeeper {
       return { prefs: new PrefsFile(path, prefsOf(await read(path))), note: "" };
     } catch (error) {
       const why = messageOf(error);
-      const note = `Cannot use ${path}, using the defaults: ${why}`;
+      const note = `Vis uses the defaults, because ${path} is not usable: ${why}`;
       return { prefs: new PrefsFile(path, DEFAULT_PREFS), note };
     }
   }

@@ -278,7 +278,7 @@ export class Screen implements PanelActions {
   async useModel({ provider, name }: { readonly provider: string; readonly name: string }): Promise<void> {
     try {
       const { useModel } = this.#session;
-      if (useModel === undefined) throw new UsageError("Cannot change the model of this session");
+      if (useModel === undefined) throw new UsageError("Cannot change the model: this session has a fixed model");
       this.#session = { ...this.#session, ...await useModel({ provider, model: name }) };
       const model = `${provider}/${name}`;
       await (await this.#parts.config()).set("model", { words: [model], project: false });
@@ -325,7 +325,11 @@ export class Screen implements PanelActions {
 
   async #undone(options: Parameters<typeof runUndo>[1]): Promise<string> {
     const report = await runUndo(await this.#parts.extensions(), options);
-    if (report === null) throw new UsageError("Cannot undo: the extension that records file changes is disabled");
+    if (report === null) {
+      throw new UsageError(
+        "Cannot undo changes: the extension that records file changes is disabled; allow it in the settings",
+      );
+    }
     void this.#readGit();
     const { error, files = [] } = report;
     const { branch } = this.chat;

@@ -46,7 +46,9 @@ export class Exports {
     readonly signal?: AbortSignal;
   }): Promise<Exported> {
     if (this.#open >= MOST_OPEN) {
-      throw new BusyError(`Cannot export conversation: ${this.#open} exports are not finished; try again later`);
+      throw new BusyError(
+        `Cannot export the conversation: ${this.#open} exports are still running, the limit; try again later`,
+      );
     }
     this.#open++;
     const spool = new Spool(how.format === "json" ? this.#archiveBytes : Infinity);
@@ -106,7 +108,8 @@ class Spool {
     const bytes = new TextEncoder().encode(text);
     if (this.bytes + bytes.length > this.#limit) {
       throw new UsageError(
-        `Cannot export conversation: it has more than ${this.#limit >> 20} MiB; copy the database with vis db backup`,
+        `Cannot export the conversation: it is larger than ${this.#limit >> 20} MiB, the limit; copy the ` +
+          "database with vis db backup",
       );
     }
     this.#kept.push(bytes);
@@ -119,7 +122,7 @@ class Spool {
       await this.#file.seek(at, Deno.SeekMode.Start);
       const piece = new Uint8Array(READ_BYTES);
       const read = await this.#file.read(piece) ?? 0;
-      if (read === 0) throw new Error("Cannot read the export: its temporary file is too short");
+      if (read === 0) throw new Error("Cannot read the export: its temporary file ended early");
       at += read;
       yield piece.subarray(0, read);
     }
@@ -142,7 +145,7 @@ class Spool {
       for (let at = 0; at < bytes.length;) at += await this.#file.write(bytes.subarray(at));
       this.#inFile += bytes.length;
     } catch (error) {
-      throw new UsageError(`Cannot export conversation: its temporary file cannot be written: ${fileFault(error)}`);
+      throw new UsageError(`Cannot export the conversation: Vis cannot write its temporary file: ${fileFault(error)}`);
     }
     this.#kept = [];
     this.#keptBytes = 0;

@@ -41,7 +41,7 @@ export function readArchiveFile(strings: LongStrings): CheckedArchive {
     return checked(strings.text, strings);
   } catch (error) {
     throw error instanceof TypeError || error instanceof SyntaxError
-      ? refused("it is not JSON in UTF-8", error)
+      ? refused("the file is not JSON in UTF-8", error)
       : error;
   }
 }
@@ -61,7 +61,7 @@ function checked(text: string, strings: LongStrings | null): CheckedArchive {
     return { archive, contents };
   } catch (error) {
     // JSON nested deeper than the stack allows is not an archive either.
-    throw error instanceof RangeError ? refused("it is nested too deeply", error) : error;
+    throw error instanceof RangeError ? refused("the file is nested too deeply", error) : error;
   }
 }
 
@@ -69,31 +69,33 @@ function parsed(text: string, strings: LongStrings | null): ConversationArchive 
   const short = jsonOf(text);
   const given = strings ? withTables(short, strings) : short;
   const format = z.object({ format: z.literal(ARCHIVE_FORMAT), version: z.number() }).safeParse(given);
-  if (!format.success) throw refused(`it was not written by vis conversations export --format json`);
+  if (!format.success) throw refused("vis conversations export --format json did not write this file");
   const { version } = format.data;
   if (version !== ARCHIVE_VERSION) {
-    const update = version > ARCHIVE_VERSION ? ": update Vis" : "";
-    throw refused(`its version is ${version}, this Vis reads ${ARCHIVE_VERSION}${update}`);
+    const update = version > ARCHIVE_VERSION ? "; update Vis" : "";
+    throw refused(`the archive has version ${version}, and this Vis reads version ${ARCHIVE_VERSION}${update}`);
   }
   const archive = conversationArchive.safeParse(given, { error: inputFault });
   if (archive.success) {
     // The digest covers the file as given, because validation drops unknown fields.
     const { tables, contents, sha256 } = given as ConversationArchive;
-    if (ArchiveDigest.of({ tables, contents }) !== sha256) throw refused("it was changed: its hash does not match");
+    if (ArchiveDigest.of({ tables, contents }) !== sha256) {
+      throw refused("the file was changed after the export: its hash does not match");
+    }
     return archive.data;
   }
   const [issue] = archive.error.issues;
   const place = issue === undefined
     ? ""
-    : `: ${clip(issue.path.map(String).join("/"), 200) || "it"} ${clip(issue.message, 200)}`;
-  throw refused(`it is damaged${place}`);
+    : ` (${clip(issue.path.map(String).join("/"), 200) || "it"} ${clip(issue.message, 200)})`;
+  throw refused(`the file is damaged${place}`);
 }
 
 function jsonOf(text: string): unknown {
   try {
     return readForeignJson(text, LIMITS);
   } catch (error) {
-    throw refused(error instanceof JsonTooLarge ? error.what : "it is not JSON", error);
+    throw refused(error instanceof JsonTooLarge ? error.what : "the file is not JSON", error);
   }
 }
 
@@ -150,13 +152,17 @@ function checkStates(tables: Tables, contents: Contents): void {
   const souls = new Map(tables.expressionSoul.map((soul) => [soul.id, soul]));
   const decoded = new Set<string>();
   for (const soul of tables.expressionSoul) {
-    if ((soul.kind === "var") !== (soul.name !== null)) throw refused(`row ${soul.id} has no fitting name`);
-    if ((soul.kind === "var") !== (soul.stateMode === "stateful")) throw refused(`row ${soul.id} has no fitting mode`);
+    if ((soul.kind === "var") !== (soul.name !== null)) {
+      throw refused(`row ${soul.id} has a name that does not match its kind`);
+    }
+    if ((soul.kind === "var") !== (soul.stateMode === "stateful")) {
+      throw refused(`row ${soul.id} has a mode that does not match its kind`);
+    }
   }
   for (const state of tables.expressionState) {
     const isVariable = souls.get(state.expressionSoulId)?.kind === "var";
-    if (isVariable !== "kind" in state.metadata) throw refused(`row ${state.id} is not of the kind it is filed under`);
-    if (isVariable && state.error !== null) throw refused(`row ${state.id} is a variable with an error`);
+    if (isVariable !== "kind" in state.metadata) throw refused(`row ${state.id} is listed under another kind`);
+    if (isVariable && state.error !== null) throw refused(`row ${state.id} is a variable, but has an error`);
     checkValue(state, { contents, decoded });
   }
 }
@@ -167,13 +173,15 @@ function checkValue(
 ): void {
   const large = "large" in metadata && metadata.large !== undefined;
   if (large && (result === null || !("content" in result) || metadata.large !== `sha256:${result.content}`)) {
-    throw refused(`row ${id} has another text than it names`);
+    throw refused(`row ${id} names another text than it has`);
   }
   if (result === null || large) return;
   const valueBytes = (): Uint8Array<ArrayBuffer> =>
     "content" in result ? wanted(contents, result.content) : new Uint8Array(Buffer.from(result.base64, "base64"));
   const crc = "crc" in metadata ? metadata.crc : undefined;
-  if (crc !== undefined && crc !== crc32(valueBytes())) throw refused(`the value of row ${id} is not what was stored`);
+  if (crc !== undefined && crc !== crc32(valueBytes())) {
+    throw refused(`the value of row ${id} differs from the stored one`);
+  }
   if ("kind" in metadata && metadata.kind === "text") return;
   const key = "content" in result ? result.content : result.base64;
   if (decoded.has(key)) return;
@@ -216,22 +224,24 @@ function checkBranches(
   const runs = new Map(queryState.map((run) => [run.id, run]));
   const branchOfRun = (run: string) => queries.get(runs.get(run)?.querySoulId ?? "")?.conversationStateId;
   for (const { id, parentStateId, conversationSoulId, version, metadata: { fork } } of conversationState) {
-    if (conversationSoulId !== conversationSoul[0]?.id) throw refused(`branch ${id} is of another conversation`);
-    if ((parentStateId === null) !== (fork === undefined)) throw refused(`branch ${id} has no fitting fork`);
+    if (conversationSoulId !== conversationSoul[0]?.id) throw refused(`branch ${id} belongs to another conversation`);
+    if ((parentStateId === null) !== (fork === undefined)) {
+      throw refused(`branch ${id} has a fork that does not match its parent`);
+    }
     if (parentStateId === null || fork === undefined) continue;
     const parent = branches.get(parentStateId);
     const query = queries.get(fork.soulId);
     const fits = parent !== undefined && parent.version < version && branchOfRun(fork.queryId) === parentStateId &&
       runs.get(fork.queryId)?.querySoulId === fork.soulId && query?.createdAt === fork.soulCreatedAt;
-    if (!fits) throw refused(`branch ${id} leaves its parent at a place that is not there`);
+    if (!fits) throw refused(`branch ${id} leaves its parent at a place that does not exist`);
   }
   const asked = new Map(iteration.map(({ id, queryStateId }) => [id, branchOfRun(queryStateId)]));
   const above = new Map(childBranch.map((child) => [child.conversationStateId, asked.get(child.iterationId)]));
-  if (conversationState.every(({ id }) => above.has(id))) throw refused("it has no branch");
+  if (conversationState.every(({ id }) => above.has(id))) throw refused("the archive has no branch");
   for (const id of above.keys()) {
     let at: string | undefined = id;
     for (let depth = 0; at !== undefined && above.has(at); depth++) {
-      if (depth > MAX_CHILD_DEPTH) throw refused(`sub-query in branch ${id} has no end of parents`);
+      if (depth > MAX_CHILD_DEPTH) throw refused(`the parents of the sub-query in branch ${id} form a circle`);
       at = above.get(at);
     }
   }
@@ -244,7 +254,7 @@ function wanted(contents: Contents, hash: string): Uint8Array<ArrayBuffer> {
 }
 
 function refused(why: string, cause?: unknown): UsageError {
-  return new UsageError(`Cannot import conversation: ${why}`, { cause });
+  return new UsageError(`Cannot import the conversation: ${why}`, { cause });
 }
 
 type Metadata = Tables["expressionState"][number]["metadata"];
@@ -268,8 +278,8 @@ export function archiveCode({ expressionSoul, expressionState }: Tables): Archiv
     const fault = restoredFault({ name, kind, source, summary });
     if (fault !== null) {
       throw new UsageError(
-        `Cannot import conversation: the variable ${name} would run code when it is restored, ${fault}. ` +
-          "If you trust the source of the file, ask for a new export after forget() of the variable",
+        `Cannot import the conversation: variable ${name} would run code when Vis restores it, ${fault}; if ` +
+          "you trust its source, ask for a new export after forget() of the variable",
       );
     }
     (kind === "function" ? functions : classes).add(name);
@@ -407,7 +417,7 @@ export class LongStrings implements Disposable {
       const bytes = new Uint8Array(Math.min(READ_BYTES, length - at));
       this.#file?.seekSync(from + at, Deno.SeekMode.Start);
       const read = this.#file?.readSync(bytes) ?? 0;
-      if (read === 0) throw new Error("Cannot read archive: its temporary file is too short");
+      if (read === 0) throw new Error("Cannot read the archive: its temporary file ended early");
       at += read;
       yield bytes.subarray(0, read);
     }

@@ -81,7 +81,9 @@ export class Node implements SharedQueries {
         this.#ask(event, { queryId, open, options });
         if (isOwnEnd(event)) return event.result;
       }
-      throw new Cancelled("Cannot wait for the answer: this server shuts down; another one has the request");
+      throw new Cancelled(
+        "Cannot wait for the answer: this server is shutting down, and another one continues the request",
+      );
     } finally {
       for (const controller of open.values()) controller.abort();
     }
@@ -224,7 +226,7 @@ export async function openNode(
   store: Store,
   parts: Pick<NodeParts, "router" | "owner" | "log">,
 ): Promise<OpenedNode> {
-  if (!store.asNode) throw new Error("Cannot share a database of one machine");
+  if (!store.asNode) throw new Error("Cannot run several nodes: the database belongs to one machine; use PostgreSQL");
   const nodes = await store.asNode(newId());
   const all = store.of(null);
   let node: Node | null = null;

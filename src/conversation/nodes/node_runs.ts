@@ -282,7 +282,7 @@ async function runJob(
   const given = { ...rest, ...listening, extras, queryId, ...(asks ? { approve } : {}) };
   if (!job.begun) {
     if (losses >= MOST_LOSSES) {
-      throw new UsageError(`Cannot run the request: ${losses} nodes stopped while they started it`);
+      throw new UsageError(`Cannot run the request: ${losses} nodes stopped while they started it; send it again`);
     }
     await runner.run(branch, text, given);
     return;
@@ -323,9 +323,8 @@ async function giveUp(
   await store.endQuery(queryId, {
     // Clients repeat a request whose end is "process lost".
     ...{ status: "error", reason: "defect", answerType: "text", confidence: null, notes: [] },
-    answer:
-      `Cannot finish the request: ${losses} nodes ended while they ran its step ${iterations + 1}, one after the ` +
-      "other. What it did before is kept; their logs may say why they ended.",
+    answer: `Cannot finish the request: ${losses} nodes in a row ended while they ran its step ` +
+      `${iterations + 1}. Its earlier work is kept; the logs of the nodes may give the reason.`,
     ...{ iterations, usage, costUsd, ms: elapsedMs },
   });
 }

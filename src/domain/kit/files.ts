@@ -145,7 +145,7 @@ export async function plainTextFile(
 ): Promise<string> {
   const info = await (links ? Deno.stat(path) : Deno.lstat(path));
   if (!info.isFile) throw new NotPlainFile(`it is ${kindText(info)}, not a file`);
-  const tooLarge = () => new NotPlainFile(`it has over ${most} bytes, the limit`);
+  const tooLarge = () => new NotPlainFile(`it is larger than ${most} bytes, the limit`);
   if (info.size > most) throw tooLarge();
   if (info.size === 0) return ""; // Files of /proc have size 0 too, and some of them are endless.
   using file = await Deno.open(path);
@@ -247,7 +247,7 @@ async function* entriesOf(
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   for (;;) {
     const length = Number(await symbols.getdents64(folder, bytes, BigInt(PIECE_BYTES)));
-    if (length < 0) throw new Error(`Cannot list ${path}`);
+    if (length < 0) throw new Error(`Cannot list ${path}: the system could not read its entries`);
     if (length === 0) return;
     for (let at = 0; at < length; at += view.getUint16(at + LENGTH_AT, true)) {
       const name = decoder.decode(bytes.subarray(at + NAME_AT, bytes.indexOf(0, at + NAME_AT)));
@@ -268,5 +268,5 @@ function terminated(text: string): Uint8Array<ArrayBuffer> {
 export async function sharedFileNotes(path: string): Promise<readonly string[]> {
   const { mode } = await Deno.stat(path);
   const isOpen = Deno.build.os !== "windows" && ((mode ?? 0) & 0o077) !== 0;
-  return isOpen ? [`${path} can be read by others: chmod 600 it`] : [];
+  return isOpen ? [`other users can read ${path}: run chmod 600 on it`] : [];
 }

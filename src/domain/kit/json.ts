@@ -29,7 +29,9 @@ function convert(value: unknown, at: Place): JsonValue {
   if (typeof value === "bigint" && Number.isSafeInteger(Number(value))) return Number(value);
   if (typeof value !== "object") throw refused(String(value), at.path);
   if (at.depth >= MAX_DEPTH) throw refused("a value that is nested too deep, or that contains itself,", at.path);
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? refuse("Invalid Date", at) : value.toISOString();
+  if (value instanceof Date) {
+    return Number.isNaN(value.getTime()) ? refuse("a Date without a valid time", at) : value.toISOString();
+  }
   if (value instanceof URL || value instanceof RegExp) return String(value);
   if (value instanceof Error) return `${value.name}: ${value.message}`;
   if (value instanceof ArrayBuffer || value instanceof DataView) return refuse("binary data", at);
@@ -61,7 +63,9 @@ function refuse(what: string, { path }: Place): never {
 }
 
 function refused(what: string, path: string): TypeError {
-  return new TypeError(`Cannot write ${what} as JSON${path === "" ? "" : `, at ${path.slice(0, 200)}`}`);
+  return new TypeError(
+    `Cannot write ${what} as JSON${path === "" ? "" : `, at ${path.slice(0, 200)}`}: JSON has no form for it`,
+  );
 }
 
 /** Limits for untrusted JSON: more values need many times the memory of the text, and deeper nesting overflows the stack

@@ -104,7 +104,11 @@ export class Playback {
   /** `index` is 0-based. */
   begin(index: number): void {
     const query = this.#recording.queries[index];
-    if (!query) throw new RangeError(`Cannot play query ${index + 1}: there are ${this.#recording.queries.length}`);
+    if (!query) {
+      throw new RangeError(
+        `Cannot replay query ${index + 1}: the recording has ${this.#recording.queries.length} queries`,
+      );
+    }
     this.#tracks = [];
     this.#calls.clear();
     this.#collect(query);
@@ -144,7 +148,7 @@ export class Playback {
   }
 
   #replyOf({ response, nativeReasoning, error, ending }: RecordedIteration, fatal: boolean): PlayedReply {
-    const message = error ?? "No reply came";
+    const message = error ?? "the recording has no reply for this call";
     if (response === "" && ending === undefined) return { kind: "error", message, fatal };
     return {
       kind: "reply",

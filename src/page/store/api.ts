@@ -99,7 +99,7 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(path, init);
   } catch {
-    throw new Error("Cannot reach the server: it has stopped, or there is no network connection");
+    throw new Error("Cannot reach the server: it has stopped, or the network connection is lost; try again");
   }
 }
 
@@ -151,7 +151,7 @@ export async function* queryEvents(followed: Followed): AsyncGenerator<readonly 
     }
     if (signal.aborted) return;
     current = undefined;
-    if (seen.queryId === null) throw new Error("The connection was lost before the request started");
+    if (seen.queryId === null) throw new Error("Cannot start the request: the connection was lost before; try again");
     lost(true);
     await new Promise((resolve) => setTimeout(resolve, PAUSES_MS[tries] ?? PAUSES_MS.at(-1)));
   }

@@ -240,7 +240,7 @@ class Thread {
   #gone(): never {
     history.replaceState(null, "", location.pathname);
     this.blank();
-    throw new Error("This conversation does not exist: it was deleted or belongs to another database");
+    throw new Error("Cannot show this conversation: it was deleted, or belongs to another database");
   }
 
   async #create(text: string): Promise<string> {

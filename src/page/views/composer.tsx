@@ -84,7 +84,9 @@ function take(event: Event, from: DataTransfer | null): void {
   if (files.length === 0) return;
   event.preventDefault();
   void guarded(async () => {
-    if (!await attach(files)) say("Only PNG, JPEG, GIF and WebP images can be attached", { bad: true });
+    if (!await attach(files)) {
+      say("Cannot attach the file: only PNG, JPEG, GIF and WebP images are possible", { bad: true });
+    }
   });
 }
 
@@ -176,7 +178,7 @@ const attached = signal<readonly AttachedImage[]>([]);
 async function attach(files: readonly File[]): Promise<boolean> {
   const images = files.filter(({ type }) => IMAGE_TYPES.split(",").includes(type));
   for (const image of images) {
-    if (image.size > MAX_BYTES) say(`${image.name} is too large: images can have up to 5 MB`, { bad: true });
+    if (image.size > MAX_BYTES) say(`Cannot attach ${image.name}: it is larger than 5 MB, the limit`, { bad: true });
     else add({ name: image.name, url: await dataUrl(image) });
   }
   return images.length > 0;
@@ -184,8 +186,9 @@ async function attach(files: readonly File[]): Promise<boolean> {
 
 /** Other images may have been attached while this one was read. */
 function add(image: AttachedImage): void {
-  if (attached.value.length >= MOST) say(`A request can have up to ${MOST} images`, { bad: true });
-  else attached.value = [...attached.value, image];
+  if (attached.value.length >= MOST) {
+    say(`Cannot attach more images: a request can have at most ${MOST}`, { bad: true });
+  } else attached.value = [...attached.value, image];
 }
 
 function detach(image: AttachedImage): void {
@@ -196,7 +199,10 @@ async function dataUrl(file: File): Promise<string> {
   const reader = new FileReader();
   const read = new Promise((resolve, reject) => {
     reader.addEventListener("load", resolve);
-    reader.addEventListener("error", () => reject(new Error(`Cannot read ${file.name}`)));
+    reader.addEventListener(
+      "error",
+      () => reject(new Error(`Cannot read ${file.name}: the browser could not open the file`)),
+    );
   });
   reader.readAsDataURL(file);
   await read;

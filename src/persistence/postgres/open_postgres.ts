@@ -177,15 +177,16 @@ async function schemaOf(
   const former = newest?.["first"] === FORMER_POSTGRES_FIRST;
   if (former && version < FORMER_POSTGRES_NEWEST) {
     throw new StoreError(
-      `Cannot use database ${location}: an early version of Vis made it (schema V${version}), export its conversations ` +
-        "with that version (vis conversations export --format json) and import them into an empty database",
+      `Cannot use database ${location}: an early version of Vis created it (schema V${version}); export ` +
+        "its conversations with that version (vis conversations export --format json), and import them into " +
+        "an empty database",
       "unavailable",
     );
   }
   if (former || version <= migrations.length) return { version, former };
   throw new StoreError(
-    `Cannot use database ${location}: a newer Vis wrote it (schema V${version}, this one knows V${migrations.length}), ` +
-      "update Vis",
+    `Cannot use database ${location}: a newer Vis wrote it (schema V${version}, this Vis knows ` +
+      `V${migrations.length}); update Vis`,
     "newer",
   );
 }

@@ -231,7 +231,7 @@ export class PostgresDatabase extends Database {
   }
 
   #take(): Promise<Connection> {
-    if (this.#transaction) throw new Error("Cannot begin a transaction: this is one");
+    if (this.#transaction) throw new Error("Cannot begin a transaction: another one is open on this connection");
     return this.#server.take();
   }
 }
@@ -534,7 +534,7 @@ class PostgresTransaction {
   #mark(): Statement | null {
     const { mark, ofRun } = this.#options;
     if (this.#isMarked || mark === null) return null;
-    if (ofRun && this.#run === null) throw new Error("Cannot store a change of a run: it was not read");
+    if (ofRun && this.#run === null) throw new Error("Cannot store a change of a run: the run was not read before");
     this.#isMarked = true;
     return mark(this.#run);
   }

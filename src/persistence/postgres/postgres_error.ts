@@ -3,23 +3,30 @@ import { Damage } from "../database.ts";
 
 /** SQLSTATE classes and codes (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const RULES: readonly (readonly [RegExp, StoreErrorCode, string])[] = [
-  [/^28/, "unavailable", "it refused the user or the password (VIS_DATABASE_PASSWORD, VIS_DATABASE_PASSWORD_FILE)"],
-  [/^3D000/, "unavailable", "there is no such database, create it (CREATE DATABASE)"],
-  [/^42501/, "unavailable", "the user may not do this, grant it the rights of the owner"],
-  [/^25006/, "readonly", "it is read-only, give the address of the primary server"],
-  [/^53100/, "full", "the disk of the server is full, make room and try again"],
-  [/^53/, "busy", "the server has too many connections or too little memory, try again"],
-  [/^(40|55P03|57014)/, "busy", "another process is writing to it, try again when that has finished"],
-  [/^XX00[12]/, "corrupt", "the server reports damaged data, restore a backup"],
+  [
+    /^28/,
+    "unavailable",
+    "the server refused the user or the password; check VIS_DATABASE_PASSWORD or VIS_DATABASE_PASSWORD_FILE",
+  ],
+  [/^3D000/, "unavailable", "the server has no such database; create it with CREATE DATABASE"],
+  [/^42501/, "unavailable", "the user lacks a right; grant the rights of the owner"],
+  [/^25006/, "readonly", "the server is read-only; give the address of the primary server"],
+  [/^53100/, "full", "the disk of the server is full; free space and try again"],
+  [/^53/, "busy", "the server has too many connections or too little memory; try again"],
+  [/^(40|55P03|57014)/, "busy", "another process is writing to it; try again when that process has finished"],
+  [/^XX00[12]/, "corrupt", "the server reports damaged data; restore a backup"],
 ];
 
 /** Codes and messages of the runtime and the driver about TLS. Older runtimes give no code. */
 const TLS: readonly (readonly [RegExp, string])[] = [
-  [/ALTNAME|not ?valid ?for ?(any ?)?name/i, "its certificate is for another name, use the name in it as the host"],
-  [/certificate|UnknownIssuer/i, "its certificate is not trusted, name its authority with sslrootcert"],
+  [
+    /ALTNAME|not ?valid ?for ?(any ?)?name/i,
+    "the certificate of the server is for another name; use that name as the host",
+  ],
+  [/certificate|UnknownIssuer/i, "the certificate of the server is not trusted; name its authority with sslrootcert"],
   [
     /not support SSL/,
-    "it does not offer TLS, turn it on there or add sslmode=disable where nobody else reads the network",
+    "the server does not offer TLS; turn it on, or add sslmode=disable if nobody else can read the network",
   ],
 ];
 
@@ -31,16 +38,18 @@ export function toPostgresError(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || OURS.some((ours) => error instanceof ours)) return error;
   const say = (code: StoreErrorCode, words: string) =>
     new StoreError(`Cannot use database ${location}: ${words}`, code, { cause: error });
-  if (error instanceof Damage) return say("corrupt", `it is damaged (${error.what}), restore a backup`);
-  if (isClosed(error)) return say("unavailable", "it was closed");
-  if (isLost(error)) return say("unavailable", "the server does not answer, see whether it runs and can be reached");
+  if (error instanceof Damage) return say("corrupt", `the database is damaged (${error.what}); restore a backup`);
+  if (isClosed(error)) return say("unavailable", "the connection was closed");
+  if (isLost(error)) return say("unavailable", "the server does not answer; check whether it runs and can be reached");
   const code = sqlState(error);
   if (code === "") {
     const words = tlsWords(error);
     return words === undefined ? error : say("unavailable", words);
   }
   const rule = RULES.find(([pattern]) => pattern.test(code));
-  return rule ? say(rule[1], rule[2]) : say("unavailable", `it refused an operation (${code}), the log has the reason`);
+  return rule
+    ? say(rule[1], rule[2])
+    : say("unavailable", `the server refused an operation (${code}); vis logs has the reason`);
 }
 
 /** Returns "" if the server did not send a SQLSTATE. */
@@ -60,7 +69,9 @@ export function lostOr(error: unknown): unknown {
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return error;
   return isClosed(error) || tlsWords(error) !== undefined
     ? error
-    : new ConnectionLost(`The connection to the server was lost: ${error.message}`, { cause: error });
+    : new ConnectionLost(`Cannot continue without the server: the connection was lost (${error.message})`, {
+      cause: error,
+    });
 }
 
 /** Whether the connection was lost or cannot be made. The server may return later. */
@@ -80,7 +91,7 @@ export function isReadOnly(error: unknown): boolean {
 export function wordsOf(error: unknown): string {
   const code = sqlState(error);
   if (code === "" || isLost(error)) return "the server does not answer";
-  return RULES.find(([pattern]) => pattern.test(code))?.[2] ?? `it refused an operation (${code})`;
+  return RULES.find(([pattern]) => pattern.test(code))?.[2] ?? `the server refused an operation (${code})`;
 }
 
 /** Whether the same transaction may succeed when it runs again. It will then find a row that another transaction added

@@ -225,7 +225,9 @@ export class Server {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timers: ReturnType<typeof setTimeout>[] = [];
     const within = (limit: number): void => {
-      timers.push(setTimeout(() => reject(new ConnectionLost("No answer of the server")), limit));
+      timers.push(
+        setTimeout(() => reject(new ConnectionLost("Cannot wait for the server: it did not answer in time")), limit),
+      );
     };
     const begin = (): void => within(LAST_MS);
     signal.addEventListener("abort", begin, { once: true });
@@ -283,7 +285,7 @@ export class Server {
     bytes: number,
   ): Promise<Found | readonly Found[]> {
     const state = this.#states.get(client);
-    if (!state) throw new ConnectionLost("The connection has ended");
+    if (!state) throw new ConnectionLost("Cannot read the answer: the connection has ended");
     state.bytes += bytes;
     if (state.owed++ === 0) {
       state.heardAt = performance.now();
@@ -341,7 +343,9 @@ export class Server {
       beside.query({ text: IS_WORKING, values: [processID], rowMode: "array" })
     );
     try {
-      if (!await settledWithin(asked, this.#silentMs / 2)) throw new ConnectionLost("No answer of the server");
+      if (!await settledWithin(asked, this.#silentMs / 2)) {
+        throw new ConnectionLost("Cannot wait for the server: it did not answer in time");
+      }
       const [{ rows: [[own, isWorking] = []] } = NOTHING] = [await asked].flat();
       // Behind a pooler, only the pooler knows the backend.
       return isWorking === true || own !== beside.processID;
@@ -394,7 +398,7 @@ function bindable(value: unknown): unknown {
   if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\ufffd") : value;
   if (value === null || typeof value === "number" || typeof value === "bigint" || Array.isArray(value)) return value;
   if (value instanceof Uint8Array) return value;
-  throw new TypeError(`Cannot bind a value to a query: ${value instanceof Date ? "Date" : typeof value}`);
+  throw new TypeError(`Cannot bind a value to a query: its type is ${value instanceof Date ? "Date" : typeof value}`);
 }
 
 export interface Statement {
@@ -487,9 +491,12 @@ function authorityIn(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new UsageError(`Cannot use the database URL: its sslrootcert ${path} cannot be read (${fileCode(error)})`, {
-      cause: error,
-    });
+    throw new UsageError(
+      `Cannot use the database URL: Vis cannot read its sslrootcert ${path} (${fileCode(error)}); correct the path`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -514,16 +521,18 @@ export function readAddress(text: string, password?: string): Address {
   // A URL needs a host. For a socket, the host is in the query string.
   const url = URL.parse(text.replace(/^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)(?=\/|\?|$)/, "$1localhost"));
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
-    throw new UsageError("Cannot use the database URL: it is not of the form postgres://user@host:5432/name");
+    throw new UsageError("Cannot use the database URL: it does not have the form postgres://user@host:5432/name");
   }
   const host = url.searchParams.get("host") ?? url.hostname.replace(/^\[|\]$/g, "");
   const isHere = host.startsWith("/") || /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host);
   const mode = url.searchParams.get("sslmode") ?? (isHere ? "disable" : "verify-full");
   if (!MODES.includes(mode)) {
-    throw new UsageError(`Cannot use the database URL: sslmode is ${mode}, and not one of ${MODES.join(", ")}`);
+    throw new UsageError(`Cannot use the database URL: its sslmode is ${mode}; choose one of ${MODES.join(", ")}`);
   }
   const database = decodeURIComponent(url.pathname.slice(1));
-  if (database === "") throw new UsageError("Cannot use the database URL: it names no database");
+  if (database === "") {
+    throw new UsageError("Cannot use the database URL: it names no database; write postgres://user@host:5432/name");
+  }
   const user = decodeURIComponent(url.username) || "vis";
   const port = Number(url.searchParams.get("port") ?? (url.port || 5432));
   const authority = url.searchParams.get("sslrootcert");

@@ -71,7 +71,7 @@ function bindable(value: unknown): SQLInputValue {
     return value;
   }
   if (value instanceof Uint8Array) return value;
-  throw new TypeError(`Cannot bind a value to a query: ${value instanceof Date ? "Date" : typeof value}`);
+  throw new TypeError(`Cannot bind a value to a query: its type is ${value instanceof Date ? "Date" : typeof value}`);
 }
 
 interface TransactionsOptions {

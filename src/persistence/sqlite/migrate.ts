@@ -56,8 +56,8 @@ export async function migrate(
       if (db.isTransaction) db.exec("ROLLBACK");
       if (error instanceof StoreError || isBusy(error)) throw error;
       throw (error instanceof Error && systemError(error, path)) || new StoreError(
-        `Cannot bring database ${path} to schema V${file.version}: ${file.name} failed and nothing was changed; ` +
-          "keep using your previous version of Vis, and report this",
+        `Cannot bring database ${path} to schema V${file.version}: ${file.name} failed, and Vis changed ` +
+          "nothing; keep your previous version of Vis, and report this",
         "unavailable",
         { cause: error },
       );
@@ -85,24 +85,24 @@ export function foundSchema(db: DatabaseSync, { files, path }: Known): FoundSche
   if (tables.length === 0) return { version: 0, former: false };
   if (!tables.includes("schema_migration")) {
     if (tables.includes(OUR_TABLE)) throw damaged(path, { what: "the table schema_migration is missing" });
-    throw refused(path, "it belongs to another program, choose another file with --db");
+    throw refused(path, "it belongs to another program; choose another file with --db");
   }
   const done = db.prepare("SELECT version, name, sha256 FROM schema_migration ORDER BY version").all();
   const odd = done.find((row) => isOdd(row, files));
-  if (odd) throw damaged(path, { what: `row ${String(odd.version)} of schema_migration is not what was stored` });
+  if (odd) throw damaged(path, { what: `row ${String(odd.version)} of schema_migration is not the stored one` });
   const version = Number(done.at(-1)?.version ?? 0);
   if (done[0]?.sha256 === FORMER_FIRST) {
     if (FORMER_SCHEMAS.has(version)) return { version, former: true };
     throw refused(
       path,
-      `an early version of Vis made it (schema V${version}), export its conversations with that version ` +
-        "(vis conversations export --format json) and import them into another file",
+      `an early version of Vis created it (schema V${version}); export its conversations with that version ` +
+        "(vis conversations export --format json), and import them into another file",
     );
   }
   if (version > files.length) {
     throw new StoreError(
-      `Cannot use database ${path}: a newer Vis wrote it (schema V${version}, this one knows V${files.length}), ` +
-        "update Vis, or choose another file with --db",
+      `Cannot use database ${path}: a newer Vis wrote it (schema V${version}, this Vis knows ` +
+        `V${files.length}); update Vis, or choose another file with --db`,
       "newer",
     );
   }
@@ -110,8 +110,8 @@ export function foundSchema(db: DatabaseSync, { files, path }: Known): FoundSche
   if (changed === undefined) return { version, former: false };
   throw refused(
     path,
-    `its schema ${String(changed.name)} is not the one of this Vis, ` +
-      "use the Vis that made it or give another file with --db",
+    `its schema ${String(changed.name)} differs from the one of this Vis; use the Vis that created it, ` +
+      "or choose another file with --db",
   );
 }
 
@@ -126,8 +126,8 @@ export function refuseNewer(db: DatabaseSync, { files, path }: Known): () => voi
     const version = Number(newest.get()?.version);
     if (version <= files.length) return;
     throw new StoreError(
-      `Cannot use database ${path}: a newer Vis has changed it while it was open (schema V${version}, this one knows ` +
-        `V${files.length}); start again with the newer Vis`,
+      `Cannot use database ${path}: a newer Vis changed it while it was open (schema V${version}, this Vis ` +
+        `knows V${files.length}); start again with the newer Vis`,
       "newer",
     );
   };
@@ -159,8 +159,8 @@ async function keepCopy(path: string, version: number): Promise<void> {
   } catch (error) {
     if (!(error instanceof StoreError && error.code === "corrupt")) throw error;
     throw new StoreError(
-      `Cannot use database ${path}: it is damaged, and Vis upgrades only an undamaged database; ` +
-        "export its conversations with the version that created it, or restore a backup",
+      `Cannot use database ${path}: it is damaged, and Vis upgrades only an undamaged database; export its ` +
+        "conversations with the version that created it, or restore a backup",
       "corrupt",
       { cause: error },
     );
@@ -178,13 +178,13 @@ function checksumOf(file: MigrationFile | undefined): string {
 export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchema): readonly string[] {
   const expected = former ? FORMER_SCHEMAS.get(version) : migrations[version - 1]?.schema;
   if (schemaDigest(db) === expected) return [];
-  if (former) return [`A table, index, view or trigger is not the one of schema V${version}`];
+  if (former) return [`A table, index, view or trigger differs from schema V${version}`];
   using made = new DatabaseSync(":memory:");
   for (const { sql } of migrations.slice(0, version)) made.exec(sql);
   const found = schemaObjects(db);
   return [...schemaObjects(made)].flatMap(([name, sql]) => {
     if (!found.has(name)) return [`The ${name} is missing`];
-    return found.get(name) === sql ? [] : [`The ${name} is not the one of this schema`];
+    return found.get(name) === sql ? [] : [`The ${name} differs from the one of this schema`];
   });
 }
 

@@ -84,12 +84,12 @@ interface ExistingDatabase {
 /** Connects to an existing Vis database without creating, migrating or switching it. `action` begins the message of the
  * `UsageError` for a missing database. Throws `StoreError` for a foreign or newer one. */
 export async function openExisting(path: string, action: string): Promise<ExistingDatabase> {
-  if (path === ":memory:") throw new UsageError(`Cannot ${action} :memory:: it is not a file`);
+  if (path === ":memory:") throw new UsageError(`Cannot ${action} :memory:: it is not a file; name a file with --db`);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
     throw error;
   });
-  if (found === null) throw new UsageError(`Cannot ${action} ${path}: there is no such file`);
+  if (found === null) throw new UsageError(`Cannot ${action} ${path}: the file does not exist`);
   if (!found.isFile()) throw new UsageError(`Cannot ${action} ${path}: it is not a regular file`);
   await refuseDamagedFile(path);
   const db = new DatabaseSync(path, { timeout: WAIT_MS, enableForeignKeyConstraints: true });
@@ -214,16 +214,16 @@ export class OpenFiles {
   fault(): string {
     const now = identityOf(this.#path);
     if (now === "") {
-      return "it was removed or renamed while it was in use, and what was written since then is not at this path; " +
-        "put that file back under its name, or start again";
+      return "the file was removed or renamed while it was in use, so later changes are not at this path; restore " +
+        "its name, or start again";
     }
     if (now !== this.#database) {
-      return "another file took its place while it was in use, and what was written since then is not in that file; " +
-        "start again to use it";
+      return "another file took its place while it was in use, so later changes are not in that file; start again " +
+        "to use it";
     }
     if (this.#logs.every(([path, identity]) => identityOf(path) === identity)) return "";
-    return "its log (-wal or -shm) was removed or replaced while it was in use, and what was written since then may " +
-      "be lost; end every process that uses it, then see what vis db check says";
+    return "its log (-wal or -shm) was removed or replaced while it was in use, so later changes may be lost; " +
+      "end every process that uses it, then run vis db check";
   }
 
   /** Throws `StoreError` if something happened to the files. */
@@ -280,11 +280,11 @@ async function readBegin(file: FileHandle): Promise<Begin> {
 /** Checks the header fields (https://www.sqlite.org/fileformat.html) for the values that they have in every database
  * that Vis makes. */
 function damageOf(header: Buffer): string | null {
-  if (header.toString("latin1", 0, MAGIC.length) !== MAGIC) return "it does not begin as a database";
+  if (header.toString("latin1", 0, MAGIC.length) !== MAGIC) return "it does not begin like a database";
   if (header.readUInt16BE(16) !== 4096) return "its pages have another size";
   const versions = header.readUInt16BE(18);
-  if (versions !== 0x0101 && versions !== 0x0202) return "its journal is of no known kind";
-  if (header.readUInt32BE(20) !== 0x00402020) return "its pages are divided otherwise";
+  if (versions !== 0x0101 && versions !== 0x0202) return "its journal has an unknown kind";
+  if (header.readUInt32BE(20) !== 0x00402020) return "its pages have another layout";
   if (header.readUInt32BE(44) !== 4) return "its schema has another format";
   if (header.readUInt32BE(56) !== 1) return "its texts have another encoding";
   // Auto-vacuum, user version, application id, and the bytes reserved for expansion.
@@ -295,7 +295,7 @@ function damageOf(header: Buffer): string | null {
 /** If the log is empty, the file has as many pages as its header states. */
 function lengthDamage({ header, size }: Begin): string | null {
   const counted = header.readUInt32BE(24) === header.readUInt32BE(92);
-  return counted && header.readUInt32BE(28) * 4096 !== size ? "it has another length than it says" : null;
+  return counted && header.readUInt32BE(28) * 4096 !== size ? "its length differs from the length in it" : null;
 }
 
 async function isLogged(path: string): Promise<boolean> {
@@ -338,7 +338,7 @@ async function logDamage(path: string): Promise<string | null> {
       // damaged.
       if (!await isStill(file, { header, gap })) continue;
       const what = gap.frame < 0 ? "its header" : `frame ${gap.frame + 1}`;
-      return `${path}-wal: ${what} is not what was written, and transactions follow it`;
+      return `${path}-wal: ${what} is not the written one, and transactions follow it`;
     }
   } finally {
     await file.close();

@@ -101,7 +101,7 @@ export class SqliteDatabase extends Database {
   }
 
   get #outer(): Transactions {
-    if (!this.#transactions) throw new Error("Cannot begin a transaction: this is one");
+    if (!this.#transactions) throw new Error("Cannot begin a transaction: another one is open on this connection");
     return this.#transactions;
   }
 }

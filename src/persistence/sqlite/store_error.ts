@@ -8,59 +8,68 @@ const SYSTEM: readonly Rule[] = [
   [
     /disk is full|ENOSPC|EDQUOT|no space left/i,
     "full",
-    "the disk is full, or has no inodes left (df -h and df -i show which), make room and try again",
+    "the disk is full or has no inodes left (df -h and df -i show which); free space and try again",
   ],
-  [/EFBIG|file too large/i, "full", "a file would exceed the limit on its size (ulimit -f), raise it and try again"],
+  [
+    /EFBIG|file too large/i,
+    "full",
+    "a file would exceed the limit on its size (ulimit -f); raise the limit and try again",
+  ],
   [
     /EROFS|read-only file system/i,
     "readonly",
-    "its disk is mounted for reading only, mount it for writing or give another file with --db",
+    "its disk is mounted read-only; mount it for writing, or choose another file with --db",
   ],
   [
     /EMFILE|ENFILE|too many open files/i,
     "unavailable",
-    "too many files are open (ulimit -n), raise the limit and try again",
+    "too many files are open (ulimit -n); raise the limit and try again",
   ],
   [
     /EACCES|EPERM|permission denied|access to .* denied|NotCapable|access permission/i,
     "unavailable",
-    "access is denied, change the permissions of the file and its folder or give another file with --db",
+    "access is denied; change the permissions of the file and its folder, or choose another file with --db",
   ],
 ];
 
 const READONLY: Rule = [
   /readonly database/,
   "readonly",
-  "it is read-only, make the file and its folder writable or give another file with --db",
+  "it is read-only; make the file and its folder writable, or choose another file with --db",
 ];
 
 /** Used if SQLite only reports a failure and no system error explains it. */
 const VAGUE: readonly Rule[] = [
   READONLY,
-  [/unable to open/, "unavailable", "it cannot be opened, give another file with --db"],
+  [/unable to open/, "unavailable", "the file does not open; choose another file with --db"],
   [
     /disk I\/O error|EIO/,
     "unavailable",
-    "the disk failed to read or write, check it and the limit on the size of files (ulimit -f), and try again",
+    "the disk failed to read or write; check the disk and the limit on the size of files (ulimit -f), " +
+    "and try again",
   ],
 ];
 
 const RULES: readonly Rule[] = [
-  [/is not a database/, "corrupt", "the file is not a database, give another file with --db"],
+  [/is not a database/, "corrupt", "the file is not a database; choose another file with --db"],
   [
     // The SyntaxError comes from JSON in a metadata cell.
     /malformed|corrupt|SyntaxError/,
     "corrupt",
-    "the file is damaged, put a copy of it in its place or give another file with --db",
+    "the file is damaged; replace it with a backup, or choose another file with --db",
   ],
-  [/EISDIR|is a directory/i, "unavailable", "it is a folder, choose a file with --db"],
-  [/ENOTDIR|EEXIST|not a directory/i, "unavailable", "a part of its path is not a folder, give another file with --db"],
+  [/EISDIR|is a directory/i, "unavailable", "it is a folder; choose a file with --db"],
+  [
+    /ENOTDIR|EEXIST|not a directory/i,
+    "unavailable",
+    "a part of its path is not a folder; choose another file with --db",
+  ],
   [
     /constraint failed/,
     "unavailable",
-    "a row would break a rule of the schema, vis db check says whether the file is damaged",
+    "a row would break a rule of the schema; vis db check tells whether the file is damaged",
   ],
-  [/not open|already been destroyed/, "unavailable", "it was closed"],
+  [/not open|already been destroyed/, "unavailable", "it is closed"],
 ];
 
 /** Damage reported by SQLite, by JSON in a metadata cell, or by Kysely for a row that must exist. A number outside the
@@ -75,21 +84,23 @@ const OURS = [StoreError, UsageError, BusyError] as const;
 export function toStoreError(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || OURS.some((ours) => error instanceof ours)) return error;
   const say = sayer(error, location);
-  if (isBusy(error)) return say("busy", "another process is writing to it, try again when that has finished");
+  if (isBusy(error)) return say("busy", "another process is writing to it; try again when that process has finished");
   if (error instanceof Damage) return damaged(location, { what: error.what, cause: error });
   const system = systemError(error, location);
   if (system) return system;
   const text = textOf(error);
   if (DAMAGED.test(text) || isCorrupt(error)) {
     // Other messages may repeat stored data.
-    const what = codeOf(error) === "ERR_SQLITE_ERROR" ? error.message : "a row cannot be read";
+    const what = codeOf(error) === "ERR_SQLITE_ERROR" ? error.message : "Vis cannot read a row";
     return damaged(location, { what, cause: error });
   }
   const rule = find(RULES, text);
   if (rule) return say(rule[1], rule[2]);
   const code = codeOf(error);
-  if (code === "ERR_SQLITE_ERROR") return say("unavailable", "it refused an operation, the log has the reason");
-  return /^E[A-Z]+$/.test(code) ? say("unavailable", "it cannot be opened, give another file with --db") : error;
+  if (code === "ERR_SQLITE_ERROR") return say("unavailable", "it refused an operation; vis logs has the reason");
+  return /^E[A-Z]+$/.test(code)
+    ? say("unavailable", "the file does not open; choose another file with --db")
+    : error;
 }
 
 /** Checks SQLite's own codes, including extended ones, because a virtual table reports damage in other words. */
@@ -102,7 +113,7 @@ export function damaged(
   location: string,
   { what, cause }: { readonly what: string; readonly cause?: unknown },
 ): StoreError {
-  const advice = "vis db check lists what is affected, vis db restore COPY puts a backup in its place";
+  const advice = "vis db check lists the damage, and vis db restore COPY restores a backup";
   return new StoreError(`Cannot use database ${location}: it is damaged (${what}); ${advice}`, "corrupt", { cause });
 }
 

@@ -106,9 +106,8 @@ export function systemCommand(
   const unsafe = /\.(?:cmd|bat)$/i.test(program) ? args.find((arg) => /["%^&|<>\r\n]/.test(arg)) : undefined;
   if (unsafe === undefined) return argv;
   throw new Error(
-    `Cannot run ${program} with ${
-      JSON.stringify(unsafe)
-    }: batch files change line breaks and the characters " % ^ & | < >`,
+    `Cannot run ${program} with ${JSON.stringify(unsafe)}: batch files change line breaks and the ` +
+      'characters " % ^ & | < >; remove them',
   );
 }
 

@@ -130,7 +130,7 @@ export class AskedPrograms {
       state,
       home: this.#options.env["HOME"] ?? null,
     });
-    const { allowed, reason } = await caller.ask?.(request) ?? { allowed: false, reason: "nobody can be asked here" };
+    const { allowed, reason } = await caller.ask?.(request) ?? { allowed: false, reason: "no user can answer here" };
     if (!allowed) {
       throw new Error(`Cannot run ${clipped(name)}: ${reason} (Vis asks before each command: ${state.reason})`);
     }
@@ -195,7 +195,7 @@ async function folderOf(workspace: string, options: SpawnOptions): Promise<strin
 async function wallState(wall: Pick<ProcessWall, "walls">): Promise<WallState> {
   const isLinux = Deno.build.os === "linux" && hasCallNumbers;
   if (!isLinux && Deno.build.os !== "darwin") {
-    return { whole: false, some: false, reason: `there is no wall for programs on ${Deno.build.target}` };
+    return { whole: false, some: false, reason: `Vis has no wall for programs on ${Deno.build.target}` };
   }
   const missing = isLinux ? await landlockFault() : null;
   if (missing !== null) return { whole: false, some: false, reason: `the wall requires Landlock, ${missing}` };
@@ -228,7 +228,7 @@ function questionOf(
   const { env = {}, input, write = [], network = false } = options;
   const outside = write.filter((path) => !isWithin(path, workspace));
   const facts = [
-    state.some ? "behind a wall that is not whole" : "with nothing around it",
+    state.some ? "behind a wall that is not whole" : "with no wall around it",
     state.some && network ? "with access to the network" : "",
     state.some && outside.length > 0 ? `changing ${shellText(outside)}` : "",
     typeof input === "object" ? "with an input that Vis writes while it runs" : "",
@@ -244,7 +244,8 @@ function questionOf(
   const what = `run, ${facts.join(", ")}${isPlain ? ": " : ", "}${text}`;
   if (what.length > LONGEST_QUESTION) {
     throw new Error(
-      `Cannot ask for this command: with its variables and input it has ${what.length} characters, and the limit is ${LONGEST_QUESTION}; write them to a file`,
+      `Cannot ask for this command: with its variables and input it has ${what.length} characters; the ` +
+        `limit is ${LONGEST_QUESTION}; write them to a file`,
     );
   }
   const scopes = "never" in found ? [] : found.scopes;

@@ -70,7 +70,9 @@ export class MacProcesses implements ProcessTable {
     const into = new Uint8Array(BOOT_BYTES), length = new BigUint64Array([BigInt(BOOT_BYTES)]);
     const failed = this.#libproc.sysctlbyname(BOOT, into, length, null, 0n) !== 0;
     const text = new TextDecoder().decode(into.subarray(0, Number(length[0] ?? 0n))).replace(/\0.*$/s, "");
-    if (failed || text === "") throw new Error("Cannot name this start of the system: kern.bootsessionuuid is missing");
+    if (failed || text === "") {
+      throw new Error("Cannot identify this start of the system: kern.bootsessionuuid is missing");
+    }
     return text;
   }
 

@@ -173,7 +173,9 @@ export function environmentAddress(
   if (from === undefined || given === null) return null;
   const url = URL.parse(from === "OLLAMA_HOST" ? ollamaUrl(given) : given);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new ConfigError(`Cannot use ${from}: ${withoutLogin(given)} is not an http or https URL`);
+    throw new ConfigError(
+      `Cannot use ${from}: ${withoutLogin(given)} is not an http or https URL; correct the variable`,
+    );
   }
   if (from === "OLLAMA_HOST") url.hostname = REACHED[url.hostname] ?? url.hostname;
   const path = url.pathname.replace(/\/+$/, "");
@@ -257,5 +259,5 @@ async function probe({ preset, baseUrl }: LocalAddress, probeMs: number): Promis
 }
 
 function tooLarge(): RangeError {
-  return new RangeError("Cannot read a list of models: it is too long");
+  return new RangeError("Cannot read a list of models: its text is longer than the limit");
 }

@@ -65,7 +65,7 @@ export class ProviderGuard {
   refusal(): ProviderError {
     const seconds = Math.max(1, Math.ceil(this.#breaker.waitMs / 1000));
     return new ProviderError(
-      `Cannot get a reply from ${this.#name}: it failed several times in a row; it is tried again in ${seconds} s`,
+      `Cannot get a reply from ${this.#name}: it failed several times in a row; Vis tries it again in ${seconds} s`,
       { code: "server", retryable: true, retryAfterMs: this.#breaker.waitMs },
     );
   }
@@ -73,7 +73,8 @@ export class ProviderGuard {
   /** Returns the error if no call was made because the rate window stays full for too long. */
   full(waitMs: number): ProviderError {
     return new ProviderError(
-      `Cannot ask ${this.#name}: the configured rate limit leaves no room for ${Math.ceil(waitMs / 1000)} s`,
+      `Cannot ask ${this.#name}: its configured rate limit is reached; it allows the next call in ` +
+        `${Math.ceil(waitMs / 1000)} s`,
       { code: "rate", retryable: false, retryAfterMs: waitMs },
     );
   }

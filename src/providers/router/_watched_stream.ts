@@ -133,9 +133,9 @@ class Watch {
   #stalled(): ProviderError {
     const seconds = Math.round(this.#limitMs / 1000);
     const advice = this.#started
-      ? `nothing came for ${seconds} s; try again, choose another model, or raise silenceMs of its entry in ` +
-        `providers (config.jsonc)`
-      : `no first word came for ${seconds} s; firstTokenMs of its entry in providers (config.jsonc) changes this limit`;
+      ? `it sent nothing for ${seconds} s; try again, choose another model, or raise silenceMs of its entry ` +
+        "in providers (config.jsonc)"
+      : `its first word did not come within ${seconds} s; raise firstTokenMs of its entry in providers (config.jsonc)`;
     // If it were asked again, a slow server would begin the same work once more.
     return new ProviderError(`Cannot get a reply from ${this.#provider}: ${advice}`, {
       code: "stall",

@@ -121,7 +121,7 @@ export class Router {
 
   constructor(options: RouterOptions) {
     const [first, ...others] = options.routes;
-    if (first === undefined) throw new RangeError("Cannot route: no provider is given");
+    if (first === undefined) throw new RangeError("Cannot route a call: no provider is given");
     this.#routes = [first, ...others];
     this.#clock = options.clock ?? REAL_CLOCK;
     this.#random = options.random ?? Math.random;
@@ -349,7 +349,7 @@ class ModelCall {
       this.heard = true;
       if (this.#options.onEvent?.(event)) this.shown = true;
     }
-    throw new ProviderError(`Cannot get a reply from ${provider.name}: it ended early`, {
+    throw new ProviderError(`Cannot get a reply from ${provider.name}: the reply ended early; try again`, {
       code: "server",
       retryable: true,
     });

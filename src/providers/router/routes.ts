@@ -41,8 +41,8 @@ function isPriced(route: ModelRoute | null): boolean {
 
 /** Returns the cause and the advice of an error: a cost limit cannot bound a model with an unknown price. */
 export function unpricedText({ provider, model }: ModelRoute): string {
-  return `its price is unknown, so that its cost cannot be limited; set price of ${model} in providers[].models of ` +
-    `config.jsonc (provider ${provider.name}), or choose a model with a known price (vis models)`;
+  return `its price is unknown, so Vis cannot limit its cost; set the price of ${model} in providers[].models ` +
+    `of config.jsonc (provider ${provider.name}), or choose a model with a known price (vis models)`;
 }
 
 const REPLY_TOKENS = 4_096;
@@ -64,7 +64,7 @@ export function fittingRoutes(
   if (seeing.length === 0) {
     const names = routes.map(({ model }) => model).join(", ");
     throw new ProviderError(
-      `Cannot send images: ${names} does not accept images; choose a model that does (vis models)`,
+      `Cannot send images: ${names} does not accept images; choose another model (vis models)`,
       {
         code: "refused",
         retryable: false,

@@ -67,7 +67,8 @@ function parse(baseUrl: string, advice: Advice): URL {
   if (url !== null && /^https?:$/.test(url.protocol) && url.hostname !== "") return url;
   const shown = text.replace(/^.*@/, "").replace(/[?#].*$/s, "").slice(0, 200);
   throw new ConfigError(
-    `Cannot use the base URL "${shown}": set ${advice.baseUrl} to an address like http://127.0.0.1:8080/v1`,
+    `Cannot use the base URL "${shown}": it is not an address like http://127.0.0.1:8080/v1; correct ` +
+      `${advice.baseUrl}`,
   );
 }
 
@@ -85,8 +86,8 @@ function checkHeaders(
     const isKey = name === "authorization" || facts.keyed.includes(name);
     const what = isKey ? "the key" : `the header "${name.slice(0, 60)}"`;
     throw new ConfigError(
-      `Cannot send ${what}: it holds a line break or a character outside ASCII; check ${facts.advice.key} and the ` +
-        `headers`,
+      `Cannot send ${what}: it has a line break or a character outside ASCII; check ${facts.advice.key} ` +
+        "and the headers",
     );
   }
 }

@@ -370,7 +370,9 @@ function errorIn(text: string): unknown {
 }
 
 function checked(length: number): number {
-  if (length > MAX_EVENT) throw new RangeError(`Cannot read an event of more than ${MAX_EVENT} characters`);
+  if (length > MAX_EVENT) {
+    throw new RangeError(`Cannot read an event: it has more than ${MAX_EVENT} characters, the limit`);
+  }
   return length;
 }
 

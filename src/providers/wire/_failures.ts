@@ -39,19 +39,21 @@ export class Failures {
     const at = this.#facts.endpoint.base;
     // Some local servers report a full context as their own failure, or without a status.
     if (status === 413 || (status <= 500 && status !== 429 && CONTEXT.test(`${code} ${text}`))) {
-      const message = `Cannot fit the request into the model's context (${status} from ${at})${this.#said(text)}; ` +
-        `choose a model with a larger context or ask about less at once`;
+      const message = `Cannot fit the request into the model's context: ${at} refused it with status ` +
+        `${status}${this.#said(text)}; choose a model with a larger context or ask about less at once`;
       return new ProviderError(message, { code: "context", retryable: false, status });
     }
     if ([400, 403, 500].includes(status) && FILTERED.test(`${code} ${text}`)) return this.declined(text, status);
     if (status === 401 || status === 403 || (status === 400 && BAD_KEY.test(`${code} ${text}`))) {
       const advice = `${this.#facts.endpoint.hasKey ? "check" : "set"} ${this.#facts.advice.key}`;
-      const message = `Cannot sign in to ${at} (${status}): ${advice}${this.#said(text)}`;
+      const message = `Cannot sign in to ${at}: it refused the key with status ${status}; ${advice}${this.#said(text)}`;
       return new ProviderError(message, { code: "auth", retryable: false, status });
     }
     const isAboutMoney = OUT_OF_MONEY.test(code) || NO_CREDIT.test(text) || (status === 429 && NO_FUNDS.test(text));
     if (status === 402 || isAboutMoney) {
-      const message = `Cannot get a reply from ${at} (${status}): the account has no credit left${this.#said(text)}`;
+      const message = `Cannot get a reply from ${at}: the account has no credit left (status ${status})${
+        this.#said(text)
+      }`;
       return new ProviderError(message, { code: "auth", retryable: false, status });
     }
     const isNoModel = status === 400 && asked.model !== null && NO_MODEL.test(`${code} ${text}`);
@@ -66,18 +68,20 @@ export class Failures {
     const at = this.#facts.endpoint.base;
     if (status === 407) return this.#byProxy();
     if (status === 429) {
-      const asks = wait === null ? "" : `; it asks to wait ${waitText(wait)}`;
-      const message = `Cannot get a reply from ${at} (429): too many requests${asks}${this.#said(text)}`;
+      const asks = wait === null ? "" : `; it asks Vis to wait ${waitText(wait)}`;
+      const message = `Cannot get a reply from ${at}: it received too many requests (status 429)${asks}${
+        this.#said(text)
+      }`;
       return new ProviderError(message, { code: "rate", retryable: true, status, retryAfterMs: wait });
     }
     if (status >= 500 || status === 408) {
-      const message = `Cannot get a reply from ${at} (${status}): the server failed; try again later${
+      const message = `Cannot get a reply from ${at}: the server failed with status ${status}; try again later${
         this.#said(text)
       }`;
       return new ProviderError(message, { code: "server", retryable: true, status, retryAfterMs: wait });
     }
-    const reason = this.#said(text) || ": the server gave no reason";
-    return new ProviderError(`Cannot use the request (${status} from ${at})${reason}`, {
+    const reason = this.#said(text) || ", and gave no reason";
+    return new ProviderError(`Cannot send the request: ${at} refused it with status ${status}${reason}`, {
       code: "server",
       retryable: false,
       status,
@@ -94,22 +98,23 @@ export class Failures {
   #byProxy(): ProviderError {
     const { base } = this.#facts.endpoint;
     const variable = base.startsWith("https:") ? "HTTPS_PROXY" : "HTTP_PROXY";
-    const message = `Cannot reach ${base}: the proxy wants a login (407); ` +
-      `set it in ${variable}, as http://USER:PASSWORD@HOST:PORT, or name the host in NO_PROXY`;
+    const message = `Cannot reach ${base}: the proxy requires a login (407); set it in ${variable}, as ` +
+      "http://USER:PASSWORD@HOST:PORT, or name the host in NO_PROXY";
     return new ProviderError(message, { code: "auth", retryable: false, status: 407 });
   }
 
   cut(): ProviderError {
     return new ProviderError(
-      `Cannot read the whole reply of ${this.#facts.endpoint.base}: the connection ended in the middle; try again`,
+      `Cannot read the whole reply of ${this.#facts.endpoint.base}: the connection ended too early; try again`,
       { code: "network", retryable: true },
     );
   }
 
   /** `why` names the excess. */
   tooLong(why: string): ProviderError {
-    const message = `Cannot use the reply of ${this.#facts.endpoint.base}: ${why}, so it was ended there; ` +
-      `ask for a shorter reply or choose another model`;
+    const message =
+      `Cannot use the reply of ${this.#facts.endpoint.base}: ${why}, so Vis ended it; ask for a shorter ` +
+      "reply or choose another model";
     return new ProviderError(message, { code: "reply", retryable: false });
   }
 
@@ -122,7 +127,8 @@ export class Failures {
 
   empty(status: number | null): ProviderError {
     return new ProviderError(
-      `Cannot read the reply of ${this.#facts.endpoint.base}: it was empty; check ${this.#facts.advice.baseUrl} or try again`,
+      `Cannot read the reply of ${this.#facts.endpoint.base}: the reply was empty; check ` +
+        `${this.#facts.advice.baseUrl} or try again`,
       { code: "server", retryable: true, status },
     );
   }
@@ -130,7 +136,8 @@ export class Failures {
   unreadable(excerpt: string): ProviderError {
     const shown = this.#facts.endpoint.clean(excerpt).slice(0, 160);
     return new ProviderError(
-      `Cannot read the reply of ${this.#facts.endpoint.base}: it does not have the format of ${this.#facts.api}: ${shown}`,
+      `Cannot read the reply of ${this.#facts.endpoint.base}: it does not have the format of ` +
+        `${this.#facts.api}: ${shown}`,
       { code: "server", retryable: true },
     );
   }
@@ -146,8 +153,8 @@ export class Failures {
   }
 
   redirected(status: number, to: string): ProviderError {
-    const message = `Cannot get a reply from ${this.#facts.endpoint.base} (${status}): it redirects to ` +
-      `${this.#facts.endpoint.clean(to)}; check ${this.#facts.advice.baseUrl}`;
+    const message = `Cannot get a reply from ${this.#facts.endpoint.base}: it redirects to ` +
+      `${this.#facts.endpoint.clean(to)} (status ${status}); check ${this.#facts.advice.baseUrl}`;
     return new ProviderError(message, { code: "server", retryable: false, status });
   }
 
@@ -166,9 +173,10 @@ export class Failures {
     const isUnpulled = /\bpull/i.test(refusal.text);
     const fix = isUnpulled ? `fetch it with ollama pull ${asked.model}` : `check ${model} and ${baseUrl}${hint}`;
     const message = asked.model === null
-      ? `Cannot find ${url} (${status}): check ${baseUrl}${hint}${this.#said(refusal.text)}`
-      : `Cannot find model "${asked.model}" or the path ${url} (${status}): ${fix}; vis models lists those that exist` +
-        this.#said(refusal.text);
+      ? `Cannot find ${url}: the server responded with status ${status}; check ` +
+        `${baseUrl}${hint}${this.#said(refusal.text)}`
+      : `Cannot find model "${asked.model}" or the path ${url}: the server responded with status ${status}; ${fix}; ` +
+        "vis models lists the models that exist" + this.#said(refusal.text);
     return new ProviderError(message, { code: "server", retryable: false, status });
   }
 
@@ -186,24 +194,27 @@ function networkReason(error: unknown, { base, baseUrl }: { readonly base: strin
     ? ""
     : ", and the proxy if HTTPS_PROXY or HTTP_PROXY is set";
   if (/connection refused|ECONNREFUSED/i.test(text)) {
-    return `connection refused; start the server or check ${baseUrl}${proxy}`;
+    return `the connection was refused; start the server or check ${baseUrl}${proxy}`;
   }
   if (/dns error|failed to lookup|ENOTFOUND/i.test(text)) {
-    return `the host name is unknown; check the network and ${baseUrl}${proxy}`;
+    return `its host name is unknown; check the network and ${baseUrl}${proxy}`;
   }
   if (/certificate|UnknownIssuer/i.test(text)) {
     return `its TLS certificate is not trusted; check ${baseUrl}, or trust the certificates of this machine with DENO_TLS_CA_STORE=system`;
   }
   if (/tls|ssl|handshake|InvalidContentType/i.test(text)) {
-    return `no TLS connection; check http:// or https:// in ${baseUrl}`;
+    return `no TLS connection was possible; check http:// or https:// in ${baseUrl}`;
   }
   if (/unsuccessful tunnel/i.test(text)) {
-    return `the proxy made no connection to it; check HTTPS_PROXY and its login, and ${baseUrl}, or name the host in NO_PROXY`;
+    return `the proxy made no connection to it; check HTTPS_PROXY and its login, and ${baseUrl}, or name the ` +
+      "host in NO_PROXY";
   }
   if (/timed? ?out|ETIMEDOUT/i.test(text)) return `the connection timed out; check ${baseUrl} and the network`;
-  if (/requests to port \d+ are blocked/i.test(text)) return `this port is blocked for HTTP; check ${baseUrl}`;
+  if (/requests to port \d+ are blocked/i.test(text)) return `Vis may not use this port for HTTP; check ${baseUrl}`;
   if (/unreachable/i.test(text)) return `the network or the host is unreachable; check ${baseUrl} and the network`;
-  if (/NotCapable|requires net access/i.test(text)) return "this process has no permission to use the network";
+  if (/NotCapable|requires net access/i.test(text)) {
+    return "this process may not use the network; allow it in the system's settings";
+  }
   return `the connection failed before a reply came; check ${baseUrl} or try again`;
 }
 

@@ -252,8 +252,8 @@ export class WireProvider implements Provider {
     const hasImages = messages.some(({ images }) => images !== undefined && images.length > 0);
     if (!hasImages || this.capabilities(model).images) return;
     const message =
-      `Cannot send an image to ${model} of ${this.name}: as far as is known, it reads only text; choose a ` +
-      `model that reads images`;
+      `Cannot send an image to ${model} of ${this.name}: the model is known to read only text; choose a ` +
+      "model that reads images";
     throw new ProviderError(message, { code: "refused", retryable: false });
   }
 

@@ -38,7 +38,7 @@ export interface Setup {
 
 /** Reads the fields of a `setup` frame. Its payload is the codec bytes of the constants. Throws ProtocolError. */
 export function readSetup({ header, payload }: Frame): { readonly setup: Setup; readonly constants: Bytes } {
-  if (header.t !== "setup") throw new ProtocolError(`Cannot begin with a frame "${header.t}"`);
+  if (header.t !== "setup") throw new ProtocolError(`Cannot begin: the first frame has the type "${header.t}"`);
   const fields = new FrameFields(header, "setup");
   const walls = new FrameFields(fields.value["walls"], "walls");
   const setup: Setup = {

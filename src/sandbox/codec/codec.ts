@@ -58,7 +58,9 @@ export class CodecError extends TypeError {
       readonly tooLarge?: boolean;
     },
   ) {
-    super(path === null ? `Cannot decode bytes: ${what}` : `Cannot encode value${path}: ${what}`);
+    super(
+      path === null ? `Cannot decode the bytes: they contain ${what}` : `Cannot encode the value${path}: it is ${what}`,
+    );
     this.what = what;
     this.path = path;
     this.tooLarge = tooLarge;
@@ -163,7 +165,7 @@ class Encoder {
     try {
       return own.stringify(this.#slots);
     } catch {
-      throw new CodecError({ what: "its text is longer than a string can be", path: "", tooLarge: true });
+      throw new CodecError({ what: "longer than a string can be", path: "", tooLarge: true });
     }
   }
 
@@ -748,7 +750,7 @@ class Decoder {
     try {
       this.#table = new TableReader(bytes, { format: FORMAT, maxSlots: options.maxSlots });
     } catch (error) {
-      throw error instanceof CodecError ? error : new CodecError({ what: "the table is not JSON", path: null });
+      throw error instanceof CodecError ? error : new CodecError({ what: "a table that is not JSON", path: null });
     }
   }
 
@@ -780,7 +782,7 @@ class Decoder {
         if (++i >= this.#next) badBytes("an object that nothing refers to");
         if (i === levelEnd) {
           levelEnd = this.#next;
-          if (++depth > MAX_VALUE_DEPTH) badBytes(`deeper than ${MAX_VALUE_DEPTH} levels`);
+          if (++depth > MAX_VALUE_DEPTH) badBytes(`more than ${MAX_VALUE_DEPTH} nested levels`);
         }
         this.#fill(tag, i);
       }
@@ -1017,7 +1019,7 @@ class Decoder {
     if (!prototypeOf) return;
     const isResult = own.charCodeAt(name, 0) === COLON;
     const prototype = isResult ? own.resultPrototype(name) ?? own.object : prototypeOf(name);
-    if (prototype === null) badBytes(`the class ${own.slice(name, 0, 60)} does not exist`);
+    if (prototype === null) badBytes(`the missing class ${own.slice(name, 0, 60)}`);
     own.setPrototypeOf(target, prototype);
   }
 }
@@ -1067,18 +1069,18 @@ class TableReader {
     { format, maxSlots = MAX_SLOTS * 2 }: { readonly format: number; readonly maxSlots?: number | undefined },
   ) {
     this.#size = own.viewLength(bytes);
-    if (this.#size < 6 || bytes[0] !== format) badBytes(`format ${bytes[0]} is not ${format}`);
+    if (this.#size < 6 || bytes[0] !== format) badBytes(`format ${bytes[0]} instead of ${format}`);
     const end = this.#size - 4;
     let size = 0;
     for (let i = 3; i >= 0; i--) size = size * 256 + bytes[end + i]!;
-    if (size > end - 1) badBytes("the table is cut off");
+    if (size > end - 1) badBytes("a table that ends early");
     this.#bytes = bytes;
     this.#tableStart = end - size;
     this.#budget = this.#size;
     const table = this.#part(this.#tableStart, size);
     if (slotsIn(table, size) > maxSlots) badBytes("more values than allowed");
     const slots = own.parse(own.utf8(table));
-    if (!own.isArray(slots) || slots.length === 0) badBytes("the table is not a list");
+    if (!own.isArray(slots) || slots.length === 0) badBytes("a table that is not a list");
     this.#slots = slots;
   }
 
@@ -1087,7 +1089,7 @@ class TableReader {
   }
 
   raw(): unknown {
-    return this.at < this.#slots.length ? this.#slots[this.at++] : badBytes("the table ends early");
+    return this.at < this.#slots.length ? this.#slots[this.at++] : badBytes("a table that ends early");
   }
 
   string(): string {
@@ -1106,7 +1108,7 @@ class TableReader {
   }
 
   skip(slots: number): void {
-    if (slots > this.#slots.length - this.at) badBytes("the table ends early");
+    if (slots > this.#slots.length - this.at) badBytes("a table that ends early");
     this.at += slots;
   }
 

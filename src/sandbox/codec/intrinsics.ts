@@ -12,7 +12,7 @@ export function uncurry<T, A extends unknown[], R>(f: (this: T, ...args: A) => R
 
 export function getterOf<R>(owner: object, key: PropertyKey): (self: object) => R {
   const get = Object.getOwnPropertyDescriptor(owner, key)?.get;
-  if (!get) throw new TypeError(`Cannot find the getter ${String(key)}`);
+  if (!get) throw new TypeError(`Cannot find the getter ${String(key)}: this runtime has none`);
   return uncurry(get) as (self: object) => R;
 }
 

@@ -46,7 +46,7 @@ export class Confinement {
     if (opens(access) && !this.#libc) {
       // Deno's permissions alone follow a link out of a granted folder and do not apply to native code.
       throw new Error(
-        `Cannot grant paths or net to the sandbox on ${Deno.build.target}: the kernel wall is not tried there`,
+        `Cannot grant paths or net to the sandbox: Vis has no tested kernel wall on ${Deno.build.target}`,
       );
     }
     if (!this.#libc) return;
@@ -69,7 +69,9 @@ export class Confinement {
       const failed = seccomp(this.#libc, this.#options.access);
       this.#seccomp = failed.length === 0;
       if (!this.#seccomp && opens(this.#options.access)) {
-        throw new Error(`Cannot grant paths or net to the sandbox: ${failed.join(", ")}`);
+        throw new Error(
+          `Cannot grant paths or net to the sandbox: its kernel wall is incomplete (${failed.join(", ")})`,
+        );
       }
       this.#note(failed);
     }
@@ -88,13 +90,13 @@ function opens({ read, write, ports }: KernelAccess): boolean {
 
 function openLibc(failed: string[]): Libc | null {
   if (!hasCallNumbers) {
-    failed.push(`process limits, Landlock, system call filter: not on ${Deno.build.target}`);
+    failed.push(`process limits, Landlock, system call filter: Vis has none on ${Deno.build.target}`);
     return null;
   }
   try {
     return new Libc();
   } catch {
-    failed.push("process limits, Landlock, system call filter: no glibc here");
+    failed.push("process limits, Landlock, system call filter: this machine has no glibc");
     return null;
   }
 }
@@ -143,16 +145,20 @@ export class ProcessLimits {
   setMemory(budget: number): string[] {
     const mapped = Number(MAPPED.exec(this.#libc.readStart(this.#usage, STATUS_BYTES))?.[1]);
     this.#libc.closeDescriptor(this.#usage);
-    if (!(mapped > 0)) return [`memory limit: ${STATUS} cannot be read`];
+    if (!(mapped > 0)) return [`memory limit: Vis cannot read ${STATUS}`];
     return this.#limit("memory", RLIMIT_DATA, mapped * 1024 + budget);
   }
 
   #limit(what: string, resource: number, value: number): string[] {
-    return this.#libc.setrlimit(resource, value) === 0 ? [] : [`limit of ${what}: errno ${this.#libc.errno()}`];
+    return this.#libc.setrlimit(resource, value) === 0
+      ? []
+      : [`limit of ${what}: the kernel refused it (errno ${this.#libc.errno()})`];
   }
 
   #prctl(what: string, option: number, value: bigint): string[] {
-    return this.#libc.prctl(option, value) === 0 ? [] : [`${what}: errno ${this.#libc.errno()}`];
+    return this.#libc.prctl(option, value) === 0
+      ? []
+      : [`${what}: the kernel refused it (errno ${this.#libc.errno()})`];
   }
 }
 
@@ -167,7 +173,7 @@ const LENGTH = 16, NAME = 19;
  * close-on-exec, which the runtime sets on everything that it opens. Returns descriptions of failures. */
 function closeInherited(libc: Libc): string[] {
   const folder = libc.open(FOLDER);
-  if (folder < 0) return [`inherited descriptors: ${FOLDER} cannot be read`];
+  if (folder < 0) return [`inherited descriptors: Vis cannot read ${FOLDER}`];
   const open: number[] = [];
   const batch = new Uint8Array(BATCH_BYTES);
   for (;;) {

@@ -53,6 +53,8 @@ export function installFilter(libc: Libc, operations: readonly Operation[]): str
   const result = libc.call("seccomp", [SET_MODE_FILTER, TSYNC, libc.address(head)]);
   if (result === 0) return [];
   return [
-    result > 0 ? `system call filter: thread ${result} not in step` : `system call filter: errno ${libc.errno()}`,
+    result > 0
+      ? `system call filter: thread ${result} does not have it`
+      : `system call filter: the kernel refused it (errno ${libc.errno()})`,
   ];
 }

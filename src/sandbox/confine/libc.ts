@@ -35,7 +35,7 @@ export class Libc {
   hardLimit(resource: number): number {
     const found = new BigUint64Array(2); // it holds the current limit, and the value up to which it may be raised
     if (this.call("prlimit64", [0n, BigInt(resource), 0n, this.address(new Uint8Array(found.buffer))]) < 0) {
-      throw new Error(`Cannot read a limit of this process: errno ${this.errno()}`);
+      throw new Error(`Cannot read a limit of this process: the kernel refused it (errno ${this.errno()})`);
     }
     return Number(found[1]);
   }

@@ -76,7 +76,8 @@ const SIGNAL_BYTES = 8, UNCATCHABLE = [9, 19], LAST_SIGNAL = 64;
 /** A struct sigaction with the default handler, no flags and no mask. */
 const NOTHING = new Uint8Array(32);
 
-const fault = (what: string): string => `${SAID.failed} Cannot confine a program: ${what}`;
+const fault = (what: string): string =>
+  `${SAID.failed} Cannot confine a program: the kernel refused the step "${what}"`;
 
 /** Facts about the machine on which the plan depends, besides the policy. */
 interface ExecMachine {
@@ -90,7 +91,7 @@ interface ExecMachine {
 export function execPlan(policy: ExecPolicy, machine: ExecMachine): Plan {
   const { network, namespaces, input } = policy;
   const { abi } = machine;
-  if (abi === 0) throw new Error("Cannot confine a program: Landlock: not in this kernel");
+  if (abi === 0) throw new Error("Cannot confine a program: this kernel has no Landlock");
   const plan = new Plan(fault("inherited descriptors"));
   if (!input) readNothing(plan);
   if (namespaces === null) endWithParent(plan);
@@ -104,7 +105,7 @@ export function execPlan(policy: ExecPolicy, machine: ExecMachine): Plan {
 }
 
 function readNothing(plan: Plan): void {
-  const cannot = `${SAID.failed} Cannot start a program: its input`;
+  const cannot = `${SAID.failed} Cannot start a program: the kernel gave it no input`;
   const nothing = plan.open(cannot, "openat", [AT_FDCWD, "/dev/null", O_CLOEXEC]);
   plan.must(cannot, "dup3", [nothing, 0, 0]);
   plan.close(nothing);
@@ -158,7 +159,7 @@ function restrictPaths(
   for (const { path, rights } of paths) {
     const granted = openGranted(plan, path);
     const rule = [rights, granted]; // the record is packed: it has 12 bytes
-    plan.must(`${SAID.failed} Cannot grant ${path} to the sandbox`, "landlock_add_rule", [
+    plan.must(`${SAID.failed} Cannot grant ${path} to the sandbox: the kernel refused it`, "landlock_add_rule", [
       ...[ruleset, PATH_BENEATH, rule, 0],
     ]);
     plan.close(granted);
@@ -176,7 +177,8 @@ const SIOCSIFFLAGS = 0x8914, IFF_UP = 1, IFF_RUNNING = 0x40;
 const IFREQ_BYTES = 40, FLAGS_AT = 16;
 
 const noNamespaces = (what: string): string => `${SAID.noNamespaces} ${what}`;
-const USERS = noNamespaces("Cannot make a namespace of users"), NETWORK = noNamespaces("Cannot make a private network");
+const USERS = noNamespaces("the kernel refused a namespace of users"),
+  NETWORK = noNamespaces("the kernel refused a private network");
 
 /** Puts the program into its own namespaces. The process that makes the process namespace stays between Vis and its
  * first process: each ends with the one before. A user namespace clears the signals that arrange that. */
@@ -187,7 +189,7 @@ function enterNamespaces(plan: Plan, policy: ExecPolicy, own: OwnNamespaces): vo
     if (own.outside !== null) plan.must(NETWORK, "unshare", [CLONE_NEWNET]);
   }
   endWithParent(plan);
-  plan.must(noNamespaces("Cannot make a namespace of processes"), "clone", [CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0]);
+  plan.must(noNamespaces("the kernel refused a namespace of processes"), "clone", [CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0]);
   endWithParent(plan);
   if (own.outside !== null) checkNetwork(plan, own.outside);
   if (policy.network === "private" && own.other === null) startLoopback(plan);
@@ -195,7 +197,10 @@ function enterNamespaces(plan: Plan, policy: ExecPolicy, own: OwnNamespaces): vo
 }
 
 function endWithParent(plan: Plan): void {
-  plan.must(`${SAID.failed} Cannot confine a program: parent death signal`, "prctl", [PR_SET_PDEATHSIG, SIGKILL]);
+  plan.must(`${SAID.failed} Cannot confine a program: the kernel refused the step "parent death signal"`, "prctl", [
+    PR_SET_PDEATHSIG,
+    SIGKILL,
+  ]);
 }
 
 /** The user keeps the ids and has every right in the new namespace. */
@@ -210,7 +215,7 @@ function enterUsers(plan: Plan, { uid, gid }: NonNullable<OwnNamespaces["user"]>
 
 /** An ordinary user has rights in a network through the user namespace in which it was made. */
 function joinNetwork(plan: Plan, other: number, { user }: OwnNamespaces): void {
-  const cannot = noNamespaces("Cannot join the private network");
+  const cannot = noNamespaces("the kernel refused to join the private network");
   const kinds = [...user === null ? [] : [["user", CLONE_NEWUSER] as const], ["net", CLONE_NEWNET] as const];
   const opened = kinds.map(([name, kind]) => ({
     kind,
@@ -226,7 +231,7 @@ function joinNetwork(plan: Plan, other: number, { user }: OwnNamespaces): void {
 function checkNetwork(plan: Plan, outside: string): void {
   const own = new TextEncoder().encode(outside);
   plan.may("readlinkat", [AT_FDCWD, "/proc/thread-self/ns/net", own, own.length]);
-  plan.must(noNamespaces("Cannot make a private network: it would be the machine's own"), "differ", [
+  plan.must(noNamespaces("the private network would be the machine's own"), "differ", [
     own,
     outside,
     own.length,
@@ -237,7 +242,7 @@ function startLoopback(plan: Plan): void {
   const request = new Uint8Array(IFREQ_BYTES);
   request.set(new TextEncoder().encode("lo"));
   new DataView(request.buffer).setUint16(FLAGS_AT, IFF_UP | IFF_RUNNING, true);
-  const cannot = noNamespaces("Cannot make a private network: start its loopback");
+  const cannot = noNamespaces("the kernel did not start the loopback of a private network");
   const socket = plan.open(cannot, "socket", [AF_INET, SOCK_DGRAM_CLOEXEC, 0]);
   plan.must(cannot, "ioctl", [socket, SIOCSIFFLAGS, request]);
   plan.close(socket);
@@ -260,7 +265,7 @@ const DEVICE_LINKS = [["fd", "/proc/self/fd"], ["stdin", "fd/0"], ["stdout", "fd
 /** The folder in which programs share memory by name. */
 const SHARED_MEMORY = "/dev/shm";
 
-const noMounts = (what: string): string => noNamespaces(`Cannot make a private file system: ${what}`);
+const noMounts = (what: string): string => noNamespaces(`the kernel refused to ${what} for a private file system`);
 
 type Paths = Pick<ExecPolicy, "read" | "list" | "write" | "devices">;
 
@@ -304,7 +309,7 @@ function privateMounts(
 
 /** Opens a path, whose last part may be a link only with `link`. */
 function openGranted(plan: Plan, path: string, { link } = { link: false }): number {
-  const cannot = `${SAID.failed} Cannot grant ${path} to the sandbox: it cannot be opened`;
+  const cannot = `${SAID.failed} Cannot grant ${path} to the sandbox: the kernel cannot open it`;
   return plan.open(cannot, "openat2", [AT_FDCWD, path, howReal({ link }), HOW_BYTES]);
 }
 
@@ -341,7 +346,7 @@ function copyOf(plan: Plan, path: string, { link } = { link: false }): number {
 }
 
 function mountEmpty(plan: Plan, at: string): void {
-  plan.must(noMounts("an empty one"), "mount", ["tmpfs", at, "tmpfs", MS_NOSUID | MS_NODEV, EMPTY_OPTIONS]);
+  plan.must(noMounts("mount an empty folder"), "mount", ["tmpfs", at, "tmpfs", MS_NOSUID | MS_NODEV, EMPTY_OPTIONS]);
 }
 
 function mountProcesses(plan: Plan, at: string): void {
@@ -484,7 +489,9 @@ export class ExecProgram implements ExecMachine {
       Deno.writeFileSync(path, code);
       Deno.chmodSync(path, 0o500);
       const descriptor = this.#libc.open(path);
-      if (descriptor < 0) throw new Error(`Cannot open ${path}: errno ${this.#libc.errno()}`);
+      if (descriptor < 0) {
+        throw new Error(`Cannot open ${path}: the system refused it with errno ${this.#libc.errno()}`);
+      }
       return descriptor;
     } finally {
       Deno.removeSync(path);

@@ -119,12 +119,18 @@ export class CallRegistry {
     const fields = new FrameFields(header, "call");
     const id = fields.id(), run = fields.id("run"), name = fields.text("name", 200);
     const known = this.#runs.get(run);
-    if (this.#used.has(id)) throw new ProtocolError("Cannot accept a call whose id was used before");
-    if (!known) throw new ProtocolError("Cannot accept a call of an unknown run");
-    if (!this.#functions.has(name)) throw new ProtocolError("Cannot call a function that the sandbox does not have");
-    if (this.#calls.size >= MAX_CALLS) throw new ProtocolError(`Cannot accept more than ${MAX_CALLS} calls at once`);
+    if (this.#used.has(id)) throw new ProtocolError("Cannot accept a call: its id was used before");
+    if (!known) throw new ProtocolError("Cannot accept a call: its run is unknown");
+    if (!this.#functions.has(name)) {
+      throw new ProtocolError("Cannot accept a call: the sandbox does not have this function");
+    }
+    if (this.#calls.size >= MAX_CALLS) {
+      throw new ProtocolError(`Cannot accept a call: ${MAX_CALLS} calls are running, the limit`);
+    }
     if (this.#bytes > 0 && this.#bytes + payload.length > MAX_CALL_BYTES) {
-      throw new ProtocolError(`Cannot accept calls of ${this.#bytes + payload.length} bytes at once`);
+      throw new ProtocolError(
+        `Cannot accept a call: the running calls have ${this.#bytes + payload.length} bytes, over the limit`,
+      );
     }
     this.#remember(id);
     const abort = new AbortController();
@@ -138,7 +144,7 @@ export class CallRegistry {
    * valid. */
   cancel({ header }: Frame): void {
     const id = new FrameFields(header, "cancel").id();
-    if (!this.#used.has(id)) throw new ProtocolError("Cannot cancel a call that was not made");
+    if (!this.#used.has(id)) throw new ProtocolError("Cannot cancel a call: it was not made");
     this.#calls.get(id)?.abort.abort();
   }
 
@@ -222,7 +228,7 @@ export class CallRegistry {
         isAdmitted = true;
         if (untimed && this.#patience.open++ === 0) this.#patience.since = performance.now();
         const args = decode(payload, { maxSlots: MAX_CALL_VALUES });
-        if (!Array.isArray(args)) throw new TypeError("Cannot read the arguments: not a list");
+        if (!Array.isArray(args)) throw new TypeError("Cannot read the arguments: they are not a list");
         return encodeResult(name, await this.#options.onCall({ name, args, block: run.block, signal, told }));
       });
     } catch (error) {
@@ -258,7 +264,7 @@ function encodeResult(name: string, value: unknown): Bytes {
     return encode(value, { maxBytes: MAX_PAYLOAD_BYTES, maxSlots: MAX_RESULT_VALUES });
   } catch (error) {
     const why = error instanceof CodecError ? `value${error.path}: ${error.what}` : messageOf(error);
-    throw new TypeError(`Cannot pass on what ${name} returned: ${why}`);
+    throw new TypeError(`Cannot pass on the result of ${name}: ${why}`);
   }
 }
 

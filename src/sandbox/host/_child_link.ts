@@ -219,9 +219,11 @@ export class Requests {
     const fields = new FrameFields(header, "done");
     const id = fields.id();
     const request = this.#open.get(id);
-    if (!request) throw new ProtocolError("Cannot accept an answer without a request");
+    if (!request) throw new ProtocolError("Cannot accept an answer: no request waits for it");
     request.bytes += payload.length;
-    if (request.bytes > MAX_ANSWER_BYTES) throw new ProtocolError(`Cannot accept an answer of ${request.bytes} bytes`);
+    if (request.bytes > MAX_ANSWER_BYTES) {
+      throw new ProtocolError(`Cannot accept an answer: it has ${request.bytes} bytes, over the limit`);
+    }
     request.payloads.push(payload);
     if (fields.flag("more")) return;
     this.#open.delete(id);
@@ -267,7 +269,7 @@ export class Heartbeat {
   /** Throws ProtocolError for a `pong` frame without a ping. */
   receive({ header }: Frame): void {
     if (!this.#sent.delete(new FrameFields(header, "pong").id())) {
-      throw new ProtocolError("Cannot accept a pong without a request");
+      throw new ProtocolError("Cannot accept a pong: no request waits for it");
     }
   }
 
@@ -368,7 +370,7 @@ export interface Observed {
  * CodecError for data that a genuine child does not send. */
 export function readRunReport({ payloads, header }: AnswerFrames, observed: Observed): RunReport {
   const last = payloads[payloads.length - 1];
-  if (!last) throw new ProtocolError("Cannot read a report without a result");
+  if (!last) throw new ProtocolError("Cannot read a report: it has no result");
   const fields = new FrameFields(decode(last), "report");
   const outcome = fields.oneOf("outcome", OUTCOMES);
   const error = header["error"] === null ? null : blockError(header["error"]);
@@ -395,7 +397,7 @@ export function readRunReport({ payloads, header }: AnswerFrames, observed: Obse
   });
   const value = fields.nullable("value", (name) => fields.bytes(name));
   if (value && value.length > MAX_VALUE_BYTES) {
-    throw new ProtocolError(`Cannot accept a value of ${value.length} bytes`);
+    throw new ProtocolError(`Cannot accept a value: it has ${value.length} bytes, over the limit`);
   }
   return {
     result,
@@ -424,13 +426,15 @@ function names(fields: FrameFields, name: string): string[] {
 function madeFrom(value: unknown): RunReport["madeFrom"] {
   const fields = new FrameFields(value, "madeFrom");
   const keys = Object.keys(fields.value);
-  if (keys.length > NAMES.items) throw new ProtocolError(`Cannot accept ${keys.length} variables of a block`);
+  if (keys.length > NAMES.items) {
+    throw new ProtocolError(`Cannot accept the variables of a block: there are ${keys.length}, over the limit`);
+  }
   return new Map(keys.map((name) => [checkedName(name), names(fields, name)]));
 }
 
 /** Names go into prompts and lists, so only names that a block can declare are accepted. */
 function checkedName(name: string): string {
-  if (!isVariableName(name)) throw new ProtocolError("Cannot accept a variable with such a name");
+  if (!isVariableName(name)) throw new ProtocolError("Cannot accept a variable: its name is not valid");
   return name;
 }
 
@@ -469,7 +473,7 @@ const MAX_REPORTS = 100_000, MAX_ANSWER_TEXT = 4000;
 /** Returns the body of an answer to any request except a run. Throws the child's error, or ProtocolError. */
 function body({ payloads }: AnswerFrames): unknown {
   const [only, ...more] = payloads;
-  if (!only || more.length > 0) throw new ProtocolError("Cannot read an answer in several parts");
+  if (!only || more.length > 0) throw new ProtocolError("Cannot read an answer: it came in several parts");
   const fields = new FrameFields(decode(only), "answer");
   if (fields.flag("ok")) return fields.value["value"];
   const error = new FrameFields(fields.value["error"], "error");

@@ -78,7 +78,7 @@ export interface SandboxTestOptions {
 }
 
 /** Starting a child keeps a processor busy, so starting more than one per core would only delay all of them. */
-const slots = new Semaphore(navigator.hardwareConcurrency, () => new SandboxEnded("the caller gave it up"));
+const slots = new Semaphore(navigator.hardwareConcurrency, () => new SandboxEnded("the caller stopped waiting for it"));
 
 /** Starts one confined child and waits until its walls are in place. The caller owns it and must `close` it. Rejects
  * with SandboxEnded if it does not start, and with Error if its bundles are missing or a grant is impossible. Walls
@@ -89,7 +89,7 @@ export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = 
     const { limits: { memoryBytes, outputBytes, previewChars }, launcher = [] } = options;
     const access = resolveGrants(options);
     if (launcher.length > 0 && access.read.length + access.write.length > 0) {
-      throw new Error(`Cannot grant paths to a sandbox behind a launcher: ${launcher.join(" ")}`);
+      throw new Error(`Cannot grant paths to the sandbox: it runs behind the launcher ${launcher.join(" ")}`);
     }
     const setup: Setup = {
       version: PROTOCOL_VERSION,
@@ -146,13 +146,13 @@ const VARIABLE = /^[A-Za-z_]\w*$/;
 function resolveGrants({ grants, globals = [], workspace = "", environment = {} }: GrantOptions): ChildAccess {
   for (const [kind, names] of Object.entries(grants)) {
     if (!KINDS.has(kind) && names.length > 0) {
-      throw new Error(`Cannot grant ${kind} to the sandbox: ${names.join(", ")}`);
+      throw new Error(`Cannot grant ${kind} ${names.join(", ")} to the sandbox: it knows no such grant`);
     }
   }
   for (const name of globals) {
     const kind = Object.hasOwn(REALM_GLOBALS, name) ? REALM_GLOBALS[name] : undefined;
-    if (!kind) throw new Error(`Cannot give the sandbox a global: ${name}`);
-    if (grants[kind].length === 0) throw new Error(`Cannot give the sandbox ${name}: nothing is granted for ${kind}`);
+    if (!kind) throw new Error(`Cannot give the sandbox the global ${name}: it has no such global`);
+    if (grants[kind].length === 0) throw new Error(`Cannot give the sandbox ${name}: no grant for ${kind} exists`);
   }
   const net = grants.net.map(parseNetGrant);
   return {
@@ -161,7 +161,9 @@ function resolveGrants({ grants, globals = [], workspace = "", environment = {} 
     read: grants.read.map((path) => realPath("read", { path, workspace })),
     write: grants.write.map((path) => realPath("write", { path, workspace })),
     env: grants.env.map((name) => {
-      if (!VARIABLE.test(name)) throw new Error(`Cannot grant env to the sandbox: ${name}`);
+      if (!VARIABLE.test(name)) {
+        throw new Error(`Cannot grant env to the sandbox: ${name} is not the name of a variable`);
+      }
       return { name, value: (Object.hasOwn(environment, name) ? environment[name] : null) ?? null };
     }),
     globals: [...globals],
@@ -174,7 +176,7 @@ function realPath(
   { path, workspace }: { readonly path: string; readonly workspace: string },
 ): GrantedPath {
   const refuse = (why: string): never => {
-    throw new Error(`Cannot grant ${kind} to the sandbox: ${path} ${why}`);
+    throw new Error(`Cannot grant ${kind} ${path} to the sandbox: the path ${why}`);
   };
   if (path === "" || (!isAbsolute(path) && workspace === "")) refuse("is not absolute, and there is no workspace");
   try {
@@ -214,7 +216,7 @@ class ConfinedSandbox implements Sandbox {
   readonly #calls: CallRegistry;
   readonly #requests: Requests;
   readonly #ready = Promise.withResolvers<void>();
-  readonly #onAbort = (): void => this.#link.kill("the caller gave it up");
+  readonly #onAbort = (): void => this.#link.kill("the caller stopped waiting for it");
   #heartbeat: Heartbeat | null = null;
   #walls: Walls | null = null;
   #active: ActiveRun | null = null;
@@ -295,7 +297,7 @@ class ConfinedSandbox implements Sandbox {
     try {
       code = encode(block.code, { maxBytes: MAX_PAYLOAD_BYTES });
     } catch {
-      return refusedRun(`Cannot run a block of ${block.code.length} characters`);
+      return refusedRun(`Cannot run a block: it has ${block.code.length} characters, over the limit`);
     }
     const { id, answer } = this.#requests.begin();
     const active = this.#activate(id, block);
@@ -402,7 +404,7 @@ class ConfinedSandbox implements Sandbox {
 
   #receive(frame: Frame): void {
     const { t } = frame.header;
-    if (!this.#walls && t !== "ready") throw new ProtocolError("Cannot accept a message before the child is ready");
+    if (!this.#walls && t !== "ready") throw new ProtocolError("Cannot accept a message: the child is not ready");
     switch (t) {
       case "ready":
         return this.#onReady(frame.header);
@@ -424,20 +426,20 @@ class ConfinedSandbox implements Sandbox {
       case "pong":
         return this.#heartbeat?.receive(frame);
       default:
-        throw new ProtocolError("Cannot accept a message of an unknown type");
+        throw new ProtocolError("Cannot accept a message: its type is unknown");
     }
   }
 
   #activeOf({ header }: Frame, key: string): ActiveRun {
     const active = this.#active;
     if (!active?.is(new FrameFields(header, header.t).id(key))) {
-      throw new ProtocolError("Cannot accept a message of no run");
+      throw new ProtocolError("Cannot accept a message: it belongs to no run");
     }
     return active;
   }
 
   #onReady(header: Header): void {
-    if (this.#walls) throw new ProtocolError("Cannot become ready twice");
+    if (this.#walls) throw new ProtocolError("Cannot become ready: the child was ready before");
     this.#walls = readReady(header);
     // If the start was abandoned, a child behind a killed launcher still starts, and ends when its input ends.
     if (!this.#options.signal?.aborted) this.#ready.resolve();
@@ -647,13 +649,15 @@ export class BlockOutput {
   /** Handles an `output` frame of this block's run. Throws ProtocolError if the child sends more than its limit. */
   receive({ header, payload }: Frame): void {
     const stream = new FrameFields(header, "output").oneOf("stream", [1, 2]);
-    if (payload.length > MAX_OUTPUT_BYTES) throw new ProtocolError(`Cannot accept output of ${payload.length} bytes`);
+    if (payload.length > MAX_OUTPUT_BYTES) {
+      throw new ProtocolError(`Cannot accept output: a message has ${payload.length} bytes, over the limit`);
+    }
     const seconds = (performance.now() - this.#begun) / 1000;
     const most = BURST + this.#cap / SMALLEST_FULL_FRAME + seconds * OUTPUT_FRAMES_PER_SECOND;
-    if (++this.#frames > most) throw new ProtocolError("Cannot accept more output messages");
+    if (++this.#frames > most) throw new ProtocolError("Cannot accept output: the block sent too many messages");
     const text = new TextDecoder().decode(payload);
     this.#chars += text.length;
-    if (this.#chars > this.#cap) throw new ProtocolError("Cannot accept more output than a block may keep");
+    if (this.#chars > this.#cap) throw new ProtocolError("Cannot accept output: it is more than a block may keep");
     const clean = cleanText(text);
     this.#texts[stream] += clean;
     this.#onOutput?.({ stream, text: clean });

@@ -156,7 +156,7 @@ async function tryWall(
     constants: {},
     grants: NO_GRANTS,
     launcher,
-    onCall: () => Promise.reject(new Error("Cannot call the host from a probe")),
+    onCall: () => Promise.reject(new Error("Cannot call the host: a probe has no functions")),
     limits: { memoryBytes: 256 << 20, outputBytes: 64 << 10, graceMs: 500, previewChars: 1000 },
     ...(signal ? { signal } : {}),
   }, {
@@ -174,7 +174,7 @@ async function tryWall(
     const why = through !== ""
       ? `got through: ${through}`
       : missing !== ""
-      ? `not tried: ${missing} does not exist here`
+      ? `it tried nothing: ${missing} does not exist here`
       : sandbox.walls.failed.join("; ");
     const holds = through === "" && missing === "" && stands;
     return { wall, holds, found: { text: holds ? text(sandbox) : why, fix } };

@@ -26,7 +26,9 @@ export function realmModuleReader(): (source: string, path: string) => string {
   const stripTypes = typeStripper();
   return (source, path) => {
     if (source.length > MAX_MODULE_CHARS) {
-      throw new Error(`Cannot use module ${path}: ${source.length} characters, over ${MAX_MODULE_CHARS}`);
+      throw new Error(
+        `Cannot use module ${path}: it has ${source.length} characters; the limit is ${MAX_MODULE_CHARS}`,
+      );
     }
     return moduleScript(stripTypes(source, path), path);
   };
@@ -74,7 +76,7 @@ export function sucraseLoader(script: ScriptSource): () => SucraseTransform {
 
 function evaluate(script: ScriptSource): SucraseTransform {
   const found = scriptValue(script, { name: "sandbox.sucrase" });
-  if (!isTransform(found)) throw new TypeError("Cannot strip types: the bundle of sucrase is not one");
+  if (!isTransform(found)) throw new TypeError("Cannot strip types: the bundle of sucrase makes no function");
   return found;
 }
 

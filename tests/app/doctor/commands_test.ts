@@ -47,7 +47,10 @@ Deno.test("diagnoseCommands() reports that no command can run if the wall is inc
   const state = () => Promise.resolve({ whole: false, some: false, reason: "no wall here" } as const);
   const settings = await settingsOf({ config: { shell: { unwalled: "off" } } });
   const found = new Map((await diagnoseCommands(settings, { parts, state })).map((one) => [one.name, one]));
-  assert.match(found.get("commands")?.found ?? "", /^they have no wall: no wall here; none runs \(/);
-  assert.equal(found.get("shell")?.found, "on, but no command can run");
+  assert.match(
+    found.get("commands")?.found ?? "",
+    /^they have no wall: no wall here; Vis runs none of them, because shell\.unwalled is off or/,
+  );
+  assert.equal(found.get("shell")?.found, "on, but Vis cannot run commands");
   assert.ok(!found.has("git"), "it could not start either");
 });

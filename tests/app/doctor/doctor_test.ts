@@ -75,28 +75,40 @@ Deno.test("doctor() names the key of an unusable file, and still tests the walls
     await write("home/config.jsonc", '{ "modle": "m" }');
     const own = await check();
     assert.equal(own.get("settings")?.state, "fail");
-    assert.match(own.get("settings")?.fix ?? "", /^vis config unset modle /);
+    assert.match(
+      own.get("settings")?.fix ?? "",
+      /^Remove the setting with vis config unset modle; vis config explain modle shows its type/,
+    );
     assert.ok(own.has("wall: realm"));
     await write("home/config.jsonc", "{");
     assert.match((await fault()).fix, /JSON with comments/);
     await write("home/config.jsonc", "{}");
     await write("work/.vis/config.jsonc", '{ "baseUrl": "http://x" }');
-    assert.match((await fault()).fix, /^vis config unset --project baseUrl /);
+    assert.match(
+      (await fault()).fix,
+      /^Remove the setting with vis config unset --project baseUrl; vis config explain baseUrl shows its type/,
+    );
   }));
 
 Deno.test("doctor() takes the cause of a fault from its code, not from its words", () =>
   withPlace(async ({ home, write, check, fault }) => {
     const named = (await check({ VIS_PROVIDER: "a; b" })).get("provider");
-    assert.deepEqual([named?.found.startsWith("Cannot use provider: a; b (there are "), named?.state], [true, "fail"]);
-    assert.equal(named?.fix, "See vis providers");
+    assert.deepEqual([named?.found.startsWith("Cannot use provider a; b: no provider has this name;"), named?.state], [
+      true,
+      "fail",
+    ]);
+    assert.equal(named?.fix, "Run vis providers for the state of each provider");
     assert.equal((await check({ VIS_PROVIDER: "opnai" })).get("provider")?.fix, "did you mean openai?");
     const url = await fault({ VIS_BASE_URL: "Cannot read x.jsonc" });
-    assert.equal(url.fix, "vis help run lists the variables of the environment");
+    assert.equal(url.fix, "Correct the variable; vis help run lists the variables of the environment");
     await write("work/.vis/config.jsonc", '{ "model": 3 }');
-    assert.match((await fault()).fix, /^vis config unset --project model /);
+    assert.match(
+      (await fault()).fix,
+      /^Remove the setting with vis config unset --project model; vis config explain model shows its type/,
+    );
     await Deno.remove(join(home, "config.jsonc"));
     await write("home/config.jsonc/x", "");
-    assert.match((await fault()).fix, /^Make it readable for Vis/);
+    assert.match((await fault()).fix, /^Let Vis read the file/);
   }));
 
 Deno.test("doctor() finds keys that other users can read", () =>
@@ -140,7 +152,7 @@ Deno.test("doctor() asks every configured provider without showing a key", () =>
       assert.doesNotMatch(JSON.stringify([...broken.values()]), /471[12]/);
       const other = await check({ FIRST: "key-4711-4711-4711", VIS_MODEL: "mock-9" });
       const { state, found, fix } = other.get("provider") ?? assert.fail();
-      assert.deepEqual([state, fix], ["warn", "It has mock-1"]);
+      assert.deepEqual([state, fix], ["warn", "The server lists mock-1"]);
       assert.match(found, /does not list this model$/);
     } finally {
       await mock.close();
@@ -156,8 +168,8 @@ Deno.test("doctor() shows the day of the prices, and a limit of the cost that wo
     assert.deepEqual((await check()).get("prices"), {
       name: "prices",
       state: "fail",
-      found: "the price of large is unknown, so that budget.costUsd refuses every request",
-      fix: "Set price of large in providers[].models of config.jsonc, or remove budget.costUsd",
+      found: "no price is known for large, so budget.costUsd refuses every request",
+      fix: "Set the price of large in providers[].models of config.jsonc, or remove budget.costUsd",
     });
   }));
 
@@ -213,7 +225,10 @@ Deno.test("doctor() names an extension of the settings that does not exist", () 
     await write("home/config.jsonc", JSON.stringify({ ...OWN, extensions: { allow: ["one"], deny: ["on"] } }));
     const shipped = { one: () => Promise.resolve({ default: sample({ namespace: "test.one" }) }) };
     const all = await doctor({ cwd: workspace }, { env: { VIS_HOME: home }, shipped });
-    assert.equal(all.find(({ found }) => found.startsWith("on: "))?.found, "on: unknown extension; did you mean one?");
+    assert.equal(
+      all.find(({ found }) => found.startsWith("on: "))?.found,
+      "on: no extension has this name; did you mean one?",
+    );
   }));
 
 Deno.test("doctor() names the setting of a shipped extension that cannot be used", () =>

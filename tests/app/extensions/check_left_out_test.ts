@@ -13,10 +13,13 @@ Deno.test("checkLeftOut() accepts existing names, and suggests the intended one 
   await checkLeftOut(["web"], { settings, parts });
   await assert.rejects(checkLeftOut(["web", "wbe"], { settings, parts }), (error) => {
     assert.ok(error instanceof UsageError);
-    assert.equal(error.message, "Cannot leave out wbe: unknown extension; did you mean web?");
+    assert.equal(error.message, "Cannot leave out extension wbe: no extension has this name; did you mean web?");
     return true;
   });
-  await assert.rejects(checkLeftOut(["nothing"], { settings, parts }), /there are web$/);
+  await assert.rejects(
+    checkLeftOut(["nothing"], { settings, parts }),
+    /no extension has this name; the shipped ones are web$/,
+  );
 });
 
 Deno.test("checkLeftOut() accepts any name if a folder may contain it", async () => {

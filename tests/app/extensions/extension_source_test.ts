@@ -41,7 +41,7 @@ Deno.test("extensionSource() excludes an extension with invalid settings, and na
   withFolder(async (folder) => {
     const settings = await settingsIn(folder, { "vis.web": { hosts: 3 } });
     const { source, notes } = await extensionSource(settings, { shipped, realm });
-    assert.match(notes.join(), /Cannot use extension vis\.web: extensions\.config\.vis\.web\.hosts: /);
+    assert.match(notes.join(), /Cannot use extension vis\.web: extensions\.config\.vis\.web\.hosts must be a list/);
     const { list } = await source.activate(view(folder));
     assert.equal(list.some(({ namespace }) => namespace === "vis.web"), false);
     assert.equal(list.some(({ namespace }) => namespace === "vis.fs"), true);

@@ -47,12 +47,16 @@ for (
     [
       "content with another hash",
       serving(archive("{}"), hashOf(archive("[]"))),
-      /does not match the checksum of the registry/,
+      /does not match the registry's checksum/,
     ],
-    ["a package that is not there", () => new Response("no", { status: 404 }), /Cannot fetch .*: Status 404/],
-    ["an answer that is no JSON", () => new Response("<html>"), /registry does not say where to download it/],
-    ["an answer of another shape", () => Response.json({ dist: {} }), /registry does not say where to download it/],
-    ["too much", () => new Response(endless()), /Cannot fetch .*: Over 32 MiB/],
+    [
+      "a package that is not there",
+      () => new Response("no", { status: 404 }),
+      /Cannot fetch .*: the server responded with status 404/,
+    ],
+    ["an answer that is no JSON", () => new Response("<html>"), /registry gives no download address for it/],
+    ["an answer of another shape", () => Response.json({ dist: {} }), /registry gives no download address for it/],
+    ["too much", () => new Response(endless()), /Cannot fetch .*: it is larger than 32 MiB, the limit/],
     ["an answer that breaks off", () => new Response(broken()), /Cannot fetch /],
   ] as const
 ) {
@@ -66,7 +70,7 @@ for (
 Deno.test("fetchPackage() sends no request for an invalid name", () =>
   withRegistry(serving(archive("{}")), async (env, asked) => {
     for (const ref of ["npm:", "npm:../x", "npm:a/b", "npm:@a/../b", "npm:a@1/..", "npm:a b", "npm:a?x"]) {
-      await assert.rejects(fetchPackage(ref, env), /name a package such as/, ref);
+      await assert.rejects(fetchPackage(ref, env), /write a package such as/, ref);
     }
     assert.deepEqual(asked, []);
   }));

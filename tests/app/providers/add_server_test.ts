@@ -8,7 +8,10 @@ Deno.test("serverName() is the host of the address", () => {
   assert.equal(serverName("https://llm.example.com/v1"), "llm.example.com");
   assert.equal(serverName("http://127.0.0.1:8080/v1"), "127.0.0.1-8080");
   assert.equal(serverName("http://[::1]:8080/v1"), "1-8080");
-  assert.throws(() => serverName("llm.example.com"), /Cannot use llm\.example\.com/);
+  assert.throws(
+    () => serverName("llm.example.com"),
+    /Cannot use the address llm\.example\.com: it is not an http or https URL; write one such as .*/,
+  );
 });
 
 Deno.test("addServer() adds a server to the configuration, keeps other settings, and replaces its own", () =>

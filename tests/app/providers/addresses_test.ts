@@ -62,7 +62,7 @@ Deno.test("environmentAddress() returns an http address, or throws a ConfigError
   ));
   assert.throws(
     () => addressOf("openai", "ftp://me:secret@gate.example"),
-    { message: "Cannot use OPENAI_BASE_URL: ftp://gate.example is not an http or https URL" },
+    { message: "Cannot use OPENAI_BASE_URL: ftp://gate.example is not an http or https URL; correct the variable" },
   );
 });
 

@@ -21,9 +21,12 @@ Deno.test("buildRouter() names the missing settings if there are none", async ()
   });
   await assert.rejects(
     routerOf({ VIS_API_KEY: "k", VIS_BASE_URL: "http://127.0.0.1:9/v1" }),
-    /^ConfigError: No model is set: .*\(vis models lists them\)$/,
+    /^ConfigError: Cannot choose a model: no model is set; .*\(vis models lists the models\)$/,
   );
-  await assert.rejects(routerOf({ VIS_PROVIDER: "acme" }), /^ConfigError: Cannot use provider: acme/);
+  await assert.rejects(
+    routerOf({ VIS_PROVIDER: "acme" }),
+    /^ConfigError: Cannot use provider acme: no provider has this name; choose one of openai,/,
+  );
 });
 
 Deno.test("buildRouter() accepts a base URL or a key for an OpenAI-compatible server", async () => {
@@ -113,7 +116,7 @@ Deno.test("buildRouter() uses the first model of a named server on this machine,
     };
     await assert.rejects(
       buildRouter(await settingsOf(keyed)),
-      /^ConfigError: No model is set for openai-responses: .* --model mock-1 \(vis models/,
+      /^ConfigError: Cannot choose a model for openai-responses: .* --model mock-1 \(vis models/,
     );
   } finally {
     await mock.close();
@@ -121,7 +124,7 @@ Deno.test("buildRouter() uses the first model of a named server on this machine,
   const gone = { provider: "ollama", baseUrl };
   await assert.rejects(
     buildRouter(await settingsOf({ config: gone })),
-    /^ConfigError: Cannot ask Ollama for its models: /,
+    /^ConfigError: Cannot list the models of Ollama at /,
   );
   const env = { OPENAI_API_KEY: "k" };
   await assert.rejects(
@@ -134,7 +137,7 @@ Deno.test("buildRouter() uses the first model of a named server on this machine,
         env,
       }),
     ),
-    /^ConfigError: No model is set for openai-responses: set VIS_MODEL .*\(vis models --provider openai-responses lists them\)$/,
+    /^ConfigError: Cannot choose a model for openai-responses: no model is set; set VIS_MODEL .*\(vis models --provider openai-responses lists the models\)$/,
   );
 });
 
@@ -143,5 +146,5 @@ Deno.test("buildRouter() excludes providers without a model, and reports them", 
   const env = { ANTHROPIC_API_KEY: "k" };
   const { routes, notes } = await buildRouter(await settingsOf({ config: { providers }, env }));
   assert.deepEqual(routes.map(({ provider }) => provider.name), ["anthropic"]);
-  assert.deepEqual(notes, ["b is skipped: it has no model in config.jsonc"]);
+  assert.deepEqual(notes, ["Vis skips b: it has no model in config.jsonc"]);
 });

@@ -77,7 +77,10 @@ Deno.test("chooseProviders() finds the usual keys, but the keys of GitHub only i
     ]],
   ];
   for (const [env, expected] of found) assert.deepEqual(await chosen({ env }), expected);
-  assert.match(await refusal({ env: { GITHUB_TOKEN: "k" } }), /^No provider is configured/);
+  assert.match(
+    await refusal({ env: { GITHUB_TOKEN: "k" } }),
+    /^Cannot choose a model: no provider is configured; log in with vis auth login, or set a key such as/,
+  );
 });
 
 Deno.test("chooseProviders() uses the provider whose data includes the model", async () => {
@@ -120,7 +123,7 @@ Deno.test("chooseProviders() keeps the configured order and excludes providers w
     ["second", "glm-5.2"],
   ]);
   assert.deepEqual(notes, [
-    "anthropic is skipped: it has no key (set ANTHROPIC_API_KEY or run vis auth login anthropic)",
+    "Vis skips anthropic: it has no key (set ANTHROPIC_API_KEY or run vis auth login anthropic)",
   ]);
   assert.deepEqual(await chosen({ config: { ...config, model: "m2" }, env: { MY_KEY: "k" } }), [
     "mine",
@@ -183,18 +186,24 @@ Deno.test("chooseProviders() suggests the nearest known name, and a fix for a mi
   const cases: readonly (readonly [Asked, RegExp])[] = [
     [
       { config: { provider: "antropic" } },
-      /^Cannot use provider: antropic \(there are .*\); did you mean anthropic\?$/,
+      /^Cannot use provider antropic: no provider has this name; choose one of .*; did you mean anthropic\?$/,
     ],
-    [{ config: { provider: "acme" } }, /^Cannot use provider: acme \(there are openai, .*vllm, demo and files\)$/],
+    [
+      { config: { provider: "acme" } },
+      /^Cannot use provider acme: no provider has this name; choose.* ollama, lmstudio, vllm, demo or files$/,
+    ],
     [
       { config: { providers: [{ name: "x", preset: "opnrouter" }] } },
-      /^Cannot use the preset of provider x: opnrouter .* did you mean openrouter\?$/,
+      /^Cannot use preset opnrouter of provider x: no preset has this name; .* did you mean openrouter\?$/,
     ],
-    [{ config: { providers: [{ name: "x" }] } }, /^Cannot use provider: x: set its baseUrl or preset/],
+    [
+      { config: { providers: [{ name: "x" }] } },
+      /^Cannot use provider x: it has no address; set its baseUrl or preset in providers of config\.jsonc/,
+    ],
     [{ config: { provider: "anthropic" } }, /it has no key; set ANTHROPIC_API_KEY or run vis auth login anthropic$/],
     [{ config: { provider: "github-copilot" } }, /it has no key; run vis auth login github-copilot$/],
     [{ config: { providers: [{ name: "x", preset: "zai", keyEnv: "MINE" }] } }, /it has no key; set MINE or run /],
-    [{}, /^No provider is configured.*vis auth login.*\n.*VIS_BASE_URL.*\n.*vis demo$/],
+    [{}, /^Cannot choose a model: no provider is configured.*vis auth login.*\n.*VIS_BASE_URL.*\n.*vis demo$/],
   ];
   for (const [asked, says] of cases) assert.match(await refusal(asked), says);
 });
@@ -214,20 +223,23 @@ Deno.test("chooseProviders() finds a server on this machine if nothing is config
   assert.deepEqual([root.name, root.local, model, root.baseUrl], ["ollama", true, "qwen3:8b", addresses[0]?.baseUrl]);
   assert.match(
     notes.join(),
-    /^no provider is configured: found Ollama at http:.*; 1 more with --model \(vis models\)$/,
+    /^no provider is configured: Vis uses Ollama at http:.*; 1 more with --model \(vis models\)$/,
   );
   const named = await choose({ config: { ...on, model: "llama3:8b" }, addresses });
   assert.equal(named.model, "llama3:8b");
   assert.match(
     await refusal({ config: { ...on, model: "gpt-9" }, addresses }),
-    /^Cannot use model gpt-9: .* Ollama here has qwen3:8b, llama3:8b$/,
+    /^Cannot use model gpt-9: .* Ollama here has only qwen3:8b, llama3:8b; choose one of these with --model$/,
   );
 });
 
 Deno.test("chooseProviders() looks for no server if that is forbidden or unnecessary", async () => {
   await using server = ollama("m");
   const { addresses } = server;
-  assert.match(await refusal({ addresses }), /^No provider is configured; /);
+  assert.match(
+    await refusal({ addresses }),
+    /^Cannot choose a model: no provider is configured; log in with vis auth login, or set a key such as/,
+  );
   const found = await chosen({ config: { localServers: true }, addresses, env: { ZAI_API_KEY: "k" } });
   assert.equal(found[0], "zai");
 });
@@ -235,7 +247,10 @@ Deno.test("chooseProviders() looks for no server if that is forbidden or unneces
 Deno.test("chooseProviders() reports a server without a model", async () => {
   await using server = ollama();
   const message = await refusal({ config: { localServers: true }, addresses: server.addresses });
-  assert.match(message, /^No provider is configured \(Ollama at http:\S+ has no model: load one\)/);
+  assert.match(
+    message,
+    /^Cannot choose a model: no provider is configured \(Ollama at .* has no model: load one\); log in with/,
+  );
 });
 
 async function inWorkspace(
@@ -265,7 +280,7 @@ Deno.test("chooseProviders() takes the model of a workspace for a preference: wi
   const keys = { OPENAI_API_KEY: "k" };
   const own = { model: "gpt-5.4" };
   const note =
-    "the workspace prefers anthropic/claude-sonnet-5, which is not used: set ANTHROPIC_API_KEY or run vis auth " +
+    "the workspace prefers anthropic/claude-sonnet-5, but Vis does not use it: set ANTHROPIC_API_KEY or run vis auth " +
     "login anthropic";
   assert.deepEqual(await inWorkspace("anthropic/claude-sonnet-5", { user: own, env: keys }), {
     root: "openai",
@@ -274,7 +289,10 @@ Deno.test("chooseProviders() takes the model of a workspace for a preference: wi
   });
   const named = await inWorkspace("anthropic/claude-sonnet-5", { user: { ...own, provider: "openai" }, env: keys });
   assert.deepEqual([named.root, named.model], ["openai", "gpt-5.4"]);
-  assert.match(named.notes.join(), /prefers anthropic\/claude-sonnet-5, which is not used: no key here serves it/);
+  assert.match(
+    named.notes.join(),
+    /prefers anthropic\/claude-sonnet-5, but Vis does not use it: no key serves it here/,
+  );
   const bare = await inWorkspace("claude-sonnet-5", { user: own, env: keys });
   assert.deepEqual([bare.root, bare.model], ["openai", "gpt-5.4"]);
   const both = await inWorkspace("anthropic/claude-sonnet-5", { user: own, env: { ...keys, ANTHROPIC_API_KEY: "a" } });

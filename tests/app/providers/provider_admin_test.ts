@@ -17,7 +17,10 @@ async function adminOf(asked: Parameters<typeof settingsOf>[0]): Promise<AppProv
 Deno.test("AppProviderAdmin.saveKey() saves a key that is used at once, and logout() removes it", async () => {
   await withFolder(async (home) => {
     const admin = await adminOf({ home });
-    assert.match((await admin.providers({ check: false, signal: ALWAYS })).problem, /^No provider is configured/);
+    assert.match(
+      (await admin.providers({ check: false, signal: ALWAYS })).problem,
+      /^Cannot choose a model: no provider is configured; log in with vis auth login, or set a key such as/,
+    );
     assert.equal(await admin.saveKey("anthropic", KEY), join(home, "auth.json"));
     const { providers: [provider], problem } = await (await adminOf({ home })).providers({
       check: false,
@@ -175,7 +178,7 @@ Deno.test("AppProviderAdmin.providers() asks the usable providers, and reports w
       ["none", false, false],
     ]);
     assert.equal(report.providers[0]?.reach?.found, "2 models");
-    assert.match(report.providers[3]?.reach?.found ?? "", /^No key: set ZAI_API_KEY/);
+    assert.match(report.providers[3]?.reach?.found ?? "", /^it has no key; set ZAI_API_KEY or run vis auth login none/);
     assert.doesNotMatch(JSON.stringify(report), /secret-4712|wrong-key|0123456789/);
     await assert.rejects(admin.providers({ check: true, signal: AbortSignal.abort() }), Cancelled);
   } finally {
@@ -210,14 +213,20 @@ Deno.test("AppProviderAdmin.models() falls back to the data, then to the setting
   const admin = await adminOf({});
   const [anthropic] = await admin.models({ provider: "anthropic", signal: ALWAYS });
   assert.equal(anthropic?.source, "data");
-  assert.match(anthropic?.detail ?? "", /pi-ai.*; the service: No key: set ANTHROPIC_API_KEY/);
+  assert.match(anthropic?.detail ?? "", /pi-ai.*; the service: it has no key; set ANTHROPIC_API_KEY/);
   assert.ok((anthropic?.models.length ?? 0) > 10);
   const [none] = await admin.models({ provider: "github-models", signal: ALWAYS });
   assert.deepEqual([none?.source, none?.models], ["config", []]);
-  await assert.rejects(admin.models({ provider: null, signal: ALWAYS }), /^ConfigError: No provider is configured/);
-  await assert.rejects(admin.models({ provider: "acme", signal: ALWAYS }), /^ConfigError: Cannot use provider: acme/);
+  await assert.rejects(
+    admin.models({ provider: null, signal: ALWAYS }),
+    /^ConfigError: Cannot choose a model: no provider is.* auth login, or set a key such as ANTHROPIC_API_KEY/,
+  );
+  await assert.rejects(
+    admin.models({ provider: "acme", signal: ALWAYS }),
+    /^ConfigError: Cannot use provider acme: no provider has this.* ollama, lmstudio, vllm, demo or files/,
+  );
   await assert.rejects(
     admin.loginKind("demo"),
-    /^ConfigError: Cannot use provider: demo needs no key and has no models/,
+    /^ConfigError: Cannot use provider demo: it needs no key, and has no models/,
   );
 });

@@ -47,10 +47,13 @@ Deno.test("refreshModels() stores the data of a catalogue with its day, and name
 
 Deno.test("refreshModels() changes nothing if the catalogue is broken, huge, absent or insecure", async () => {
   const table: readonly (readonly [() => Response, RegExp])[] = [
-    [() => new Response("<html>"), /Cannot refresh the models from http:.*; nothing was changed/s],
+    [() => new Response("<html>"), /Cannot refresh the models from http:.*, and Vis changed nothing/s],
     [() => new Response("{}"), /it has none of the services/],
     [() => new Response(CATALOG.replace('"output":19', '"output":-19')), /anthropic claude-sonnet-5: cost\.output/],
-    [() => new Response(" ".repeat(17 << 20)), /Over 16777216 bytes/i],
+    [
+      () => new Response(" ".repeat(17 << 20)),
+      /Cannot refresh the models from .*: it is larger than 16777216 bytes, the limit, and Vis changed/i,
+    ],
     [() => new Response("", { status: 503 }), /status 503/i],
     [() => Response.redirect("http://catalog.example/api.json"), /neither https nor on this machine/],
   ];
@@ -67,7 +70,7 @@ Deno.test("refreshModels() changes nothing if the catalogue is broken, huge, abs
   await withCatalog(() => new Response(CATALOG), async ({ home, refresh }) => {
     await assert.rejects(
       refresh("http://127.0.0.1:9/"),
-      /check the network and try again; vis config set modelCatalog/,
+      /check the network and try again, or name another catalogue with vis config set modelCatalog/,
     );
     await assert.rejects(refresh("http://catalog.example/"), /neither an https address nor on this machine/);
     await assert.rejects(refresh(undefined, AbortSignal.abort()), Cancelled);

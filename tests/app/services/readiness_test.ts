@@ -35,7 +35,7 @@ Deno.test("readiness() tests a sandbox once for many callers, and again after an
 Deno.test("readiness() names the fault, and checks again soon", async () => {
   const { state, check } = rig();
   Object.assign(state, { fault: "Cannot start", free: 10 * 1024 * 1024 });
-  const faults = { sandbox: "Cannot start", disk: "10 MiB are free, 64 are needed", file: "" };
+  const faults = { sandbox: "Cannot start", disk: "the disk has 10 MiB free, and Vis needs 64 MiB", file: "" };
   assert.deepEqual(await check(), faults);
   Object.assign(state, { fault: "", free: 1e12, at: 5_000 });
   assert.deepEqual(await check(), { sandbox: "", disk: "", file: "" });
@@ -57,7 +57,10 @@ Deno.test("readiness() reports the fault of the open database's file, and a file
     const check = readiness({ database, fileFault: () => store.fileFault(), ...rest });
     assert.equal((await check()).file, "");
     await Deno.rename(database, `${database}.away`);
-    assert.match((await check()).file, /^it was removed or renamed/);
+    assert.match(
+      (await check()).file,
+      /^the file was removed or renamed while it was in use, so later.* not at this path; restore its name, or start again/,
+    );
     await Deno.writeTextFile(database, "");
     assert.match((await check()).file, /^another file took its place/);
     await Deno.rename(`${database}.away`, database);

@@ -59,7 +59,7 @@ Deno.test("checkServer() finds a server by the settings or the flags, and explai
   assert.deepEqual(await check({ port }), { url: `http://127.0.0.1:${port}/`, problem: "" });
   assert.deepEqual(await check({ port, host: "0.0.0.0" }), { url: `http://localhost:${port}/`, problem: "" });
   await server.close();
-  assert.deepEqual(await check({ port }), { url: `http://127.0.0.1:${port}/`, problem: "nothing responds there" });
+  assert.deepEqual(await check({ port }), { url: `http://127.0.0.1:${port}/`, problem: "no server responds there" });
   await using foreign = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, () => {
     return new Response(null, { status: 503 });
   });
@@ -79,7 +79,7 @@ Deno.test("serve() the locked profile loads listed extensions, reads no settings
     assert.doesNotMatch(text, /fs\.(edit|writeFile)\(|shell\.run/);
     assert.match(
       server.notes.join("\n"),
-      /locked: all walls active, .*extensions: fs; left out: vis\.fss: unknown extension; did you mean vis\.fs\?/,
+      /locked: all walls active, .*extensions: fs; left out: vis\.fss: no extension has this name; did you mean vis\.fs\?/,
     );
   } finally {
     await server.close();
@@ -124,7 +124,7 @@ Deno.test("serve() the locked profile does not begin where a wall does not hold,
   const db = join(at.home, "x.db");
   await assert.rejects(at.serve({ profile: "locked", db }), {
     name: "ConfigError",
-    message: /walls that are not active: kernel \(this kernel has no Landlock\)$/,
+    message: /sandbox\.require names walls that are not active: kernel \(this kernel has no Landlock\); vis doctor/,
   });
   await assert.rejects(Deno.stat(db), Deno.errors.NotFound);
   await (await at.serve({ db })).close();
@@ -156,7 +156,7 @@ Deno.test("serve() knows its profiles", async () => {
   await using at = await place();
   await assert.rejects(
     at.serve({ profile: "safe" }),
-    /^UsageError: Cannot use profile safe: choose open or locked$/,
+    /^UsageError: Cannot use profile safe: Vis has no such profile; choose open or locked$/,
   );
   await assert.rejects(at.serve({ writable: true }), /^UsageError: Cannot use --writable/);
   await assert.rejects(at.serve({}, { VIS_PROFILE: "x" }), { name: "UsageError" });
@@ -184,14 +184,14 @@ Deno.test("serve() a list of tokens replaces the single one", async () => {
   const tokens = join(at.home, "tokens.jsonc");
   const entry = { name: "reader", token: "reader-token-0123456789", scope: "read" };
   await Deno.writeTextFile(tokens, JSON.stringify({ tokens: [entry] }), { mode: 0o644 });
-  await assert.rejects(at.serve({ tokens }), /Cannot use --tokens together with --token/);
+  await assert.rejects(at.serve({ tokens }), /Cannot use --tokens with --token/);
   const request: ServeRequest = { tokens, token: undefined };
   const server = await at.serve(request, { VIS_TOKEN: TOKEN });
   try {
     assert.equal(server.token, null);
     assert.equal((await read(server, "/api/v1")).status, 401, "VIS_TOKEN does not count");
     assert.equal((await read(server, "/api/v1", entry.token)).status, 200);
-    assert.match(server.notes.join("\n"), /can be read by others[\s\S]*VIS_TOKEN is ignored/);
+    assert.match(server.notes.join("\n"), /other users can read [\s\S]*VIS_TOKEN is ignored/);
     assert.equal(server.tokenFrom, tokens);
   } finally {
     await server.close();
@@ -258,7 +258,10 @@ said`;
       assert.doesNotMatch(answer, new RegExp(key));
       const [read, file, command, git] = answer.split("\n");
       assert.match(read, /plain/);
-      assert.match(file, /Cannot read \S*auth\.json: it may hold keys, and nobody can be asked here/);
+      assert.match(
+        file,
+        /Cannot read home\/auth\.json: it may hold keys, and no user can answer here; the user's setting secrets names such files/,
+      );
       assert.match(command, /Cannot run commands: \S+ would give them access to /);
       assert.match(git, /Cannot /);
     }

@@ -39,7 +39,7 @@ Deno.test("serverToken() reports a file that others can read", async () => {
     await Deno.writeTextFile(file, "0123456789abcdef");
     await Deno.chmod(file, 0o644);
     const { notes } = await serverToken({ tokenFile: file }, { env: {}, settings: settingsOf(folder) });
-    assert.deepEqual(notes, [`${file} can be read by others: chmod 600 it`]);
+    assert.deepEqual(notes, [`other users can read ${file}: run chmod 600 on it`]);
   });
 });
 
@@ -48,17 +48,24 @@ Deno.test("serverToken() refuses a token that could be guessed or not be sent, a
     const at = { env: {}, settings: settingsOf(folder) };
     for (const token of ["", "short", "has spaces in its middle", "ünicode-0123456789", "x".repeat(600)]) {
       await assert.rejects(serverToken({ token }, at), (error: Error) => {
-        assert.equal(error.name, "ConfigError");
+        assert.equal(error.name, "UsageError");
         return token === "" || !error.message.includes(token);
       });
     }
     const file = join(folder, "empty");
     await Deno.writeTextFile(file, "\n");
-    await assert.rejects(serverToken({ tokenFile: file }, at), /Cannot use the token of .*empty/);
+    await assert.rejects(
+      serverToken({ tokenFile: file }, at),
+      /^ConfigError: Cannot use the token of .*empty: it is not 16 to 512 visible ASCII characters/,
+    );
+    await assert.rejects(serverToken({}, { ...at, env: { VIS_TOKEN: "short" } }), { name: "ConfigError" });
     await assert.rejects(
       serverToken({ tokenFile: folder }, at),
       /Cannot use token file .*: it is a folder; .*VIS_TOKEN/,
     );
-    await assert.rejects(serverToken({}, { env: {}, settings: settingsOf(null) }), /there is no home folder/);
+    await assert.rejects(
+      serverToken({}, { env: {}, settings: settingsOf(null) }),
+      /Vis has no home folder; use --token-file or VIS_TOKEN/,
+    );
   });
 });

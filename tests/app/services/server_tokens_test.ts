@@ -22,5 +22,8 @@ Deno.test("serverTokens() accepts tokens of an issuer besides its own only if on
 });
 
 Deno.test("serverTokens() refuses an issuer without an audience: its tokens for others would count", async () => {
-  await assert.rejects(sourceOf({ issuer: "https://id.example" }), /Cannot accept tokens .* set server\.jwt\.audience/);
+  await assert.rejects(
+    sourceOf({ issuer: "https://id.example" }),
+    /Cannot accept tokens of server\.jwt\.issuer: server\.jwt\.audience is not set; set it to the audience/,
+  );
 });

@@ -106,6 +106,6 @@ Deno.test("vis serve rejects an update without Telegram's secret, and an invalid
 
 Deno.test("vis serve does not start with a webhook address and a missing or refused token", () =>
   withPlace(async ({ start }) => {
-    await assert.rejects(start({}), /telegram\.webhookUrl is set, and there is no token/);
+    await assert.rejects(start({}), /Cannot serve the bot at https?:.*: no token is saved/);
     await assert.rejects(start({ VIS_TELEGRAM_TOKEN: TOKEN.replace("AA", "BB") }), /Telegram refused its token/);
   }));

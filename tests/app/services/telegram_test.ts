@@ -43,7 +43,7 @@ Deno.test("telegramToken() prefers the file, then the variable, then the saved t
     assert.deepEqual(await telegramToken({ tokenFile: file }, told), { token: third, from: file });
     await assert.rejects(
       telegramToken({ tokenFile: join(folder, "none") }, told),
-      /Cannot read the token in .*NotFound/,
+      /Cannot read the token in .*: there is no such file or folder; choose another file with --token-file/,
     );
     const wrong = await settings({ VIS_TELEGRAM_TOKEN: "123:half-a-secret" });
     await assert.rejects(telegramToken({}, wrong), (error: Error) => !error.message.includes("half-a-secret"));
@@ -58,8 +58,8 @@ Deno.test("diagnoseTelegram() reports whether the bot could be used, without a r
       return [found?.state, found?.fix.replace(/[;,].*/, "")];
     };
     assert.deepEqual(await check(), ["off", ""]);
-    assert.deepEqual(await check(TOKEN), ["warn", "vis telegram allow ID"]);
-    assert.deepEqual(await check("nonsense"), ["fail", "vis auth login telegram"]);
+    assert.deepEqual(await check(TOKEN), ["warn", "Run vis telegram allow ID"]);
+    assert.deepEqual(await check("nonsense"), ["fail", "Run vis auth login telegram"]);
     await configure({ telegram: { allow: [1], apiUrl: "http://127.0.0.1:9" } });
     assert.deepEqual(await check(TOKEN), ["ok", ""]);
     assert.deepEqual(await check(), ["warn", "Save the token from @BotFather with vis auth login telegram"]);
@@ -92,7 +92,7 @@ Deno.test("telegram() refuses to start without a token, with a wrong profile, an
   withPlace(async ({ folder, env }) => {
     const rest = { cwd: folder, db: ":memory:", onNote: () => {}, signal: new AbortController().signal };
     const parts = { env, shipped: {} };
-    await assert.rejects(telegram(rest, parts), /there is no token; create one with @BotFather/);
+    await assert.rejects(telegram(rest, parts), /no token is saved; create one with @BotFather/);
     await assert.rejects(telegram({ ...rest, profile: "half" }, parts), /choose open or locked/);
     const late = new AbortController();
     const notes: string[] = [];

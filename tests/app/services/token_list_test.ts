@@ -64,9 +64,9 @@ Deno.test("TokenList reads plain and hashed tokens, scopes, expiry and quotas, w
 Deno.test("TokenList open() reports a faulty file with the place, and shows no token", async () => {
   const entry = { name: "a", token: SECRET };
   const wrong: readonly (readonly [unknown, RegExp])[] = [
-    [`{"tokens": [{"name": "a", "token": "${SECRET}" "x"}]}`, /it is not JSON$/],
-    [{ tokens: [] }, /tokens must not be empty$/],
-    [[], /the file must be an object$/],
+    [`{"tokens": [{"name": "a", "token": "${SECRET}" "x"}]}`, /the file is not JSON; correct the file$/],
+    [{ tokens: [] }, /tokens must not be empty; correct the file$/],
+    [[], /the file must be an object; correct the file$/],
     [{ tokens: [{ ...entry, token: "short-secret" }] }, /tokens\.0\.token must have 16 to 512/],
     [{ tokens: [{ ...entry, token: `sha256:${SECRET}` }] }, /tokens\.0\.token must /],
     [{ tokens: [{ ...entry, tenant: "a*" }] }, /tokens\.0\.tenant must have 1 to 64/],
@@ -75,14 +75,17 @@ Deno.test("TokenList open() reports a faulty file with the place, and shows no t
     [{ tokens: [{ ...entry, queriesPerDay: 0 }] }, /tokens\.0\.queriesPerDay must /],
     [{ tokens: [{ ...entry, [SECRET]: 1 }] }, /tokens\.0 has the unknown key /],
     [{ tokens: [{ ...entry, name: "a b" }] }, /tokens\.0\.name must /],
-    [{ tokens: [entry, { ...entry, token: `${SECRET}2` }] }, /tokens\.1\.name: another one is named a$/],
+    [
+      { tokens: [entry, { ...entry, token: `${SECRET}2` }] },
+      /tokens\.1\.name is a, which another token has; correct the file$/,
+    ],
     [
       { tokens: [entry, { name: "b", token: `${SECRET}2` }, { ...entry, name: "c" }] },
-      /tokens\.2\.token: c has the same token as a$/,
+      /tokens\.2 \(c\) has the same token as a; correct the file$/,
     ],
     [
       { tokens: [entry, { name: "hashed", token: `sha256:${createHash("sha256").update(SECRET).digest("hex")}` }] },
-      /tokens\.1\.token: hashed has the same token as a$/,
+      /tokens\.1 \(hashed\) has the same token as a; correct the file$/,
     ],
   ];
   for (const [value, message] of wrong) {
@@ -90,7 +93,7 @@ Deno.test("TokenList open() reports a faulty file with the place, and shows no t
     await assert.rejects(at.open(), (error) => {
       assert.ok(error instanceof Error && error.name === "ConfigError");
       assert.match(error.message, message);
-      assert.ok(error.message.startsWith(`Cannot use tokens of ${at.path}: `), error.message);
+      assert.ok(error.message.startsWith(`Cannot use the tokens of ${at.path}: `), error.message);
       if (!JSON.stringify(value).includes(`"${SECRET}":`)) assert.ok(!error.message.includes("secret"), error.message);
       return true;
     });
@@ -111,7 +114,10 @@ Deno.test("TokenList grants() notices a changed file within a second, and keeps 
   await at.write("{ tokens");
   at.clock.now += 1_000;
   assert.deepEqual(await names(list), ["first", "second"]);
-  assert.match(at.logged.at(-1) ?? "", /tokens_not_loaded.*it is not JSON/);
+  assert.match(
+    at.logged.at(-1) ?? "",
+    /tokens_not_loaded \{"error":"Cannot use the tokens of .*: the file is not JSON; correct the file"\}/,
+  );
   await Deno.remove(at.path);
   at.clock.now += 1_000;
   assert.deepEqual(await names(list), ["first", "second"]);
@@ -134,7 +140,7 @@ Deno.test("TokenList notices who may read the file, and logs a fault once with t
   assert.equal(await later(), "other users can read the token file");
   assert.equal(await later(), "other users can read the token file");
   assert.deepEqual(at.logged.filter((line) => !line.startsWith("tokens_loaded")), [
-    `tokens_shared ${JSON.stringify({ error: `${at.path} can be read by others: chmod 600 it` })}`,
+    `tokens_shared ${JSON.stringify({ error: `other users can read ${at.path}: run chmod 600 on it` })}`,
   ]);
   await Deno.chmod(at.path, 0o600);
   assert.equal(await later(), "");

@@ -100,31 +100,35 @@ Deno.test("AppConfigAdmin.set() refuses an unsuitable value and writes nothing",
   withPlace(async ({ own: path, admin }) => {
     const config = await admin();
     const cases: [string, string[], RegExp][] = [
-      ["budget.iterations", ["none"], /^Cannot set budget\.iterations: must be a whole number$/],
+      ["budget.iterations", ["none"], /^Cannot set budget\.iterations: it must be a whole number$/],
       ["budget.iterations", ["1", "2"], /^Cannot set budget\.iterations/],
-      ["budgt.iterations", ["1"], /unknown setting; did you mean budget\.iterations\?$/],
-      ["nothing.like.it", ["1"], /unknown setting; vis config list --all/],
+      ["budgt.iterations", ["1"], /Vis has no such setting; did you mean budget\.iterations\?$/],
+      ["nothing.like.it", ["1"], /Vis has no such setting; vis config list --all shows all settings/],
       ["providers.3.name", ["x"], /^Cannot set providers\.3\.name/],
-      ["baseUrl", ["http://me:pass@host/v1"], /^Cannot save a secret/],
-      ["apikey", ["5"], /^Cannot set apikey: unknown setting; vis auth login PROVIDER saves keys/],
-      ["sandboxx", ["5"], /unknown setting; did you mean sandbox\?$/],
-      ["iterations", ["5"], /unknown setting; did you mean budget\.iterations\?$/],
-      ["budget.nope", ["5"], /unknown setting; budget has iterations, ceiling, .*depth$/],
-      ["model.x", ["5"], /unknown setting; model has no settings below it$/],
-      ["providers.0.nam", ["x"], /unknown setting; did you mean providers\.0\.name\?$/],
+      ["baseUrl", ["http://me:pass@host/v1"], /^Cannot save baseUrl in a settings file/],
+      ["apikey", ["5"], /^Cannot set apikey: Vis has no such setting; save the key with vis auth login PROVIDER/],
+      ["sandboxx", ["5"], /Vis has no such setting; did you mean sandbox\?$/],
+      ["iterations", ["5"], /Vis has no such setting; did you mean budget\.iterations\?$/],
+      [
+        "budget.nope",
+        ["5"],
+        /Vis has no such setting; choose one of budget\.iterations,.* budget\.wallMs, budget\.subcalls, budget\.depth$/,
+      ],
+      ["model.x", ["5"], /Vis has no such setting; model has no settings below it; vis config list/],
+      ["providers.0.nam", ["x"], /Vis has no such setting; did you mean providers\.0\.name\?$/],
       ["extensions.config.vis.web.host", ["x"], /did you mean extensions\.config\.vis\.web\.hosts\?$/],
-      ["", ["5"], /^Cannot set "": unknown setting/],
-      ["a\nb", ["5"], /^Cannot set "a\\nb": unknown setting/],
-      ["model", [""], /^Cannot set model: must not be empty$/],
-      ["model", [" "], /^Cannot set model: must not be empty$/],
-      ["model", ["[1]"], /^Cannot set model: must be text$/],
+      ["", ["5"], /^Cannot set "": Vis has no such setting; vis config list --all shows all settings/],
+      ["a\nb", ["5"], /^Cannot set "a\\nb": Vis has no such setting/],
+      ["model", [""], /^Cannot set model: it must not be empty$/],
+      ["model", [" "], /^Cannot set model: it must not be empty$/],
+      ["model", ["[1]"], /^Cannot set model: it must be text$/],
       ["extensions.deny", [""], /^Cannot set extensions\.deny: extensions\.deny\.0 must not be empty$/],
       ["extensions.deny", ["[1]"], /^Cannot set extensions\.deny: extensions\.deny\.0 must be text$/],
       ["providers", ["[{}]"], /^Cannot set providers: providers\.0\.name is missing$/],
-      ["providers", ['{"a":1}'], /^Cannot set providers: must be a list$/],
+      ["providers", ['{"a":1}'], /^Cannot set providers: it must be a list$/],
     ];
     for (const key of ['a["b', "a[0].b", 'mod"el', 'a"b"', '["a"]b', "a]", '"a"..b', 'a[""]']) {
-      cases.push([key, ["x"], /: not the form of a key; quotes enclose a whole name/]);
+      cases.push([key, ["x"], /: it is not a key of a setting; quote a whole name/]);
     }
     for (const [key, words, says] of cases) {
       await assert.rejects(config.set(key, { words, ...own }), (error) => {
@@ -163,12 +167,12 @@ Deno.test("AppConfigAdmin.set() names the invalid setting of the file, not the n
     await Deno.writeTextFile(path, '{ "budget": { "iterations": "many" }, "modell": 1 }');
     const config = await admin();
     for (
-      const [unset, why] of [["budget.iterations", "must be a whole"], ["modell", "unknown setting; did"]] as const
+      const [unset, why] of [["budget.iterations", "must be a whole"], ["modell", "is not a setting; did"]] as const
     ) {
       await assert.rejects(config.set("provider", { words: ["x"], ...own }), (error: Error) => {
-        const advice = `correct it, or run vis config unset ${unset}`;
-        const start = `Cannot set provider: ${path} is invalid at ${unset} (${advice}): ${why}`;
+        const start = `Cannot set provider: ${path} is invalid, because ${unset} ${why}`;
         assert.equal(error.message.slice(0, start.length), start);
+        assert.ok(error.message.endsWith(`; correct it, or run vis config unset ${unset}`), error.message);
         return true;
       });
       await config.unset(unset, own);
@@ -220,7 +224,7 @@ Deno.test("AppConfigAdmin.set() in a workspace accepts only harmless keys, and f
   withPlace(async ({ home, project, workspace, admin }) => {
     const config = await admin();
     const refused = config.set("shell.enabled", { words: ["true"], project: true });
-    await assert.rejects(refused, /A workspace may not set it, since blocks can write this file/);
+    await assert.rejects(refused, /cannot come from an untrusted workspace, because blocks can write this file/);
     const victim = join(workspace, "victim.jsonc");
     await Deno.writeTextFile(victim, "{}");
     await Deno.symlink(victim, project);
@@ -239,7 +243,7 @@ Deno.test("AppConfigAdmin.trust() allows every setting in the file of a workspac
     const facts = await config.trustable();
     assert.ok(facts);
     assert.deepEqual([facts.trusted, facts.keys], [false, [{ key: "baseUrl", value: "http://127.0.0.1:1/v1" }]]);
-    await assert.rejects(config.trust({ ...facts, sha256: "other" }), /changed since it was shown/);
+    await assert.rejects(config.trust({ ...facts, sha256: "other" }), /changed since Vis showed it/);
     await config.trust(facts);
     assert.equal((await settings()).config.baseUrl, "http://127.0.0.1:1/v1");
     await Deno.writeTextFile(project, '{ "baseUrl": "http://127.0.0.1:2/v1" }');
@@ -296,8 +300,8 @@ Deno.test("AppConfigAdmin.set() checks a section of an extension as the extensio
     assert.equal(key, "extensions.config.vis.mcp.servers");
     assert.equal(config.offered("nothing"), null);
     const refused: readonly (readonly [string, object, RegExp])[] = [
-      ["a/b", { command: "x" }, /Cannot set .*a\/b: servers\.a\/b: has an invalid key/],
-      ["b", { comand: "x" }, /servers\.b: needs either a command or a url/],
+      ["a/b", { command: "x" }, /Cannot set .*a\/b: servers\.a\/b has a key that is not valid/],
+      ["b", { comand: "x" }, /servers\.b needs either a command or a url, and no key that neither has/],
     ];
     for (const [name, server, why] of refused) {
       await assert.rejects(config.set(`${key}.${name}`, { words: [JSON.stringify(server)], ...own }), why);
@@ -346,7 +350,11 @@ Deno.test("AppConfigAdmin sets, explains and unsets the settings of an added ext
     }
     assert.equal((await config.explain("extensions.config.com.acme.issues.limit")).value, 10);
     const refused: readonly (readonly [string, string, RegExp])[] = [
-      ["extensions.config.com.acme.issues.ulr", "x", /ulr: unknown setting; did you mean .*com\.acme\.issues\.url\?$/],
+      [
+        "extensions.config.com.acme.issues.ulr",
+        "x",
+        /ulr: Vis has no such setting; did you mean .*com\.acme\.issues\.url\?$/,
+      ],
       [key, "no address", /Cannot set .*url: Invalid URL|Cannot set .*: url/],
       ["extensions.config.com.acmo.issues.url", "x", /no extension has this name; did you mean com\.acme\.issues\?/],
       [
@@ -354,7 +362,11 @@ Deno.test("AppConfigAdmin sets, explains and unsets the settings of an added ext
         "x",
         /no extension has this name; .*'extensions\.config\["org\.other"\]\.url'/,
       ],
-      ['extensions.config["com.acme.issues"].token', "abcdef", /Cannot save a secret in a settings file/],
+      [
+        'extensions.config["com.acme.issues"].token',
+        "abcdef",
+        /Cannot save .* in a settings file: its value would be a secret/,
+      ],
     ];
     for (const [one, word, why] of refused) {
       await assert.rejects(config.set(one, { words: [word], ...own }), (error) => {
@@ -398,6 +410,6 @@ Deno.test("AppConfigAdmin.trustable() offers no trust if trust would not help", 
   withPlace(async ({ project, admin }) => {
     for (const text of ['{ "shell": { "unwalled": "run" } }', '{ "secrets": ["!.env"] }']) {
       await Deno.writeTextFile(project, text);
-      await assert.rejects((await admin()).trustable(), /put it into the user's own config\.jsonc/);
+      await assert.rejects((await admin()).trustable(), /move it to your own config\.jsonc/);
     }
   }));

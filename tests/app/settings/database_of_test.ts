@@ -12,7 +12,7 @@ Deno.test("databaseOf() prefers the flag to the environment, and the environment
   assert.deepEqual(await choose({ flag: ":memory:", env }), { database: ":memory:" });
   const url = { ...env, VIS_DATABASE_URL: "postgres://vis@db.example.org/vis" };
   assert.deepEqual(await choose({ env: url }), { database: "postgres://vis@db.example.org/vis" });
-  await assert.rejects(choose({ home: null }), /Cannot find a home folder/);
+  await assert.rejects(choose({ home: null }), /Cannot choose a database: Vis has no home folder/);
 });
 
 Deno.test("databaseOf() separates the password from the URL that is shown", async () => {

@@ -49,10 +49,11 @@ Deno.test("readSettings() resolves links of the workspace and refuses a path tha
       (await readSettings({ cwd: join(folder, "link") }, env, NO_EXTENSIONS)).workspace,
       join(folder, "real"),
     );
-    const faults = { file: "is not a folder", broken: "does not exist", missing: "does not exist" };
+    const ABSENT = "the folder does not exist; name another";
+    const faults = { file: "it is not a folder; name a folder", broken: ABSENT, missing: ABSENT };
     for (const [name, fault] of Object.entries(faults)) {
       const cwd = join(folder, name);
-      const wanted = new UsageError(`Cannot use workspace: ${cwd} ${fault}`);
+      const wanted = new UsageError(`Cannot use workspace ${cwd}: ${fault} with --cwd`);
       await assert.rejects(readSettings({ cwd }, env, NO_EXTENSIONS), wanted);
     }
   });
@@ -140,7 +141,10 @@ Deno.test("readSettings() reads no device, no endless file and no large file as 
     await Deno.remove(path);
     await Deno.writeTextFile(path, "");
     await Deno.truncate(path, 3e9);
-    await assert.rejects(read(), /^ConfigError: Cannot read .*config\.jsonc: it has over 1048576 bytes, the limit;/);
+    await assert.rejects(
+      read(),
+      /^ConfigError: Cannot read .*config\.jsonc: it is larger than 1048576 bytes, the limit;/,
+    );
     await Deno.remove(path);
     await Deno.symlink("/proc/kmsg", path);
     assert.equal((await read()).config.model, null);

@@ -72,15 +72,19 @@ test("update() refuses signatures that do not belong to the file or the key", as
     const path = join(release.folder, `${name}.minisig`);
     const good = await text(path);
     await release.sign(name, OTHER_KEY);
-    await refuses(release, UsageError, /^Cannot trust the signature of .*: it does not belong to the file; nothing/);
+    await refuses(
+      release,
+      UsageError,
+      /^Cannot trust the signature of .*: it does not match the file, and Vis changed nothing; check --from and --key$/,
+    );
     await release.sign(name, { ...OTHER_KEY, id: new Uint8Array(8) });
-    await refuses(release, UsageError, /it was made with key 0000000000000000 instead of 7766554433221100/);
+    await refuses(release, UsageError, /key 0000000000000000 made it instead of key 7766554433221100/);
     await Deno.writeTextFile(path, good.replace("file:", "file: "));
     await refuses(release, UsageError, /its trusted comment was changed/);
     await Deno.writeTextFile(path, "");
     await refuses(release, UsageError, /it is not a signature of minisign/);
     await Deno.remove(path);
-    await refuses(release, UsageError, /^Cannot read .*\.minisig: Status 404$/);
+    await refuses(release, UsageError, /^Cannot read .*: the server responded with status 404$/);
     await Deno.writeTextFile(path, good);
   }
   assert.ok(await release.run());
@@ -91,17 +95,21 @@ test("update() refuses a file that was changed after it was signed", async (rele
     const bytes = await Deno.readFile(join(release.folder, name));
     bytes[bytes.length - 1]! ^= 1;
     await Deno.writeFile(join(release.folder, name), bytes);
-    await refuses(release, UsageError, /it does not belong to the file/);
+    await refuses(release, UsageError, /it does not match the file, and Vis changed nothing; check --from and --key/);
   }
 });
 
 test("update() refuses a signed archive that the index does not name", async (release) => {
   await release.edit(({ archives }) => archives[0]!.sha256 = "0".repeat(64));
-  await refuses(release, UsageError, /its checksum does not match latest\.json; nothing was changed$/);
+  await refuses(
+    release,
+    UsageError,
+    /its checksum does not match latest\.json, and Vis changed nothing; try again later$/,
+  );
   await release.edit(({ archives }) => archives[0]!.bytes--);
-  await refuses(release, UsageError, /Over \d+ bytes$/);
+  await refuses(release, UsageError, /Cannot read .*: it is larger than 176 bytes, the limit$/);
   await release.edit(({ archives }) => archives[0]!.target = "another");
-  await refuses(release, UsageError, /was not released for test$/);
+  await refuses(release, UsageError, /the release has no executable for test$/);
   await release.edit(({ archives }) => archives[0]!.name = "vis-/../../x");
   await refuses(release, UsageError, /^Cannot read latest\.json/);
 });
@@ -109,7 +117,7 @@ test("update() refuses a signed archive that the index does not name", async (re
 test("update() refuses an archive that ends early", async (release) => {
   const bytes = await Deno.readFile(join(release.folder, ARCHIVE));
   release.answer = (name) => name === ARCHIVE ? new Response(bytes.slice(0, -9)) : null;
-  await refuses(release, UsageError, /it does not belong to the file/);
+  await refuses(release, UsageError, /it does not match the file, and Vis changed nothing; check --from and --key/);
   using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   const served = listener.accept().then(async (connection) => {
     await connection.read(new Uint8Array(4096));
@@ -146,7 +154,11 @@ test("update() is interrupted while an archive arrives, also after a garbage col
 });
 
 test("update() refuses an older release without force", async (release) => {
-  await refuses(release, UsageError, /^Cannot update to vis 1\.1\.9: it is older than this one; --force installs it$/);
+  await refuses(
+    release,
+    UsageError,
+    /^Cannot update to vis 1\.1\.9: it is older than this version; add --force to install it$/,
+  );
   assert.ok(await release.run({ force: true }));
 }, { version: "1.1.9", program: "#!/bin/sh\necho vis 1.1.9\n" });
 
@@ -159,19 +171,23 @@ test("update() refuses an executable that does not run, or reports another versi
   await refuses(
     release,
     UsageError,
-    /^Cannot update: the downloaded file does not run here as vis 1\.10\.0; nothing was changed$/,
+    /^Cannot update to vis 1\.10\.0: the downloaded executable does not run here, and Vis changed nothing$/,
   );
 }, { program: "#!/bin/sh\necho vis 1.9.0\n" });
 
 test("update() needs a key, and a release address that no other party controls", async (release) => {
-  await refuses(release, ConfigError, /there is no public key; use --key KEY/, { key: undefined });
+  await refuses(release, ConfigError, /no public key is set; use --key KEY/, { key: undefined });
   await refuses(release, ConfigError, /it is not a public key of minisign/, { key: "RWQ" });
   await refuses(release, ConfigError, /no release is set; use --from URL or DIR/, { from: undefined });
-  await refuses(release, ConfigError, /use an https address or a folder/, { from: "http://192.0.2.1/vis" });
+  await refuses(release, ConfigError, /it is neither an https address nor a folder/, { from: "http://192.0.2.1/vis" });
   release.answer = () => new Response(null, { status: 302, headers: { location: "http://192.0.2.1/vis" } });
-  await refuses(release, UsageError, /It redirects to an address that is neither https nor on this machine/);
+  await refuses(
+    release,
+    UsageError,
+    /Cannot read .*: the server redirects to an address that is neither https nor on this machine/,
+  );
   release.answer = (name) => new Response(null, { status: 302, headers: { location: `/${name}` } });
-  await refuses(release, UsageError, /It redirects too often/);
+  await refuses(release, UsageError, /the server redirects more than 5 times/);
 });
 
 test("update() uses the address and the key of the build if neither a setting nor the request names others", async (release) => {
@@ -179,7 +195,7 @@ test("update() uses the address and the key of the build if neither a setting no
   const none = { from: undefined, key: undefined };
   assert.equal((await release.run({ ...none, built }))?.path, release.program);
   const unsigned = { ...none, own: "1.1.0", built: { ...built, publicKey: null } };
-  await assert.rejects(release.run(unsigned), /Cannot verify an update: there is no public key/);
+  await assert.rejects(release.run(unsigned), /Cannot verify an update: no public key is set/);
   const other = { ...none, own: "1.1.0", built: { ...built, publicKey: publicKeyOf(OTHER_KEY) } };
   await assert.rejects(release.run(other), /Cannot trust the signature of latest.json/);
 });
@@ -203,9 +219,14 @@ Deno.test({
         assert.ok(success, new TextDecoder().decode(stderr));
       };
       await run("-G", "-W", "-s", secret, "-p", key);
-      await refuses(release, UsageError, /it was made with key 7766554433221100/, { key: await text(key) });
+      await refuses(release, UsageError, /key 7766554433221100 made it/, { key: await text(key) });
       for (const name of ["latest.json", ARCHIVE]) await run("-S", "-s", secret, "-m", join(release.folder, name));
-      await refuses(release, UsageError, /instead of 7766554433221100/, { key: publicKeyOf(KEY) });
+      await refuses(
+        release,
+        UsageError,
+        /made it instead of key 7766554433221100, and Vis changed nothing/,
+        { key: publicKeyOf(KEY) },
+      );
       assert.ok(await release.run({ key: await text(key) }));
     }),
 });

@@ -22,7 +22,7 @@ Deno.test("bench eval: unknown tasks and options end with 2 and the known ones",
     /^Cannot use --depth or --format with --arm direct/,
   );
   assert.match((await run("--npm", "ini@1.0.0", "--tasks", "fixing")).said, /^Cannot use --npm with --tasks/);
-  assert.match((await run("--npm", "../x")).said, /^Cannot add npm:\.\.\/x: name a package/);
+  assert.match((await run("--npm", "../x")).said, /^Cannot add npm:\.\.\/x: its name or version is not valid/);
   assert.match((await run("--arm", "direct", "--tasks", "fixing")).said, /no chosen task fits into one prompt/);
 });
 

@@ -35,7 +35,7 @@ Deno.test("peersTable() shows medians, the lowest of a line in bold, and missing
 Deno.test("peersFigure() is the median of Vis, or the range of the others", () => {
   assert.equal(peersFigure(report(), "vis launchMs 1"), "110");
   assert.equal(peersFigure(report(), "others launchMs 1"), "120");
-  assert.throws(() => peersFigure(report(), "others launchMs 50"), /Cannot find the figure: others launchMs 50/);
+  assert.throws(() => peersFigure(report(), "others launchMs 50"), /Cannot find the figure others launchMs 50/);
 });
 
 Deno.test("the figures of the README and of other pages match the stored measurement", async () => {

@@ -88,7 +88,10 @@ Deno.test("messages: the usage of a query until its client left counts against t
   const [query] = (await (await rig.ask(`/api/v1/conversations/${id}/queries`)).json()).items;
   assert.deepEqual([query.usage.input, query.costUsd], [1_000_000, 3]);
   const refused = await rig.post(messages(id), { request: "y" });
-  assert.match((await refused.json()).detail, /has spent its 2 US dollars/);
+  assert.match(
+    (await refused.json()).detail,
+    /this token has spent its limit of 2 US dollars for today; try again after 00:00 UTC/,
+  );
 });
 
 Deno.test("messages: with an idempotency key the query continues, and the next call has its outcome", async () => {

@@ -23,7 +23,10 @@ Deno.test("Quotas a day begins at midnight UTC, and a query that runs over it st
   first.end(cost(0.75));
   assert.deepEqual(quotas.used(a), { queries: 0, costUsd: 0.75, running: 0 }, "money counts on the day of the end");
   quotas.begin(a).end(cost(0.5));
-  assert.throws(() => quotas.begin(a), /has spent its 1 US dollars/);
+  assert.throws(
+    () => quotas.begin(a),
+    /Problem: Cannot start a query: this token has spent its limit of 1 US dollars for today; try again after 00:00 UTC/,
+  );
 });
 
 Deno.test("Quotas take the database's count, of both APIs together, if it is higher than their own", () => {

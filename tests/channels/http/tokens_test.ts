@@ -52,7 +52,7 @@ Deno.test("checkToken() an expired token is refused from its moment on, with tha
   clock.now = 1_000;
   await assert.rejects(checkToken(`Bearer ${TOKEN}`, options), (error) => {
     assert.ok(error instanceof Problem);
-    assert.equal(error.message, "Cannot accept this token: it has expired");
+    assert.equal(error.message, "Cannot accept this token: it has expired; use a new one");
     assert.match(error.facts.headers?.["www-authenticate"] ?? "", /error="invalid_token"/);
     return true;
   });

@@ -147,7 +147,7 @@ Deno.test("an impossible request is an error of the call that names the fault", 
         ["ask", { request: "" }, /request/],
         ["ask", { request: "x", more: 1 }, /more/],
         ["ask", { request: "x", schema: { type: "nothing" } }, /schema/i],
-        ["continue", { request: "x", conversation: "00000000" }, /Cannot find conversation: 00000000/],
+        ["continue", { request: "x", conversation: "00000000" }, /Cannot find conversation 00000000/],
         ["variables", {}, /it has none yet; ask a question first/],
         ["variables", { name: "gone", conversation: branch.conversationId }, /gone/],
         ["search", { text: "x", limit: 1000 }, /limit/],
@@ -168,7 +168,7 @@ Deno.test("continue with more resumes a request that stopped at its step limit",
     assert.match(engine.context(2), /^\[iter 1\/10\]/);
     for (const given of [{ conversation }, { conversation, more: true, request: "x" }]) {
       const refused = await client.callTool({ name: "continue", arguments: given });
-      assert.match(textOf(refused) ?? "", /pass a request, or more/);
+      assert.match(textOf(refused) ?? "", /neither request nor more is given/);
     }
   }));
 

@@ -29,7 +29,7 @@ Deno.test("/fork continues without the last request, /usage counts, /model choos
     await told("/model", /^This chat uses other of p\.\nscript\nother {2}←\n\/model default: the configured model$/);
     await told("/model default", /^From the next message on: script of p/);
     await told("/model OTH", /^From the next message on: other of p/);
-    await told("/model t", /^⚠️ Cannot use t: several models match:\nscript\nother$/);
+    await told("/model t", /^⚠️ Cannot use t: several models match it; choose one of\nscript\nother$/);
     await told("/start", /^Hello, I am Vis: .* the folder nowhere, with script of p\.\n\nWrite what you need\. /);
     await told("/nonsense", /^Unknown command \/nonsense: \/help lists/);
     await told("/modle", /^Unknown command \/modle: did you mean \/model/);

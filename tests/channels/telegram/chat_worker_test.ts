@@ -52,7 +52,7 @@ Deno.test("a file that is too large, missing or not text is reported, and the ne
   withBot([answer("fine")], async ({ api, until }) => {
     api.say(null, { document: { file_id: "x", file_name: "big.iso", file_size: 90_000_000 } });
     await until(() =>
-      api.shown().some((text) => text.startsWith("⚠️ Cannot read big.iso: 90 MB, over the limit of 21 MB"))
+      api.shown().some((text) => text.startsWith("⚠️ Cannot read big.iso: it has 90 MB; the limit is 21 MB"))
     );
     api.fail("getFile", refused(400, "Bad Request: file is too big"));
     api.say(null, { document: { file_id: "x", file_name: "y.bin" } });

@@ -22,7 +22,10 @@ Deno.test("an answer that stopped at the step limit has a button for ten more st
       const whole = rig.api.messages.find(({ texts }) => texts.at(-1)?.startsWith("Whole"));
       assert.deepEqual(whole?.buttons, {});
       rig.api.say("/more");
-      await rig.until(() => rig.api.shown().some((text) => /did not stop at its step limit/.test(text)), "a refusal");
+      await rig.until(
+        () => rig.api.shown().some((text) => /only a request that stopped at its step limit can continue/.test(text)),
+        "a refusal",
+      );
     });
   }
 });

@@ -54,7 +54,7 @@ Deno.test("/diff shows the last request's changes, /undo undoes them, /export wr
       assert.match(await Deno.readTextFile(join(workspace, "notes.md")), /Change it[^]*Changed: yes/);
       for (
         const [name, why] of [
-          ["notes.md", "a file or folder is in the way"],
+          ["notes.md", "a file or folder already exists there"],
           ["no/notes.md", "there is no such file or folder"],
         ]
       ) {

@@ -111,7 +111,7 @@ Deno.test("a model without image input is reported before anything is sent or st
     await screen.until("Cannot send images: script of scripted does not accept images");
     await screen.until(join(folder, "a.gif"));
     screen.type(`\x15see @a.gif${ENTER}`);
-    await screen.until(/does not accept images; choose a model/);
+    await screen.until(/does not accept images; choose another\s+model/);
     await screen.until(/─\n +see @a\.gif/);
     assert.equal(engine.provider.requests.length, 0);
     assert.deepEqual((await engine.conversations.list({ limit: 9 })).filter(({ title }) => title !== "test"), []);

@@ -73,7 +73,7 @@ Deno.test("the beginning of an id names a conversation; a missing one is an erro
   const before = async (engine: Engine): Promise<void> => void await engine.ask("How many?");
   const replies = [replyJson([], { final: "There are three: 3" })];
   await withScreen(replies, { before, place: { conversation: "00000000-0000" } }, async ({ screen, code, out }) => {
-    await assert.rejects(code, { name: "UsageError", message: /^Cannot find conversation: 00000000-0000/ });
+    await assert.rejects(code, { name: "UsageError", message: /^Cannot find conversation 00000000-0000/ });
     assert.equal(screen.raw, "");
     assert.deepEqual(out, []);
   });

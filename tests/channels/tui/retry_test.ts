@@ -47,7 +47,7 @@ Deno.test("Alt-M continues a request that stopped at its step limit, or explains
     await screen.until((now) => !now.includes("Esc cancels"));
     assert.match(engine.context(2), /^\[iter 1\/10\]/);
     screen.type(`/more${ENTER}`);
-    await screen.until(/because it did not stop at its step\s+limit/);
+    await screen.until(/only a request that\s+stopped/);
   });
 });
 

@@ -217,7 +217,7 @@ export const storeArchiveCases: readonly StoreCase[] = [
         [broken((t) => void (t.iteration[0]!.queryStateId = conversationId)), /contradict each other/],
         [broken((t) => void (t.iteration[2]!.position = t.iteration[0]!.position)), /contradict each other/],
         [broken((t) => void t.queryState.pop()), /is missing in the file/],
-        [broken((t) => void t.iteration.push(t.iteration[0]!)), /two rows have the same id/],
+        [broken((t) => void t.iteration.push(t.iteration[0]!)), /two rows of the file have the same id/],
         [{ ...archive, contents: archive.contents.slice(1) }, /is missing in the file/],
         [{ ...archive, contents: [{ sha256: archive.contents[0]!.sha256, text: "other" }] }, /its hash does not match/],
       ];

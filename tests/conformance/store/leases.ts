@@ -19,7 +19,7 @@ export const storeLeaseCases: readonly StoreCase[] = [
         assert.ok(error instanceof BusyError);
         assert.match(
           error.message,
-          /^Cannot run in a busy conversation: another process runs a query in it \(4711 on here\)$/,
+          /^Cannot start the request: another process \(4711 on here\) runs one in this conversation; wait for its end or cancel it there$/,
         );
         return true;
       });

@@ -36,8 +36,8 @@ Deno.test("readArchive() refuses a foreign file, another version and a damaged a
     return sealed(archive);
   };
   const cases: readonly [string, RegExp][] = [
-    ["", /it is not JSON/],
-    [text.slice(0, -100), /it is not JSON/],
+    ["", /the file is not JSON/],
+    [text.slice(0, -100), /the file is not JSON/],
     [
       changed(({ tables: { extensionState: [first] } }) => first!.value = "{"),
       /the state of row .* is not JSON/,
@@ -46,13 +46,13 @@ Deno.test("readArchive() refuses a foreign file, another version and a damaged a
       changed(({ tables: { extensionState: [first] } }) => Reflect.set(first!, "conversationStateId", null)),
       /conversationStateId/,
     ],
-    ["[]", /not written by vis conversations export/],
-    ['{"format":"other","version":1}', /not written by vis conversations export/],
+    ["[]", /vis conversations export --format json did not write this file/],
+    ['{"format":"other","version":1}', /vis conversations export --format json did not write this file/],
     [text.replace('"version": 2', '"version": 3'), /its version is 3, this Vis reads 2: update Vis/],
     [text.replace('"version": 2', '"version": 0'), /its version is 0, this Vis reads 2$/],
-    [text.replace(/,\n *"sha256": ".{64}"\n\}/, "}"), /it was changed: its hash does not match/],
-    [text.replace(/"sha256": ".{64}"\n\}/, '"sha257": ""}'), /it is damaged.*sha257/],
-    [text.replace('"position":0', '"position":7'), /it was changed: its hash does not match/],
+    [text.replace(/,\n *"sha256": ".{64}"\n\}/, "}"), /the file was changed after the export: its hash does not match/],
+    [text.replace(/"sha256": ".{64}"\n\}/, '"sha257": ""}'), /the file is damaged.*sha257/],
+    [text.replace('"position":0', '"position":7'), /the file was changed after the export: its hash does not match/],
     ["[".repeat(200_000), /it is deeper than 500 levels/],
     [`[${"[],".repeat(2_000_000)}[]]`, /it has more than 2000000 values/],
     [changed((a) => void (a.tables.iteration[0]!.position = -1)), /damaged: tables\/iteration\/0\/position/],

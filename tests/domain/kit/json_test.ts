@@ -38,11 +38,11 @@ Deno.test("jsonValue() returns plain data unchanged, and a form for values that 
 
 Deno.test("jsonValue() names the path of a value without a form", () => {
   const cases: readonly [unknown, RegExp][] = [
-    [undefined, /Cannot write undefined as JSON$/],
-    [{ a: [1, { b: NaN }] }, /Cannot write NaN as JSON, at \/a\/1\/b$/],
+    [undefined, /Cannot write undefined as JSON: JSON has no form for it$/],
+    [{ a: [1, { b: NaN }] }, /Cannot write NaN as JSON, at \/a\/1\/b: JSON has no form for it$/],
     [[Infinity], /Infinity/],
     [{ f: () => 1 }, /as JSON, at \/f/],
-    [new Date(NaN), /Invalid Date/],
+    [new Date(NaN), /Cannot write a Date without a valid time as JSON/],
     [2n ** 64n, /18446744073709551616/],
     [new Map([[{}, 1]]), /a Map whose keys are objects/],
     [new ArrayBuffer(2), /binary data/],

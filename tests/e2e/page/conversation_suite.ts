@@ -246,7 +246,7 @@ inBrowser("attaches images by choice, paste and drop, removes one, and sends the
   await give("drop", "four.png", "image/png");
   await page.getByRole("button", { name: "Remove four.png" }).waitFor();
   await give("drop", "five.txt", "text/plain");
-  await page.locator("#status.bad", { hasText: "Only PNG, JPEG, GIF and WebP images" }).waitFor();
+  await page.locator("#status.bad", { hasText: "only PNG, JPEG, GIF and WebP images" }).waitFor();
   await page.getByRole("button", { name: "Remove two.png" }).click();
   await page.locator("#send").click();
   await page.locator(".answer", { hasText: "I see them" }).waitFor();

@@ -167,7 +167,7 @@ inBrowser("reports a missing conversation, and begins a new one", {
   replies: [final("Hello")],
   at: "&c=01a00000-0000-7000-8000-000000000000",
 }, async ({ page, faults }) => {
-  await page.locator("#status.bad", { hasText: "This conversation does not exist" }).waitFor();
+  await page.locator("#status.bad", { hasText: "Cannot show this conversation" }).waitFor();
   await page.locator(".hello").waitFor();
   assert.equal(await inPage(page, "location.hash"), "");
   await ask(page, "Hi");

@@ -33,12 +33,12 @@ export function approvalsSuite(launcher: Launcher): void {
     await using user = await User.make(unwalled, { reply: [RUNS, SAID, RUNS, SAID] });
     assert.match(
       (await user.run(["run", "x"])).stdout,
-      /^Cannot run echo ran: nobody can be asked here \(Vis asks before each command: /,
+      /^Cannot run echo ran: no user can answer here \(Vis asks before each command: /,
     );
     assert.match(user.mock.requests[0]?.texts.join("\n") ?? "", /The user is asked for each: /);
     const free = await user.run(["run", "--shell", "run", "y"]);
     assert.equal(free.stdout, "ran\n");
-    assert.match(free.stderr, /Commands run without a question, and their wall is not whole/);
+    assert.match(free.stderr, /Commands run without a question behind an incomplete wall/);
     assert.match(free.stderr, /Commands ran without a question/);
   });
 
@@ -80,7 +80,7 @@ export function answersSuite(launcher: Launcher): void {
     await using user = await User.make(launcher, { reply: [ASKS, SAID] });
     const ran = await user.run(["run", "x"]);
     assert.match(ran.stdout, NO);
-    assert.match(ran.stdout, /nobody can be asked here; vis config set shell\.network true/);
+    assert.match(ran.stdout, /no user can answer here; vis config set shell\.network true/);
   });
 
   launched(launcher, "a hook that settings name is changed by an answer only", async () => {
@@ -90,7 +90,7 @@ export function answersSuite(launcher: Launcher): void {
     await Deno.writeTextFile(`${user.workspace}/.git/config`, "[core]\n\thooksPath = .hooks\n");
     assert.match(
       (await user.run(["run", "x"])).stdout,
-      /^Cannot change \.hooks\/pre-commit, which git runs by the setting core\.hooksPath: nobody can be asked here/,
+      /^Cannot change \.hooks\/pre-commit, which git runs by the setting core\.hooksPath: no user can answer here/,
     );
     await assert.rejects(Deno.stat(`${user.workspace}/.hooks`), Deno.errors.NotFound);
   });

@@ -84,7 +84,10 @@ export function flagsSuite(launcher: Launcher): void {
         await project(user, '{ "baseUrl": "http://127.0.0.1:1/v1" }');
         const ran = await user.run(["run", "x"], { env });
         assert.deepEqual([ran.code, ran.stdout, user.mock.requests.length], [3, "", 0]);
-        assert.match(ran.stderr, /^vis: Cannot use .*: baseUrl: A workspace may not set it.*vis config trust\n$/);
+        assert.match(
+          ran.stderr,
+          /^vis: Cannot use .*: baseUrl cannot come from an untrusted workspace.*vis config trust\n$/,
+        );
         assert.equal((await user.run(["config", "trust", "--yes"], { env })).code, 0);
         assert.match((await user.run(["run", "-q", "--model", "m", "x"], { env })).stderr, /127\.0\.0\.1:1/);
       }, { reply: final("never") }),

@@ -6,7 +6,7 @@ import { launched, together } from "../helpers/together.ts";
 import { type Ran, type StartOptions, User } from "../helpers/user.ts";
 
 const FULL = /^vis: Cannot use database .*small\/vis\/vis\.db: the disk is full, or has no inodes left/m;
-const READ_ONLY = /^vis: Cannot use database .*vis\.db: its disk is mounted for reading only, mount it for writing/m;
+const READ_ONLY = /^vis: Cannot use database .*vis\.db: its disk is mounted read-only; mount it for writing/m;
 
 /** Asserts an empty stdout, one message, and no call of the model. */
 function refused(user: User, ran: Ran, says: RegExp): void {
@@ -40,7 +40,7 @@ export function machineSuite(launcher: Launcher): void {
       "the schema is too large": holds(limited("-f 200"), size),
       "too few open files": says(
         limited("-n 32"),
-        /^vis: Cannot work with ulimit -n 32: raise it to at least 64\n$/,
+        /^vis: Cannot work with ulimit -n 32: Vis needs at least 64; raise it with ulimit -n 64\n$/,
       ),
       ...(launcher.name === "source"
         ? {
@@ -79,7 +79,11 @@ export function machineSuite(launcher: Launcher): void {
   launched(launcher, "vis run without a home says what to set", async () => {
     await using user = await User.make(launcher, { reply: final("Here I am") });
     const nowhere = { HOME: "", VIS_HOME: "" };
-    refused(user, await user.run(["run", "x"], { env: nowhere }), /^vis: Cannot find a home folder: set VIS_HOME/);
+    refused(
+      user,
+      await user.run(["run", "x"], { env: nowhere }),
+      /^vis: Cannot choose a database: Vis has no home folder; set VIS_HOME/,
+    );
     const elsewhere = await user.run(["run", "x"], { env: { ...nowhere, VIS_HOME: user.path("own") } });
     assert.deepEqual([elsewhere.code, elsewhere.stdout], [0, "Here I am\n"], elsewhere.stderr);
   });
@@ -173,6 +177,6 @@ export function machineSuite(launcher: Launcher): void {
     for (const name of ["home", "work space", "tmp"]) await Deno.chmod(user.path(name), 0o777);
     const nobody = "setpriv --reuid=54321 --regid=54321 --clear-groups";
     const few = await user.run(["run", "x"], { shell: `exec ${nobody} prlimit --nproc=20 "$@"` });
-    refused(user, few, /^vis: Cannot work with ulimit -u 20: raise it to at least 32\n$/);
+    refused(user, few, /^vis: Cannot work with ulimit -u 20: Vis needs at least 32; raise it with ulimit -u 32\n$/);
   });
 }

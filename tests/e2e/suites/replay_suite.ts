@@ -84,7 +84,10 @@ export function replaySuite(launcher: Launcher): void {
     assert.deepEqual(await copiesOf(user), []);
     const missing = await user.run(["replay", id, "--cwd", user.path("gone")], { env: NO_PROVIDER });
     assert.equal(missing.code, 2);
-    assert.match(missing.stderr, /^vis: Cannot use workspace: .*gone does not exist\n$/);
+    assert.match(
+      missing.stderr,
+      /^vis: Cannot use workspace .*gone: the folder does not exist; name another with --cwd\n$/,
+    );
   });
 
   launched(

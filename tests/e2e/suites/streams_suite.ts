@@ -11,8 +11,8 @@ const SHOWN = replyJson("const a = 1", { thinking: "Half of it is counted, I thi
 const HIDDEN = final("Seven and ".repeat(30));
 /** Maps the faults of a reply that breaks off after its first half to their messages. */
 const BROKEN: Readonly<Partial<Record<MockFault, string>>> = {
-  cut: "the connection ended in the middle",
-  ends_early: "the connection ended in the middle",
+  cut: "the connection ended too early",
+  ends_early: "the connection ended too early",
   garbage_chunk: "it does not have the format of the chat completions API",
   error_chunk: "Overloaded",
 };
@@ -84,7 +84,10 @@ export function streamsSuite(launcher: Launcher): void {
         await Deno.writeTextFile(user.path("vis/config.jsonc"), JSON.stringify({ localServers: false, providers }));
         const ran = await user.run(["run", "x"], { env: { VIS_BASE_URL: "", VIS_MODEL: "" } });
         assert.equal(ran.code, 1);
-        assert.match(ran.stdout + ran.stderr, /no first word came for 1 s; firstTokenMs of its entry in providers/);
+        assert.match(
+          ran.stdout + ran.stderr,
+          /its first word did not come within 1 s; raise firstTokenMs of its entry in providers/,
+        );
         assert.equal(user.mock.requests.length, 1);
       },
       "a service that sends nothing for longer than its limit in the middle of a reply: the reply breaks off":
@@ -97,7 +100,7 @@ export function streamsSuite(launcher: Launcher): void {
           await Deno.writeTextFile(user.path("vis/config.jsonc"), JSON.stringify({ localServers: false, providers }));
           const ran = await user.run(["run", "x"], { env: { VIS_BASE_URL: "", VIS_MODEL: "" } });
           assert.deepEqual([ran.code, ran.stdout], [0, "At last\n"], ran.stderr);
-          assert.match(ran.stderr, /nothing came for 1 s; .*silenceMs of its entry in providers/);
+          assert.match(ran.stderr, /it sent nothing for 1 s; .*silenceMs of its entry in providers/);
           assert.match(user.mock.requests[1]?.context ?? "", /no usable reply[\s\S]*Half of it is counted/);
         },
       "tool calls, thoughts only and drafts in thinking: the model is told, and no draft runs": withUser(
@@ -153,7 +156,7 @@ export function streamsSuite(launcher: Launcher): void {
         assert.equal(answer, "At last");
         const path = `/api/v1/conversations/${conversationId}/queries/${queryId}/iterations`;
         const { items: [first] } = await (await ask(path)).json();
-        assert.match(first.error, /^Cannot use the reply of http.*(more than|larger than) .*, so it was ended there/);
+        assert.match(first.error, /^Cannot use the reply of http.*(more than|larger than) .*, so Vis ended it/);
       });
       at++;
     }

@@ -172,7 +172,7 @@ export function telegramSuite(launcher: Launcher): void {
     await using chat = await Chat.open(launcher);
     const none = await chat.user.run(["telegram"]);
     assert.deepEqual([none.code, none.stdout], [3, ""]);
-    assert.match(none.stderr, /^vis: Cannot start the bot: there is no token.*vis auth login telegram/);
+    assert.match(none.stderr, /^vis: Cannot start the bot: no token is saved.*vis auth login telegram/);
     const wrong = await chat.user.run(["telegram"], { env: { VIS_TELEGRAM_TOKEN: TOKEN.replace("AA", "BB") } });
     assert.equal(wrong.code, 3);
     assert.match(wrong.stderr, /^vis: Cannot use the bot: Telegram refused its token/);

@@ -29,10 +29,10 @@ Deno.test("findVersion() finds a version, or lists the existing ones", () => {
   const find = (name: string, version: number | null): number =>
     findVersion(versions, { name, version, symbol: "restoreVar" }).version;
   assert.deepEqual([find("a", null), find("a", 1)], [2, 1]);
-  assert.throws(() => find("a", 3), /Cannot find a v3: it has 1 to 2/);
+  assert.throws(() => find("a", 3), /Cannot find a v3: it has versions 1 to 2/);
   assert.throws(
     () => findVersion([], { name: "b", version: null, symbol: "varDiff" }),
-    /Cannot find b: no earlier iteration stored such/,
+    /Cannot find b: no earlier step stored a variable with this name/,
   );
   assert.throws(() => find("$reasoning", 1), /Cannot restore \$reasoning: it is a system variable/);
 });
@@ -68,5 +68,8 @@ Deno.test("conversationCode() refuses a query of another conversation", async ()
   const other = await engine.conversations.create({ title: "o", channel: "test", workspace: "/other" });
   engine.provider.push(replyJson(`await conversationCode("${queryId}")`), replyJson([], { final: "Yes it is" }));
   await engine.conversations.ask(other, "peek", { signal: new AbortController().signal, emit: () => {} });
-  assert.match(engine.context(2), /Cannot find query: .*; conversationHistory\(\) lists their ids/);
+  assert.match(
+    engine.context(2),
+    /Cannot find the blocks: no query has the id .*; conversationHistory\(\) lists the ids/,
+  );
 });

@@ -339,7 +339,7 @@ Deno.test("fs.definition() gives the innermost function or class around a line",
   assert.deepEqual(await around("t.ts", 5), [4, 6]);
   assert.match(
     await workspace.refusal("definition", "t.ts", 1),
-    /around line 1 of t\.ts: read the lines, fs\.readFile/,
+    /no definition there is known; read the lines, fs\.readFile\(path, \{from: 1, to: 21\}\)/,
   );
   assert.match(await workspace.refusal("definition", "t.ts", 99), /around line 99/);
 });
@@ -360,7 +360,10 @@ Deno.test("fs.definition() names other definitions, and an alternative without o
   assert.equal((await workspace.call("definition", "a.ts", "B.run")).from, 7);
   assert.equal((await workspace.call("definition", "crlf.js", "one")).text, "function one() {\r\n  return 1;\r\n}");
   for (const name of ["gone", "(", "[", "a.b.c", "constructor", "ru", "\\"]) {
-    assert.match(await workspace.refusal("definition", "a.ts", name), /Cannot find a definition of .*: search for it/);
+    assert.match(
+      await workspace.refusal("definition", "a.ts", name),
+      /Cannot find a definition of .*: a\.ts has none; search with/,
+    );
   }
   assert.match(await workspace.refusal("definition", "empty.ts", "x"), /Cannot find a definition/);
   assert.match(await workspace.refusal("definition", "empty.ts", 1), /Cannot find a definition/);

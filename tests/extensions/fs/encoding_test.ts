@@ -78,14 +78,14 @@ Deno.test("fs.edit() of a file that is UTF-8 except for some bytes shows and cha
   ) {
     assert.equal(
       await workspace.refusal(name, ...args),
-      `Cannot ${name} a.txt: its U+FFFD stand for different bytes that are not UTF-8; change the text around them`,
+      `Cannot ${name} a.txt: its U+FFFD represent different bytes that are not UTF-8; change only the text around them`,
     );
   }
   await workspace.call("edit", "a.txt", { old: "\uFFFD reste\ndernière\n\uFFFD\uFFFD", new: "x" });
   assert.deepEqual(await bytes(), bytesOf("té\n", 0xe9, "\nx\n"));
   await workspace.call("undo", { steps: 4 });
   assert.deepEqual(await bytes(), bytesOf("café – thé\n", 0xe9, " stays\nlast\n", 0xff, 0xe2, 0x82, "\n"));
-  assert.match(await workspace.refusal("writeFile", "a.txt", "x"), /was read with replacement characters/);
+  assert.match(await workspace.refusal("writeFile", "a.txt", "x"), /read it with replacement characters/);
 });
 
 Deno.test("fs.readFile() of some lines reads them in the encoding of the whole file, and so does a later change", async () => {

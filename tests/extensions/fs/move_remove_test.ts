@@ -26,10 +26,13 @@ Deno.test("fs.move() renames files and folders, creates folders, and is undone a
 
 Deno.test("fs.move() overwrites nothing, and does not move a folder into itself", async () => {
   await using workspace = await Workspace.with({ "a.txt": "a", "b.txt": "b", "src/c.txt": "c" });
-  assert.equal(await workspace.refusal("move", "a.txt", "b.txt"), "Cannot move a.txt: b.txt already exists");
+  assert.equal(
+    await workspace.refusal("move", "a.txt", "b.txt"),
+    "Cannot move a.txt: b.txt already exists; choose another name or remove it first",
+  );
   assert.equal(
     await workspace.refusal("move", "a.txt", "src"),
-    "Cannot move a.txt: src is a folder; fs.move to src/a.txt",
+    "Cannot move a.txt: src is a folder; call fs.move with the target src/a.txt",
   );
   assert.match(await workspace.refusal("move", "src", "src/inner"), /src\/inner is inside it/);
   assert.match(await workspace.refusal("move", "nope.txt", "c.txt"), /Cannot move nope\.txt: no such file/);
@@ -51,7 +54,7 @@ Deno.test("fs.remove() removes permitted files, links and folders", async () => 
   await workspace.call("remove", "folder-link", { recursive: true });
   assert.equal(
     await workspace.refusal("remove", "src"),
-    "Cannot remove src: it is a folder that is not empty; {recursive: true} removes it",
+    "Cannot remove src: the folder is not empty; pass {recursive: true} to remove its content too",
   );
   assert.deepEqual(await workspace.call("remove", "src", { recursive: true }), {
     path: "src",
@@ -132,7 +135,10 @@ Deno.test("fs refuses a repository's own folder under any other name, and .vis t
   await Deno.rename(join(workspace.root, ".git"), join(workspace.root, "renamed"));
   await Deno.rename(join(workspace.root, ".vis"), join(workspace.root, "settings"));
   for (const path of ["renamed/config", "renamed/hooks/pre-commit", "settings/config.jsonc"]) {
-    assert.match(await workspace.refusal("writeFile", path, "evil"), /protected, whatever the folder is called/);
+    assert.match(
+      await workspace.refusal("writeFile", path, "evil"),
+      /files below \.git\/ and \.vis\/ are protected under any name/,
+    );
   }
   assert.match(await workspace.refusal("edit", "renamed/config", { old: "core", new: "evil" }), /protected/);
   assert.match(await workspace.refusal("move", "src/a.ts", "renamed/config2"), /protected/);
@@ -145,11 +151,14 @@ Deno.test("fs refuses paths that are too deep, named or found, and continues", a
   await using workspace = await Workspace.with({ "a.txt": "a" });
   const deep = (levels: number): string => Array(levels).fill("d").join("/");
   await workspace.call("writeFile", `${deep(199)}/a.txt`, "a");
-  assert.match(await workspace.refusal("writeFile", `${deep(1_000)}/a.txt`, "a"), /path of over 200 folders/);
+  assert.match(
+    await workspace.refusal("writeFile", `${deep(1_000)}/a.txt`, "a"),
+    /it has more than 200 folders, the limit; use a shorter one/,
+  );
   await Deno.mkdir(join(workspace.root, deep(400)), { recursive: true });
   assert.match(
     await workspace.refusal("remove", "d", { recursive: true }),
-    /it contains paths of over 200 folders/,
+    /it contains paths of more than 200 folders, the limit/,
   );
   assert.equal(await workspace.text(`${deep(199)}/a.txt`), "a");
 });

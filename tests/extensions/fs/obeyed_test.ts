@@ -106,7 +106,7 @@ Deno.test("fs asks once for all files of one change, and refuses them without a 
   await workspace.refusal("patch", patch);
   assert.deepEqual(asked.questions.map(({ what }) => what), [sentence]);
   Object.assign(workspace.env, { approve: undefined });
-  assert.equal(await workspace.refusal("patch", patch), `Cannot ${sentence}: nobody can be asked here`);
+  assert.equal(await workspace.refusal("patch", patch), `Cannot ${sentence}: no user can answer here`);
   assert.deepEqual(await workspace.names(), [".git", "a.txt", "b.txt"]);
   await workspace.call("writeFile", "b.txt", "c\n");
   await workspace.call("writeFile", "hooks/pre-commit", SCRIPT);
@@ -156,7 +156,7 @@ Deno.test("fs changes nothing that is obeyed while a command runs that could cha
   Object.assign(workspace.env, { obeyedPaths: busy });
   await assert.rejects(
     workspace.call("writeFile", ".githooks/pre-commit", SCRIPT),
-    /Cannot change \.githooks\/pre-commit, .*, while a command runs that could then change it too: npm run dev; stop it first/,
+    /Cannot change \.githooks\/pre-commit, .*: the running command npm run dev could then change it too; stop that command first/,
   );
   await workspace.call("writeFile", "b.txt", "b\n");
   assert.deepEqual(asked.questions, []);

@@ -85,7 +85,7 @@ Deno.test("fs.patch() finds a hunk elsewhere only if it matches once, and accept
   assert.equal(await workspace.text("c.txt"), "this\nis\nno more\nthan\nof it\n");
   assert.match(
     await workspace.refusal("patch", "--- a/c.txt\n+++ b/c.txt\n@@ -1,2 +1,4 @@\n this\n+too\n is\n"),
-    /header of line 3 says 2 old and 4 new lines, its hunk has 2 and 3; add the lines that are missing/,
+    /header of line 3 gives 2 old and 4 new lines, but its hunk has 2 and 3; add the missing lines/,
   );
 });
 
@@ -132,7 +132,7 @@ Deno.test("fs.patch() takes search/replace blocks, with paths as models write th
   );
   assert.match(
     await workspace.refusal("patch", "<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n"),
-    /no path stands before the block of line 1/,
+    /the block of line 1 follows no path; write the path of its file on the line before/,
   );
 });
 
@@ -144,10 +144,10 @@ Deno.test("fs.patch() refuses an impossible change, and names the reason", async
   });
   const of = (text: string): Promise<string> => workspace.refusal("patch", text);
   assert.match(await of("hello"), /it names no file; start with "--- a\/path"/);
-  assert.match(await of("@@ -1 +1 @@\n-a\n+b\n"), /line 1 is a hunk, and no line before it names a file/);
+  assert.match(await of("@@ -1 +1 @@\n-a\n+b\n"), /line 1 is a hunk, but no line before it names a file/);
   assert.match(
     await of("--- a/nope.txt\n+++ b/nope.txt\n@@ -1 +1 @@\n-a\n+b\n"),
-    /Cannot patch nope\.txt: no such file/,
+    /Cannot patch nope\.txt: there is no such file or folder; the nearest existing folder is the workspace/,
   );
   assert.match(await of("--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+b\n"), /creates it, and it already exists/);
   assert.match(await of("--- a/x.bin\n+++ b/x.bin\n@@ -1 +1 @@\n-a\n+b\n"), /binary file/);
@@ -180,7 +180,7 @@ Deno.test("fs.patch() applies a hunk with lines that lost their blank where the 
   }
   const marked = body.map((line) => /^[-+\t]/.test(line) ? line : ` ${line}`);
   const unreadable = (line: number, text: string) =>
-    `Cannot apply the patch: line ${line} cannot be read: ${
+    `Cannot apply the patch: line ${line} is not valid: ${
       JSON.stringify(text)
     }; a line of a hunk begins with " ", "-" or "+"`;
   for (const wrong of ["@@", "@@ -1,4 +1,4 @@", "@@ -1,6 +1,6 @@"]) {
@@ -190,15 +190,15 @@ Deno.test("fs.patch() applies a hunk with lines that lost their blank where the 
   assert.equal(await workspace.refusal("patch", of(second)), unreadable(8, "three"));
   assert.match(
     await workspace.refusal("patch", of(["@@ -1,2 +1,2 @@", " one", "-two", "+TWO", "Then:", "-four", "+FOUR"])),
-    /line 8 cannot be read: "-four"; it belongs to no hunk/,
+    /line 8 is not valid: "-four"; it belongs to no hunk/,
   );
   const cut = [" one", "-two", "+TWO", " \tthree", "-four"];
   assert.match(
     await workspace.refusal("patch", of([header, ...cut])),
-    /says 5 old and 5 new lines, its hunk has 4 and 3/,
+    /the header of line 3 gives 5 old and 5 new lines, but its hunk has 4 and 3; add the missing lines, or write only @@/,
   );
   assert.match(await workspace.refusal("patch", of([header, ...cut, "+FOUR"])), /its hunk has 4 and 4; add the lines/);
-  assert.match(await workspace.refusal("patch", of(["-one", "+1"])), /line 3 cannot be read: "-one"/);
+  assert.match(await workspace.refusal("patch", of(["-one", "+1"])), /line 3 is not valid: "-one"/);
   assert.match(await workspace.refusal("patch", of(["@@ -1,2 +1,2 @@", " one", " two"])), /adds and removes nothing/);
   assert.match(await workspace.refusal("patch", of([])), /is incomplete: nothing follows that changes it/);
   assert.equal(await workspace.text("a.txt"), before);
@@ -221,7 +221,10 @@ Deno.test("fs.patch() applies a diff and blocks in one text, and reads names wit
     `${path}\n<<<<<<< SEARCH\n${search}=======\nchanged\n>>>>>>> REPLACE\n`;
   for (const name of ["your notes.md", "Now the second change:"]) {
     const refusal = await workspace.refusal("patch", `${block("b.txt")}${block(name)}`);
-    assert.match(refusal, /line 7 cannot be read: "(?:your|Now).*the path of a file, and this file is not there/);
+    assert.match(
+      refusal,
+      /line 7 is not valid: "(?:your|Now).*; the line before <<<<<<< SEARCH must be the path of an existing file/,
+    );
   }
   assert.match(await workspace.refusal("patch", block("Create the helper:", "")), /line 1 cannot be read/);
   assert.equal(await workspace.text("b.txt"), "y\n");
@@ -246,12 +249,18 @@ Deno.test("fs.patch() applies the patches of Codex", async () => {
   const of = (text: string) => workspace.refusal("patch", `*** Begin Patch\n${text}\n*** End Patch\n`);
   assert.match(
     await of("*** Update File: d.txt\n@@\nX\n-y\n+Y"),
-    /line 4 cannot be read: "X"; a line of a hunk begins/,
+    /line 4 is not valid: "X"; a line of a hunk begins with " ", "-" or "\+"/,
   );
-  assert.match(await of("*** Update File: d.txt"), /line 2 cannot be read: .*; nothing follows that changes a file/);
-  assert.match(await of("*** Add File: n.txt\n+a\nb"), /line 4 cannot be read: "b"/);
-  assert.match(await of("*** Delete File: d.txt\n-x"), /line 3 cannot be read: "-x"/);
-  assert.match(await of("*** Delete File: nope.txt"), /Cannot patch nope\.txt: no such file/);
+  assert.match(
+    await of("*** Update File: d.txt"),
+    /line 2 is not valid: "\*\*\* Update File: d\.txt"; no line after it changes a file/,
+  );
+  assert.match(await of("*** Add File: n.txt\n+a\nb"), /line 4 is not valid: "b"/);
+  assert.match(await of("*** Delete File: d.txt\n-x"), /line 3 is not valid: "-x"/);
+  assert.match(
+    await of("*** Delete File: nope.txt"),
+    /Cannot patch nope\.txt: there is no such file or folder; the nearest existing folder is the workspace/,
+  );
   assert.match(await of("*** Move to: z.txt"), /line 2 cannot be read/);
   assert.deepEqual(await workspace.names(), ["a b.txt", "d.txt", "e.txt", "new"]);
 });
@@ -325,14 +334,14 @@ Deno.test("fs.patch() refuses parts that only git can apply, and names them", as
   assert.match(await of("index 1111111..2222222 100644\n"), /its hunks are missing/);
   assert.match(
     await workspace.refusal("patch", "rename from a.txt\nrename to b.txt\n"),
-    /line 1 cannot be read: "rename from a.txt"; it belongs below a line of diff --git/,
+    /line 1 is not valid: "rename from a\.txt"; it must follow a line of diff --git, in the order of git/,
   );
   assert.match(
     await workspace.refusal(
       "patch",
       "diff --cc a.txt\nindex 1,2..3\n--- a/a.txt\n+++ b/a.txt\n@@@ -1,1 -1,1 +1,1 @@@\n",
     ),
-    /it is of a merge/,
+    /line 1 is not valid: "diff --cc a\.txt"; it belongs to a merge: make a diff against one of its parents/,
   );
   assert.match(
     await workspace.refusal("patch", '--- "a/\\377.txt"\n+++ "b/\\377.txt"\n@@ -1 +1 @@\n-a\n+b\n'),
@@ -399,7 +408,7 @@ Deno.test("fs.patch() refuses a file in the place of a folder that it does not e
   const refusal = (patch: string) => workspace.refusal("patch", patch);
   assert.equal(
     await refusal(removed("d/a", "1") + added("d")),
-    "Cannot patch d: it is a folder with d/b/c in it, which the patch does not remove",
+    "Cannot patch d: it is a folder that contains d/b/c, which the patch does not remove",
   );
   assert.equal(await refusal(added("lib/a")), "Cannot write lib/a: a part of its path is a file");
   assert.match(await refusal(removed("d", "1")), /^Cannot patch d: it is a folder;/);

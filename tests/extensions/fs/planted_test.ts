@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { Workspace } from "./_workspace.ts";
 
-const REFUSED = /git would take its folder for a repository/;
+const REFUSED = /git would then take its folder for a repository/;
 
 function planted(workspace: Workspace): string {
   const command = `touch ${mark(workspace)}; false`;
@@ -119,7 +119,7 @@ Deno.test("fs does not change the settings of a workspace that is a repository's
   ) {
     assert.match(
       await workspace.refusal("writeFile", path, "x"),
-      /repository's own folder, in which this is protected/,
+      /own folder of a repository, which protects it/,
     );
   }
   await workspace.call("writeFile", "main/config", "x");

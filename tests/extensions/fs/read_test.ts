@@ -40,7 +40,7 @@ Deno.test("fs.readFile() refuses a range outside of the file", async () => {
     await workspace.refusal("readFile", "a.txt", { from: 3 }),
     "Cannot read from line 3 of a.txt: it has 2 lines",
   );
-  assert.match(await workspace.refusal("readFile", "a.txt", { from: 3, to: 2 }), /the last is before the first/);
+  assert.match(await workspace.refusal("readFile", "a.txt", { from: 3, to: 2 }), /the last line is before the first/);
   assert.match(
     await workspace.refusal("readFile", "a.txt", { from: 0 }),
     /argument 2\.from must be .*usage: fs\.readFile/,
@@ -60,12 +60,12 @@ Deno.test("fs.readFile() names the size of a file over 1 MB and streams a range 
   const message = await workspace.refusal("readFile", "big.log");
   assert.match(
     message,
-    /Cannot read big\.log whole: 3\.5 MB is over 1 MB; fs\.readFile\("big\.log", \{from: 1, to: 2000\}\)/,
+    /Cannot read all of big\.log: it has 3\.5 MB; the limit is 1 MB; read lines with fs\.readFile\("big\.log", \{from: 1, to: 2000\}\)/,
   );
   assert.equal(await workspace.call("readFile", "big.log", { from: 250_000, to: 250_001 }), "line 250000\nline 250001");
   assert.equal(await workspace.call("readFile", "big.log", { from: 300_000 }), "line 300000");
   assert.match(await workspace.refusal("readFile", "big.log", { from: 300_001 }), /it has 300000 lines/);
-  assert.match(await workspace.refusal("readFile", "big.log", { from: 1 }), /over 1 MB; ask for fewer/);
+  assert.match(await workspace.refusal("readFile", "big.log", { from: 1 }), /more than 1 MB, the limit; ask for fewer/);
 });
 
 Deno.test("fs.readFile() takes one megabyte exactly", async () => {
@@ -74,16 +74,19 @@ Deno.test("fs.readFile() takes one megabyte exactly", async () => {
     "b.txt": "x".repeat(1024 * 1024 + 1),
   });
   assert.equal((await workspace.call("readFile", "a.txt")).length, 1024 * 1024);
-  assert.match(await workspace.refusal("readFile", "b.txt"), /over 1 MB/);
+  assert.match(
+    await workspace.refusal("readFile", "b.txt"),
+    /it has 1\.0 MB; the limit is 1 MB; read lines with fs\.readFile\("b\.txt", \{from: 1, to: 2000\}\), or search with fs\.grep/,
+  );
 });
 
 Deno.test("fs.readFile() names a binary file with its size, also for a range", async () => {
   const bytes = Uint8Array.from({ length: 2_000 }, (_, at) => at % 256);
   await using workspace = await Workspace.with({ "logo.png": bytes });
-  assert.equal(await workspace.refusal("readFile", "logo.png"), "Cannot read logo.png: binary file, 2.0 KB");
+  assert.equal(await workspace.refusal("readFile", "logo.png"), "Cannot read logo.png: it is a binary file of 2.0 KB");
   assert.equal(
     await workspace.refusal("readFile", "logo.png", { from: 1 }),
-    "Cannot read logo.png: binary file, 2.0 KB",
+    "Cannot read logo.png: it is a binary file of 2.0 KB",
   );
 });
 
@@ -94,7 +97,10 @@ Deno.test("fs.readFile() shows UTF-8 with broken bytes, and no write can then lo
   assert.deepEqual(workspace.notes, [
     "broken.log: 1 character not in utf-8 is read as U+FFFD; fs.readFile(path, {encoding}) reads another one",
   ]);
-  assert.match(await workspace.refusal("writeFile", "broken.log", "x\n"), /read with replacement characters/);
+  assert.match(
+    await workspace.refusal("writeFile", "broken.log", "x\n"),
+    /it is not UTF-8, and you read it with replacement characters; read it with \{encoding\} first/,
+  );
   await workspace.call("edit", "broken.log", { old: " als ", new: " wie " });
   assert.deepEqual(
     await Deno.readFile(join(workspace.root, "broken.log")),
@@ -102,7 +108,7 @@ Deno.test("fs.readFile() shows UTF-8 with broken bytes, and no write can then lo
   );
   assert.match(
     await workspace.refusal("writeFile", "broken.log", "x\n"),
-    /it is not utf-8 and was read with replacement characters/,
+    /it is not utf-8, and you read it with replacement characters/,
   );
 });
 
@@ -111,12 +117,12 @@ Deno.test("fs.readFile() suggests the nearest path if a path does not exist", as
   const of = async (path: string): Promise<string> => await workspace.refusal("readFile", path);
   assert.equal(
     await of("src/prser.ts"),
-    "Cannot read src/prser.ts: no such file or folder; did you mean src/parser.ts",
+    "Cannot read src/prser.ts: there is no such file or folder; did you mean src/parser.ts",
   );
   assert.match(await of("lexer.ts"), /did you mean src\/deep\/lexer\.ts$/);
   assert.match(await of("readme.md"), /did you mean README\.md$/);
-  assert.match(await of("src/nowhere/completely-else.py"), /the nearest folder that exists is src$/);
-  assert.match(await of("qqq/completely-else.py"), /the nearest folder that exists is the workspace$/);
+  assert.match(await of("src/nowhere/completely-else.py"), /the nearest existing folder is src$/);
+  assert.match(await of("qqq/completely-else.py"), /the nearest existing folder is the workspace$/);
   assert.match(await of("README.md/x"), /no such file or folder/);
 });
 
@@ -124,7 +130,7 @@ Deno.test("fs.readFile() names folders and files that are not regular", async ()
   await using workspace = await Workspace.with({ "src/a.ts": "" });
   assert.equal(
     await workspace.refusal("readFile", "src"),
-    'Cannot read src: it is a folder; fs.listFiles("src") lists it',
+    'Cannot read src: it is a folder; list it with fs.listFiles("src")',
   );
   const made = await new Deno.Command("mkfifo", { args: [join(workspace.root, "pipe")] }).output().catch(() => null);
   if (made?.success) {
@@ -137,7 +143,7 @@ Deno.test("fs.readFiles() reads paths and patterns at once and keeps the reason 
   assert.deepEqual(await workspace.call("readFiles", ["c.md", "*.ts", "!b.ts", "x.bin", "zz/*"]), [
     { path: "c.md", text: "C" },
     { path: "a.ts", text: "A" },
-    { path: "x.bin", error: "Cannot read x.bin: binary file, 2 B" },
+    { path: "x.bin", error: "Cannot read x.bin: it is a binary file of 2 B" },
     { path: "zz/*", error: "No file matches zz/*" },
   ]);
   const [numbered] = await workspace.call("readFiles", "a.ts", { numbers: true });
@@ -180,7 +186,7 @@ Deno.test("fs functions stop when the call is aborted", async () => {
   ) {
     const signal = AbortSignal.abort();
     await assert.rejects(workspace.callWith({ name, args: [...args], signal }), {
-      message: `Cannot finish fs.${name}: it was aborted`,
+      message: `Cannot finish fs.${name}: the call was aborted`,
     });
   }
   assert.ok(BYTES.encode(text).length > 1_000_000);

@@ -66,7 +66,7 @@ Deno.test("fs.grep() and fs.count() skip secret files and name them", async () =
   const hits = await workspace.call("grep", "KEY");
   assert.deepEqual(hits.map(({ path }: { path: string }) => path), [".env.example", "a.ts"]);
   assert.deepEqual(asked.notes.splice(0), [
-    "Not searched, since they may hold keys: .env, sub/id_rsa; fs.readFile asks the user",
+    "Vis did not search .env, sub/id_rsa, since they may hold keys; fs.readFile asks the user",
   ]);
   assert.equal(await workspace.call("count", "KEY"), 2);
   assert.equal(asked.notes.length, 1);
@@ -86,7 +86,7 @@ Deno.test("fs refuses a secret file without a user to ask, and undo shows none t
   await assert.rejects(workspace.call("undo"), /Cannot show the changes of \.env: it may hold keys/);
   const { approve: _approve, ...alone } = workspace.env;
   Object.assign(workspace.env, alone, { approve: undefined });
-  await assert.rejects(workspace.call("readFile", "sub/id_rsa"), /nobody can be asked here; the setting secrets/);
+  await assert.rejects(workspace.call("readFile", "sub/id_rsa"), /no user can answer here; the user's setting secrets/);
   await workspace.call("writeFile", "new/.env", "MINE=1\n");
   assert.equal(await workspace.call("readFile", "new/.env"), "MINE=1\n");
 });

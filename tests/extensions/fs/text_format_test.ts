@@ -144,8 +144,8 @@ Deno.test("fs reads, edits and patches files in their encoding, and names a gues
   assert.deepEqual(await read(workspace, "日本.txt"), of("一行目\n三行目のテキスト\n", "shift_jis"));
   assert.equal(
     await workspace.refusal("edit", "latin.txt", { old: "dritte", new: "drei → vier" }),
-    'Cannot edit latin.txt: line 3 has "→" (U+2192), which windows-1252 does not have; ' +
-      'fs.writeFile(path, text, {encoding: "utf-8"}) writes all of it as UTF-8',
+    'Cannot edit latin.txt: line 3 has "→" (U+2192), which windows-1252 lacks; ' +
+      'fs.writeFile(path, text, {encoding: "utf-8"}) writes the whole file as UTF-8',
   );
   assert.match(
     await workspace.refusal("readFile", "latin.txt", { encoding: "klingon" }),

@@ -101,7 +101,7 @@ Deno.test("undoCli() refuses files that were changed by others, and forces them 
   await workspace.put("a.txt", "mine\n");
   assert.deepEqual(await cli(workspace, {}), {
     code: 1,
-    told: { error: "Cannot undo: a.txt changed since by someone else", code: "files_changed" },
+    told: { error: "Cannot undo: a.txt got later changes from someone else", code: "files_changed" },
   });
   assert.equal((await cli(workspace, { force: true })).code, 0);
   assert.equal(await workspace.text("a.txt"), "one\n");
@@ -124,7 +124,7 @@ Deno.test("undoCli() keeps a file that was committed after its change, and force
   await git("commit", "-qam", "second");
   assert.deepEqual(await cli(workspace, {}), {
     code: 1,
-    told: { error: "Cannot undo: a.txt was committed to git since", code: "files_changed" },
+    told: { error: "Cannot undo: a.txt went into a git commit since", code: "files_changed" },
   });
   assert.equal(await workspace.text("a.txt"), "two\n");
   await workspace.call("edit", "b.txt", { old: "one", new: "three" });
@@ -140,7 +140,7 @@ Deno.test("undoCli() undoes file by file: it keeps another program's changes, wh
   await workspace.call("edit", [{ path: "a.txt", old: "a", new: "A" }, { path: "b.txt", old: "b", new: "B" }]);
   await workspace.put("b.txt", "mine\n");
   const texts = () => Promise.all(["a.txt", "b.txt", "c.txt"].map((name) => workspace.text(name)));
-  const kept = [{ path: "b.txt", reason: "changed since by someone else" }];
+  const kept = [{ path: "b.txt", reason: "got later changes from someone else" }];
   const shown = await cli(workspace, { dryRun: true, scope: "call" });
   assert.deepEqual([shown.code, shown.told.kept, await texts()], [1, kept, ["A\n", "mine\n", "C\n"]]);
   const undone = await cli(workspace, { scope: "call" });
@@ -171,7 +171,7 @@ Deno.test("undoCli() keeps a file whose previous content is gone, and undoes the
   }
   const { code, told } = await cli(workspace, {});
   assert.deepEqual([code, told.files.map(({ path }: { path: string }) => path)], [1, ["b.txt"]]);
-  assert.match(told.kept[0].reason, /previous content of the file is no longer kept/);
+  assert.match(told.kept[0].reason, /Vis no longer keeps the previous content of the file/);
   assert.deepEqual([await workspace.text("a.txt"), await workspace.names()], ["A\n", ["a.txt"]]);
 });
 
@@ -192,7 +192,7 @@ Deno.test("undoCli() reports that there is nothing to undo", async () => {
   let text = "";
   const place = { workspace: workspace.root, home: null, print: (part: string) => void (text += part) };
   assert.equal(await undoCli({}, { ...place, places: new FsPlaces() }), 1);
-  assert.match(text, /changes are kept only where VIS_HOME is a folder/);
+  assert.match(text, /Vis keeps none, because it has no VIS_HOME that it may write/);
 });
 
 Deno.test("undoCli() counts a change of which every file was kept as not undone", async () => {

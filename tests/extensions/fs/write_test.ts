@@ -67,7 +67,7 @@ Deno.test("fs.edit() answers an ambiguous match with the hit lines and changes n
   const message = await workspace.refusal("edit", "a.ts", { old: "return 1", new: "return 2" });
   assert.equal(
     message,
-    "Cannot edit a.ts: old text occurs 2 times; add lines around it or set all: true\n1: return 1\n3: return 1",
+    "Cannot edit a.ts: the old text occurs 2 times; add lines around it or set all: true\n1: return 1\n3: return 1",
   );
   assert.equal(await workspace.text("a.ts"), "  return 1\nx\n  return 1\n");
 });
@@ -83,7 +83,7 @@ Deno.test("fs.edit() shows how missing text differs", async () => {
     await of("if (x) {\n    stop()\n}"),
     /line 3 is the nearest: " {4}go\(\)"; its character 5 is g \(U\+0067\), not s/,
   );
-  assert.match(await of("nothing"), /old text not found: "nothing"$/);
+  assert.match(await of("nothing"), /the file does not contain the old text "nothing"$/);
   assert.match(await of(""), /old is empty/);
 });
 
@@ -94,7 +94,7 @@ Deno.test("fs.edit() names the first character that looks like another", async (
   const of = async (old: string): Promise<string> => await workspace.refusal("edit", "a.md", { old, new: "y" });
   assert.equal(
     await of("It's fine"),
-    'Cannot edit a.md: old text not found: "It\'s fine"; line 2 is the nearest: "It\u2019s \u201cfine\u201d \u2013 really"; ' +
+    'Cannot edit a.md: the file does not contain the old text "It\'s fine"; line 2 is the nearest: "It\u2019s \u201cfine\u201d \u2013 really"; ' +
       "its character 3 is \u2019 (U+2019 RIGHT SINGLE QUOTATION MARK), not ' (U+0027 APOSTROPHE)",
   );
   assert.match(
@@ -146,7 +146,7 @@ Deno.test("fs.edit() changes several files, all or none", async () => {
   assert.match(await workspace.refusal("edit", [edit("a.txt"), edit("../app2/secret.txt")]), /outside the workspace/);
   assert.match(
     await workspace.refusal("edit", [edit("a.txt"), edit("nope.txt")]),
-    /Cannot edit nope\.txt: no such file/,
+    /Cannot edit nope\.txt: there is no such file or folder; the nearest existing folder is the workspace/,
   );
   assert.deepEqual([await workspace.text("a.txt"), await workspace.text("b.txt")], ["one", "one"]);
   const written = await workspace.call("edit", [edit("a.txt"), edit("b.txt")]);
@@ -172,7 +172,7 @@ Deno.test("fs.edit() refuses binary files", async () => {
   await using workspace = await Workspace.with({ "x.bin": Uint8Array.of(65, 0, 66) });
   assert.match(
     await workspace.refusal("edit", "x.bin", { old: "A", new: "B" }),
-    /Cannot edit x\.bin: binary file, 3 B/,
+    /Cannot edit x\.bin: it is a binary file of 3 B/,
   );
 });
 
@@ -275,12 +275,18 @@ Deno.test("unifiedDiff() of large texts that differ in one line shows that line"
 Deno.test("fs computes sizes before it builds texts, and names an alternative", async () => {
   await using workspace = await Workspace.with({ "a.txt": "a".repeat(420) });
   const grown = { old: "a", new: "x".repeat(1e6), all: true };
-  assert.match(await workspace.refusal("edit", "a.txt", grown), /it would have 420000000 characters, over 16 MB/);
+  assert.match(
+    await workspace.refusal("edit", "a.txt", grown),
+    /it would have 420000000 characters; the limit is 16 MB/,
+  );
   assert.match(
     await workspace.refusal("edit", Array(2_000).fill({ path: "a.txt", old: "a", new: "b" })),
-    /at most 1000/,
+    /the limit is 1000; write the whole file instead/,
   );
-  assert.match(await workspace.refusal("glob", Array(2_000).fill("a*")), /at most 1000; use \* or \*\*/);
+  assert.match(
+    await workspace.refusal("glob", Array(2_000).fill("a*")),
+    /the limit is 1000; use \* or \*\* for many names/,
+  );
   assert.match(await workspace.refusal("readFiles", Array(6_000).fill("a.txt")), /at most 5000/);
   const { diff } = await workspace.call("writeFile", "lines.txt", "\n".repeat(600_000));
   assert.match(diff, /the diff is left out, with \+600000 −0 lines: the texts have over 500000 lines/);

@@ -177,7 +177,7 @@ Deno.test(
       await add(env, "lib/refs/x");
       await assert.rejects(restore(env, "."), REFUSED);
       await assert.rejects(restore(env, "lib/HEAD"), REFUSED);
-      await assert.rejects(stash(env, { pop: true }), /Cannot pop a stash: there is none/);
+      await assert.rejects(stash(env, { pop: true }), /Cannot pop a stash: the repository has no stash/);
       assert.ok(!exists("workspace/lib/HEAD"));
     });
   },

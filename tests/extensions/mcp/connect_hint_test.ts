@@ -7,8 +7,8 @@ Deno.test("programHint() names the setting that a stopped program probably lacks
     ["npm error code EAI_AGAIN registry.npmjs.org", closed, /no network: set network to true/],
     ["fetch failed: getaddrinfo ENOTFOUND api.example", closed, /no network/],
     ["getaddrinfo ENOTFOUND api.example", { ...closed, network: true }, /^$/],
-    ["Error: EACCES: permission denied, mkdir '/srv/notes'", closed, /are write, for what it changes, or read$/],
-    ["open /opt/data: Permission denied", { ...closed, write: ["notes"] }, /are read, for what it needs besides$/],
+    ["Error: EACCES: permission denied, mkdir '/srv/notes'", closed, /settings write, for its changes, or read$/],
+    ["open /opt/data: Permission denied", { ...closed, write: ["notes"] }, /settings read, for its other files$/],
     ["SyntaxError: Unexpected token", closed, /^$/],
     ["Error: Cannot find module '/tmp/vis-command-1-a/server.js'", closed, /an empty folder: set cwd to "\."/],
     ["Error: Cannot find module './server.js'", { ...closed, cwd: "." }, /^$/],
@@ -20,6 +20,9 @@ Deno.test("addressHint() distinguishes missing tokens and older transports by th
   const none = { headers: {} };
   assert.match(addressHint("hub", 401, none), /vis auth login hub, .*"Authorization: Bearer \$\{auth:hub\}"$/);
   assert.match(addressHint("hub", 403, { headers: { authorization: "Bearer x" } }), /wrong or expired$/);
-  assert.match(addressHint("hub", 405, none), /older SSE transport only are not supported.*\/mcp$/);
+  assert.match(
+    addressHint("hub", 405, none),
+    /the address does not speak streamable HTTP; Vis does not.* and many have both, the newer one below \/mcp$/,
+  );
   assert.equal(addressHint("hub", 500, none), "");
 });

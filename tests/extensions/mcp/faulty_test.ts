@@ -23,7 +23,7 @@ test("mcp: a server that dies at its start is started twice, and the error has i
     await assert.rejects(call("mcp.tools", ["s"]), /Cannot use MCP server s: .*code 3: cannot find my settings/s);
     await assert.rejects(
       call("mcp.tools", ["s"]),
-      /failed twice; it is started again in \d+ s at the earliest: .*cannot find my settings/s,
+      /it failed twice, and Vis starts it again in 60 s at the.* it ended with code 3: cannot find my settings/s,
     );
   });
   const once = Deno.makeTempDirSync({ prefix: "vis-mcp-once-" });
@@ -40,7 +40,7 @@ test("mcp: a server that never answers, or speaks something else, ends with a cl
   const table: readonly (readonly [string, RegExp, object?])[] = [
     ["silent", /Cannot use MCP server s: .*did not start/, { startMs: 300 }],
     ["garbage", /it does not speak the protocol; it wrote 200 lines that are not messages, the first: Welcome/],
-    ["flood", /it wrote a message of over 16777216 bytes/],
+    ["flood", /it wrote a message of more than 16777216 bytes/],
     ["notifications", /unsolicited bytes|did not start/, { startMs: 3_000 }],
     ["small notifications", /it wrote 10000 unsolicited messages/],
     ["refuses", /no key/],
@@ -99,7 +99,10 @@ test("mcp: a hanging call ends by its time limit or its signal, the server learn
 
 test("mcp: answers that are too large or strange, and pages without end, are errors or data, never a hang", async () => {
   await withOne("large", async ({ call }) => {
-    await assert.rejects(call("mcp.call", ["s", "run"]), /a message of over 16777216 bytes; it may have run/);
+    await assert.rejects(
+      call("mcp.call", ["s", "run"]),
+      /a message of more than 16777216 bytes, the limit; it may have run/,
+    );
   });
   await withOne("endless pages", ({ call }) => assert.rejects(call("mcp.tools", ["s"]), /Cannot use MCP server s/));
   await withOne("strange", async ({ call }) => assert.equal(await call("mcp.call", ["s", "run"]), "none"));
@@ -135,9 +138,12 @@ test("mcp: a tool that its server describes wrongly is named, and the others are
     assert.match(list, /^s: 4 tools\..*\ns\.run\(.*\ns\.nulls\(\): Promise<unknown>.*\ns\.single\(.*\ns\.list\(.*\n/);
     assert.match(list, /\nNot callable, as the server describes them wrongly: text, number 3, hint$/);
     assert.match(String(await call("mcp.call", ["s", "nulls"])), /^nulls of/);
-    await assert.rejects(call("mcp.call", ["s", "hint"]), /it has 4 tools and none of that name/);
+    await assert.rejects(call("mcp.call", ["s", "hint"]), /none of its 4 tools has this name/);
     approvals.answer = { allowed: false, reason: "no" };
-    await assert.rejects(call("mcp.call", ["s", "list"]), /marked as destructive/);
+    await assert.rejects(
+      call("mcp.call", ["s", "list"]),
+      /the server marks it as destructive, and no; vis config set.* true allows it without a question/,
+    );
   });
 });
 
@@ -149,14 +155,14 @@ test("mcp: thousands of tools can be called, and the list counts the omitted one
   await withOne("many", async ({ call, begin, env, workspace, home, spawn, settings }) => {
     assert.match(
       String(await call("mcp.tools", ["s"])),
-      /^s: 10000 tools\..*\n3 tools are left out: the limit is 10000$/s,
+      /^s: 10000 tools\..*\n3 tools are omitted: the limit is 10000$/s,
     );
     assert.match(String(await call("mcp.call", ["s", "t9999"])), /^t9999 of/);
     assert.equal((await begin()).functions.filter((name) => name.startsWith("s.")).length, 300);
     let said = "";
     const context = { config: settings, workspace, home, spawn, print: (text: string) => void (said += text) };
     await checkCommand("s", { ...context, ask: () => Promise.reject(), store: env.store ?? assert.fail() });
-    assert.equal(JSON.parse(said).found, "10000 tools; 3 tools are left out: the limit is 10000");
+    assert.equal(JSON.parse(said).found, "10000 tools; 3 tools are omitted: the limit is 10000");
   });
 });
 
@@ -220,10 +226,11 @@ test("mcp: secrets show in no error, and a variable that is not set is named", a
   await withServers(servers, async ({ call, log }) => {
     await assert.rejects(call("mcp.call", ["s", "run"]), /no access with \[secret\]/);
     await assert.rejects(call("mcp.tools", ["unset"]), {
-      message: "Cannot use MCP server unset: TOKEN is ${NOT_SET}, which is not set where Vis was started",
+      message: "Cannot use MCP server unset: its setting TOKEN needs ${NOT_SET}, which the environment of Vis lacks",
     });
     await assert.rejects(call("mcp.tools", ["unsaved"]), {
-      message: "Cannot use MCP server unsaved: TOKEN is ${auth:tracker}, save it with vis auth login tracker",
+      message:
+        "Cannot use MCP server unsaved: its setting TOKEN needs ${auth:tracker}; save it with vis auth login tracker",
     });
     assert.doesNotMatch(JSON.stringify(log), /very-secret-value/);
   });
@@ -263,7 +270,10 @@ test("mcp: a server is started with its first use, sees only permitted files, an
       const pids = await Promise.all([call("mcp.call", ["s", "run"]), call("mcp.call", ["s", "run"])]);
       assert.equal(pids[0], pids[1]);
       assert.ok(lives(`${FAULTY} good`));
-      await assert.rejects(call("mcp.tools", ["off"]), /Cannot use MCP server off: there are s/);
+      await assert.rejects(
+        call("mcp.tools", ["off"]),
+        /Cannot use MCP server off: the settings have no such server; choose one of s/,
+      );
       await close();
       assert.ok(!lives(`${FAULTY} good`));
       await assert.rejects(call("mcp.call", ["s", "run"]), /Cannot use MCP server s/);
@@ -302,7 +312,7 @@ test("mcp: the error of a program that its wall stopped names the settings that 
     loader: program("echo 'npm error code EAI_AGAIN registry.example' >&2; exit 1"),
   };
   await withServers(servers, async ({ call }) => {
-    await assert.rejects(call("mcp.tools", ["writer"]), /the settings that allow more are write/);
+    await assert.rejects(call("mcp.tools", ["writer"]), /allow more with the settings write/);
     await assert.rejects(call("mcp.tools", ["loader"]), /it has no network: set network to true/);
   });
 });
@@ -320,10 +330,13 @@ test("mcp: the check shows the number of tools, or why a server cannot be used a
       {
         name: "gone",
         state: "failed",
-        found:
-          "It did not start: Cannot run nosuchprogram: it does not exist, or the interpreter that it names does not",
+        found: "it did not start: Cannot run nosuchprogram: the program does not exist, or its interpreter does not",
       },
-      { name: "unset", state: "secret", found: "TOKEN is ${auth:tracker}, save it with vis auth login tracker" },
+      {
+        name: "unset",
+        state: "secret",
+        found: "its setting TOKEN needs ${auth:tracker}; save it with vis auth login tracker",
+      },
     ]);
     lines.length = 0;
     assert.equal(await checkCommand("good", cli), 0);
@@ -344,6 +357,6 @@ test("mcp: the user reads once that a server could not be used", async () => {
     await assert.rejects(call("mcp.tools", ["gone"]), /does not exist/);
     const said = (active.faults?.() ?? []).map(({ phase, error }) => `${phase}: ${error}`);
     assert.equal(said.length, 1);
-    assert.match(said[0] ?? "", /^warn: Error: MCP server gone could not be used: It did not start: Cannot run nosuch/);
+    assert.match(said[0] ?? "", /^warn: Error: Vis could not use MCP server gone: it did not start: Cannot run nosuch/);
   });
 });

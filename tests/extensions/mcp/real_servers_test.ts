@@ -27,8 +27,8 @@ test("mcp: server-everything over stdio: tools, structured data, images, links, 
       run("get-sum", { a: "x", b: 1 }),
       /expected number, received string at a; usage: mcp\.call\("everything", "get-sum", args: /,
     );
-    await assert.rejects(run("get-sun", { a: 1 }), /none of that name; did you mean get-sum/);
-    await assert.rejects(run("sum", { a: 1 }), /none of that name; did you mean get-sum/);
+    await assert.rejects(run("get-sun", { a: 1 }), /none of its \d+ tools has this name; did you mean get-sum/);
+    await assert.rejects(run("sum", { a: 1 }), /none of its \d+ tools has this name; did you mean get-sum/);
     assert.deepEqual(Object.keys(await run("get-env") as object).sort(), [
       "DENO_NO_UPDATE_CHECK",
       "GIT_OPTIONAL_LOCKS",
@@ -102,12 +102,12 @@ test("mcp: a tool that its server marks as destructive runs only if the user all
       call("mcp.call", ["files", "write_file", { path: `${workspace}/b.txt`, content }]);
     await assert.rejects(
       write("x"),
-      /Cannot call the tool write_file .* marked as destructive: nobody can be asked here; .*extensions\.config\.vis\.mcp\.servers\.files\.destructive true/,
+      /Cannot call the tool write_file .* the server marks it as destructive, and no user can answer here; .*extensions\.config\.vis\.mcp\.servers\.files\.destructive true/,
     );
     approvals.answer = { allowed: false, reason: "the user said no: keep it" };
     await assert.rejects(
       write("x".repeat(5_000)),
-      /the user has to read its arguments, and they have 50\d\d characters, and the limit is 3000; pass less at once/,
+      /the user must read its arguments, which have 50\d\d characters; the limit is 3000; pass less at once/,
     );
     assert.equal(approvals.asked.length, 0);
     await assert.rejects(write("x".repeat(2_000)), /the user said no: keep it/);

@@ -54,10 +54,10 @@ test("mcp: servers of .mcp.json are not used without a user to ask, and the user
     await bring(place, { db: described() });
     const active = await place.begin();
     for (const _ of [1, 2]) {
-      await assert.rejects(place.call("mcp.tools", ["db"]), /it comes from \.mcp\.json, and nobody can be asked here/);
+      await assert.rejects(place.call("mcp.tools", ["db"]), /it comes from \.mcp\.json, and no user can answer here/);
     }
     assert.deepEqual(active.faults?.().map(({ error }) => (error as Error).message), [
-      "The MCP servers of .mcp.json (db) were not used: nobody can be asked here",
+      "Vis did not use the MCP servers of .mcp.json (db): no user can answer here",
     ]);
   });
 });
@@ -106,7 +106,7 @@ Deno.test("repositoryServers() fills in only variables that the user names, and 
   assert.doesNotMatch(what + why, /secret/);
   assert.match(
     read?.faults.get("b") ?? "",
-    /^it wants your variable OPENAI_API_KEY; allow it with vis config set .*\.variables\.OPENAI_API_KEY '\$\{OPENAI_API_KEY\}'$/,
+    /^it requires your variable OPENAI_API_KEY; allow it with vis config set .*\.variables\.OPENAI_API_KEY '\$\{OPENAI_API_KEY\}'$/,
   );
 });
 
@@ -121,7 +121,7 @@ Deno.test("repositoryServers() gives the reason why a server or a file cannot be
     assert.match((await found(JSON.stringify({ mcpServers: { s: server } })))?.faults.get("s") ?? "", why);
   }
   const odd = await found(JSON.stringify({ mcpServers: { "../x": { command: "x" } } }));
-  assert.match(odd?.faults.get("../x") ?? "", /^its name must have letters/);
+  assert.match(odd?.faults.get("../x") ?? "", /^its name has characters other than letters/);
   for (const [text, why] of [["{", /JSON/], ["[]", /^it /], [" ".repeat(70_000), /^it has 70000 bytes/]] as const) {
     assert.match((await found(text))?.faults.get("") ?? "", why);
   }

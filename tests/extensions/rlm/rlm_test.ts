@@ -59,7 +59,7 @@ Deno.test("reduceChunks() refuses failures, which mapChunks() may have given", a
   const mixed = ["a", { error: "rate limit" }];
   await assert.rejects(
     reduceChunks(asking(String), mixed, { instruction: "Merge:" }),
-    /^TypeError: Cannot merge: 1 of 2 are not texts \(rate limit\)/,
+    /^TypeError: Cannot merge: 1 of 2 values are not texts \(rate limit\); pass only texts/,
   );
 });
 
@@ -75,7 +75,9 @@ Deno.test("runAll() takes strings and records, whose own options win", async () 
   };
   const options = { maxIterations: 2, vars: ["x"] };
   const answers = await runAll(env, ["a", { task: "b", vars: ["y"] }], options);
-  assert.deepEqual(answers, ["of a", { error: "The sub-query ended without an answer (limit_cost): of b" }]);
+  assert.deepEqual(answers, ["of a", {
+    error: "Cannot use the sub-query: it ended without an answer (limit_cost): of b",
+  }]);
   assert.deepEqual(seen, [["a", options], ["b", { maxIterations: 2, vars: ["y"] }]]);
 });
 
@@ -84,7 +86,7 @@ Deno.test("rlm.* outside a query are errors, and wrong arguments are answered wi
   registry.register(rlm);
   const active = await registry.activate(VIEW);
   const call = (name: string, args: unknown[]) => active.call(name, args, { env: VIEW, signal: AbortSignal.any([]) });
-  await assert.rejects(call("rlm.ask", ["hello"]), /Cannot ask a model: no query is running/);
+  await assert.rejects(call("rlm.ask", ["hello"]), /Cannot ask a model: no request is running/);
   await assert.rejects(call("rlm.run", ["x", { vars: "part" }]), /rlm\.run\(task/);
   await assert.rejects(call("rlm.askAll", ["not a list"]), /rlm\.askAll\(prompts/);
 });

@@ -93,7 +93,7 @@ Deno.test("undo keeps a file that another program changed after the command", as
     const undone = await call("fs.undo") as { path: string; kept?: string }[];
     assert.deepEqual(undone.map(({ path, kept }) => [path, kept ?? ""]), [["b.txt", ""], [
       "a.txt",
-      "changed since by someone else",
+      "got later changes from someone else",
     ]]);
     assert.equal(await workspace.text("a.txt"), "by the user\n");
   });

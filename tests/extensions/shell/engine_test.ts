@@ -130,7 +130,7 @@ Deno.test("shell.start() reports a program that cannot run", { ignore }, async (
       replyJson([], { final: "It cannot be run here" }),
     ], { workspace, extensions: [shell], spawn: (folder, argv, options) => wall.spawn(folder, argv, options) });
     await engine.ask("Start it");
-    assert.match(engine.context(1), /Cannot run no-such-program: it does not exist/);
+    assert.match(engine.context(1), /Cannot run no-such-program: the program does not exist/);
   });
 });
 
@@ -170,7 +170,7 @@ Deno.test("shell.write() answers a question of a started command, and ends its i
     assert.match(context, /Hello Ada/);
     assert.match(context, /more\nover/);
     assert.match(context, /Cannot write to c1: it has ended with code 0/);
-    assert.match(context, /Cannot write to c2: it was started without an input; start it again with \{stdin: true\}/);
+    assert.match(context, /Cannot write to c2: it started without an input; start it again with \{stdin: true\}/);
   });
 });
 

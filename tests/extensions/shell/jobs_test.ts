@@ -42,7 +42,7 @@ Deno.test("the input of a command that does not read it is bounded", async () =>
   const input = new JobInput();
   jobs.add((id) => new Job({ id, command: "serve", input }, new Program().spawn));
   jobs.write("c1", "x".repeat(1 << 20), { end: false });
-  const full = /Cannot write to c1: it has not read what was written before, and 1 MB is kept/;
+  const full = /Cannot write to c1: it has not read the earlier input, and Vis keeps at most 1 MB/;
   assert.throws(() => jobs.write("c1", "x", { end: false }), full);
   await input.stream.getReader().read();
   jobs.write("c1", "x", { end: true });
@@ -111,7 +111,10 @@ Deno.test("Jobs.stop() ends a command, and lists the known ids for an unknown on
   program.print("bye");
   const { running, code, signal, output } = await jobs.stop(job.id);
   assert.deepEqual([running, code, signal, output], [false, 143, "SIGTERM", "bye"]);
-  await assert.rejects(jobs.read("c9", {}), /Cannot find command c9: there is c1 \(serve\)/);
+  await assert.rejects(
+    jobs.read("c9", {}),
+    /Cannot find command c9: no command has this id; choose one of c1 \(serve\)/,
+  );
 });
 
 Deno.test("Jobs.read() throws the reason why no program ran, and forgets it", async () => {
@@ -119,13 +122,16 @@ Deno.test("Jobs.read() throws the reason why no program ran, and forgets it", as
   const { program, job } = started(jobs);
   program.end(new Error("Cannot run x: it is not there"));
   await assert.rejects(jobs.read(job.id, { waitMs: 1000 }), /Cannot run x: it is not there/);
-  await assert.rejects(jobs.read(job.id, {}), /there is none/);
+  await assert.rejects(jobs.read(job.id, {}), /no command has this id; no command was started/);
 });
 
 Deno.test("Jobs.add() bounds how many run and how many that ended are kept", async () => {
   const jobs = new Jobs();
   const made = Array.from({ length: 8 }, () => started(jobs));
-  assert.throws(() => started(jobs), /Cannot start another command: 8 run, the limit; stop one of c1 \(serve\), /);
+  assert.throws(
+    () => started(jobs),
+    /Cannot start another command: 8 commands run, the limit; stop.* c5 \(serve\), c6 \(serve\), c7 \(serve\), c8 \(serve\)/,
+  );
   for (const { program } of made) program.end(ENDED);
   await jobs.read("c8", { waitMs: 1000 });
   for (let at = 0; at < 20; at++) {

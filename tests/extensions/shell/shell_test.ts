@@ -83,7 +83,7 @@ Deno.test("a path that changed after the approval is not opened", async () => {
     };
     await assert.rejects(
       run(env, "touch x", { write: ["../shown"] }),
-      /shown: it is a link now, and leads to another place/,
+      /shown: it has become a link to another place/,
     );
     assert.deepEqual(asked, []);
   });
@@ -114,7 +114,7 @@ Deno.test("with an incomplete wall, the prompt announces questions to the user, 
   const warned: string[] = [];
   await run({ ...at({ ...some, mode: "run" }), warn: (text) => warned.push(text) }, "true");
   await run({ ...at(some), warn: (text) => warned.push(text) }, "true");
-  assert.deepEqual(warned, ["Commands ran without a question, and their wall is not whole: no namespaces"]);
+  assert.deepEqual(warned, ["Commands ran without a question behind an incomplete wall: no namespaces"]);
 });
 
 Deno.test("shell.start() waits for the user before it waits for an output", async () => {
@@ -156,7 +156,7 @@ Deno.test("shell.run() refuses by shell.deny and shell.allow before anything run
   const rules = { allow: ["npm *", "git status"], deny: ["npm publish*"] };
   await assert.rejects(
     run(view(rules, asked), "npm publish"),
-    /Cannot run "npm publish": shell.deny has "npm publish\*"/,
+    /Cannot run "npm publish": the setting shell\.deny has "npm publish\*"/,
   );
   await assert.rejects(run(view(rules, asked), ["git", "push"]), /shell.allow has only "npm \*", "git status"/);
   assert.deepEqual(asked, []);
@@ -274,9 +274,9 @@ Deno.test("shell.run() asks the user only for the network and for paths outside 
       run(env, "npm ci", { network: true }),
       /nobody can be asked here; vis config set shell\.network/,
     );
-    await assert.rejects(run(env, "true", { write: ["../missing"] }), /changes .*missing: it does not exist/);
+    await assert.rejects(run(env, "true", { write: ["../missing"] }), /the file or folder does not exist/);
     const { approve: _, ...alone } = env;
-    await assert.rejects(run(alone, "npm ci", { network: true }), /nobody can be asked here/);
+    await assert.rejects(run(alone, "npm ci", { network: true }), /no user can answer here/);
     assert.equal(asked.length, length);
   });
 });

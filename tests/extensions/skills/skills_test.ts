@@ -48,7 +48,7 @@ Deno.test("skills of a folder with too many names are found in part, and the pro
     await write(folder, { "skills/a/SKILL.md": skillText("a", "A") });
     for (let at = 0; at < 1_000; at++) await Deno.mkdir(join(folder, `skills/b${at}`));
     const { block } = await activeIn(folder);
-    assert.match(block, /\n- a: A\n.*\/skills has too many names: some skills in it are not found/);
+    assert.match(block, /\n- a: A\n.*\/skills has too many names, so Vis finds only some of its skills/);
   }));
 
 Deno.test("skills are listed by name and description, and read on request", () =>
@@ -66,7 +66,9 @@ Deno.test("skills are listed by name and description, and read on request", () =
     assert.doesNotMatch(block, /Do it/);
     assert.match(String(await call("read", "release")), /# release\nDo it\./);
     assert.equal(await call("read", "release", "notes/steps.md"), "1. tag");
-    await assert.rejects(call("read", "gone"), { message: "Cannot read skill gone: there are folded, mine, release" });
+    await assert.rejects(call("read", "gone"), {
+      message: "Cannot read skill gone: no skill has this name; choose one of folded, mine, release",
+    });
     assert.equal((await call("list") as unknown[]).length, 3);
   }));
 
@@ -109,7 +111,7 @@ Deno.test("skills are found behind links that stay in the workspace, and behind 
     assert.deepEqual(names, ["dotfile", "own", "plain", "shared"]);
     assert.match(String(await call("read", "shared")), /# shared/);
     await Deno.remove(join(folder, "home"), { recursive: true });
-    await assert.rejects(call("read", "dotfile"), /there are own, shared$/);
+    await assert.rejects(call("read", "dotfile"), /no skill has this name; choose one of own, shared$/);
   }));
 
 Deno.test("skills: nothing outside is read, by no link and no path", () =>
@@ -122,7 +124,7 @@ Deno.test("skills: nothing outside is read, by no link and no path", () =>
     const { block, call } = await activeIn(ws);
     assert.doesNotMatch(block, /SECRET/);
     for (const path of ["link.md", "../../../../secret", join(folder, "secret"), "."]) {
-      await assert.rejects(call("read", "a", path), /it is not in its folder/, path);
+      await assert.rejects(call("read", "a", path), /its folder has no such file/, path);
     }
   }));
 
@@ -205,7 +207,7 @@ Deno.test("unusable skills are named with the reason, once next to an answer and
     };
     const expected = [
       `Cannot use the skill ${workspace}/.agents/skills/silent: its SKILL.md has no description`,
-      `Cannot use the skill ${workspace}/.claude/skills/headless: its SKILL.md does not begin with lines of name and ` +
+      `Cannot use the skill ${workspace}/.claude/skills/headless: its SKILL.md does not begin with name and ` +
       "description between two lines of ---",
       `Cannot use the skill ${workspace}/skills/linked: it is a link out of the repository`,
     ];

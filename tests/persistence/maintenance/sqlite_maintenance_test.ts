@@ -35,7 +35,7 @@ Deno.test("backup() refuses a target that exists and a database that does not, a
     await (await openStore({ path })).close();
     await assert.rejects(new SqliteMaintenance({ path }).backup(target), {
       name: "UsageError",
-      message: `Cannot back up to ${target}: it already exists; choose another path`,
+      message: `Cannot back up to ${target}: the file already exists; choose another path`,
     });
     assert.equal(await readFile(target, "utf8"), "mine");
     await assert.rejects(new SqliteMaintenance({ path: ":memory:" }).backup(join(folder, "x.db")), {
@@ -145,29 +145,29 @@ for (
     [
       "a raw content was changed",
       "UPDATE content SET bytes = zeroblob(9) WHERE rowid = 1",
-      /content .* is not what was stored/,
+      /content .* is not the stored one/,
     ],
     [
       "the base of a difference was changed",
       "UPDATE content SET bytes = zeroblob(length(bytes)) WHERE hash = (SELECT base FROM content WHERE base IS NOT NULL)",
-      /is not what was stored/,
+      /is not the stored one/,
     ],
     [
       "a piece is missing",
       "DELETE FROM content WHERE hash = (SELECT json_extract(CAST(bytes AS TEXT), '$[0]') FROM content WHERE encoding = 'chunks')",
-      /is not what was stored[^]*references of .* lead to content that is missing/,
+      /is not the stored one[^]*references of .* name missing content/,
     ],
     [
       "a text is missing",
       "DELETE FROM content WHERE encoding = 'chunks'",
-      /references of expression_state\.result lead/,
+      /references of expression_state\.result name/,
     ],
     ["a row misses its parent", "DELETE FROM iteration", /rows of expression_state miss their iteration/],
     ["a trigger is gone", "DROP TRIGGER search_expr_insert", /The trigger search_expr_insert is missing/],
     [
       "an index is another one",
       "DROP INDEX idx_log_level; CREATE INDEX idx_log_level ON log (level)",
-      /index idx_log_level is not/,
+      /index idx_log_level differs/,
     ],
     ["the search index lost a row", "DELETE FROM search", /search index/],
   ] as const

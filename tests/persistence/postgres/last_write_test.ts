@@ -146,7 +146,7 @@ check(
     const unread = db.writeRun(async (tx) => {
       await tx.insert("conversationSoul", { id: "late 2", createdAt: 1, activity: 1, metadata: null });
     });
-    await assert.rejects(unread, /it was not read/);
+    await assert.rejects(unread, /the run was not read before/);
   },
 );
 

@@ -104,6 +104,6 @@ test("a PostgreSQL database older than V8 is refused with a remedy", async (serv
   );
   await assert.rejects(openStore({ path: url }), {
     name: "StoreError",
-    message: /an early version of Vis made it \(schema V7\), export its conversations .* into an empty database$/,
+    message: /an early version of Vis created it \(schema V7\); export its conversations .* into an empty database$/,
   });
 });

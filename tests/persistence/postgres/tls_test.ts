@@ -17,7 +17,10 @@ test("connections over TLS are verified by the authority, for names and for addr
   for (const [host, subject] of [["localhost", "DNS:localhost"], ["127.0.0.1", "IP:127.0.0.1"]] as const) {
     await certify(postgres, subject);
     assert.equal(await connected(host, "sslmode=verify-full", `sslrootcert=${folder}/ca.pem`), "over TLS");
-    assert.match(await connected(host, "sslmode=verify-full"), /its certificate is not trusted, name its authority/);
+    assert.match(
+      await connected(host, "sslmode=verify-full"),
+      /the certificate of the server is not trusted; name its authority/,
+    );
     assert.equal(await connected(host, "sslmode=require"), "over TLS");
     assert.equal(await connected(host, "sslmode=disable"), "without TLS");
   }
@@ -27,7 +30,7 @@ test("a certificate for another name is refused", async (postgres) => {
   await certify(postgres, "DNS:db.example.org");
   for (const host of ["localhost", "127.0.0.1"]) {
     const answer = await connected(host, "sslmode=verify-full", `sslrootcert=${folder}/ca.pem`);
-    assert.match(answer, /unavailable: .*its certificate is for another name/);
+    assert.match(answer, /unavailable: .*the certificate of the server is for another name/);
   }
 });
 

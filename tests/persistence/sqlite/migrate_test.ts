@@ -60,7 +60,7 @@ Deno.test("migrate() refuses a file that was changed after it ran", async () => 
   await assert.rejects(run(db, changed), {
     name: "StoreError",
     code: "unavailable",
-    message: /V1__schema\.sql is not/,
+    message: /V1__schema\.sql differs/,
   });
 });
 
@@ -70,7 +70,7 @@ Deno.test("migrate() refuses a newer database and changes nothing", async () => 
   await assert.rejects(run(db, migrations, "/x/vis.db"), {
     name: "StoreError",
     code: "newer",
-    message: `Cannot use database /x/vis.db: a newer Vis wrote it (schema V${N}, this one knows V${N - 1}), ` +
+    message: `Cannot use database /x/vis.db: a newer Vis wrote it (schema V${N}, this Vis knows V${N - 1}); ` +
       "update Vis, or choose another file with --db",
   });
   assert.ok(tables(db).includes("more"));
@@ -98,7 +98,9 @@ for (
         assert.equal(error.name, "StoreError");
         assert.match(
           error.message,
-          new RegExp(`^Cannot bring database .*vis\\.db to schema V${N}: V${N}__more\\.sql failed and nothing was`),
+          new RegExp(
+            `^Cannot bring database .*vis\\.db to schema V${N}: V${N}__more\\.sql failed, and Vis changed nothing`,
+          ),
         );
         assert.doesNotMatch(error.message, /nowhere|TRIGGER|near/);
         return true;
@@ -146,7 +148,7 @@ Deno.test("an open store writes nothing more once a newer Vis has migrated its d
     await assert.rejects(store.createConversation(facts), (error: unknown) => {
       assert.ok(error instanceof StoreError, String(error));
       assert.equal(error.code, "newer");
-      assert.ok(error.message.endsWith(`(schema V${N}, this one knows V${N - 1}); start again with the newer Vis`));
+      assert.ok(error.message.endsWith(`(schema V${N}, this Vis knows V${N - 1}); start again with the newer Vis`));
       return true;
     });
     const rows = newer.prepare("SELECT id FROM conversation_soul").all();
@@ -164,7 +166,7 @@ Deno.test("migrate() refuses a database older than V10 and names a remedy", asyn
     name: "StoreError",
     code: "unavailable",
     message:
-      "Cannot use database /x/vis.db: an early version of Vis made it (schema V9), export its conversations with " +
-      "that version (vis conversations export --format json) and import them into another file",
+      "Cannot use database /x/vis.db: an early version of Vis created it (schema V9); export its conversations with " +
+      "that version (vis conversations export --format json), and import them into another file",
   });
 });

@@ -41,18 +41,18 @@ async function changed(
   });
 }
 
-Deno.test("a store reports that its file or its folder was removed", async () => {
-  await changed((path) => Deno.removeSync(path), /^Cannot use database .*x\.db: it was removed or renamed while/);
+Deno.test("a store says that its file was removed, and that its folder was", async () => {
+  await changed((path) => Deno.removeSync(path), /^Cannot use database .*x\.db: the file was removed or renamed while/);
   await changed((path) => {
     Deno.removeSync(dirname(path), { recursive: true });
     Deno.mkdirSync(dirname(path));
-  }, /: it was removed or renamed while/);
+  }, /: the file was removed or renamed while/);
 });
 
 Deno.test("a store whose file was renamed stores again once it is back, and nothing is missing", async () => {
   await changed(
     (path) => Deno.renameSync(path, `${path}.away`),
-    /: it was removed or renamed while/,
+    /: the file was removed or renamed while/,
     async (store, path) => {
       Deno.renameSync(`${path}.away`, path);
       const { conversationId } = await store.createConversation(FACTS);

@@ -134,7 +134,10 @@ Deno.test("read() is of one moment, and waits for a writer that has begun", () =
 
 Deno.test("a transaction has no transaction in it", () =>
   withDatabase(async ({ db }) => {
-    await assert.rejects(() => db.write((tx) => tx.write(() => Promise.resolve())), /this is one/);
+    await assert.rejects(
+      () => db.write((tx) => tx.write(() => Promise.resolve())),
+      /another one is open on this connection/,
+    );
   }));
 
 Deno.test("close() stores the last writes", () =>

@@ -126,11 +126,11 @@ Deno.test("no program runs after a refusal, without a user to ask, or if it cann
       answer: () => NO,
     },
   );
-  await at(SOME, async (place) => await refused(place, /^Error: Cannot run ls: nobody can be asked here/), {
+  await at(SOME, async (place) => await refused(place, /^Error: Cannot run ls: no user can answer here/), {
     answer: null,
   });
   await at(SOME, async (place) => {
-    await refused(place, /has 50\d\d characters, and the limit is 4000; write them to a file/, {
+    await refused(place, /has 50\d\d characters; the limit is 4000; write them to a file/, {
       input: "x".repeat(5_000),
     });
     await refused(place, /has 50\d\d characters/, { env: { A: "x".repeat(5_000) } });
@@ -218,7 +218,7 @@ Deno.test("onBegin comes after the answer", async () => {
 Deno.test("without any wall, programs run freely after a yes, with none of the keys of Vis", async () => {
   await at(NONE, async ({ run, asked, workspace, programs, walled }) => {
     assert.equal(await run(["/bin/sh", "-c", "pwd"]), `${workspace}\n`);
-    assert.equal(asked[0]?.what, "run, with nothing around it: pwd");
+    assert.equal(asked[0]?.what, "run, with no wall around it: pwd");
     assert.match(
       asked[0]?.why ?? "",
       /It can read and change all that you can \(there is no wall for programs on test\)\.$/,

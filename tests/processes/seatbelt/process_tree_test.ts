@@ -115,5 +115,5 @@ Deno.test("MacProcesses reads the structures of libproc", () => {
   assert.equal(processes.started(6), null, "one that has ended");
   assert.equal(processes.boot(), "0A1B-2C3D");
   hasBoot = false;
-  assert.throws(() => processes.boot(), /Cannot name this start of the system/);
+  assert.throws(() => processes.boot(), /Cannot identify this start of the system/);
 });

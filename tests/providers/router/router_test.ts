@@ -196,7 +196,10 @@ Deno.test("Router.ask() calls a model that does not begin only once, reports the
     signal: new AbortController().signal,
     onWait: (wait) => waits.push(wait),
   });
-  await assert.rejects(asked, { code: "stall", message: /: no first word came for 300 s; firstTokenMs of its entry/ });
+  await assert.rejects(asked, {
+    code: "stall",
+    message: /its first word did not come within 300 s; raise firstTokenMs of its entry in providers \(config\.jsonc\)/,
+  });
   assert.deepEqual(
     waits,
     [15, 30, 60, 120, 240].map((seconds) => (
@@ -215,8 +218,8 @@ for (const deaf of [false, true]) {
     assert.equal((await ask()).provider, "b");
     assert.equal(
       traces[0],
-      "hanging Cannot get a reply from hanging: no first word came for 120 s; " +
-        "firstTokenMs of its entry in providers (config.jsonc) changes this limit",
+      "hanging Cannot get a reply from hanging: its first word did not come within 120 s; " +
+        "raise firstTokenMs of its entry in providers (config.jsonc)",
     );
     assert.equal(clock.now() - begun, 120_000);
     assert.ok(provider.aborted);
@@ -229,7 +232,7 @@ for (const deaf of [false, true]) {
       assert.ok(error instanceof ProviderError);
       assert.equal(error.code, "stall");
       assert.equal(error.retryable, true);
-      assert.match(error.message, /nothing came for 60 s/);
+      assert.match(error.message, /it sent nothing for 60 s; .*silenceMs of its entry in providers/);
       return true;
     });
     assert.deepEqual(events, ["text:half"]);

@@ -92,7 +92,7 @@ Deno.test("an OpenAI-compatible server: refuses an invalid base URL, without sho
   ) {
     assert.throws(() => provide({ baseUrl }), (error) => {
       assert.ok(error instanceof ConfigError);
-      assert.match(error.message, /set VIS_BASE_URL to an address like/);
+      assert.match(error.message, /it is not an address like .*; correct VIS_BASE_URL/);
       assert.doesNotMatch(error.message, /hunter22/);
       return true;
     }, baseUrl);
@@ -124,7 +124,10 @@ Deno.test("an OpenAI-compatible server: names the address of a server that is no
     const error = await failureOf(call);
     assert.equal(error.code, "network");
     assert.equal(error.retryable, true);
-    assert.ok(error.message.startsWith(`Cannot reach http://127.0.0.1:${port}/v1: connection refused`), error.message);
+    assert.ok(
+      error.message.startsWith(`Cannot reach http://127.0.0.1:${port}/v1: the connection was refused`),
+      error.message,
+    );
     assert.doesNotMatch(everythingIn(error), /hunter/);
   }
 });
@@ -176,10 +179,10 @@ Deno.test("an OpenAI-compatible server: never shows the key, however the service
 Deno.test("an OpenAI-compatible server: distinguishes a wrong key from a missing one", async () => {
   await withMock({ reply: "yes", key: KEY }, async ({ baseUrl, requests }) => {
     const wrong = await failureOf(collect(provide({ baseUrl, token: "sk-wrong-key-55" })));
-    assert.match(wrong.message, /\(401\): check VIS_API_KEY/);
+    assert.match(wrong.message, /status 401; check VIS_API_KEY/);
     assert.doesNotMatch(wrong.message, /sk-wrong/);
     const missing = await failureOf(collect(provide({ baseUrl, token: "" })));
-    assert.match(missing.message, /\(401\): set VIS_API_KEY/);
+    assert.match(missing.message, /status 401; set VIS_API_KEY/);
     const listing = await failureOf(provide({ baseUrl, token: "" }).models({ signal: new AbortController().signal }));
     assert.equal(listing.code, "auth");
     assert.equal(requests.length, 0);

@@ -74,7 +74,7 @@ Deno.test("decode() refuses bytes that no value has", () => {
   assert.throws(() => decode(text(["~", "A", 20, ...twenty], "abcd".repeat(10))), /overlap/);
   let deep: unknown[] = ["~"];
   for (let i = 0; i < 1100; i++) deep = deep.concat(["A", 1, "~"]);
-  assert.throws(() => decode(text(deep.concat(["A", 0]))), /deeper/);
+  assert.throws(() => decode(text(deep.concat(["A", 0]))), /they contain more than 1000 nested levels/);
 });
 
 Deno.test("decode() of damaged bytes either throws CodecError or returns a value", () => {

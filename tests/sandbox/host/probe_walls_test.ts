@@ -86,6 +86,6 @@ Deno.test(
       const targets = { ...probeTargets("linux"), file: "/no/such/file" };
       const permissions = (await probeWalls({ folderRoot, targets })).find(({ wall }) => wall === "permissions");
       assert.equal(permissions?.holds, false);
-      assert.equal(permissions?.found.text, `not tried: ${targets.file} does not exist here`);
+      assert.equal(permissions?.found.text, `it tried nothing: ${targets.file} does not exist here`);
     }),
 );

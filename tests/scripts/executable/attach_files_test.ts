@@ -55,6 +55,6 @@ Deno.test("attachFiles() refuses an executable whose runtime reads something els
   await withFolder(async (folder) => {
     const executable = join(folder, "vis");
     await Deno.writeTextFile(executable, `the runtime${section("other")}`);
-    await assert.rejects(attachFiles(executable, joinedFiles(new Map())), /what its runtime reads is not at its end/);
+    await assert.rejects(attachFiles(executable, joinedFiles(new Map())), /the data of its runtime is not at its end/);
   });
 });

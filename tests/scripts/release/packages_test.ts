@@ -189,7 +189,7 @@ Deno.test("signature() signs the hash of a file, and the signature with its comm
   assert.equal(trusted, "trusted comment: made now");
   const both = Buffer.concat([signed, Buffer.from("made now")]);
   assert.ok(verify(null, both, publicKey, Buffer.from(global, "base64")));
-  assert.throws(() => signingKey("no key"), /it is no secret key of minisign/);
+  assert.throws(() => signingKey("no key"), /it is not a secret key of minisign/);
   const encrypted = Buffer.from(SECRET.split("\n")[1] ?? "", "base64");
   encrypted.write("Sc", 2);
   assert.throws(() => signingKey(`x\n${encrypted.toString("base64")}\n`), /it is encrypted/);

@@ -119,8 +119,14 @@ Deno.test("packRelease() refuses a version and an address that it cannot write",
   withFolder(async (output) => {
     const made = { version: "1.0.0", programs: [], output, baseUrl: "", modifiedAt: 0, packages: [] };
     await assert.rejects(packRelease({ ...made, version: "1.0'" }), /Cannot release version/);
-    await assert.rejects(packRelease({ ...made, baseUrl: "nowhere" }), /Cannot use address/);
-    await assert.rejects(packRelease({ ...made, baseUrl: "https://a/'$(x)" }), /Cannot use address with a quote/);
+    await assert.rejects(
+      packRelease({ ...made, baseUrl: "nowhere" }),
+      /Cannot use the address nowhere: it is not an https address/,
+    );
+    await assert.rejects(
+      packRelease({ ...made, baseUrl: "https://a/'$(x)" }),
+      /Cannot use the address .*: it contains a quote/,
+    );
   }));
 
 Deno.test({

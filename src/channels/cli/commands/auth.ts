@@ -72,7 +72,7 @@ async function nameOf(
   if (given === undefined) return await choose({ admin, services, io });
   if (given !== ANOTHER.name || admin.loginNames().includes(given)) return given;
   if (keyStdin || !io.stdinIsTerminal || !io.stderrIsTerminal) {
-    throw new UsageError("Cannot add a server: its address is asked on a terminal; without one, set VIS_BASE_URL");
+    throw new UsageError("Cannot add a server: Vis has no terminal to ask for its address; set VIS_BASE_URL instead");
   }
   return await another({ admin, services, io });
 }
@@ -87,12 +87,12 @@ async function another({ admin, services, io }: Login): Promise<null> {
 /** Returns null if the login is complete. */
 async function choose({ admin, services, io }: Login): Promise<string | null> {
   if (!io.stdinIsTerminal || !io.stderrIsTerminal) {
-    throw new UsageError(`Cannot log in: specify a provider, one of ${admin.loginNames().join(", ")}`);
+    throw new UsageError(`Cannot log in: no provider is named; name one of ${admin.loginNames().join(", ")}`);
   }
   const { name, need, start } = await chooseLogin([...await admin.loginChoices(), ANOTHER], io);
   if (name === ANOTHER.name) return await another({ admin, services, io });
   if (start !== undefined) {
-    throw new ConfigError(`Cannot use ${name}: it is not running; ${start}, then log in again`);
+    throw new ConfigError(`Cannot use ${name}: the server is not running; ${start}, then log in again`);
   }
   if (need !== "optional") return name;
   io.stderr(`vis: ${name} needs no key\n`);
@@ -109,8 +109,8 @@ async function pipedKey(
   const key = (await io.readStdin()).trim();
   const fault = await ask(key);
   if (fault === "") return key;
-  throw new ConfigError(`Cannot save the key: ${provider} rejected it: ${fault}`, {
-    advice: "--no-check saves it without asking",
+  throw new ConfigError(`Cannot save the key: ${provider} rejected it (${fault})`, {
+    advice: "--no-check saves the key without asking the provider",
   });
 }
 
@@ -124,7 +124,7 @@ async function askKey(
     const key = (await io.askSecret(`Key of ${provider}: `)).trim();
     const fault = await ask(key);
     if (fault === "") return key;
-    if (time === TRIES) throw new ConfigError(`Cannot save the key: ${provider} rejected it: ${fault}`);
+    if (time === TRIES) throw new ConfigError(`Cannot save the key: ${provider} rejected it (${fault})`);
     io.stderr(`vis: ${provider} rejected the key: ${fault}\n`);
   }
 }
@@ -218,7 +218,9 @@ export async function chooseLogin(choices: readonly LoginChoice[], io: Io): Prom
     if (found) return found;
     if (answer !== "") io.stderr(`vis: no such provider: ${visibleText(answer)}\n`);
   }
-  throw new UsageError(`Cannot log in: specify a provider, one of ${choices.map(({ name }) => name).join(", ")}`);
+  throw new UsageError(
+    `Cannot log in: no provider is named; name one of ${choices.map(({ name }) => name).join(", ")}`,
+  );
 }
 
 function pick(answer: string, choices: readonly LoginChoice[]): LoginChoice | undefined {
@@ -250,7 +252,9 @@ async function address(io: Io): Promise<string> {
   for (let time = 1;; time++) {
     const text = (await io.askLine("Address, such as http://127.0.0.1:8080/v1: ")).trim().replace(/\/+$/, "");
     if (URL.canParse(text) && /^https?:/.test(text)) return text;
-    if (time === TRIES) throw new UsageError("Cannot add a server without its address");
+    if (time === TRIES) {
+      throw new UsageError("Cannot add a server: its address is empty; write one such as http://127.0.0.1:8080/v1");
+    }
     io.stderr("vis: an address starts with http:// or https://\n");
   }
 }
@@ -267,7 +271,7 @@ async function modelOf(models: readonly string[], io: Io): Promise<string> {
     const model = (await io.askLine(told)).trim() || first;
     if (model !== "") return model;
   }
-  throw new UsageError("Cannot add a server without the name of a model");
+  throw new UsageError("Cannot add a server: the name of its model is empty; write one");
 }
 
 /** Resolves with 1 if a checked provider did not answer. */
@@ -315,7 +319,7 @@ export async function modelsCommand(
   const admin = await services.providerAdmin({});
   if (flags.refresh) {
     if (flags.provider !== undefined) {
-      throw new UsageError("Cannot refresh one provider: --refresh renews all of them; leave out --provider");
+      throw new UsageError("Cannot refresh one provider: --refresh renews all providers; leave out --provider");
     }
     const report = await admin.refreshModels(interrupted.signal);
     return printReport(report, refreshed(report), { io, flags });
@@ -327,13 +331,13 @@ export async function modelsCommand(
 
 function refreshed({ from, date, providers, missing }: RefreshReport): readonly string[] {
   const counts = providers.map(({ name, models }) => `${name} ${models}`).join(", ");
-  const kept = missing.length === 0 ? [] : [`It has none of ${missing.join(", ")}: their data stays`];
+  const kept = missing.length === 0 ? [] : [`The catalogue lacks ${missing.join(", ")}: the data of these stays`];
   return [`Models of ${date} from ${from}: ${counts}`, ...kept];
 }
 
 const SOURCES: Readonly<Record<ModelsReport["source"], string>> = {
   service: "listed by the service",
-  data: "from data of vis",
+  data: "from the data included in Vis",
   config: "from the settings",
 };
 

@@ -150,7 +150,9 @@ export async function removeApprovals(
 ): Promise<number> {
   const admin = await services.approvalAdmin({ cwd: flags.cwd });
   const all = await admin.list({ all: true });
-  if (ids.length === 0 && !flags.all) throw new UsageError("Cannot remove approvals: name one, or use --all");
+  if (ids.length === 0 && !flags.all) {
+    throw new UsageError("Cannot remove approvals: no id is given; name an approval, or use --all");
+  }
   const chosen = ids.length === 0 ? all : ids.map((id) => ruleOf(id, all));
   for (const { id } of chosen) await admin.remove(id);
   return printReport(chosen, chosen.map((rule) => `Removed: ${lineOf(rule, { all: true })}`), { io, flags });
@@ -158,8 +160,12 @@ export async function removeApprovals(
 
 function ruleOf(id: string, all: readonly KeptRule[]): KeptRule {
   const [found, other] = all.filter((rule) => id !== "" && rule.id.startsWith(id));
-  if (!found) throw new UsageError(`Cannot find approval ${id}: vis approvals list --all lists them`);
-  if (other) throw new UsageError(`Cannot choose an approval by ${id}: several ids start with it`);
+  if (!found) {
+    throw new UsageError(`Cannot find approval ${id}: no approval has this id; vis approvals list --all shows the ids`);
+  }
+  if (other) {
+    throw new UsageError(`Cannot choose an approval by ${id}: several ids start with it; write more of the id`);
+  }
   return found;
 }
 

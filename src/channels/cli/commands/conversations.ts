@@ -83,7 +83,7 @@ function branchFacts({ branchId, parentBranchId, fork, title, queries, createdAt
 function only(recording: Recording, number: number): Recording {
   const query = recording.queries[number - 1];
   if (query) return { ...recording, queries: [query] };
-  throw new UsageError(`Cannot show request ${number}: the conversation has ${recording.queries.length}`);
+  throw new UsageError(`Cannot show request ${number}: the conversation has ${recording.queries.length} requests`);
 }
 
 function printable(recording: Recording): object {
@@ -128,7 +128,7 @@ export async function deleteConversation(
       `${queries} ${queries === 1 ? "request" : "requests"}, ${branches.length} ${
         branches.length === 1 ? "branch" : "branches"
       }`;
-    if (!flags.yes) throw new UsageError(`Cannot delete ${what}: deletion cannot be undone; confirm it with --yes`);
+    if (!flags.yes) throw new UsageError(`Cannot delete ${what}: you cannot undo the deletion; confirm it with --yes`);
     await conversations.delete(branch);
     // A server frees space automatically.
     io.stderr(`Deleted ${what}${isPostgres(database) ? "" : " (vis db vacuum returns its space to the disk)"}\n`);

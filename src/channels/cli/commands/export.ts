@@ -21,7 +21,9 @@ export async function exportCommand(
 ): Promise<number> {
   return await browse({ services, flags }, async ({ conversations, workspace }) => {
     const branch = id === undefined ? await conversations.latest(workspace) : await conversations.byId(id);
-    if (branch === null) throw new UsageError(`Cannot export: there is no conversation in ${workspace} yet`);
+    if (branch === null) {
+      throw new UsageError(`Cannot export a conversation: ${workspace} has none yet; name one, or ask something first`);
+    }
     const tree = branchLines(await conversations.branches(branch.conversationId), { shown: branch.branchId });
     const how = { conversations, format: flags.format, branches: tree.map(visibleText) };
     await using made = await conversations.exports.make(branch, how);
@@ -111,7 +113,7 @@ async function askTrust(
     io.stderr(`${carried}.\n`);
     if (/^y(es)?$/i.test((await io.askLine("Do you trust it? [y/N] ", { typedNow: true })).trim())) return;
   }
-  throw new UsageError(`Cannot import conversation: ${carried}; if you trust it, repeat with --trust`);
+  throw new UsageError(`Cannot import the conversation: ${carried}; if you trust the file, add --trust`);
 }
 
 function counted(names: readonly string[], [one, many]: readonly [string, string]): string {
@@ -124,7 +126,7 @@ async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
   try {
     const { size } = await stat(path);
     if (size > MAX_ARCHIVE_BYTES) {
-      throw new UsageError(`Cannot import ${path}: ${size} bytes; the limit is ${MAX_ARCHIVE_BYTES}`);
+      throw new UsageError(`Cannot import ${path}: it has ${size} bytes; the limit is ${MAX_ARCHIVE_BYTES}`);
     }
     using file = await Deno.open(path);
     for (;;) {

@@ -24,7 +24,9 @@ export async function extensionsCheck(
 ): Promise<number> {
   const { watch } = input.flags;
   const admin = await adminOf(input);
-  if (watch && path === undefined) throw new UsageError("Cannot watch: name the folder of an extension");
+  if (watch && path === undefined) {
+    throw new UsageError("Cannot watch the extensions: no folder is named; name the folder of one extension");
+  }
   const check = async (): Promise<number> => {
     const checks = await admin.check(path ?? null);
     printReport(checks, checks.map(checkLine), input);
@@ -82,11 +84,13 @@ export async function trustExtensions(
     );
   }
   if (hash !== undefined && hash.length < MIN_HASH) {
-    throw new UsageError(`Cannot trust by hash ${hash}: it needs at least ${MIN_HASH} characters`);
+    throw new UsageError(`Cannot trust by hash ${hash}: it has ${hash.length} characters; write at least ${MIN_HASH}`);
   }
   const chosen = found.filter((one) => hash === undefined ? yes : one.hash.startsWith(hash));
   if (hash !== undefined && chosen.length === 0) {
-    throw new UsageError(`Cannot trust ${hash}: no extension here has this hash`);
+    throw new UsageError(
+      `Cannot trust ${hash}: no extension here has this hash; vis extensions trust lists the hashes`,
+    );
   }
   for (const one of chosen) await admin.trust(one);
   const all = found.map((one) => ({ ...one, trusted: one.trusted || chosen.includes(one) }));

@@ -42,12 +42,14 @@ export async function addMcpServer(
   { services, io, flags }: Input<NewMcpServer>,
 ): Promise<number> {
   if (!NAME.test(name)) {
-    throw new UsageError(`Cannot add ${name}: a name begins with a letter and has letters, digits, - and _, up to 40`);
+    throw new UsageError(
+      `Cannot add server ${name}: its name must begin with a letter and have at most 40 letters, digits, - and _`,
+    );
   }
   const { admin, key } = await settings({ services, io, flags });
   const known = await serversOf(admin, key);
   if (Object.hasOwn(known, name) && !flags.force) {
-    throw new UsageError(`Cannot add ${name}: a server with this name exists; --force replaces it`);
+    throw new UsageError(`Cannot add server ${name}: a server with this name exists; add --force to replace it`);
   }
   const server = /^https?:\/\//.test(command) ? overHttp(command, { args, flags }) : program(command, { args, flags });
   const put = (write: boolean) =>
@@ -56,14 +58,17 @@ export async function addMcpServer(
   const candidate = { key: `${key}.${name}`, value };
   const [answered] = flags.check ? await answersOf({ services, io }, { name, candidate }) : [];
   if (answered?.state === "failed") {
-    const download = DOWNLOADS.test(command) && !flags.network ? "; --network lets it download its program" : "";
-    throw new UsageError(`Cannot add ${name}: ${answered.found}${download}; --no-check adds it without a start`);
+    const download = DOWNLOADS.test(command) && !flags.network ? "; add --network to let it download its program" : "";
+    throw new UsageError(
+      `Cannot add server ${name}: it did not start (${answered.found})${download}; --no-check adds it ` +
+        "without a start",
+    );
   }
   const done = await put(true);
   const has = answered?.state === "ok" ? ` (${answered.found})` : "";
   const report = { name, ...server, ...stateOf(answered) };
   printReport(report, [`Added ${name}${has} in ${done.path}. Vis uses it from the next start.`], { io, flags });
-  if (answered && answered.state !== "ok") io.stderr(`vis: ${name} cannot be used yet: ${answered.found}\n`);
+  if (answered && answered.state !== "ok") io.stderr(`vis: ${name} does not work yet: ${answered.found}\n`);
   if (!answered && DOWNLOADS.test(command) && !flags.network) {
     io.stderr(`vis: ${command} downloads its program: add --network, or install the server and name its program\n`);
   }
@@ -86,8 +91,8 @@ export async function removeMcpServer(name: string, input: Input): Promise<numbe
   const names = Object.keys(await serversOf(admin, key));
   if (!names.includes(name)) {
     const near = nearestName(name, names);
-    const hint = near === null ? "vis mcp list shows all" : `did you mean ${near}?`;
-    throw new UsageError(`Cannot remove ${name}: unknown server; ${hint}`);
+    const hint = near === null ? "vis mcp list shows all servers" : `did you mean ${near}?`;
+    throw new UsageError(`Cannot remove server ${name}: no server has this name; ${hint}`);
   }
   const { path } = await admin.unset(`${key}.${name}`, { project: false });
   return printReport({ name, path }, [`Removed ${name} from ${path}`], input);
@@ -143,8 +148,12 @@ function overHttp(
   { args, flags }: { readonly args: readonly string[]; readonly flags: NewMcpServer },
 ): Server {
   const wrong = PROGRAM_ONLY.find((flag) => flags[flag] !== false && Object(flags[flag]).length !== 0);
-  if (wrong !== undefined) throw new UsageError(`Cannot use --${wrong} with an address: it is for programs only`);
-  if (args.length > 0) throw new UsageError(`Cannot use ${args[0]}: an address has no arguments`);
+  if (wrong !== undefined) {
+    throw new UsageError(`Cannot use --${wrong} with an address: only a program takes this option`);
+  }
+  if (args.length > 0) {
+    throw new UsageError(`Cannot use the argument ${args[0]}: a server with an address takes no arguments`);
+  }
   const headers = pairs(flags.header, { flag: "--header", by: ":", like: "'Authorization: Bearer ${auth:github}'" });
   return { url, ...(flags.header.length > 0 ? { headers } : {}) };
 }
@@ -153,7 +162,9 @@ function program(
   command: string,
   { args, flags }: { readonly args: readonly string[]; readonly flags: NewMcpServer },
 ): Server {
-  if (flags.header.length > 0) throw new UsageError("Cannot use --header with a program: it is for addresses only");
+  if (flags.header.length > 0) {
+    throw new UsageError("Cannot use --header with a program: only an address takes this option");
+  }
   const { read, write, network } = flags;
   const env = pairs(flags.env, { flag: "--env", by: "=", like: "'TOKEN=${auth:github}'" });
   return {
@@ -173,7 +184,7 @@ function pairs(
   return Object.fromEntries(given.map((one) => {
     const at = one.indexOf(by);
     if (at > 0) return [one.slice(0, at).trim(), one.slice(at + 1).trim()];
-    throw new UsageError(`Cannot use ${flag} ${one}: it must be NAME${by}VALUE, such as ${like}`);
+    throw new UsageError(`Cannot use ${flag} ${one}: it does not have the form NAME${by}VALUE, such as ${like}`);
   }));
 }
 

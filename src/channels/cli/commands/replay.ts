@@ -47,7 +47,7 @@ async function replay(
 ): Promise<number> {
   const count = flags.query ?? recording.queries.length;
   if (count > recording.queries.length) {
-    throw new UsageError(`Cannot replay request ${count}: the conversation has ${recording.queries.length}`);
+    throw new UsageError(`Cannot replay request ${count}: the conversation has ${recording.queries.length} requests`);
   }
   using interrupted = interrupt(io);
   const { signal } = interrupted;

@@ -75,10 +75,16 @@ function checkWhere({ continue: newest, conversation, fork, ...flags }: RunFlags
     flags.maxIterations && "--max-iterations",
   ].filter(Boolean);
   if (flags.more && others.length > 0) {
-    throw new UsageError(`Cannot use ${others.join(" and ")} with --more: it repeats the last request unchanged`);
+    throw new UsageError(
+      `Cannot use ${others.join(" and ")} with --more: the last request continues unchanged; leave out one of them`,
+    );
   }
   const given = [newest ? "-c" : null, conversation && "--conversation", fork && "--fork"].filter(Boolean);
-  if (given.length > 1) throw new UsageError(`Cannot continue in two places: use only one of ${given.join(" and ")}`);
+  if (given.length > 1) {
+    throw new UsageError(
+      `Cannot continue in two places: the options exclude each other; use only one of ${given.join(" and ")}`,
+    );
+  }
 }
 
 type Given = Pick<AskOptions, "images" | "responseSchema"> & {
@@ -105,7 +111,9 @@ async function targetOf({ conversations, workspace }: Session, flags: RunFlags):
 async function continued({ conversations, workspace }: Session, { conversation }: RunFlags): Promise<Conversation> {
   if (conversation) return await conversations.byId(conversation);
   const latest = await conversations.latest(workspace);
-  if (latest === null) throw new UsageError("Cannot continue: this workspace has no conversation yet");
+  if (latest === null) {
+    throw new UsageError("Cannot continue the last request: this workspace has no conversation yet; leave out --more");
+  }
   return latest;
 }
 
@@ -151,7 +159,7 @@ export async function retryCommand(
     const queries = await conversations.queries(branch);
     const query = queries.at(flags.query === undefined ? -1 : flags.query - 1);
     if (!query) {
-      throw new UsageError(`Cannot retry request ${flags.query ?? 1}: the conversation has ${queries.length}`);
+      throw new UsageError(`Cannot retry request ${flags.query ?? 1}: the conversation has ${queries.length} requests`);
     }
     return await runQueryCommand({
       io,
@@ -175,8 +183,8 @@ export async function readContextArgument(
   path: string,
 ): Promise<(signal: AbortSignal | undefined) => NonNullable<AskOptions["context"]>> {
   const found = await Deno.stat(path).catch(() => null);
-  if (!found) throw new UsageError(`Cannot use --context: ${path} does not exist`);
-  if (found.isDirectory) throw new UsageError(`Cannot use --context: ${path} is a folder`);
+  if (!found) throw new UsageError(`Cannot use --context ${path}: the file does not exist`);
+  if (found.isDirectory) throw new UsageError(`Cannot use --context ${path}: it is a folder; name a file`);
   return (signal) => ({ label: basename(path), json: /\.json$/i.test(path), pieces: untilAborted(path, signal) });
 }
 
@@ -184,7 +192,7 @@ async function* untilAborted(path: string, signal: AbortSignal | undefined): Asy
   const pieces = piecesOfInput(path);
   for (;;) {
     const { value, done } = await abortable(pieces.next(), signal).catch((error: unknown) => {
-      if (signal?.aborted) throw new Cancelled("Cancelled while waiting for the context");
+      if (signal?.aborted) throw new Cancelled("Cannot read the context: the request was cancelled");
       throw new UsageError(`Cannot read ${path}: ${fileFault(error)}`);
     });
     if (done) return;
@@ -212,7 +220,7 @@ async function textOf(path: string): Promise<string> {
     for await (const piece of piecesOfInput(path)) {
       bytes.push(piece);
       if (bytes.length > MAX_BYTES) {
-        throw new UsageError(`Cannot use schema ${path}: it has over ${MAX_BYTES} bytes, the limit`);
+        throw new UsageError(`Cannot use schema ${path}: it is larger than ${MAX_BYTES} bytes, the limit`);
       }
     }
     return decodeText(bytes.bytes)?.text ?? "";
@@ -265,11 +273,15 @@ export async function readPrompt(
   const piped = io.stdinIsTerminal
     ? ""
     : (await readPiped(given, { io, timeout, patienceMs: quiet ? null : patienceMs })).trimEnd();
-  if (piped.includes("\0")) throw new UsageError("Cannot read stdin: it contains binary data, not text");
+  if (piped.includes("\0")) {
+    throw new UsageError(
+      "Cannot read stdin: it contains binary data, not text; write it to a file and name the file in the request",
+    );
+  }
   if (given && piped) return `${given}\n\n${piped}`;
   const prompt = given || piped;
   if (prompt.trim() === "") {
-    throw new UsageError('Cannot run an empty request: write one, such as "List the routes"');
+    throw new UsageError('Cannot run the request: its text is empty; write one, such as "List the routes"');
   }
   return prompt;
 }
@@ -308,14 +320,18 @@ export async function promptCommand(
   { services, io, flags }: CommandInput<PromptFlags>,
 ): Promise<number> {
   if (flags.iteration !== undefined && flags.conversation === undefined) {
-    throw new UsageError("Cannot show a step: --iteration needs --conversation");
+    throw new UsageError("Cannot show a step: no conversation is named; add --conversation to --iteration");
   }
   const asked = prompt.trim() !== "";
   if (asked && flags.iteration !== undefined) {
-    throw new UsageError("Cannot show both a request and a stored step: omit the request or --iteration");
+    throw new UsageError(
+      "Cannot show both a request and a stored step: they exclude each other; omit the request or --iteration",
+    );
   }
   if (!asked && flags.conversation === undefined) {
-    throw new UsageError('Cannot show the prompt of an empty request: write one, such as vis prompt "List the routes"');
+    throw new UsageError(
+      'Cannot show the prompt: the request is empty; write one, such as vis prompt "List the routes"',
+    );
   }
   // A stored prompt can be shown without a provider.
   return await withSession(services.open(asked ? flags : { ...flags, browse: true }), async (session) => {
@@ -333,7 +349,7 @@ async function stored(
   { branch, iteration }: { readonly branch: Conversation; readonly iteration: number | undefined },
 ): Promise<readonly SentMessage[]> {
   const query = (await conversations.queries(branch)).at(-1);
-  if (!query) throw new UsageError(`Cannot show a step: conversation ${branch.conversationId} has no requests yet`);
+  if (!query) throw new UsageError(`Cannot show a step: conversation ${branch.conversationId} has no request yet`);
   const rows = await conversations.iterations(query.queryId, shownRange(query));
   const row = iteration === undefined ? rows.at(-1) : rows[iteration - 1];
   const found = row && await conversations.sentMessages(query.queryId, row.position);

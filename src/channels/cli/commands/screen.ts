@@ -32,7 +32,7 @@ export async function screenCommand(
   const request = parsed(args, io);
   if (!terminal) {
     throw new UsageError(
-      "Cannot start interactive mode: stdin and stdout must be a terminal; without one, use vis run",
+      "Cannot start interactive mode: stdin or stdout is not a terminal; use vis run",
     );
   }
   return await services.screen(request);
@@ -51,7 +51,9 @@ function parsed(args: readonly string[], io: Io): ScreenRequest {
   const words = command.args.join(" ").trim();
   const request: ScreenRequest = { ...command.opts<ScreenRequest>(), ...(words === "" ? {} : { request: words }) };
   if (request.continue && request.conversation !== undefined) {
-    throw new UsageError("Cannot continue two conversations: use only one of -c and --conversation");
+    throw new UsageError(
+      "Cannot continue two conversations: the options exclude each other; use only one of -c and --conversation",
+    );
   }
   return request;
 }

@@ -89,7 +89,9 @@ async function changeAllowed(
 ): Promise<number> {
   const admin = await services.configAdmin({});
   const { value } = await admin.explain(ALLOWED);
-  if (!Array.isArray(value)) throw new ConfigError(`Cannot use ${ALLOWED}: it must be a list`);
+  if (!Array.isArray(value)) {
+    throw new ConfigError(`Cannot use ${ALLOWED}: its value is not a list; correct the settings file`);
+  }
   const before = value.filter((id) => typeof id === "number");
   const ids = changed(before);
   if (ids.length !== before.length) await admin.set(ALLOWED, { words: [JSON.stringify(ids)], project: false });

@@ -26,14 +26,18 @@ export async function undoCommand(
   { services, io, flags }: StoredCommand<UndoFlags>,
 ): Promise<number> {
   if (flags.last !== undefined && flags.scope !== undefined) {
-    throw new UsageError("Cannot undo by --last and --scope: use only one of them");
+    throw new UsageError("Cannot undo by both --last and --scope: they exclude each other; use only one of them");
   }
   const { last: steps, scope, list: isList, redo, force } = flags;
   const whose = flags.conversation === undefined ? {} : await ofBranch(flags.conversation, { services, flags });
   const wanted = { steps, scope, ...whose, list: isList, redo, force };
   const admin = await services.extensionAdmin({ cwd: flags.cwd });
   const report = await runUndo(admin, { ...wanted, dryRun: flags.dryRun });
-  if (report === null) throw new UsageError("Cannot undo: the extension that records file changes is disabled");
+  if (report === null) {
+    throw new UsageError(
+      "Cannot undo changes: the extension that records file changes is disabled; allow it in the settings",
+    );
+  }
   const { error: message, code: reason, ...done } = report;
   if (flags.json) {
     io.stdout(jsonText(message === undefined ? done : { error: { code: 1, message, ...(reason ? { reason } : {}) } }));

@@ -37,7 +37,9 @@ export async function varsCommand(
   { services, io, flags }: CommandInput<VarsFlags>,
 ): Promise<number> {
   const asked = [names.length > 0, flags.history !== undefined, flags.diff !== undefined].filter(Boolean);
-  if (asked.length > 1) throw new UsageError("Cannot combine these options: use names, --history or --diff");
+  if (asked.length > 1) {
+    throw new UsageError("Cannot combine names, --history and --diff: they exclude each other; use only one of them");
+  }
   return await browse({ services, flags }, async (session) => {
     const { conversations, workspace } = session;
     const branch = flags.conversation === undefined
@@ -107,9 +109,13 @@ async function showHistory(name: string, { session, io, flags, branch, at }: Sho
 async function showDiff(what: readonly string[], { session, io, flags, branch }: Shown): Promise<void> {
   const [name = "", first, second] = what;
   if (what.length !== 1 && what.length !== 3) {
-    throw new UsageError("Cannot compare: use --diff NAME V1 V2, or --diff NAME");
+    throw new UsageError(
+      "Cannot compare versions: --diff takes one name and two numbers; write --diff NAME V1 V2, or --diff NAME",
+    );
   }
-  if (flags.at !== undefined) throw new UsageError("Cannot use --diff with --at: versions are chosen by number");
+  if (flags.at !== undefined) {
+    throw new UsageError("Cannot use --diff with --at: --diff chooses versions by number; leave out --at");
+  }
   const { records } = session.conversations;
   const newest = (await records.versions(branch, { name, newest: 1 })).at(-1)?.version ?? 1;
   if (first === undefined && newest === 1) throw new UsageError(`Cannot compare ${name}: it has only one version`);
@@ -121,7 +127,7 @@ async function showDiff(what: readonly string[], { session, io, flags, branch }:
 function versionOf(text: string | undefined): number {
   const number = Number(text?.replace(/^v/, ""));
   if (Number.isSafeInteger(number) && number > 0) return number;
-  throw new UsageError(`Cannot compare version ${text}: it must be a whole number of at least 1`);
+  throw new UsageError(`Cannot compare version ${text}: it is not a whole number of at least 1`);
 }
 
 function facts({ shown, ...version }: ShownVersion): object {

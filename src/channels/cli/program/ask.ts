@@ -44,13 +44,13 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     .action(async (words: string[], flags: RunFlags) => {
       const { readPrompt, runCommand } = await import("../commands/run.ts");
       if (flags.more && words.length > 0) {
-        throw new UsageError("Cannot use --more with a request: use only one of them");
+        throw new UsageError("Cannot use --more with a request: they exclude each other; use only one of them");
       }
       finish(await runCommand(flags.more ? "" : await readPrompt(words, io, flags), { services, io, flags }));
     });
   const review = program.command("review")
     .description("review changes in a repository: only reads, and lists findings with file and line")
-    .argument("[target]", "a branch to compare with, or a commit; the uncommitted changes if omitted");
+    .argument("[target]", "branch to compare with, or a commit (default: the uncommitted changes)");
   addLimits(review);
   addOutput(review);
   review.option(...FLAGS.db)
@@ -79,8 +79,8 @@ function addOutput(run: Command): void {
       "print thinking, calls and tokens of each step on stderr; with --output json, add them as trace",
       false,
     )
-    .option("-q, --quiet", "no progress on stderr", false)
-    .option("-v, --verbose", "full code and results on stderr", false);
+    .option("-q, --quiet", "print no progress on stderr", false)
+    .option("-v, --verbose", "print full code and results on stderr", false);
 }
 
 function addLimits(run: Command): void {
@@ -92,11 +92,15 @@ function addLimits(run: Command): void {
     )
     .option(
       "--max-iterations <n>",
-      "steps (model replies) before the model must ask for more",
+      "steps (model replies) before the model must ask for more (default: budget.iterations)",
       positiveInteger,
     )
-    .option("--max-cost <usd>", "stop before the request costs more US dollars than this, such as 0.50", parseDollars)
-    .option("--timeout <time>", "stop after this time, such as 90s, 10m or 1h", duration);
+    .option(
+      "--max-cost <usd>",
+      "stop before the request costs more US dollars than this, such as 0.50 (default: budget.costUsd)",
+      parseDollars,
+    )
+    .option("--timeout <time>", "stop after this time, such as 90s, 10m or 1h (default: budget.wallMs)", duration);
 }
 
 /** Declares a flag with a value; commander would otherwise treat it as the negation of --extension. */

@@ -45,15 +45,19 @@ export const FLAGS = {
   provider: ["--provider <name>", "use only this provider, such as anthropic, ollama or demo (VIS_PROVIDER)"],
   db: ["--db <path>", "database file, postgres://… or :memory: (VIS_DB)"],
   storedDb: ["--db <path>", "database file, or postgres://… (VIS_DB)"],
-  root: ["--root", "also change files of the repository around the folder, without a question"],
-  shell: ["--shell <mode>", "commands if their wall is not whole: ask, run or off", unwalledMode],
+  root: ["--root", "also let Vis change files of the repository around the workspace, without a question"],
+  shell: [
+    "--shell <mode>",
+    "if the command wall is incomplete: ask before each command, run all, or turn all off (default: shell.unwalled)",
+    unwalledMode,
+  ],
   cwd: ["--cwd <dir>", "workspace folder (default: current folder)"],
   json: ["--json", "print JSON", false],
 } as const;
 
 export function positiveInteger(text: string): number {
   const n = Number(text);
-  if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError("It must be a whole number of at least 1");
+  if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError("Write a whole number of at least 1");
   return n;
 }
 
@@ -61,7 +65,7 @@ export function positiveInteger(text: string): number {
 export function parseDollars(text: string): number {
   const n = Number(text.replace(/^\$/, ""));
   if (!/^\$?\d*\.?\d+$/.test(text) || n <= 0) {
-    throw new InvalidArgumentError("It must be an amount in US dollars above 0, such as 0.50");
+    throw new InvalidArgumentError("Write an amount in US dollars above 0, such as 0.50");
   }
   return n;
 }
@@ -73,14 +77,14 @@ export function duration(text: string): number {
   const [, number = "", unit = ""] = /^(\d*\.?\d+)(ms|s|m|h)?$/.exec(text.trim()) ?? [];
   const ms = Math.round(Number(number) * (UNITS[unit] ?? NaN));
   if (number === "" || !Number.isSafeInteger(ms) || ms < 1) {
-    throw new InvalidArgumentError("It must be a duration, such as 90s, 10m or 1h");
+    throw new InvalidArgumentError("Write a duration, such as 90s, 10m or 1h");
   }
   return ms;
 }
 
 function unwalledMode(text: string): "ask" | "run" | "off" {
   if (text === "ask" || text === "run" || text === "off") return text;
-  throw new InvalidArgumentError("It must be ask, run or off");
+  throw new InvalidArgumentError("Choose ask, run or off");
 }
 
 export function collected(value: string, before: readonly string[]): readonly string[] {
@@ -93,7 +97,7 @@ export function refuseEmpty(command: Command): void {
   const given = command.opts();
   const empty = command.options.find((option) => [given[option.attributeName()]].flat().includes(""));
   if (!empty) return;
-  command.error(`error: option '${empty.flags}' argument '' is invalid. It must not be empty`, {
+  command.error(`error: option '${empty.flags}' argument '' is invalid. Write a value`, {
     code: "commander.invalidArgument",
   });
 }

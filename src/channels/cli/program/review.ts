@@ -45,7 +45,10 @@ function addConversations(program: Command, context: Context): void {
     .option(...FLAGS.json)
     .option("--db <path>", "database file to read from (VIS_DB)")
     .option("--cwd <dir>", "workspace folder to copy (default: current folder)")
-    .addHelpText("after", "\nExit codes: 0 no differences, 1 differences, 2 usage, 3 settings, 130 cancelled.")
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 no differences, 1 differences, 2 usage, 3 settings, 130 cancelled.",
+    )
     .action(action(context, async () => (await import("../commands/replay.ts")).replayCommand));
 }
 
@@ -53,24 +56,28 @@ function addChanges(group: Command, context: Context): void {
   group.command("fork")
     .description("create a branch that continues from an earlier point; prints its id")
     .argument("<id>", "id of a conversation, branch or request; a unique prefix is enough")
-    .option("--at <iteration>", "step N, or REQUEST.STEP, or 0 for the beginning (default: the end)")
+    .option("--at <iteration>", "step N, or REQUEST.STEP; 0 for the beginning (default: the end)")
     .option(...FLAGS.json)
     .option(...FLAGS.storedDb)
     .action(action(context, async () => (await import("../commands/conversations.ts")).forkConversation));
   group.command("retry")
     .description("run a request again from the state before it; in a new branch if later requests exist")
     .argument("<id>", "conversation or branch id; a unique prefix is enough")
-    .option("--query <n>", "number of the request, from 1 (default: the last request)", positiveInteger)
+    .option("--query <n>", "number of the request, counted from 1 (default: the last request)", positiveInteger)
     .option(...FLAGS.model)
     .option(...FLAGS.provider)
-    .option("--max-iterations <n>", "steps the request may use before it must ask for more", positiveInteger)
+    .option(
+      "--max-iterations <n>",
+      "steps (model replies) before the model must ask for more (default: budget.iterations)",
+      positiveInteger,
+    )
     .addOption(
       new Option("--output <format>", "output format of stdout").choices(["text", "json", "jsonl"]).default("text"),
     )
     .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
-    .option("-q, --quiet", "no progress on stderr", false)
-    .option("-v, --verbose", "full code and results on stderr", false)
+    .option("-q, --quiet", "print no progress on stderr", false)
+    .option("-v, --verbose", "print full code and results on stderr", false)
     .action(action(context, async () => (await import("../commands/run.ts")).retryCommand));
   group.command("rename")
     .description("rename a conversation")
@@ -81,7 +88,7 @@ function addChanges(group: Command, context: Context): void {
   group.command("delete")
     .description("delete a conversation with all its branches")
     .argument("<id>", "conversation id; a unique prefix is enough")
-    .option("--yes", "confirm; without this option nothing is deleted", false)
+    .option("--yes", "confirm the deletion; without this option, Vis deletes nothing", false)
     .option(...FLAGS.storedDb)
     .action(action(context, async () => (await import("../commands/conversations.ts")).deleteConversation));
 }
@@ -118,8 +125,8 @@ function addVars(program: Command, context: Context): void {
     .option("--conversation <id>", "conversation or branch (default: the latest of this workspace)")
     .option("--at <iteration>", "show the values after a step: N of the conversation, or REQUEST.STEP")
     .option("--history <name>", "show the versions of a variable and the code that made them")
-    .option("--diff <name...>", "NAME V1 V2 compares two versions; NAME alone the last two")
-    .option("--limit <n>", "at most N versions with --history, the newest", positiveInteger, 20)
+    .option("--diff <name...>", "compare two versions: NAME V1 V2, or NAME for the last two")
+    .option("--limit <n>", "with --history, the newest N versions at most", positiveInteger, 20)
     .option(...FLAGS.json)
     .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
@@ -132,11 +139,11 @@ function addPrompt(program: Command, { services, io, finish }: Context): void {
     .argument("[prompt...]", "the request; piped input is appended")
     .option(
       "--conversation <id>",
-      "make it the next request of this conversation; without a request, show the latest one",
+      "show it as the next request of this conversation; without a request, show the latest one",
     )
     .option(
       "--iteration <n>",
-      "step of the conversation's latest request (default: the last one)",
+      "step of the conversation's latest request (default: the last step)",
       positiveInteger,
     )
     .option(...FLAGS.model)
@@ -162,13 +169,13 @@ function timeArgument(text: string): number {
   const at = /^\d{4}-\d\d-\d\dT/.test(day) ? new Date(day).getTime() : NaN;
   if (Number.isFinite(at)) return at;
   throw new InvalidArgumentError(
-    "It must be a date such as 2026-11-22, a time such as 2026-11-22T10:30, or an age such as 3d",
+    "Write a date such as 2026-11-22, a time such as 2026-11-22T10:30, or an age such as 3d",
   );
 }
 
 function levelArgument(text: string): LogsFlags["level"] {
   const level = logLevelOf(text);
-  if (level === null) throw new InvalidArgumentError(`It must be one of ${LOG_LEVELS.join(", ")}`);
+  if (level === null) throw new InvalidArgumentError(`Choose one of ${LOG_LEVELS.join(", ")}`);
   return level;
 }
 
@@ -192,7 +199,7 @@ function addSearch(program: Command, context: Context): void {
     .option("--conversation <id>", "only this conversation; a unique prefix is enough")
     .option("--query <id>", "only this request; a unique prefix of its id is enough")
     .option("--since <time>", "only after this time: 2026-11-22, 2026-11-22T10:30 or 3d (ago)", timeArgument)
-    .option("--limit <n>", "at most N entries, the newest", positiveInteger, 100)
+    .option("--limit <n>", "the newest N entries at most", positiveInteger, 100)
     .option("-f, --follow", "keep printing new entries until Ctrl-C", false)
     .option(...FLAGS.storedDb)
     .option("--json", "print one JSON object per line", false)

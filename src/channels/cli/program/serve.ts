@@ -18,14 +18,20 @@ function addServe(program: Command, context: Context): void {
       "serve the web page, the HTTP API and an OpenAI-compatible API; the first line of stdout is the URL",
     )
     .option("--host <address>", "address to listen on (default: 127.0.0.1)")
-    .option("--port <n>", "port to listen on, 0 for a free one (default: 7357)", port)
-    .option("--token-file <file>", "file with the bearer token; created if missing")
+    .option("--port <n>", "port to listen on; 0 chooses a free port (default: 7357)", port)
+    .option(
+      "--token-file <file>",
+      "file with the bearer token; Vis creates it if it is missing (default: server-token in $VIS_HOME)",
+    )
     .option(
       "--token <token>",
       "bearer token; visible to other users in the process list (VIS_TOKEN)",
     )
     .option("--tokens <file>", "file with several tokens and their scopes, expiry times and quotas")
-    .option("--check", "start nothing: exit with 0 if the server at this host and port responds, and 1 if not");
+    .option(
+      "--check",
+      "check a server instead of starting one: exit with 0 if it responds at this host and port, else with 1",
+    );
   addServiceFlags(serve.option(...FLAGS.root))
     .addHelpText("after", SERVE_EXAMPLES)
     .action(action(context, async () => (await import("../commands/serve.ts")).serveCommand));
@@ -47,7 +53,7 @@ documented at /docs. After Ctrl-C or SIGTERM running requests may finish
 function port(text: string): number {
   const n = Number(text);
   if (!/^\d{1,5}$/.test(text) || n > 65535) {
-    throw new InvalidArgumentError("It must be a whole number from 0 to 65535");
+    throw new InvalidArgumentError("Write a whole number from 0 to 65535");
   }
   return n;
 }
@@ -56,7 +62,10 @@ function addTelegram(program: Command, context: Context): void {
   const load = async () => await import("../commands/serve.ts");
   const group = program.command("telegram")
     .description("run a Telegram bot; the first line of stdout is its address")
-    .option("--token-file <file>", "file with the bot's token (VIS_TELEGRAM_TOKEN; vis auth login telegram saves one)")
+    .option(
+      "--token-file <file>",
+      "file with the bot's token (default: VIS_TELEGRAM_TOKEN, or the token that vis auth login telegram saved)",
+    )
     .option("--delete-webhook", "delete the bot's webhook, which prevents polling");
   addServiceFlags(group)
     .addHelpText("after", TELEGRAM_EXAMPLES)
@@ -88,7 +97,7 @@ model for a chat. After Ctrl-C or SIGTERM running requests may finish
 function ids(text: string, before: number[] | undefined): number[] {
   const id = Number(text);
   if (!/^-?[1-9]\d{0,15}$/.test(text) || !Number.isSafeInteger(id)) {
-    throw new InvalidArgumentError("It must be a number, such as 123456789 or -1001234567890");
+    throw new InvalidArgumentError("Write a number, such as 123456789 or -1001234567890");
   }
   return [...before ?? [], id];
 }
@@ -140,17 +149,17 @@ function addMcpServers(mcp: Command, context: Context): void {
     mcp.command(name).description(description).option(...FLAGS.json);
   sub("add", "add a server for Vis to use: a program or an address")
     .argument("<name>", "letters, digits, - and _")
-    .argument("<command-or-url>", "a program on the path or absolute, or an https address")
+    .argument("<command-or-url>", "program on the path or absolute, or an https address")
     .argument("[args...]", "arguments of the program, after --; ${workspace} is the folder that Vis works in")
     .option(
       "--env <name=value>",
-      "a variable for the program, such as 'TOKEN=${auth:github}'; repeatable",
+      "environment variable of the program, such as 'TOKEN=${auth:github}'; repeatable",
       collected,
       [],
     )
-    .option("--header <name: value>", "a header of each request; repeatable", collected, [])
-    .option("--read <path>", "an additional absolute path that the program may read; repeatable", collected, [])
-    .option("--write <path>", "a path that the program may change; repeatable", collected, [])
+    .option("--header <name: value>", "header of each request; repeatable", collected, [])
+    .option("--read <path>", "additional absolute path that the program may read; repeatable", collected, [])
+    .option("--write <path>", "path that the program may change; repeatable", collected, [])
     .option("--network", "let the program use the network", false)
     .option("--force", "replace a server of this name", false)
     .option("--no-check", "add the server without starting it")
@@ -162,7 +171,7 @@ function addMcpServers(mcp: Command, context: Context): void {
     "list",
     "list the servers that Vis uses, and check whether each responds; exits with 0 in any case",
   )
-    .option("--no-check", "do not start them")
+    .option("--no-check", "list the servers without starting them")
     .action(action(context, async () => (await load()).listMcpServers));
   sub("remove", "remove a server that Vis uses").argument("<name>")
     .action(action(context, async () => (await load()).removeMcpServer));
@@ -177,7 +186,7 @@ function addMcpLogins(mcp: Command, { services, io, finish }: Context): void {
   mcp.command("login")
     .description("log in to a server with a browser")
     .argument("<name>")
-    .option("--paste", "prompt for the final address of the browser, if it runs on another machine", false)
+    .option("--paste", "if the browser runs on another machine, ask for its final address", false)
     .action(async (name: string, { paste }: { readonly paste: boolean }) => {
       await run(["mcp-login", name, ...(paste ? ["--paste"] : [])]);
     });

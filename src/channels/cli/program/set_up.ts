@@ -21,7 +21,7 @@ function addProviders(program: Command, context: Context): void {
     .action(action(context, async () => (await import("../commands/auth.ts")).providersCommand));
   program.command("models")
     .description("list models with context size and price, from the service if it responds")
-    .option("--provider <name>", "models of this provider (default: the providers in use)")
+    .option("--provider <name>", "list only models of this provider (default: the providers in use)")
     .option("--refresh", "renew prices and context sizes from the catalogue of the setting modelCatalog", false)
     .addOption(output())
     .action(action(context, async () => (await import("../commands/auth.ts")).modelsCommand));
@@ -64,21 +64,21 @@ function addConfig(program: Command, context: Context): void {
       .option(...FLAGS.json);
   const project = ["--project", "use the workspace's .vis/config.jsonc, which may set only harmless keys"] as const;
   add("list", "list settings and where they were set")
-    .option("--all", "include defaults", false)
+    .option("--all", "also list defaults", false)
     .action(action(context, async () => (await load()).listSettings));
   add("get", "print the value of a setting")
-    .argument("<key>", "such as budget.iterations")
+    .argument("<key>", "key of the setting, such as budget.iterations")
     .action(action(context, async () => (await load()).getSetting));
   add("explain", "explain a setting: its meaning, its value and every place that sets it")
-    .argument("<key>", "such as budget.iterations")
+    .argument("<key>", "key of the setting, such as budget.iterations")
     .action(action(context, async () => (await load()).explainSetting));
   add("set", "write a setting to the file; comments and order are preserved")
-    .argument("<key>", "such as budget.iterations")
-    .argument("<value...>", "text or JSON; several words make a list")
+    .argument("<key>", "key of the setting, such as budget.iterations")
+    .argument("<value...>", "value as text or JSON; several words make a list")
     .option(...project, false)
     .action(action(context, async () => (await load()).setSetting));
   add("unset", "remove a setting from the file")
-    .argument("<key>", "such as budget.iterations")
+    .argument("<key>", "key of the setting, such as budget.iterations")
     .option(...project, false)
     .action(action(context, async () => (await load()).unsetSetting));
   add("path", "print the path of the file")
@@ -127,7 +127,7 @@ function addExtensions(program: Command, context: Context): void {
   add("test", "run the tests of an extension's folder")
     .argument("[path]", "folder with a vis.json (default: this one)")
     .action(action(context, async () => (await load()).extensionsTest));
-  add("new", "scaffold a working extension")
+  add("new", "create the files of a working extension")
     .argument("<name>", "lower-case name, also of the new folder")
     .action(action(context, async () => (await load()).makeExtension));
   add("add", "copy an extension to $VIS_HOME/extensions")
@@ -140,7 +140,7 @@ function addExtensions(program: Command, context: Context): void {
   add("trust", "show the extensions of this project with their hashes; with --yes, trust them")
     .argument("[path]", "folder of an extension (default: all extensions of the project)")
     .option("-y, --yes", "trust the listed extensions", false)
-    .option("--hash <sha256>", "trust only this content; 12 characters are enough")
+    .option("--hash <sha256>", "trust only extensions with this hash; its first 12 characters are enough")
     .option("--remove", "stop trusting the extensions", false)
     .action(action(context, async () => (await load()).trustExtensions));
 }
@@ -155,7 +155,10 @@ function addApprovals(program: Command, context: Context): void {
   add("list", "list what extensions may do without asking again")
     .action(action(context, async () => (await import("../commands/config.ts")).listApprovals));
   add("remove", "remove lasting approvals, so that Vis asks again")
-    .argument("[approval...]", "its id in the list, a unique prefix is enough; with --all and no id, all approvals")
+    .argument(
+      "[approval...]",
+      "id in the list; a unique prefix is enough. With --all and no id, Vis removes all approvals",
+    )
     .action(action(context, async () => (await import("../commands/config.ts")).removeApprovals));
 }
 
@@ -182,7 +185,7 @@ function addDb(program: Command, context: Context): void {
     .action(action(context, async () => (await load()).dbStats));
   add("prune", "delete conversations that have been inactive for a time, and content that only they use")
     .requiredOption("--older-than <age>", "minimum time without activity, such as 30d, 12h or 6w", age)
-    .option("-y, --yes", "confirm; without this option only list what would be deleted", false)
+    .option("-y, --yes", "confirm the deletion; without this option, only list the conversations", false)
     .action(action(context, async () => (await load()).dbPrune));
   add("vacuum", "return the space of deleted data to the disk")
     .action(action(context, async () => (await load()).dbVacuum));
@@ -190,7 +193,7 @@ function addDb(program: Command, context: Context): void {
     .description(
       "copy everything to a PostgreSQL database or from one, and compare every row; run it again to continue",
     )
-    .argument("<from>", "file, or postgres://user@host/name")
+    .argument("<from>", "source: a file, or postgres://user@host/name")
     .argument("<to>", "target: an empty PostgreSQL database, or a new file")
     .option(...FLAGS.json)
     .action(action(context, async () => (await import("../commands/db.ts")).copyDatabaseCommand));
@@ -202,7 +205,7 @@ function age(text: string): number {
   const [, number = "", unit = ""] = /^(\d{1,6})([hdw])$/.exec(text.trim()) ?? [];
   const ms = Number(number) * (UNITS[unit] ?? NaN);
   if (number === "" || !Number.isFinite(ms)) {
-    throw new InvalidArgumentError("It must be an age in hours, days or weeks, such as 12h, 30d or 6w");
+    throw new InvalidArgumentError("Write an age in hours, days or weeks, such as 12h, 30d or 6w");
   }
   return ms;
 }
@@ -213,7 +216,7 @@ function addUpdate(program: Command, context: Context): void {
     .option("--check", "show the newest release and its changes; install nothing", false)
     .option("--from <place>", "address (https) or folder with the files of a release (update.from)")
     .option("--key <key>", "minisign public key to verify the release with (update.publicKey)")
-    .option("--force", "install it even if it is the same version or an older one", false)
+    .option("--force", "install the release even if it is the same or an older version", false)
     .addHelpText("after", UPDATE_EXAMPLES)
     .action(action(context, async () => (await import("../commands/doctor.ts")).updateCommand));
 }

@@ -25,7 +25,7 @@ const MAX_TREES = 100;
 const EXPORTED = { json: "application/json", md: "text/markdown", html: "text/html" };
 /** After this time, a server with many running exports has probably finished one. */
 const RETRY_SECONDS = "10";
-const NONE = "Cannot undo: this server records no file changes";
+const NONE = "Cannot undo changes: this server records no file changes";
 const CHANGES = new Semaphore();
 const describe = describeIn("conversations");
 
@@ -38,7 +38,7 @@ const ifMatch = createMiddleware<Env>((c, next) =>
       if (wanted === "*") return await next();
       const { etag } = await taggedDetail(c, c.var.conversation);
       if (wanted.split(",").some((one) => one.trim() === etag)) return await next();
-      throw new Problem("Cannot change the conversation: it does not match If-Match", {
+      throw new Problem("Cannot change the conversation: it has changed since the version of If-Match; read it again", {
         kind: "changed",
         headers: { etag },
       });
@@ -73,9 +73,8 @@ conversations.post(
     const { title, workspace = usual } = c.req.valid("json");
     if (workspace !== usual && !workspaces.includes(workspace)) {
       throw new Problem(
-        `Cannot use workspace ${
-          workspace.slice(0, 200)
-        }: the server does not have it; server.workspaces lists the folders`,
+        `Cannot use workspace ${workspace.slice(0, 200)}: the server does not have it; add the folder to ` +
+          "server.workspaces",
         {
           kind: "bad-request",
         },
@@ -237,7 +236,11 @@ conversations.post(
     const { conversation } = c.var;
     const { conversationId } = conversation;
     const running = await c.env.parts.conversations.records.running(conversationId);
-    if (running !== null) throw new BusyError(`Cannot run in a busy conversation: ${conversationId}`);
+    if (running !== null) {
+      throw new BusyError(
+        `Cannot change conversation ${conversationId}: a request is running in it; wait for its end or cancel it`,
+      );
+    }
     const { changes: named, redo } = c.req.valid("json");
     const wanted = redo ? { redo } : { changes: named?.join(",") ?? "" };
     const { conversations, undo } = c.env.parts;

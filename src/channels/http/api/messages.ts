@@ -96,7 +96,7 @@ messages.post(
 async function checkLast(c: Context<Env>, queryId: string): Promise<void> {
   const last = (await c.env.parts.conversations.queries(c.var.conversation)).at(-1);
   if (last?.queryId === queryId) return;
-  throw new Problem(`Cannot continue query ${queryId}: it is not the last one of the conversation`, {
+  throw new Problem(`Cannot continue query ${queryId}: it is not the last query of the conversation; fork after it`, {
     kind: "bad-request",
   });
 }
@@ -151,7 +151,7 @@ messages.post(
     const question = (await c.env.runs.questions(conversationId)).find((one) => one.id === id);
     const choices = question && approvalChoices(question).map(({ decision }) => decision);
     if (choices && !choices.includes(body.decision)) {
-      throw new Problem(`Cannot answer ${body.decision}: this question is asked every time; answer once or no`, {
+      throw new Problem(`Cannot answer ${body.decision}: Vis asks this question every time; answer once or no`, {
         kind: "bad-request",
       });
     }
@@ -226,8 +226,8 @@ async function steered(
   const query = running === null ? null : await conversations.records.query(running);
   if (query?.branchId !== conversation.branchId) return false;
   throw new Problem(
-    `Cannot steer the running query with ${more.join(", ")}: only a text can be added to it; leave them out, or use ` +
-      "whenBusy: wait",
+    `Cannot steer the running query with ${more.join(", ")}: only text can be added to it; leave them ` +
+      "out, or use whenBusy: wait",
     { kind: "bad-request" },
   );
 }

@@ -85,7 +85,8 @@ async function workspaceOf(
   if (conversation !== undefined) return (await findConversation(parts.conversations, conversation)).workspace;
   if ([parts.workspace, ...parts.workspaces ?? []].includes(workspace)) return workspace;
   throw new Problem(
-    `Cannot use workspace ${workspace.slice(0, 200)}: the server does not have it; server.workspaces lists the folders`,
+    `Cannot use workspace ${workspace.slice(0, 200)}: the server does not have it; add the folder to ` +
+      "server.workspaces",
     {
       kind: "bad-request",
     },
@@ -202,11 +203,15 @@ operations.get(
   ),
   async (c) => {
     const { parts, runs } = c.env;
-    if (runs.closing) throw new Problem("Cannot start a query: the server is shutting down", { kind: "unavailable" });
+    if (runs.closing) {
+      throw new Problem("Cannot start a query: the server is shutting down; try again later", { kind: "unavailable" });
+    }
     const read = parts.conversations.list({ limit: 1 });
     const [isRead, found = {}] = await Promise.all([settledWithin(read, READ_MS), parts.ready?.()]);
     if (isRead) await read;
-    else throw new Problem("Cannot run queries: the database does not answer", { kind: "unavailable" });
+    else {throw new Problem("Cannot run queries: the database does not answer; try again later", {
+        kind: "unavailable",
+      });}
     const errors = Object.entries(found).filter(([, fault]) => fault !== "")
       .map(([path, message]) => ({ path, message }));
     const [first] = errors;

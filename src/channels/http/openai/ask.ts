@@ -158,7 +158,7 @@ export function servedModels({ model, provider }: Pick<HttpParts, "model" | "pro
 export function servedModel(parts: Pick<HttpParts, "model" | "provider">, name: string = OWN_NAME): ServedModel {
   const found = servedModels(parts).find(({ id }) => id === name);
   if (found) return found;
-  throw new Problem(`Cannot find model: ${name.slice(0, 100)}; this server has ${OWN_NAME} and ${parts.model}`, {
+  throw new Problem(`Cannot find model ${name.slice(0, 100)}: this server has only ${OWN_NAME} and ${parts.model}`, {
     kind: "not-found",
     errors: [{ path: "model", message: "Unknown" }],
   });
@@ -203,7 +203,7 @@ function openAiInput(
   const asked = messages.findLast(({ role }) => role === "user") ?? messages.at(-1);
   const images = asked ? imagesOf(asked) : [];
   const request = requestOfImages(asked ? textOf(asked) : "", images);
-  if (request.trim() === "") throw unfitField(field, "Cannot run an empty request: the last message is empty");
+  if (request.trim() === "") throw unfitField(field, "Cannot run the request: its last message is empty");
   const others = messages.filter((message) => message !== asked);
   const said = others.filter(({ role }) => role !== "system" && role !== "developer");
   const instructions = others.filter((message) => !said.includes(message)).map(textOf).join("\n\n");
@@ -303,7 +303,7 @@ function refuseTools(
 ): void {
   for (const [field, offered, chosen] of [["tools", tools, choice], ["functions", functions, call]] as const) {
     if (!Array.isArray(offered) || offered.length === 0 || chosen === "none") continue;
-    throw unfitField(field, `Cannot call ${field} of the client: the agent runs its own code`);
+    throw unfitField(field, `Cannot call ${field} of the client: the agent runs only its own code; leave them out`);
   }
 }
 

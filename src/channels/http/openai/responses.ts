@@ -120,7 +120,7 @@ responses.get(
   validQuery(z.object({ stream: z.string().optional().describe("Only false is supported") })),
   async (c) => {
     const { stream = "false" } = c.req.valid("query");
-    if (stream !== "false") throw unfitField("stream", "Cannot stream a stored response: omit stream");
+    if (stream !== "false") throw unfitField("stream", "Cannot stream a stored response: it is complete; omit stream");
     const { parts } = c.env;
     const { branch, query } = await findResponse(parts, c.req.param("response"));
     const { queryId, createdAt: at } = query;
@@ -169,7 +169,7 @@ async function findResponse(
 async function answerOf({ conversations }: Pick<HttpParts, "conversations">, id: string): Promise<string> {
   const query = await findAs("msg", { conversations, id });
   if (query && !query.running) return query.answer;
-  throw new Problem(`Cannot find item: ${id.slice(0, 100)}; send its text instead`, {
+  throw new Problem(`Cannot find item ${id.slice(0, 100)}: no item has this id; send its text instead`, {
     kind: "not-found",
     errors: [{ path: "input", message: "Unknown" }],
   });

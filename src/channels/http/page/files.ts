@@ -18,7 +18,7 @@ export const pageFiles = new Hono<Env>()
 
 function pageFile(name: string): Response {
   const text = Object.hasOwn(PAGE_FILES, name) ? PAGE_FILES[name] : undefined;
-  if (text === undefined) throw new Problem("Cannot find this file", { kind: "not-found" });
+  if (text === undefined) throw new Problem("Cannot find this file: the page has no such file", { kind: "not-found" });
   // Clients check each time whether the file has changed.
   return new Response(text, { headers: { "content-type": getMimeType(name) ?? "", "cache-control": "no-cache" } });
 }
@@ -36,7 +36,7 @@ function builtScripts(): Readonly<Record<string, string>> {
       return Object.fromEntries(names.map((name) => [name, Deno.readTextFileSync(new URL(name, folder))]));
     } catch { /* The file is not there, so the next place is tried. */ }
   }
-  throw new Error("Cannot serve the page: its scripts are missing");
+  throw new Error("Cannot serve the page: its scripts are missing; run bin/deno task build");
 }
 
 /** Scripts that `app.js` needs at once are fetched together with it. */

@@ -70,7 +70,9 @@ export class LoginPanel extends BasePanel {
     this.load("key", {
       work: async (signal) => {
         const trial = await admin.tryKey(this.#provider, key, signal);
-        if (trial?.state === "refused") throw new Error(`${this.#provider} rejected the key: ${trial.found}`);
+        if (trial?.state === "refused") {
+          throw new Error(`Cannot save the key: ${this.#provider} rejected it (${trial.found})`);
+        }
         signal.throwIfAborted();
         await admin.saveKey(this.#provider, key);
         return trial?.state === "unknown" ? `The key is saved, but could not be verified: ${trial.found}` : "";

@@ -128,7 +128,7 @@ export class ModelPicker extends BasePanel {
         try {
           return (await abortable(admin.models({ provider, signal: AbortSignal.any([signal, late]) }), late))[0];
         } catch (error) {
-          if (late.aborted) return { problem: `no answer for ${this.#deadlineMs / 1000} s` };
+          if (late.aborted) return { problem: `it did not answer within ${this.#deadlineMs / 1000} s` };
           return { problem: messageOf(error) };
         }
       },
@@ -195,7 +195,7 @@ export class ModelPicker extends BasePanel {
   }
 
   #logIn({ name, start }: LoginChoice): void {
-    if (start !== undefined) throw new Error(`${name} is not running: ${start}`);
+    if (start !== undefined) throw new Error(`Cannot use ${name}: the server is not running; ${start}`);
     const { parts } = this;
     const next = (): void => parts.act.open(new ModelPicker(parts));
     parts.act.open(new LoginPanel(parts, { provider: name, next }));

@@ -123,7 +123,9 @@ export class VariableRequests {
     if (more) return;
     this.#images = bareList();
     let reports: unknown = null;
-    let failure: unknown = new captured.Error(`Cannot restore the variables within ${RESTORE_MS / 1000} s`);
+    let failure: unknown = new captured.Error(
+      `Cannot restore the variables: it took longer than ${RESTORE_MS / 1000} s`,
+    );
     const { calls, turns, variables } = this.#parts;
     calls.enable(false);
     turns.alone({
@@ -152,7 +154,7 @@ export class VariableRequests {
         try {
           report = this.#parts.compiler.render(typeof template === "string" ? template : "");
         } catch {
-          report = { ok: false, reason: "The template could not be rendered" };
+          report = { ok: false, reason: "Vis could not render the template" };
         }
       },
       after: () => this.#answer(id, report),
@@ -170,7 +172,7 @@ export class VariableRequests {
     const message = ownData(facts, "message"), tooLarge = ownData(facts, "tooLarge") === true;
     this.#done(id, {
       ok: false,
-      error: { message: typeof message === "string" ? message : "Unknown failure", tooLarge },
+      error: { message: typeof message === "string" ? message : "the request failed without a message", tooLarge },
     });
   }
 

@@ -254,7 +254,7 @@ class Child {
         this.#blocks.endQuery();
         return requests.acknowledge(nullableId(fields));
       default:
-        throw new ProtocolError(`Cannot accept a frame "${header.t}"`);
+        throw new ProtocolError(`Cannot accept a frame: its type "${header.t}" is unknown`);
     }
   }
 
@@ -276,7 +276,7 @@ function nullableId(fields: FrameFields): string | null {
 
 function textOf(payload: Bytes): string {
   const text = decode(payload);
-  if (typeof text !== "string") throw new ProtocolError("Cannot accept code that is not text");
+  if (typeof text !== "string") throw new ProtocolError("Cannot accept the code: it is not text");
   return text;
 }
 

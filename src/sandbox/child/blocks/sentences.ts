@@ -11,7 +11,7 @@ export const AFTER_TIMEOUT = 'a larger "timeMs" of the block raises this limit; 
 export const CANCELLED = "The block was cancelled";
 
 /** The sentence follows the number of a block. */
-export const SHOWS_PROMISE = "shows a promise, not its result: await it (of several: await Promise.all(…))";
+export const SHOWS_PROMISE = "shows a promise, not its result: await it (for several: await Promise.all(…))";
 
 export function broughtBack(name: string): string {
   return `${name} belongs to the sandbox: it is as before again (let ${name} = … makes it your variable)`;

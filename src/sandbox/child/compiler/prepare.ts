@@ -67,7 +67,7 @@ interface Attempt {
 
 /** Strips types, refuses code that cannot run, and rewrites the rest so that its declarations persist. Never throws. */
 export function prepareBlock(source: string, options: PrepareOptions): PreparedBlock {
-  if (source.length > MAX_CHARS) return tooLong(source, `${source.length} characters, ${MAX_CHARS} at most`);
+  if (source.length > MAX_CHARS) return tooLong(source, `${source.length} characters; the limit is ${MAX_CHARS}`);
   const { parsed, map, note } = read(source, options.loadSucrase);
   const refuse = (name: string, { message, offset }: { message: string; offset: number }): RefusedBlock => ({
     ok: false,
@@ -77,7 +77,7 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
   });
   if (!parsed.ok) return refuse("SyntaxError", parsed);
   const { program, js, nodes, longest, stripped } = parsed;
-  if (nodes > MAX_NODES) return tooLong(source, `${nodes} names, values and operations, ${MAX_NODES} at most`);
+  if (nodes > MAX_NODES) return tooLong(source, `${nodes} names, values and operations; the limit is ${MAX_NODES}`);
   const toSource = composeMaps(parsed.map, map);
   const place = (offset: number): string => {
     const { line, column } = positionAt(source, mapOffset(toSource, offset));
@@ -107,7 +107,8 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
 
 function tooLong(source: string, size: string): RefusedBlock {
   const message =
-    `The block is too long: it has ${size}; split it into several blocks, keep data in a file, or repeat with a loop`;
+    `The block is too long: it has ${size}; split it into several blocks, keep data in a file, or repeat ` +
+    "with a loop";
   const error = positionError({ name: "Refused", message }, { source, offset: 0 });
   return { ok: false, outcome: "refused", error, repaired: null };
 }

@@ -60,15 +60,15 @@ function isBareText(node: Expression): boolean {
 function tooManyNames(program: Program): BlockRefusal | null {
   const { length } = program.body.flatMap(declaredIdentifiers);
   if (length <= MAX_NAMES) return null;
-  const message =
-    `A block cannot declare ${length} variables, ${MAX_NAMES} at most: keep the values in an array or an object`;
+  const message = `Cannot declare ${length} variables in one block: the limit is ${MAX_NAMES}; keep the values in an ` +
+    "array or an object";
   return { message, offset: 0 };
 }
 
 function longName(longest: Identifier | null): BlockRefusal | null {
   if (!longest || longest.name.length <= MAX_NAME) return null;
   const { name, start: offset } = longest;
-  return { message: `Cannot use a name of ${name.length} characters, ${MAX_NAME} at most`, offset };
+  return { message: `Cannot use a name of ${name.length} characters: the limit is ${MAX_NAME}`, offset };
 }
 
 function findName(node: AnyNode, isSought: (node: Identifier) => boolean): Identifier | null {

@@ -34,7 +34,7 @@ export function render(template: string, values: TemplateValues): Rendered {
     return { ok: true, from: "template", text: new Renderer(known, values).run(parseTemplate(template)) };
   } catch (error) {
     if (error instanceof Refusal) return { ok: false, reason: error.message };
-    return { ok: false, reason: `The template cannot be read: ${error instanceof Error ? error.message : "unknown"}` };
+    return { ok: false, reason: `Vis cannot read the template: ${error instanceof Error ? error.message : "unknown"}` };
   }
 }
 
@@ -143,7 +143,9 @@ function tokensOf(list: unknown): TemplateToken[] {
   if (!Array.isArray(list)) throw new TypeError("Cannot read the template: its parts are not a list");
   return list.map((one: unknown) => {
     const [type, value, , , inside]: unknown[] = Array.isArray(one) ? one : [];
-    if (!isType(type) || typeof value !== "string") throw new TypeError("Cannot read the template: an unknown part");
+    if (!isType(type) || typeof value !== "string") {
+      throw new TypeError("Cannot read the template: it has an unknown part");
+    }
     return { type, value, inside: type === "#" || type === "^" ? tokensOf(inside) : [] };
   });
 }
@@ -162,7 +164,7 @@ const HELPER = /^(?:each|if|unless|with|for|elif|else|end\w*|range)\b/u;
 const EXPRESSION = /^[\p{ID_Start}$_(!](?!\w*\s*:)/u;
 const ROOT = /^[\p{ID_Start}$_][\p{ID_Continue}$]*/u;
 const MAX_TAG = 500, MAX_FAULTS = 8;
-const AS_THEY_ARE = "braces that are meant literally belong in a code span or in answer(text)";
+const AS_THEY_ARE = "put literal braces into a code span or into answer(text)";
 
 interface CheckedTemplate {
   /** Whether any tag begins with the name of a variable. Otherwise no tag is filled in. */
@@ -253,7 +255,7 @@ function faultOf(
   { known, values }: TemplateScope,
 ): string | null {
   if (name === "" || name === ".") return null;
-  if (sigil === ">") return "is a partial, and there are none";
+  if (sigil === ">") return "is a partial, and Vis has no partials";
   if (sigil === "=") return "changes the delimiters, which is not possible";
   if (HELPER.test(name) && !known.has(name)) {
     return sigil === "/"

@@ -55,7 +55,7 @@ async function follow(
       return new RealmResponse(data, { url, status, statusText, redirected: hops > 0, headers });
     }
     if (request.redirect === "error" || hops >= MAX_REDIRECTS) {
-      throw new TypeError(`Cannot fetch ${url}: redirected to ${location}`);
+      throw new TypeError(`Cannot fetch ${url}: it redirects to ${location}`);
     }
     request = redirected(request, { location, status });
   }
@@ -199,7 +199,7 @@ async function readAll({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
     size += step.value.length;
     if (size > MAX_BODY_BYTES) {
       await reader?.cancel();
-      throw new captured.RangeError(`body of over ${MAX_BODY_BYTES} bytes`);
+      throw new captured.RangeError(`its body is larger than ${MAX_BODY_BYTES} bytes, the limit`);
     }
     last = { bytes: step.value, before: last };
   }

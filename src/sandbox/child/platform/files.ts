@@ -30,7 +30,7 @@ export function realmFiles(work: OutsideWork, { globals, workspace, env }: Child
     },
     writeFile: (path: unknown, bytes: unknown, options?: unknown) => {
       const copy: unknown = clone(bytes); // The copy has the current bytes.
-      if (!isBytes(copy)) throw new captured.TypeError("Cannot write a file: no Uint8Array");
+      if (!isBytes(copy)) throw new captured.TypeError("Cannot write a file: its content must be a Uint8Array");
       const how = writeOptions(options);
       return once("write", path, (real) => writeFile(real, copy, how));
     },
@@ -54,7 +54,7 @@ function environment(env: ChildAccess["env"]): Plain {
   const get = (name: unknown): string | undefined => {
     if (typeof name !== "string" || !(name in values)) {
       throw new captured.TypeError(
-        `Cannot read the environment: ${typeof name === "string" ? name : "?"} is not granted`,
+        `Cannot read the environment: ${typeof name === "string" ? name : "the name"} is not granted`,
       );
     }
     return values[name] ?? undefined;

@@ -37,7 +37,7 @@ export class RealmBody {
 
   /** Returns the body for a copy or for sending, without consuming it. */
   static peek(of: RealmBody): RealmBlob | null {
-    if (of.#used) throw new TypeError("Cannot read a body twice");
+    if (of.#used) throw new TypeError("Cannot read the body: it was read before; keep its value");
     return of.#body;
   }
 
@@ -83,13 +83,15 @@ export class RealmRequest extends RealmBody {
     const body = init.body ?? (from ? RealmBody.peek(from) : null);
     super(body, new RealmHeaders(init.headers ?? from?.headers));
     const url = new URL(from ? from.url : String(input));
-    if (url.protocol !== "http:" && url.protocol !== "https:") throw new TypeError(`Cannot fetch ${url.protocol} URLs`);
+    if (url.protocol !== "http:" && url.protocol !== "https:") {
+      throw new TypeError(`Cannot fetch ${url}: its protocol is ${url.protocol}, but must be http or https`);
+    }
     this.url = url.href;
     this.method = String(init.method ?? from?.method ?? "GET").toUpperCase();
     this.redirect = String(init.redirect ?? from?.redirect ?? "follow");
     this.signal = init.signal ?? from?.signal ?? null;
     if (body !== null && /^(?:GET|HEAD)$/.test(this.method)) {
-      throw new TypeError(`Cannot send a body by ${this.method}`);
+      throw new TypeError(`Cannot send a body with ${this.method}: this method takes no body; use POST or PUT`);
     }
   }
 
@@ -157,8 +159,8 @@ export class RealmHeaders {
 
   set(name: string, value: unknown): void {
     const text = String(value).trim();
-    if (!NAME.test(String(name))) throw new TypeError(`Cannot set a header: "${name}" is not a name`);
-    if (!VALUE.test(text)) throw new TypeError(`Cannot set header ${name}: line end in its value`);
+    if (!NAME.test(String(name))) throw new TypeError(`Cannot set a header: "${name}" is not a valid name`);
+    if (!VALUE.test(text)) throw new TypeError(`Cannot set header ${name}: its value contains a line end`);
     this.#values.set(String(name).toLowerCase(), text);
   }
 

@@ -77,7 +77,7 @@ export class OutsideWork {
 
   #refusal(run: RunContext | null): string {
     if (!run) return "no block is running";
-    return run.ended || (this.running >= MAX_WORK ? `${MAX_WORK} of its kind are running` : "");
+    return run.ended || (this.running >= MAX_WORK ? `${MAX_WORK} such operations are already running, the limit` : "");
   }
 }
 
@@ -88,6 +88,6 @@ function factsOf(cause: unknown, what: string): ErrorFacts {
   const message: unknown = isError && "message" in cause ? cause.message : "";
   return {
     name: typeof name === "string" && name !== "" ? name : "Error",
-    message: `Cannot ${what}: ${typeof message === "string" ? message : "failed"}`,
+    message: `Cannot ${what}: ${typeof message === "string" ? message : "it failed without a message"}`,
   };
 }

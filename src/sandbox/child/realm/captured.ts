@@ -14,7 +14,7 @@ const { apply, get } = Reflect;
 function microtaskDrain(): () => void {
   const core: unknown = Reflect.get(Deno, Reflect.get(Deno, "internal"))?.core;
   const drain: unknown = typeof core === "object" && core !== null ? Reflect.get(core, "runMicrotasks") : undefined;
-  if (typeof drain !== "function") throw new TypeError("Cannot drain microtasks: not in this runtime");
+  if (typeof drain !== "function") throw new TypeError("Cannot drain microtasks: this runtime has no such function");
   return () => void apply(drain, core, []);
 }
 
@@ -78,7 +78,7 @@ function temporalTexts(): Readonly<Record<string, TextOf>> {
 function promiseDetails(): (promise: object) => readonly unknown[] {
   const core: unknown = Reflect.get(Deno, Reflect.get(Deno, "internal"))?.core;
   const details: unknown = typeof core === "object" && core !== null ? Reflect.get(core, "getPromiseDetails") : null;
-  if (typeof details !== "function") throw new TypeError("Cannot look at promises: not in this runtime");
+  if (typeof details !== "function") throw new TypeError("Cannot look at promises: this runtime has no such function");
   return details as (promise: object) => readonly unknown[];
 }
 

@@ -40,7 +40,7 @@ export function realmGlobals(turns: RealmTurns, current: () => RunContext | null
       const isObject = typeof algorithm === "object" && algorithm !== null;
       const name = `${isObject ? captured.get(algorithm, "name") : algorithm}`, owner = current();
       if (!look.isArrayBuffer(data) && !look.isView(data)) {
-        throw new captured.TypeError("Cannot digest this value: pass an ArrayBuffer or a view of one");
+        throw new captured.TypeError("Cannot digest this value: it is neither an ArrayBuffer nor a view of one");
       }
       const copy = clone(data);
       const end = (settle: () => void): void => {
@@ -137,7 +137,7 @@ function nameOf(of: unknown, { roots, byName, moduleOf }: Known): unknown {
   // Functions such as print are made elsewhere; the host knows them by their names.
   const own = captured.getOwnPropertyDescriptor(of, "name")?.value;
   if (typeof own === "string" && own !== "") return own;
-  throw new captured.TypeError("Cannot describe this function: it is not one of the sandbox's");
+  throw new captured.TypeError("Cannot describe this function: the sandbox did not make it");
 }
 
 function place(roots: Plain, { name, value }: { readonly name: string; readonly value: unknown }): void {
@@ -148,7 +148,9 @@ function place(roots: Plain, { name, value }: { readonly name: string; readonly 
   }
   const alias = name.slice(0, dot);
   const root = roots[alias] ??= Object.create(null);
-  if (typeof root !== "object" || root === null) throw new TypeError(`Cannot give the realm "${name}": name in use`);
+  if (typeof root !== "object" || root === null) {
+    throw new TypeError(`Cannot define the global "${name}": the sandbox uses this name`);
+  }
   captured.defineProperty(root, name.slice(dot + 1), { value, enumerable: true });
 }
 

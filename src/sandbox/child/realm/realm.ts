@@ -71,7 +71,7 @@ export function emptyRealm({ added, fixed }: RealmNames): string[] {
   }
   if (!Reflect.setPrototypeOf(globalThis, Object.prototype)) left.push("prototype");
   const define: unknown = new captured.Script(DEFINE, { filename: "realm" }).runInThisContext();
-  if (typeof define !== "function") throw new TypeError("Cannot empty the realm: no function");
+  if (typeof define !== "function") throw new TypeError("Cannot empty the realm: the bundle made no function");
   captured.apply(define as (...args: unknown[]) => void, undefined, [
     ABSENT.filter((key) => !(key in added)),
     { ...kept, ...added },

@@ -119,7 +119,7 @@ export class HostCalls {
   /** Throws ProtocolError for an answer without a call. */
   answer({ id, ok, payload }: CallAnswer): void {
     const call = this.#pending[id];
-    if (!call) throw new ProtocolError("Cannot accept an answer without a request");
+    if (!call) throw new ProtocolError("Cannot accept an answer: no request waits for it");
     this.#free(call);
     this.#sendNext();
     if (call.gaveUp) return; // The call is already rejected.
@@ -157,7 +157,7 @@ export class HostCalls {
   }
 
   #refusal(run: RunContext | null): string {
-    if (!this.#enabled) return "host calls are off while variables are restored";
+    if (!this.#enabled) return "no function can be called while variables are restored";
     if (!run) return "no block is running";
     return run.ended;
   }
@@ -229,7 +229,7 @@ function factsOf(reported: unknown): ErrorFacts {
   const name = own(reported, "name"), message = own(reported, "message"), hint = own(reported, "hint");
   return {
     name: typeof name === "string" ? name : "Error",
-    message: typeof message === "string" ? message : "The host function failed",
+    message: typeof message === "string" ? message : "the function failed without a message",
     ...typeof hint === "string" && { hint },
   };
 }
@@ -246,7 +246,7 @@ function refusalOf(cause: unknown): string {
 
 function reasonOf(cause: unknown): string {
   const message = own(cause, "message");
-  return typeof message === "string" ? message : "unreadable value";
+  return typeof message === "string" ? message : "its value is unreadable";
 }
 
 const ADVICE: readonly { readonly start: string; readonly advice: string }[] = [
@@ -264,7 +264,7 @@ const ADVICE: readonly { readonly start: string; readonly advice: string }[] = [
 ];
 
 function refusedArgument({ what, path }: { readonly what: string; readonly path: string }): string {
-  if (path === "") return look.slice(what, 0, 9) === "more than" ? `${what} in one call, pass them in parts` : what;
+  if (path === "") return look.slice(what, 0, 9) === "more than" ? `${what} in one call; pass them in parts` : what;
   const close = look.indexOf(path, "]");
   const place = `argument ${+look.slice(path, 1, close) + 1}${look.slice(path, close + 1)}`;
   for (let i = 0; i < ADVICE.length; i++) {

@@ -163,5 +163,5 @@ function from(bytes: Bytes, at: number): Bytes {
 function messageOf(error: unknown): string {
   const isObject = typeof error === "object" && error !== null;
   const message: unknown = isObject ? captured.getOwnPropertyDescriptor(error, "message")?.value : null;
-  return typeof message === "string" ? message : "Unknown failure";
+  return typeof message === "string" ? message : "the call failed without a message";
 }

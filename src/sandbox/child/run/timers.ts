@@ -56,7 +56,9 @@ export class Timers {
   #start(ask: { f: unknown; ms: unknown; args: unknown[]; repeat: boolean }): number {
     const { f } = ask;
     if (!isCallable(f)) throw new captured.TypeError("Cannot start a timer: its first argument is not a function");
-    if (this.#count >= MAX_TIMERS) throw new captured.RangeError(`Cannot start a timer: ${MAX_TIMERS} are running`);
+    if (this.#count >= MAX_TIMERS) {
+      throw new captured.RangeError(`Cannot start a timer: ${MAX_TIMERS} timers are running, the limit`);
+    }
     const run = this.#options.current();
     if (run?.ended) throw new captured.Error(`Cannot start a timer: ${run.ended}`);
     const wanted = typeof ask.ms === "number" && ask.ms > 0 ? ask.ms : 0;

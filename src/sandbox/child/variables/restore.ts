@@ -77,7 +77,7 @@ export class Restoring {
   #restore(image: VariableImage): RestoredVariable {
     const { name, kind } = image;
     if (kind === "lost") return { name, how: "lost", reason: image.reason };
-    if (kind === "pending") return { name, how: "lost", reason: "a promise is not kept" };
+    if (kind === "pending") return { name, how: "lost", reason: "a promise cannot be kept" };
     try {
       const entry = this.#parts.declare(image);
       if (kind === "function" || kind === "class") this.#evaluate(image);
@@ -95,7 +95,9 @@ export class Restoring {
     if (same !== null) return this.#parts.set(name, same);
     this.#parts.evaluate(restoredScript(image), name);
     const value = this.#parts.get(name);
-    if (typeof value !== "function") throw new look.TypeError("Cannot restore it: its source makes no function");
+    if (typeof value !== "function") {
+      throw new look.TypeError("Cannot restore the variable: its source makes no function");
+    }
     this.#parts.functions.add(value, { name, source, requires });
   }
 
@@ -122,11 +124,11 @@ export class Restoring {
     const table = this.#table(hash, bytes);
     for (let i = 0; i < image.requires.length; i++) {
       if (this.#missing[image.requires[i]!]) {
-        throw new look.TypeError(`Cannot restore it: the class ${image.requires[i]} does not exist`);
+        throw new look.TypeError(`Cannot restore the variable: the class ${image.requires[i]} does not exist`);
       }
     }
     if (typeof table !== "object" || table === null || !look.hasOwn(table, root)) {
-      throw new look.TypeError("Cannot restore it: the table has no such value");
+      throw new look.TypeError("Cannot restore the variable: the table has no such value");
     }
     const members = this.shared[hash] ??= bareList();
     members[members.length] = name;
@@ -210,5 +212,7 @@ function messageOf(error: unknown): string {
   const message = typeof error === "object" && error !== null && !look.isProxy(error)
     ? look.descriptorOf(error, "message")?.value
     : undefined;
-  return typeof message === "string" && message !== "" ? look.slice(message, 0, 300) : "it could not be evaluated";
+  return typeof message === "string" && message !== ""
+    ? look.slice(message, 0, 300)
+    : "its source could not be evaluated";
 }

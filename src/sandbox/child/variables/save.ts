@@ -55,14 +55,14 @@ class Losses {
 /** Returns null if the variable is certainly unchanged since it was saved. */
 export function snapshot(entry: VariableRecord, value: unknown, parts: SaveParts): VariableSnapshot | null {
   if (!isObject(value)) {
-    if (typeof value === "symbol") return lost(entry, value, "a symbol is not kept");
+    if (typeof value === "symbol") return lost(entry, value, "a symbol cannot be kept");
     return look.is(value, entry.primitive) ? null : data(entry, value, parts);
   }
-  if (look.isProxy(value)) return lost(entry, value, "a Proxy is not kept");
+  if (look.isProxy(value)) return lost(entry, value, "a Proxy cannot be kept");
   if (typeof value === "function") return code(entry, value, parts);
   if (look.isPromise(value)) {
     if (promiseState(value).state !== "pending") {
-      return lost(entry, value, "a promise is not kept: await it and keep what it gives");
+      return lost(entry, value, "a promise cannot be kept: await it and keep its result");
     }
     return { ...blank(entry, value), kind: "pending", source: entry.statement, hash: `pending:${entry.statement}` };
   }
@@ -93,7 +93,7 @@ function code(entry: VariableRecord, value: object, { functions }: SaveParts): V
 function whyLost(text: string): string {
   if (look.indexOf(text, "[native code]") >= 0) return "a built-in or bound function";
   if (isClassText(text)) return "a class that a call made, or one that awaits something where it is declared";
-  return "a function that a call made: what it closes over cannot be kept";
+  return "a function that a call made: its captured values cannot be kept";
 }
 
 export function codeHash(code: { readonly kind: string; readonly source: string }, own: Bytes): string {

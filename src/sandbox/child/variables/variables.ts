@@ -47,7 +47,7 @@ export class RealmVariables {
     if (known && found && look.hasOwn(found, "value") && found.writable) return known;
     if (found && !found.configurable) {
       if (!look.hasOwn(found, "value") || !found.writable) {
-        throw new look.SyntaxError(`Cannot declare ${name}: the sandbox needs that name`);
+        throw new look.SyntaxError(`Cannot declare ${name}: the sandbox needs this name; choose another`);
       }
     } else {
       if (found && !known) this.#shadowed[name] = found;
@@ -181,7 +181,9 @@ export class RealmVariables {
 
   /** Throws ReferenceError for a name that is neither a variable nor bound. */
   read(name: string): unknown {
-    if (!look.hasOwn(this.#global, name)) throw new look.ReferenceError(`Cannot read ${name}: no such variable`);
+    if (!look.hasOwn(this.#global, name)) {
+      throw new look.ReferenceError(`Cannot read ${name}: no variable has this name`);
+    }
     return this.#get(name);
   }
 

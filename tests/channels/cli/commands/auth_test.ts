@@ -70,7 +70,7 @@ Deno.test("authLogin() asks again for a refused key, and keeps a key that cannot
   assert.match(io.err, /zai rejected the key: status 401\nvis: could not verify the key: no connection\n/);
   const never = keeping([no, no, no]);
   const stubborn = rig(never.admin, { askSecret: () => Promise.resolve("sk-wrong") });
-  await assert.rejects(stubborn.auth.login("zai", FLAGS), /zai rejected it: status 401/);
+  await assert.rejects(stubborn.auth.login("zai", FLAGS), /zai rejected it \(status 401\)/);
   assert.deepEqual(never.saved, []);
 });
 
@@ -80,7 +80,7 @@ Deno.test("authLogin() tries a piped key before it saves it, unless asked not to
   const refused = keeping([no]);
   await assert.rejects(rig(refused.admin, { stdin: "sk-wrong\n" }).auth.login("zai", piped), {
     name: "ConfigError",
-    message: "Cannot save the key: zai rejected it: status 401; --no-check saves it without asking",
+    message: "Cannot save the key: zai rejected it (status 401); --no-check saves the key without asking the provider",
   });
   assert.deepEqual(refused.saved, []);
   const works = keeping();
@@ -162,7 +162,10 @@ Deno.test("authLogin() adds another server by that word, on a terminal alone", a
   const named = { ...admin, loginNames: () => ["zai"] };
   for (const keyStdin of [true, false]) {
     const { auth } = rig(named, { stdin: "sk-4711\n" });
-    await assert.rejects(auth.login("other", { ...FLAGS, keyStdin }), /^UsageError: Cannot add a server: its address/);
+    await assert.rejects(
+      auth.login("other", { ...FLAGS, keyStdin }),
+      /^UsageError: Cannot add a server: Vis has no terminal to ask for its address/,
+    );
   }
   const answers = ["http://127.0.0.1:1/v1"];
   const { auth, io } = rig({
@@ -296,5 +299,8 @@ Deno.test("authLogin() explains how to start a server that does not run", async 
     stderrIsTerminal: true,
     askLine: () => Promise.resolve("ollama"),
   });
-  await assert.rejects(auth.login(undefined, FLAGS), /Cannot use ollama: it is not running; run: serve, then/);
+  await assert.rejects(
+    auth.login(undefined, FLAGS),
+    /Cannot use ollama: the server is not running; run: serve, then log in again/,
+  );
 });

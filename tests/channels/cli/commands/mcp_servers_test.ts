@@ -80,13 +80,19 @@ Deno.test("vis mcp add and remove refuse impossible changes, and name a remedy",
   withServers(async (run) => {
     await run("add", "files", "files-server");
     const refused: readonly (readonly [readonly string[], RegExp])[] = [
-      [["add", "files", "other"], /a server with this name exists; --force replaces it/],
-      [["add", "a/b", "x"], /a name begins with a letter/],
-      [["add", "hub", "https://h.example", "--network"], /--network with an address: it is for programs only/],
-      [["add", "hub", "https://h.example", "--", "x"], /an address has no arguments/],
-      [["add", "hub", "h", "--header", "A: b"], /--header with a program: it is for addresses only/],
-      [["add", "hub", "h", "--env", "TOKEN"], /it must be NAME=VALUE, such as 'TOKEN=\$\{auth:github\}'/],
-      [["add", "hub", "https://h.example", "--header", "Authorization: Bearer abcdefgh123"], /Cannot save a secret/],
+      [["add", "files", "other"], /a server with this name exists; add --force to replace it/],
+      [["add", "a/b", "x"], /its name must begin with a letter/],
+      [["add", "hub", "https://h.example", "--network"], /--network with an address: only a program takes this option/],
+      [["add", "hub", "https://h.example", "--", "x"], /a server with an address takes no arguments/],
+      [["add", "hub", "h", "--header", "A: b"], /--header with a program: only an address takes this option/],
+      [
+        ["add", "hub", "h", "--env", "TOKEN"],
+        /it does not have the form NAME=VALUE, such as 'TOKEN=\$\{auth:github\}'/,
+      ],
+      [
+        ["add", "hub", "https://h.example", "--header", "Authorization: Bearer abcdefgh123"],
+        /Cannot save .* in a settings file/,
+      ],
       [["remove", "filse"], /unknown server; did you mean files\?/],
     ];
     for (const [args, why] of refused) {
@@ -136,7 +142,10 @@ Deno.test("vis mcp add reports the found tools, refuses a server that does not a
   await withServers(async (run, file) => {
     const refused = await run("add", "s", "tool");
     assert.deepEqual([refused.code, refused.out], [2, ""]);
-    assert.equal(refused.err, "vis: Cannot add s: it ended with code 1; --no-check adds it without a start\n");
+    assert.equal(
+      refused.err,
+      "vis: Cannot add server s: it did not start (it ended with code 1); --no-check adds it without a start\n",
+    );
     await assert.rejects(file(), Deno.errors.NotFound);
     assert.equal((await run("add", "s", "tool", "--no-check")).code, 0);
     assert.equal((await run("add", "s", "other", "--force")).code, 2);
@@ -146,7 +155,7 @@ Deno.test("vis mcp add reports the found tools, refuses a server that does not a
   await withServers(async (run) => {
     const added = await run("add", "s", "https://a.example/mcp");
     assert.equal(added.code, 0);
-    assert.equal(added.err, "vis: s cannot be used yet: the server wants a login: run vis mcp login s\n");
+    assert.equal(added.err, "vis: s does not work yet: the server wants a login: run vis mcp login s\n");
   }, [state("login", "the server wants a login: run vis mcp login s")]);
 });
 

@@ -50,7 +50,7 @@ Deno.test("modelsCommand() shows context, price and abilities of a model, with t
   assert.equal(lines[0], "a (listed by the service)");
   assert.match(lines[1] ?? "", /^\* m1 {8}200k {2}\$2 in, \$10 out {10}reasons {2}images$/);
   assert.match(lines[2] ?? "", /^ {2}model-2 {6}\? {2}price unknown .*\(unknown model\)$/);
-  assert.equal(lines[3], "b (from data of vis: package 1; the service: no)");
+  assert.equal(lines[3], "b (from the data included in Vis: package 1; the service: no)");
 });
 
 Deno.test("modelsCommand() asks for one provider, prints JSON, and exits with 1 for an empty list", async () => {
@@ -75,7 +75,7 @@ Deno.test("modelsCommand() --refresh renews all providers, and reports them", as
   assert.equal(await modelsCommand({ services, io, flags }), 0);
   assert.equal(
     io.out,
-    "Models of 2100-01-02 from https://c.example/: a 3\nIt has none of b: their data stays\n",
+    "Models of 2100-01-02 from https://c.example/: a 3\nThe catalogue lacks b: the data of these stays\n",
   );
   await assert.rejects(modelsCommand({ services, io, flags: { ...flags, provider: "a" } }), /leave out --provider$/);
 });

@@ -97,12 +97,12 @@ Deno.test("vis prompt refuses a request that cannot be shown", async () => {
   await using engine = await startEngine([]);
   const { conversationId } = engine.branch;
   const cases: [string[], RegExp][] = [
-    [["--iteration", "1", "x"], /--iteration needs --conversation/],
+    [["--iteration", "1", "x"], /add --conversation to --iteration/],
     [["--conversation", conversationId, "--iteration", "1", "x"], /both a request and a stored step/],
-    [["--conversation", conversationId], /has no requests yet/],
+    [["--conversation", conversationId], /has no request yet/],
     [["--conversation", "00000000"], /Cannot find conversation/],
     [["x", "--iteration", "0"], /whole number/],
-    [[], /empty request/],
+    [[], /text is empty|request is empty/],
   ];
   for (const [args, says] of cases) {
     const { code, out, err } = await prompt(engine, ...args);

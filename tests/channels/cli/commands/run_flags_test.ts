@@ -55,6 +55,6 @@ Deno.test("vis run refuses options whose value is empty, as of a variable of the
   ) {
     const { asked, err } = await run(flag, "");
     assert.equal(asked, null, flag);
-    assert.match(err, new RegExp(`^vis: option '${flag} <.+>' argument '' is invalid. It must not be empty\n`), flag);
+    assert.match(err, new RegExp(`^vis: option '${flag} <.+>' argument '' is invalid. Write a value\n`), flag);
   }
 });

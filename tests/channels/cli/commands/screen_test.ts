@@ -38,7 +38,7 @@ Deno.test("vis without a provider opens the screen, and in a pipe names a remedy
   assert.deepEqual([out, asked], [`${problem}\n\nvis help lists all commands.\n`, []]);
   const { code, err } = await run(["-c"], { terminal: false });
   assert.equal(code, 2);
-  assert.match(err, /^vis: Cannot start interactive mode: stdin and stdout must be a terminal/);
+  assert.match(err, /^vis: Cannot start interactive mode: stdin or stdout is not a terminal/);
 });
 
 Deno.test("vis refuses flags and places that it does not know", async () => {
@@ -48,7 +48,7 @@ Deno.test("vis refuses flags and places that it does not know", async () => {
   assert.equal((await run(["-c", "--conversation", "abc"])).code, 2);
   const empty = await run(["--conversation", ""]);
   assert.deepEqual([empty.code, empty.asked], [2, []]);
-  assert.match(empty.err, /^vis: option '--conversation <id>' argument '' is invalid. It must not be empty/);
+  assert.match(empty.err, /^vis: option '--conversation <id>' argument '' is invalid. Write a value/);
 });
 
 Deno.test("words that are no command are the first request of the screen", async () => {

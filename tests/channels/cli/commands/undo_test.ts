@@ -74,7 +74,7 @@ Deno.test("vis undo names the request that it undid, if later ones changed no fi
 });
 
 Deno.test("vis undo explains why it undid nothing, and how to do it nevertheless", async () => {
-  const error = "Cannot undo: a.txt changed since by someone else";
+  const error = "Cannot undo: a.txt got later changes from someone else";
   const told = async (words: readonly string[], more: object) => {
     const { code, out, err } = await run(["undo", ...words], { answer: { error, ...more }, code: 1 });
     assert.deepEqual([code, out], [1, ""]);
@@ -86,7 +86,7 @@ Deno.test("vis undo explains why it undid nothing, and how to do it nevertheless
 });
 
 Deno.test("vis undo names the files that it kept, and then exits with 1", async () => {
-  const kept = [{ path: "b.txt", reason: "changed since by someone else" }];
+  const kept = [{ path: "b.txt", reason: "got later changes from someone else" }];
   const told = await run(["undo"], {
     answer: { changes: [CHANGE], files: [{ path: "a.txt", diff: "" }], kept },
     code: 1,
@@ -95,7 +95,7 @@ Deno.test("vis undo names the files that it kept, and then exits with 1", async 
   assert.equal(
     told.err,
     "Undid 1 change in 1 file (vis undo --redo reapplies them)\n" +
-      "vis: Kept b.txt (changed since by someone else); --force undoes it there too\n",
+      "vis: Kept b.txt (got later changes from someone else); --force undoes it there too\n",
   );
   const list = await run(["undo", "--list"], { answer: { changes: [{ ...CHANGE, undone: true, kept: ["b.txt"] }] } });
   assert.match(list.out, /a\.txt b\.txt {2}undone except b\.txt\n$/);

@@ -57,11 +57,11 @@ Deno.test("varsCommand() refuses variables that it cannot show", async () => {
   await engine.ask("x");
   const cases: readonly [Parameters<typeof vars>[1], RegExp][] = [
     [{ names: ["nope"] }, /Cannot find variable nope/],
-    [{ names: ["rows"], history: "rows" }, /Cannot combine these options/],
-    [{ at: "9" }, /Cannot find iteration 9: the number of iterations is 2/],
-    [{ diff: ["rows", "1"] }, /use --diff NAME V1 V2/],
+    [{ names: ["rows"], history: "rows" }, /Cannot combine names, --history and --diff/],
+    [{ at: "9" }, /Cannot find step 9: there are 2 steps/],
+    [{ diff: ["rows", "1"] }, /write --diff NAME V1 V2/],
     [{ diff: ["rows", "1", "x"] }, /Cannot compare version x/],
-    [{ diff: ["rows", "1", "5"] }, /Cannot find rows v5: it has 1 to 2/],
+    [{ diff: ["rows", "1", "5"] }, /Cannot find rows v5: it has versions 1 to 2/],
     [{ diff: ["big"] }, /it has only one version/],
     [{ conversation: "00000000" }, /Cannot find conversation/],
   ];

@@ -53,7 +53,7 @@ Deno.test("runCommand() refuses two places, and a fork of a missing place, befor
   const run = (flags: object) => runCommand("x", { services, io, flags: { ...QUIET, ...flags } });
   await assert.rejects(run({ fork: "a", conversation: "b" }), /use only one of --conversation and --fork/);
   await assert.rejects(run({ fork: "ffffffff@2" }), UsageError);
-  await assert.rejects(run({ fork: `${engine.branch.conversationId}@1` }), /it has no query yet/);
+  await assert.rejects(run({ fork: `${engine.branch.conversationId}@1` }), /it has no request yet/);
   assert.equal((await engine.conversations.branches(engine.branch.conversationId)).length, 1);
 });
 
@@ -87,7 +87,7 @@ Deno.test("renameConversation() and deleteConversation() report their work; no c
   await renameConversation(id, ["new\x1b[2J", "title"], { services, io, flags: {} });
   assert.equal(io.err, "new\\u001b[2J title\n");
   const remove = (yes: boolean) => deleteConversation(id, { services, io, flags: { yes } });
-  await assert.rejects(remove(false), /1 request, 1 branch: deletion cannot be undone; confirm it with --yes/);
+  await assert.rejects(remove(false), /1 request, 1 branch: you cannot undo the deletion; confirm it with --yes/);
   assert.equal((await engine.conversations.list({ limit: 5 })).length, 1);
   assert.equal(await remove(true), 0);
   assert.deepEqual(await engine.conversations.list({ limit: 5 }), []);

@@ -169,7 +169,7 @@ Deno.test("undo offers to reapply the last undo, until files are changed after i
 });
 
 Deno.test("undo names the files that it keeps, beforehand and afterwards", async () => {
-  const kept = [{ path: "b.ts", reason: "changed since by someone else" }];
+  const kept = [{ path: "b.ts", reason: "got later changes from someone else" }];
   const report = { changes: [CHANGE], files: FILES, kept };
   await using rig = await startRig([], { undo: () => Promise.resolve(report) });
   const at = `/api/v1/conversations/${await rig.conversation()}/undo`;

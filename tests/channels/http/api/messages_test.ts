@@ -80,7 +80,10 @@ Deno.test("messages: a request that send refuses is a problem, and is not stored
     assert.equal(response.status, status);
     return [status, detail];
   };
-  assert.deepEqual(await refused({ request: "  " }), [400, "Cannot run an empty request: write a task or a question"]);
+  assert.deepEqual(await refused({ request: "  " }), [
+    400,
+    "Cannot run the request: its text is empty; write a task or a question",
+  ]);
   assert.match((await refused({})).join(" "), /^400 Cannot use the body: request is missing$/);
   assert.match(
     (await refused({ request: "x", extra: 1 })).join(" "),
@@ -130,9 +133,12 @@ Deno.test("retry: more continues the last query for ten steps, and refuses other
   assert.match(rig.engine.context(2), /^\[iter 1\/10\]/);
   const refused = await more(stopped.queryId);
   assert.equal(refused.status, 400);
-  assert.match((await refused.json()).detail, /^Cannot continue query .* not the last one/);
+  assert.match(
+    (await refused.json()).detail,
+    /^Cannot continue query .*: it is not the last query of the conversation; fork after it/,
+  );
   const answered = await more(done.queryId);
-  assert.match((await answered.json()).detail, /did not stop at its step limit: it ended so: answered/);
+  assert.match((await answered.json()).detail, /the request ended for another reason \(answered\)/);
 });
 
 Deno.test("cancel ends the running query as interrupted and keeps the conversation usable", async () => {
@@ -355,7 +361,7 @@ Deno.test("a question that is asked every time takes no lasting answer", async (
   assert.equal(wrong.status, 400);
   assert.equal(
     (await wrong.json()).detail,
-    "Cannot answer workspace: this question is asked every time; answer once or no",
+    "Cannot answer workspace: Vis asks this question every time; answer once or no",
   );
   assert.equal((await rig.post(at, { decision: "once" })).status, 200);
   assert.equal((await (await sent).json()).answer, "true ");
@@ -366,9 +372,9 @@ Deno.test("a client that does not accept questions is not kept waiting", async (
   const id = await rig.conversation();
   const path = `/api/v1/conversations/${id}`;
   const sent = await (await rig.post(`${path}/messages`, { request: "x" })).json();
-  assert.equal(sent.answer, "false nobody can be asked here");
+  assert.equal(sent.answer, "false no user can answer here");
   const again = await (await rig.post(`${path}/retry`, { queryId: sent.queryId })).json();
-  assert.equal(again.answer, "false nobody can be asked here");
+  assert.equal(again.answer, "false no user can answer here");
 });
 
 Deno.test("a retry asks as well, other clients can answer, and of two answers the first one counts", async () => {
@@ -423,7 +429,7 @@ Deno.test("a conversation begins in a workspace of the server, and in no other",
   assert.equal(refused.status, 400);
   assert.match(
     (await refused.json()).detail,
-    /^Cannot use workspace \/etc: the server does not have it; server.workspaces lists the folders$/,
+    /^Cannot use workspace \/etc: the server does not have it; add the folder to server.workspaces$/,
   );
 });
 
@@ -471,7 +477,7 @@ Deno.test("a message or a retry with a model that the server does not list is re
         path: "model",
         message: "Unknown",
       }]], model);
-      assert.match(detail, /^Cannot find model: /);
+      assert.match(detail, /^Cannot find model /);
     }
   }
   assert.equal(rig.engine.provider.requests.length, calls);

@@ -114,7 +114,7 @@ Deno.test("ConversationList a title is changed with Ctrl+R, Esc leaves it", asyn
   await rig.until(panel, /❯ 漢字 new/);
   assert.equal((await rig.engine.conversations.byId(branch.branchId)).title, "漢字 new");
   type(panel, KEYS.ctrl("r"), KEYS.ctrl("u"), KEYS.enter);
-  await rig.until(panel, /! Cannot rename a conversation: the title is empty/);
+  await rig.until(panel, /! Cannot rename the conversation: the new title is empty/);
 });
 
 Deno.test("ConversationList deleting asks first; the one on the screen makes room for a new one", async () => {
@@ -149,7 +149,7 @@ Deno.test("ConversationList does not delete a busy conversation, and reports it"
   const panel = new ConversationList(rig.parts);
   await rig.until(panel, /❯ Busy/);
   type(panel, KEYS.delete, "y");
-  await rig.until(panel, /! Cannot run in a busy conversation/);
+  await rig.until(panel, /! Cannot delete conversation/);
   assert.match(shown(panel), /❯ Busy/);
   abort.abort();
   await running;

@@ -135,7 +135,7 @@ Deno.test("ModelPicker a provider that does not answer delays no other one, and 
   await using rig = await startPanels([], { session: here, admin });
   const panel = new ModelPicker(rig.parts, { deadlineMs: 20 });
   await rig.until(panel, /● b/);
-  const text = await rig.until(panel, /slow {2}no answer for 0.02 s/);
+  const text = await rig.until(panel, /slow {2}it did not answer within 0.02 s/);
   assert.match(text, /broken {2}refused \\u001b\[2J/);
   assert.match(text, /❯ ● b/);
 });
@@ -195,7 +195,7 @@ Deno.test("ModelPicker logs in to a provider: a refused key is reported, a valid
   assert.ok(login instanceof LoginPanel);
   await rig.until(login, /Create a key at https:\/\/acme\.test\/keys/);
   type(login, ..."bad-key", KEYS.enter);
-  assert.doesNotMatch(await rig.until(login, /! acme rejected the key: no such key/), /bad-key/);
+  assert.doesNotMatch(await rig.until(login, /! Cannot save the key: acme rejected it \(no such key\)/), /bad-key/);
   type(login, ...Array<string>(7).fill(KEYS.backspace), ..."good-key", KEYS.enter);
   assert.equal(await rig.does("tell"), "Logged in to acme");
   assert.ok(rig.all("open").at(-1) instanceof ModelPicker);
@@ -207,5 +207,5 @@ Deno.test("ModelPicker explains how to start a server that does not run", async 
   const panel = new ModelPicker(rig.parts);
   await rig.until(panel, /Stopped/);
   type(panel, ..."stopped", KEYS.enter);
-  await rig.until(panel, /! stopped is not running: run: serve/);
+  await rig.until(panel, /! Cannot use stopped: the server is not running; run: serve/);
 });

@@ -32,7 +32,7 @@ export function badInputSuite(launcher: Launcher): void {
       "unknown flag of an extension's command": withUser(async (user) => {
         refused(await user.run(["memo", "x", "--usr"]), {
           code: 2,
-          says: /unknown option --usr; did you mean --user\?/,
+          says: /it has no option --usr; did you mean --user\?/,
         });
       }),
       "unknown flag, json": withUser(async (user) => {
@@ -42,7 +42,10 @@ export function badInputSuite(launcher: Launcher): void {
         assert.match(stderr, /^vis: unknown option '--fast'/);
       }),
       "empty prompt": withUser(async (user) => {
-        refused(await user.run(["run"], { input: " \n" }), { code: 2, says: /^vis: Cannot run an empty request/ });
+        refused(await user.run(["run"], { input: " \n" }), {
+          code: 2,
+          says: /^vis: Cannot run the request: its text is empty/,
+        });
         assert.equal(user.mock.requests.length, 0);
       }),
       "binary on stdin": withUser(async (user) => {

@@ -25,9 +25,12 @@ Deno.test("git.switch() goes to branches, tags and commits, and overwrites nothi
     await assert.rejects(switchTo(env, "fix", { create: true }), /it already exists/);
     await assert.rejects(
       switchTo(env, "fixx"),
-      /Cannot go to fixx: there is no fixx; the nearest are fix.*\{create: true\} creates it/,
+      /Cannot go to fixx: the repository has no fixx; the nearest are fix.*pass \{create: true\} to create it/,
     );
-    await assert.rejects(switchTo(env, "x", { from: "mian" }), /there is no mian; the nearest are main/);
+    await assert.rejects(
+      switchTo(env, "x", { from: "mian" }),
+      /the repository has no mian; the nearest are main/,
+    );
     await write("a.txt", "changed\n");
     await assert.rejects(
       switchTo(env, "main"),
@@ -72,7 +75,7 @@ Deno.test("git.restore() restores files and keeps the discarded work", { ignore 
     assert.deepEqual(await restore(env, "b.txt", { from: "HEAD~1" }), { files: ["b.txt"], left: 0 });
     assert.equal(exists("workspace/b.txt"), false);
     await assert.rejects(restore(env, "c.txt"), /Cannot restore c\.txt: there is no file c\.txt; the nearest are/);
-    await assert.rejects(restore(env, "a.txt", { from: "mian" }), /there is no mian/);
+    await assert.rejects(restore(env, "a.txt", { from: "mian" }), /the repository has no mian; the nearest are main/);
     await restore(env, ".");
     await stash(env, { apply: saved! });
     assert.equal(await text(there, "a.txt"), "changed\n");
@@ -93,7 +96,7 @@ Deno.test("git.reset() refuses to lose work, and names the discarded files", { i
     const hard = { to: second, mode: "hard" } as const;
     await assert.rejects(
       reset(env, hard),
-      /uncommitted changes of a\.txt would be lost; git\.commit or git\.stash them, or \{force: true\}/,
+      /uncommitted changes of a\.txt would be lost; git\.commit or git\.stash them, or pass \{force: true\}/,
     );
     await write("a.txt", "third\n");
     await write("new.txt", "new\n");
@@ -101,16 +104,16 @@ Deno.test("git.reset() refuses to lose work, and names the discarded files", { i
     assert.deepEqual([done.commit, done.undone, done.lost], [second, 0, ["a.txt"]]);
     assert.deepEqual([await text(there, "a.txt"), await text(there, "new.txt")], ["second\n", "new\n"]);
     assert.equal(await git("show", `${done.saved}:a.txt`), "third\n");
-    await assert.rejects(reset(env, "mian"), /there is no mian; the nearest are main/);
+    await assert.rejects(reset(env, "mian"), /the repository has no mian; the nearest are main/);
   });
 });
 
 Deno.test("git.stash() stores work and restores it", { ignore }, async () => {
   await repository(async (there) => {
     const { env, git, write, exists } = there;
-    await assert.rejects(stash(env), /Cannot stash: nothing has changed$/);
+    await assert.rejects(stash(env), /Cannot stash: no file has changed$/);
     await write("new.txt", "new\n");
-    await assert.rejects(stash(env), /nothing has changed; \{untracked: true\} takes new files too/);
+    await assert.rejects(stash(env), /no file has changed; pass \{untracked: true\} to include new files/);
     await write("a.txt", "changed\n");
     const put = await stash(env, { message: "half done", untracked: true });
     assert.deepEqual(put.stashes.map(({ message }) => message), ["On main: half done"]);
@@ -128,12 +131,12 @@ Deno.test("git.stash() stores work and restores it", { ignore }, async () => {
     await commit(env, "changed", { all: true });
     const conflict = await stash(env, { pop: true });
     assert.deepEqual([conflict.conflicts?.length, conflict.stashes.length, conflict.dropped], [1, 1, undefined]);
-    assert.match(conflict.next ?? "", /the stash was kept/);
+    assert.match(conflict.next ?? "", /Vis kept the stash/);
     await write("a.txt", "solved\n");
     await add(env, "a.txt");
     const { dropped, stashes } = await stash(env, { drop: true });
     assert.deepEqual([dropped?.length, stashes.length], [40, 0]);
-    await assert.rejects(stash(env, { drop: 3 }), /Cannot drop a stash: there is none/);
+    await assert.rejects(stash(env, { drop: 3 }), /Cannot drop a stash: the repository has no stash/);
     await assert.rejects(stash(env, { pop: true, drop: true }), /exclude each other/);
   });
 });
@@ -187,7 +190,7 @@ Deno.test("git.tag() makes, lists and deletes tags", { ignore }, async () => {
     assert.deepEqual(sorted, [["v1", head, "first"], ["v2", head, "The second"]]);
     assert.match(await git("cat-file", "tag", "v2"), /tagger Ada <ada@example\.org>/);
     await assert.rejects(tag(env, "v1", { at: "HEAD" }), /Cannot make tag v1: it already exists/);
-    await assert.rejects(tag(env, "v", { delete: true }), /there is no v; the nearest are/);
+    await assert.rejects(tag(env, "v", { delete: true }), /the repository has no v; the nearest are v1, v2, main/);
     assert.deepEqual((await tag(env, "v2", { delete: true })).tags.map(({ name }) => name), ["v1"]);
   });
 });
@@ -211,7 +214,7 @@ Deno.test("git.init() takes no hook from a template", { ignore }, async () => {
 
 Deno.test("git.init() makes a repository if no parent folder has one", { ignore }, async () => {
   await repository(async ({ env, git, workspace, exists, write }) => {
-    await assert.rejects(init(env), /Cannot make a repository: there is one already/);
+    await assert.rejects(init(env), /Cannot make a repository: the workspace has one already/);
     await Deno.mkdir(`${workspace}/sub`);
     await assert.rejects(init({ ...env, workspace: `${workspace}/sub` }), /the workspace is in the repository of/);
     await assert.rejects(
@@ -221,7 +224,10 @@ Deno.test("git.init() makes a repository if no parent folder has one", { ignore 
     await Deno.remove(`${workspace}/.git`, { recursive: true });
     await Deno.mkdir(`${workspace}/.git`); // A Vis that was killed while a command ran leaves such a folder.
     await Deno.chmod(`${workspace}/.git`, 0o1755);
-    await assert.rejects(status(env), /Cannot use git: the workspace is not the top of a repository; git\.init\(\)/);
+    await assert.rejects(
+      status(env),
+      /Cannot use git: the workspace is not the top of a repository; make one with git\.init\(\)/,
+    );
     const made = await init(env);
     assert.deepEqual([made.branch, made.commit, exists("workspace/.git/hooks")], ["main", null, false]);
     await write("x.txt", "x\n");

@@ -48,7 +48,10 @@ Deno.test("git.merge() merges, fast-forwards, and squashes", { ignore }, async (
     assert.equal((await merge(env, "main", { ffOnly: true })).subject, "all of side");
     await git("reset", "-q", "--hard", before);
     assert.equal((await merge(env, "main", { noFf: true, message: "joined" })).subject, "joined");
-    await assert.rejects(merge(env, "mian"), /Cannot merge mian: there is no mian; the nearest are main/);
+    await assert.rejects(
+      merge(env, "mian"),
+      /Cannot merge mian: the repository has no mian; the nearest are main, side, later/,
+    );
     await assert.rejects(merge(env, "side", { ffOnly: true, squash: true }), /exclude each other/);
   });
 });
@@ -63,12 +66,15 @@ Deno.test("git.merge() returns conflicts as data, and how to continue", { ignore
       stopped.next ?? "",
       /^edit the files, git\.add them, then git\.commit\(message\); or git\.merge\(\{abort/,
     );
-    await assert.rejects(merge(env, "side"), /Cannot merge side: a merge is unfinished: edit the files/);
+    await assert.rejects(
+      merge(env, "side"),
+      /Cannot merge side: a merge is unfinished; edit the files,.* git\.commit\(message\); or git\.merge\(\{abort: true\}\)/,
+    );
     await assert.rejects(rebase(env, "side"), /a merge is unfinished/);
     await assert.rejects(stash(env), /a merge is unfinished/);
     await assert.rejects(
       merge(env, { continue: true }),
-      /Cannot continue the merge: there are conflicts in a\.txt; edit/,
+      /Cannot continue the merge: conflicts remain in a\.txt; edit/,
     );
     await write("a.txt", "half done\n");
     const given = await merge(env, { abort: true });
@@ -78,7 +84,7 @@ Deno.test("git.merge() returns conflicts as data, and how to continue", { ignore
       "1\ntwo\nthree\n",
     ]);
     assert.equal(await git("show", `${given.saved}:a.txt`), "half done\n");
-    await assert.rejects(merge(env, { abort: true }), /Cannot abort the merge: none is unfinished/);
+    await assert.rejects(merge(env, { abort: true }), /Cannot abort the merge: no operation is unfinished/);
 
     await merge(env, "side");
     await restore(env, "a.txt", { from: "MERGE_HEAD" });
@@ -121,7 +127,10 @@ Deno.test("git.rebase() moves commits, stops at conflicts, and continues or abor
     await rebase(env, "main", { from: "HEAD~1" }).catch(() => {});
     await rebase(env, { abort: true });
     await write("a.txt", "uncommitted\n");
-    await assert.rejects(rebase(env, "main"), /there are uncommitted changes; git\.commit or git\.stash them first/);
+    await assert.rejects(
+      rebase(env, "main"),
+      /the workspace has uncommitted changes; git\.commit or git\.stash them first/,
+    );
     assert.equal(await text(there, "a.txt"), "uncommitted\n");
   });
 });
@@ -167,7 +176,7 @@ Deno.test("git.cherryPick() and git.revert() take commits, lists and ranges", { 
     assert.deepEqual([empty.during, empty.conflicts], ["cherry-pick", undefined]);
     assert.match(empty.why ?? "", /empty/);
     assert.equal((await pickCommits(env, "cherry-pick", { abort: true })).during, undefined);
-    await assert.rejects(pickCommits(env, "cherry-pick", "side..side"), /there is no commit in it/);
+    await assert.rejects(pickCommits(env, "cherry-pick", "side..side"), /the range has no commit/);
   });
 });
 

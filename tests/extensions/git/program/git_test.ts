@@ -78,7 +78,7 @@ Deno.test("git.diff() returns hunks as data, and counts the omitted lines", { ig
     const bounded = await diff(env, { staged: true, maxChars: 10 });
     assert.deepEqual([bounded.total.added, bounded.files[0]?.left], [4, 5]);
     assert.equal((await diff(env, { from: "HEAD~1", to: "HEAD" })).files.length, 2);
-    await assert.rejects(diff(env, { to: "HEAD" }), /to takes from beside it/);
+    await assert.rejects(diff(env, { to: "HEAD" }), /to needs from/);
   });
 });
 
@@ -130,9 +130,9 @@ Deno.test("git.* in a repository without a commit", { ignore }, async () => {
     assert.deepEqual([branch, hash], ["main", null]);
     assert.deepEqual(await log(env), { commits: [], left: 0 });
     assert.deepEqual((await listBranches(env)).branches, []);
-    await assert.rejects(show(env), /there is no commit yet/);
-    await assert.rejects(diff(env, { from: "HEAD" }), /there is no commit yet/);
-    await assert.rejects(changeBranch(env, "x"), /there is no commit yet|not a valid/i);
+    await assert.rejects(show(env), /the repository has no commit yet/);
+    await assert.rejects(diff(env, { from: "HEAD" }), /the repository has no commit yet/);
+    await assert.rejects(changeBranch(env, "x"), /the repository has no commit yet|not a valid/i);
     await add(env, ".");
     assert.equal((await diff(env, { staged: true })).total.files, 1);
     const made = await commit(env, "begin\n\nwith words");
@@ -172,7 +172,10 @@ Deno.test("git.status() and git.commit() in a merge with conflicts", { ignore },
     const { files: [conflict] } = await diff(env);
     assert.deepEqual([conflict?.path, conflict?.status], ["a.txt", "conflict"]);
     assert.match(conflict?.hunks[0]?.text ?? "", /\+\+<<<<<<< HEAD/);
-    await assert.rejects(commit(env, "merged"), /Cannot commit: there are conflicts in a\.txt; edit and git\.add them/);
+    await assert.rejects(
+      commit(env, "merged"),
+      /Cannot commit: conflicts remain in a\.txt; edit the files and git\.add them/,
+    );
     await write("a.txt", "both\n");
     await add(env, "a.txt");
     assert.equal((await commit(env, "merged")).parents.length, 2);
@@ -271,7 +274,10 @@ Deno.test("git.worktree() makes and removes worktrees, also the workspace itself
     assert.deepEqual(made.map(({ branch }) => branch), ["main", "try"]);
     assert.equal(await git("-C", ".worktrees/try", "status", "--porcelain"), "");
     assert.equal((await changeWorktree(env, ".worktrees/try", { remove: true })).length, 1);
-    await assert.rejects(changeWorktree(env, ".worktrees/x", { from: "mian" }), /there is no mian; the nearest are/);
+    await assert.rejects(
+      changeWorktree(env, ".worktrees/x", { from: "mian" }),
+      /the repository has no mian; the nearest are main, try/,
+    );
 
     // The workspace is a worktree of a repository outside.
     await Deno.rename(workspace, `${root}/outside/main`);

@@ -13,16 +13,22 @@ const ignore = missing !== "";
 
 Deno.test("git.commit() gives git's reason for a refusal, not that nothing is staged", { ignore }, async () => {
   await repository(async ({ env, write, workspace }) => {
-    await assert.rejects(commit(env, "same"), /Cannot commit: nothing has changed$/);
+    await assert.rejects(commit(env, "same"), /Cannot commit: no file has changed$/);
     await write("a.txt", "changed\n");
     await write("new.txt", "new\n");
-    await assert.rejects(commit(env, "not staged"), /nothing is staged; git\.add what changed: a\.txt, new\.txt/);
+    await assert.rejects(
+      commit(env, "not staged"),
+      /no file is staged; call git\.add with the changed files: a\.txt, new\.txt/,
+    );
     await assert.rejects(
       commit(env, "wrong", { paths: "b.txt" }),
       /Cannot commit: there is no file b\.txt; the nearest/,
     );
     await write("more/one.txt", "new\n");
-    await assert.rejects(commit(env, "new", { paths: "more" }), /git does not track more yet; git\.add it first/);
+    await assert.rejects(
+      commit(env, "new", { paths: "more" }),
+      /git does not track more yet; call git\.add with it first/,
+    );
     await assert.rejects(commit(env, " ", { all: true }), /Cannot commit: .*empty commit message/);
     await write(".git/index.lock", "");
     await assert.rejects(commit(env, "locked", { all: true }), /Cannot commit: Unable to create .*index\.lock/);
@@ -38,14 +44,14 @@ Deno.test("git reads a branch without a commit next to others", { ignore }, asyn
     const { branch, commit: hash } = await status(env);
     assert.deepEqual([branch, hash], ["fresh", null]);
     for (const read of [() => show(env), () => diff(env, { from: "HEAD" }), () => changeBranch(env, "other")]) {
-      await assert.rejects(read, /there is no commit of this branch yet$/);
+      await assert.rejects(read, /this branch has no commit yet$/);
     }
-    await assert.rejects(blame(env, "a.txt"), /there is no commit of this branch yet$/);
+    await assert.rejects(blame(env, "a.txt"), /this branch has no commit yet$/);
   });
   await repository(async ({ env }) => {
     assert.deepEqual((await listWorktrees(env)).map(({ hash }) => hash), [null]);
     await assert.rejects(commit(env, "none", { amend: true }), /nothing (?:yet )?to amend/i);
-    await assert.rejects(blame(env, "a.txt"), /there is no commit yet$/);
+    await assert.rejects(blame(env, "a.txt"), /the repository has no commit yet$/);
   }, { begun: false });
 });
 

@@ -45,7 +45,7 @@ async function opened(address: URL): Promise<string> {
 Deno.test("mcp: a login in the browser is stored for its owner only, used, renewed without asking, and deleted", async () => {
   await using server = guarded();
   await withServers({ remote: { url: server.url } }, async ({ call, home, log }) => {
-    await assert.rejects(call("mcp.tools", ["remote"]), /wants a login: run vis mcp login remote; or keep a token/);
+    await assert.rejects(call("mcp.tools", ["remote"]), /requires a login: run vis mcp login remote; or keep a token/);
     const { code, said } = await logIn(home, server);
     assert.equal(code, 0, said);
     const file = join(home, "mcp-logins.json");
@@ -132,7 +132,7 @@ Deno.test("mcp: without a browser, the user pastes the address or the code", () 
 
 Deno.test("mcp: a login that fails gives the reason, shows no code or token, and stores nothing", async () => {
   const cases: readonly (readonly [(server: Guarded) => void, RegExp, ((address: URL) => URL)?])[] = [
-    [(server) => void (server.denies = true), /gave no code: access_denied/],
+    [(server) => void (server.denies = true), /gave no code \(access_denied\)/],
     [() => {}, /refused: invalid_grant/, (address) => {
       address.searchParams.set("code", "stolen");
       return address;
@@ -143,9 +143,18 @@ Deno.test("mcp: a login that fails gives the reason, shows no code or token, and
     }],
     [({ metadata }) => void (metadata.issuer = "https://other.example"), /not the one that it names/],
     [({ metadata }) => void (metadata.registration_endpoint = undefined), /does not support dynamic registration/],
-    [({ metadata }) => void (metadata.registration_endpoint = "http://192.0.2.1/r"), /192\.0\.2\.1 has no https/],
-    [({ metadata }) => void (metadata.authorization_endpoint = "http://192.0.2.1/a"), /192\.0\.2\.1 has no https/],
-    [({ metadata }) => void (metadata.token_endpoint = "http://192.0.2.1/t"), /cannot be used|no https|names/],
+    [
+      ({ metadata }) => void (metadata.registration_endpoint = "http://192.0.2.1/r"),
+      /192\.0\.2\.1 does not begin with https/,
+    ],
+    [
+      ({ metadata }) => void (metadata.authorization_endpoint = "http://192.0.2.1/a"),
+      /192\.0\.2\.1 does not begin with https/,
+    ],
+    [
+      ({ metadata }) => void (metadata.token_endpoint = "http://192.0.2.1/t"),
+      /is not usable|does not begin with https|names/,
+    ],
     [({ metadata }) => void (metadata.code_challenge_methods_supported = ["plain"]), /cannot be used/],
   ];
   for (const [change, says, change2] of cases) {
@@ -169,9 +178,9 @@ Deno.test("mcp: a login that fails gives the reason, shows no code or token, and
 Deno.test("mcp: a server without a login is reported", () =>
   withFolder(async (home) => {
     const cases = [
-      [undefined, /unknown server; vis mcp list/],
+      [undefined, /no server has this name; vis mcp list/],
       [{ command: "x" }, /it is a program/],
-      [{ url: "http://192.0.2.1/mcp" }, /no https/],
+      [{ url: "http://192.0.2.1/mcp" }, /does not begin with https/],
     ] as const;
     for (const [server, says] of cases) {
       const said: string[] = [];

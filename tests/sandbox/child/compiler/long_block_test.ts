@@ -20,11 +20,11 @@ Deno.test("prepareBlock() refuses a block that is too long, with the reason and 
   const advice = "split it into several blocks, keep data in a file, or repeat with a loop";
   assert.equal(
     refusal(`const text = "${"x".repeat(256 << 10)}"`),
-    `The block is too long: it has 262159 characters, 262144 at most; ${advice}`,
+    `The block is too long: it has 262159 characters; the limit is 262144; ${advice}`,
   );
   assert.equal(
     refusal(`let a = 0, b = 1;${repeated(30_000, () => "a=b+1;")}`),
-    `The block is too long: it has 180008 names, values and operations, 150000 at most; ${advice}`,
+    `The block is too long: it has 180008 names, values and operations; the limit is 150000; ${advice}`,
   );
 });
 
@@ -129,7 +129,7 @@ Deno.test("prepareBlock() refuses a name of more than 1000 characters, wherever 
       "globalThis.NAME = 1",
     ]
   ) {
-    assert.equal(refusal(code.replace("NAME", long)), "Cannot use a name of 1001 characters, 1000 at most", code);
+    assert.equal(refusal(code.replace("NAME", long)), "Cannot use a name of 1001 characters: the limit is 1000", code);
     assert.ok(prepare(code.replace("NAME", fits)).ok, code);
   }
   assert.ok(prepare(`const o = { "${long}": 1 }; enum E { A }`).ok, "a text is not a name");

@@ -72,7 +72,10 @@ Deno.test("render() variables, templates and text that only looks like one", () 
 
 const REFUSED: readonly (readonly [template: string, reason: RegExp])[] = [
   ["{{n}} {{unknown}}", /\{\{unknown\}\} names no variable/],
-  ["{{count}} of {{total}}", /^\{\{count\}\} names no variable; \{\{total\}\} names no variable\. \(braces /],
+  [
+    "{{count}} of {{total}}",
+    /^\{\{count\}\} names no variable; \{\{total\}\} names no variable\. \(put literal braces /,
+  ],
   ["{{ name }}", /\{\{name\}\} names no variable \(names is one\)/],
   ["{{#each items}}x{{/each}}", /\{\{#each items\}\} is not Mustache: \{\{#list\}\}/],
   ["{{n}} {{user.nickname}}", /\{\{user.nickname\}\} does not exist: user has name, tags, address$/],

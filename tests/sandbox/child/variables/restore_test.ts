@@ -68,7 +68,7 @@ Deno.test("Variables.restore() gives the reason for each lost variable, and neve
   assert.equal(reports.missing?.how, "lost");
   assert.match(reports.Static?.reason ?? "", /missing/);
   assert.match(reports.Sub?.reason ?? "", /Base/);
-  assert.match(reports.sub?.reason ?? "", /Sub does not exist/);
+  assert.match(reports.sub?.reason ?? "", /they contain the missing class Sub/);
   assert.match(reports.fn?.reason ?? "", /function that a call made/);
   assert.deepEqual(await runner.value("[typeof boom, typeof Sub, typeof fn]"), ["undefined", "undefined", "undefined"]);
   assert.deepEqual(runner.variables.names(), []);
