@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 1a312508d22789df91f071616bd800aeaad6e961389e239324566c6c57323006
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: bbd0692e8e6403f9b898134d565e2732b6cf65cf2df48381232a26d641f9fb18
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
