@@ -98,9 +98,7 @@ export function toStoreError(error: unknown, location: string): unknown {
   if (rule) return say(rule[1], rule[2]);
   const code = codeOf(error);
   if (code === "ERR_SQLITE_ERROR") return say("unavailable", "it refused an operation; vis logs has the reason");
-  return /^E[A-Z]+$/.test(code)
-    ? say("unavailable", "the file does not open; choose another file with --db")
-    : error;
+  return /^E[A-Z]+$/.test(code) ? say("unavailable", "the file does not open; choose another file with --db") : error;
 }
 
 /** Checks SQLite's own codes, including extended ones, because a virtual table reports damage in other words. */
