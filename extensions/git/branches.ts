@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { type EnvironmentView, isBelow, isWithin } from "@vis/extension";
 import { Git, gitRefusal, gitSays, plainReason } from "./git.ts";
 import { committer } from "./identity.ts";
-import { refuseIncoming, refusePlanted } from "./incoming.ts";
+import { refuseIncoming, refuseObeyed, refusePlanted } from "./incoming.ts";
 import { checkedRef, commitHash, nameOf, pathArguments, refError } from "./names.ts";
 import { RecordReader } from "./records.ts";
 import { type GitState, readState, readStatus, refuseDuring } from "./status.ts";
@@ -291,7 +291,11 @@ export async function changeWorktree(
     throw new Error(`Cannot make a worktree in ${path}: it is not a folder in the workspace, such as .worktrees/x`);
   }
   const git = await Git.of(env, ["worktree", path, options]);
-  if (!remove) await refusePlanted(git, { commit: from ?? "HEAD", place: target, cannot: `make worktree ${path}` });
+  if (!remove) {
+    const commit = from ?? "HEAD", cannot = `make worktree ${path}`;
+    await refusePlanted(git, { commit, place: target, cannot });
+    await refuseObeyed(git, { commit, place: target, cannot });
+  }
   const isNew = branch !== undefined && !await isBranch(git, branch);
   const head = branch === undefined ? ["--detach"] : ["--no-track", "-b", branch];
   const args = remove

@@ -176,6 +176,17 @@ const MOST_NAMES = 100_000;
 
 const ANY = /(?:^|\/)(?:head|commondir|objects|refs)(?:\/|$)/i;
 
+/** Throws Error if git or Vis would obey files of a commit in a new worktree at `place`, such as a folder of hooks. */
+export async function refuseObeyed(
+  git: Git,
+  { commit, place, cannot }: Readonly<Record<"commit" | "place" | "cannot", string>>,
+): Promise<void> {
+  const files = await namesOf(git, ["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--"]);
+  const folder = relative(git.repository.workspace, place);
+  if (!await git.isAnyObeyed([folder, ...files.map((name) => join(folder, name))])) return;
+  throw new Error(`Cannot ${cannot}: git or Vis would obey files in it; name another folder`);
+}
+
 /** Throws Error if incoming files would add or change a repository, whose settings can run commands when git is called
  * there. It also throws if a submodule would replace a repository that can run commands.
  *

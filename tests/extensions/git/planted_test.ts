@@ -74,6 +74,24 @@ Deno.test(
   },
 );
 
+Deno.test("git.worktree() puts no committed file where git or Vis would obey it", { ignore }, async () => {
+  await repository(async ({ env: own, git, write, workspace, exists }) => {
+    const obeyed = new ObeyedPaths({ home: workspace });
+    const env = { ...own, obeyedPaths: (paths: readonly string[]) => obeyed.of(workspace, paths) };
+    await git("config", "core.hooksPath", ".githooks");
+    await git("config", "filter.own.clean", "tools/filter");
+    for (const name of ["pre-commit", "filter"]) await write(name, "");
+    await add(env, ["pre-commit", "filter"]);
+    await commit(env, "files");
+    for (const path of [".githooks", ".githooks/x", "tools"]) {
+      const refused = /^Error: Cannot make worktree \S+: git or Vis would obey files in it; name another folder$/;
+      await assert.rejects(changeWorktree(env, path), refused);
+    }
+    assert.ok(!exists("workspace/.githooks") && !exists("workspace/tools"));
+    await changeWorktree(env, "wt");
+  });
+});
+
 Deno.test("git.branch() refuses the part of a repository whose rest is there", { ignore }, async () => {
   await repository(async ({ env, write, workspace, exists }) => {
     await changeBranch(env, "head", { switch: true });
