@@ -1,7 +1,7 @@
 import pc from "picocolors";
 import type { AskOptions } from "../../conversation/send_options.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
-import { durationText, oneLine, visibleText } from "../../domain/kit/text.ts";
+import { durationText, elapsedText, oneLine, runningText, visibleText } from "../../domain/kit/text.ts";
 import {
   type ApprovalAnswer,
   approvalBeginning,
@@ -101,7 +101,7 @@ function summary(result: QueryResult): string {
   const { iterations, ms, reason } = result;
   const parts = [
     `${iterations} step${iterations === 1 ? "" : "s"}`,
-    `${(ms / 1000).toFixed(1)} s`,
+    elapsedText(ms),
     ...spentText(result),
   ];
   const notes = notesBelow(result, "vis undo");
@@ -572,7 +572,7 @@ export class LiveLines {
   tick(): void {
     const ms = this.#now() - this.#since;
     if (this.#text === "" || ms < SHOWN_FROM_MS) return;
-    const time = ` ${Math.floor(ms / 1000)} s`;
+    const time = ` ${runningText(ms)}`;
     this.#write(`\r\x1b[2K${this.#paint(`${oneLine(this.#text, this.#width() - 1 - time.length)}${time}`)}`);
   }
 

@@ -5,7 +5,7 @@ import {
   type TuiMouseEventResult,
   visibleWidth,
 } from "@earendil-works/pi-tui";
-import { oneLine, visibleText } from "../../domain/kit/text.ts";
+import { oneLine, runningText, visibleText } from "../../domain/kit/text.ts";
 import { aboutText } from "../../domain/query/model_call.ts";
 import { planLine } from "../../domain/query/plan.ts";
 import type { QueryProgress } from "../../domain/query/query_progress.ts";
@@ -155,7 +155,7 @@ function leftOf(
   if (told !== "") return theme.warn(cut(told));
   if (phase === "") return title === "" ? "" : theme.dim(cut(`Conversation: ${title}`));
   const frame = FRAMES[Math.floor(ms / 250) % FRAMES.length] ?? "";
-  const end = ` · ${Math.floor(ms / 1_000)} s · ${asks ? "Ctrl-C" : "Esc"} cancels`;
+  const end = ` · ${runningText(ms)} · ${asks ? "Ctrl-C" : "Esc"} cancels`;
   // A long command leaves room for the end.
   const text = `${cut(phase, Math.max(LEAST_PHASE, room - 2 - end.length))}${end}`;
   return `${theme.accent(frame)} ${theme.dim(cut(text, room - 2))}`;

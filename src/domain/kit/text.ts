@@ -76,7 +76,18 @@ export function ago(at: number, now: number): string {
 }
 
 export function durationText(ms: number): string {
-  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+  return ms < 1000 ? `${Math.round(ms)} ms` : elapsedText(ms);
+}
+
+/** Returns "0.5 s", "41.9 s" or "24 min 47 s". */
+export function elapsedText(ms: number, digits = 1): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${(ms / 1000).toFixed(digits)} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** Returns the time of running work in whole seconds: "41 s", "24 min 47 s". */
+export function runningText(ms: number): string {
+  return elapsedText(Math.floor(ms / 1000) * 1000, 0);
 }
 
 /** Quotes words for a shell. Different words never produce the same text. */

@@ -1,4 +1,14 @@
-import { ago, clip, harmlessText, localTime, oneLine, visibleText } from "../../../src/domain/kit/text.ts";
+import {
+  ago,
+  clip,
+  durationText,
+  elapsedText,
+  harmlessText,
+  localTime,
+  oneLine,
+  runningText,
+  visibleText,
+} from "../../../src/domain/kit/text.ts";
 import { clean } from "../../../src/page/parts/texts.tsx";
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -109,4 +119,13 @@ Deno.test("localTime() is the time of the clock on the wall", () => {
     );
     assert.equal(ago(at.getTime(), at.getTime() + 31 * 86_400_000), day);
   }));
+});
+
+Deno.test("a time of a minute or more is in minutes and seconds, and running work counts whole seconds", () => {
+  assert.deepEqual([420, 4_200, 59_400, 59_970, 119_600].map(durationText), [
+    ...["420 ms", "4.2 s", "59.4 s"],
+    ...["1 min 0 s", "2 min 0 s"],
+  ]);
+  assert.equal(elapsedText(420), "0.4 s");
+  assert.deepEqual([900, 59_999, 60_000, 1_487_900].map(runningText), ["0 s", "59 s", "1 min 0 s", "24 min 47 s"]);
 });

@@ -1,4 +1,5 @@
 import { visibleWidth } from "@earendil-works/pi-tui";
+import { elapsedText } from "../../../domain/kit/text.ts";
 import { MORE_TEXT, notesBelow, reasonText, stoppedText, takesMore } from "../../../domain/query/outcomes.ts";
 import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 import type { Session } from "../../channel.ts";
@@ -117,10 +118,9 @@ export function endEntry(
 }
 
 export function endLine({ status, iterations, ms, usage, costUsd, confidence }: Facts): string {
-  const seconds = ms / 1_000;
   return [
     `${iterations} ${iterations === 1 ? "step" : "steps"}`,
-    seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} m ${Math.round(seconds % 60)} s`,
+    elapsedText(ms),
     ...amounts.spent({ usage, costUsd }),
     ...(status === "done" && confidence !== null && confidence !== "high" ? [`${confidence} confidence`] : []),
   ].join(" · ");

@@ -42,7 +42,10 @@ export class StepEntry extends DrawnEntry {
     const { step } = this;
     const label = "sent while running";
     const said = step.steered.flatMap((text) => requestLines(text, { label, width, shown }));
-    const asked = step.asked.flatMap((text) => [...wrapped(text, width).map(shown.theme.dim), ""]);
+    const asked = step.asked.flatMap((text) => {
+      const lines = wrapped(shown.whole ? text : shortened(text, width * 2), width);
+      return [...lines.map(shown.theme.dim), ""];
+    });
     return [...said, ...(shown.prefs.iterations ? this.#work(width, shown) : []), ...asked];
   }
 
@@ -275,4 +278,10 @@ export function storedStep(iteration: StoredIteration): Step {
     outcome,
     reason: status === "interrupted" ? null : error, // The line about the end of the query shows the reason.
   };
+}
+
+/** Returns both ends of a long question: it begins with the action, and ends with the answer. */
+function shortened(text: string, limit: number): string {
+  const half = Math.floor(limit / 2) - 1;
+  return text.length <= limit ? text : `${text.slice(0, half)}…${text.slice(-half)}`.toWellFormed();
 }

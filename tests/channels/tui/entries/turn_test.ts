@@ -136,3 +136,17 @@ Deno.test("the last lines of a running command are below it, and disappear once 
     assert.doesNotMatch(text(transcript), /ld|nobody/);
   });
 });
+
+Deno.test("a question with a long command is remembered by its two ends", async () => {
+  await withTurn(({ transcript, emitter }) => {
+    const command = `echo begin ${"word ".repeat(100)}`;
+    const question = { id: "q", extension: "vis.shell", what: `run ${command}`, why: "", scope: "commands" };
+    emitter.iteration = 1;
+    emitter.send({ type: "approval_requested", ...question });
+    emitter.send({ type: "approval_answered", id: "q", decision: "once", reason: "" });
+    emitter.send({ type: "iteration_finished", outcome: "empty", reason: null, ms: 1 });
+    const shownText = text(transcript).trimEnd();
+    assert.match(shownText, /Allow Vis to run echo begin word[^]*…[^]*word \? yes, for this\s+call\s+only/);
+    assert.ok(shownText.length < 240, shownText);
+  });
+});
