@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: bbd0692e8e6403f9b898134d565e2732b6cf65cf2df48381232a26d641f9fb18
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 71ca113ae102bb73977723ef6112a875ddba12760247bc34a172696382145ca2
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
