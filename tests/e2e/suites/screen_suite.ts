@@ -138,7 +138,7 @@ export function screenSuite(launcher: Launcher): void {
     const pty = new Pty(user, [], { VIS_BASE_URL: "", VIS_API_KEY: "", VIS_MODEL: "" });
     await pty.until("anthropic");
     pty.type("\x1b");
-    await pty.until((screen) => !screen.includes("anthropic") && screen.includes("No provider is configured"));
+    await pty.until((screen) => !screen.includes("anthropic") && screen.includes("no provider is configured"));
     pty.type("\x03\x03");
     assert.equal((await pty.ended).code, 0);
     assert.match(pty.screen(), /as it was/);
