@@ -47,7 +47,7 @@ export async function identityOf(
   if (name !== undefined && email !== undefined) return { name, email };
   const lacking = [...(name === undefined ? ["user.name"] : []), ...(email === undefined ? ["user.email"] : [])];
   throw new Error(
-    `Cannot commit: ${lacking.join(" and ")} are not set; the user sets them with git config --global, ` +
+    `Cannot commit: git has no ${lacking.join(" and no ")}; the user sets them with git config --global, ` +
       'or as name and email in extensions.config["vis.git"]',
   );
 }

@@ -131,7 +131,7 @@ async function search(env: EnvironmentView): Promise<Found> {
   return { ...found, notes };
 }
 
-/** Skills of other agents in the user's home folder are excluded for the other tenants of a server. */
+/** For a tenant of a server other than `default`, Vis searches no home folder for skills of other agents. */
 function placesOf(
   { workspace, root, home = null, secrets, tenant }: EnvironmentView,
 ): Parameters<typeof findSkills>[0] {

@@ -54,16 +54,19 @@ async function writeAll(connection: Deno.Conn, { method, url, headers, body }: H
 
 async function readHead(reader: ByteReader): Promise<Pick<HttpAnswer, "status" | "headers">> {
   const [, status] = /^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(await reader.line(MAX_LINE)) ?? [];
-  if (status === undefined) throw new Error("The answer is not HTTP/1.1");
+  if (status === undefined) throw new Error("The response is not HTTP/1.1");
   const headers = new Map<string, string>();
   let size = 0;
   for (let count = 0;; count++) {
     const line = await reader.line(MAX_LINE);
     if (line === "") return { status: Number(status), headers };
     size += line.length;
-    if (count >= MAX_HEADERS || size > MAX_HEAD) throw new RangeError("The answer has too many headers");
+    if (count >= MAX_HEADERS) throw new RangeError(`The response has more than ${MAX_HEADERS} headers, the limit`);
+    if (size > MAX_HEAD) {
+      throw new RangeError(`The headers of the response have more than ${MAX_HEAD} characters, the limit`);
+    }
     const [, name, value = ""] = /^([\w!#$%&'*+.^`|~-]+):[ \t]*(.*)$/.exec(line) ?? [];
-    if (name === undefined) throw new Error("The answer has a header that is not readable");
+    if (name === undefined) throw new Error("The response has a header that is not readable");
     const key = name.toLowerCase();
     const before = headers.get(key);
     headers.set(key, before === undefined ? value.trimEnd() : `${before}, ${value.trimEnd()}`);
@@ -75,10 +78,10 @@ function bodyOf(reader: ByteReader, { status, headers }: Pick<HttpAnswer, "statu
   const length = headers.get("content-length");
   if (WITHOUT_BODY.includes(status)) return measured(reader, 0);
   if (coding === "chunked") return chunked(reader);
-  if (coding !== undefined) throw new Error(`The answer has the unknown transfer encoding ${coding.slice(0, 40)}`);
+  if (coding !== undefined) throw new Error(`The response has the unknown transfer encoding ${coding.slice(0, 40)}`);
   if (length === undefined) return measured(reader, null);
   if (!/^\d{1,15}$/.test(length)) {
-    throw new Error(`The answer has the length ${length.slice(0, 40)}, which is not a number`);
+    throw new Error(`The response has the length ${length.slice(0, 40)}, which is not a number`);
   }
   return measured(reader, Number(length));
 }
@@ -88,7 +91,7 @@ async function* measured(reader: ByteReader, length: number | null): HttpAnswer[
   for (let left = length ?? Infinity; left > 0;) {
     const part = await reader.some(Math.min(left, PART));
     if (part === null && length === null) return;
-    if (part === null) throw new Error(`The answer ended ${left} bytes early`);
+    if (part === null) throw new Error(`The response ended ${left} bytes early`);
     left -= part.length;
     yield part;
   }
@@ -97,12 +100,12 @@ async function* measured(reader: ByteReader, length: number | null): HttpAnswer[
 async function* chunked(reader: ByteReader): HttpAnswer["body"] {
   for (;;) {
     const [, size] = /^([\da-f]{1,8})[ \t]*(?:;.*)?$/i.exec(await reader.line(MAX_CHUNK_LINE)) ?? [];
-    if (size === undefined) throw new Error("The answer has a chunk without a length");
+    if (size === undefined) throw new Error("The response has a chunk without a length");
     const length = parseInt(size, 16);
     if (length === 0) return; // Bytes after the body are ignored.
     yield* measured(reader, length);
     if (await reader.line(MAX_CHUNK_LINE) !== "") {
-      throw new Error("The answer has a chunk with a wrong length");
+      throw new Error("The response has a chunk with a wrong length");
     }
   }
 }
@@ -120,7 +123,7 @@ export async function readResponseBody(
   const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (coding === "" || coding === "identity") return await collect(body, maxBytes);
   if (!["gzip", "x-gzip", "deflate"].includes(coding)) {
-    throw new Error(`The answer is encoded as ${coding.slice(0, 40)}, which Vis did not request`);
+    throw new Error(`The response is encoded as ${coding.slice(0, 40)}, which Vis did not request`);
   }
   const first = await body.next();
   // The encoding of an empty body is an empty body.
@@ -172,7 +175,7 @@ class ByteReader {
         // Headers are bytes, and each becomes the character with its number.
         return String.fromCharCode(...(line.at(-1) === 13 ? line.subarray(0, -1) : line));
       }
-      if (!await this.#fill()) throw new Error("The answer ended in the middle of a line");
+      if (!await this.#fill()) throw new Error("The response ended in the middle of a line");
     }
   }
 

@@ -55,8 +55,8 @@ export interface AskOptions extends KeyedRequest {
   /** A JSON Schema as data. The answer must satisfy it, and is then also available in `value` of the result. */
   readonly responseSchema?: unknown;
   readonly askedAs?: Asked | undefined;
-  /** The number of iterations before the query asks for more. Only a configured number extends itself; this one does
-   * not. */
+  /** The number of iterations after which the model must ask for more. Vis extends only the configured number by
+   * itself. */
   readonly maxIterations?: number | undefined;
   /** The effort of the model's thinking in every step. By default the configured level or the model's own choice
    * applies. */

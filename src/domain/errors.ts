@@ -182,7 +182,7 @@ export function messageOf(error: unknown): string {
 /** Returns the message for use after a colon: in lower case, unless the first word is a name. */
 export function reasonOf(error: unknown): string {
   // deno-lint-ignore vis/no-message-parsing -- only its first letter
-  return messageOf(error).replace(/^[A-Z](?=[a-z]* )/, (first) => first.toLowerCase());
+  return messageOf(error).replace(/^(?!Vis )[A-Z](?=[a-z]* )/, (first) => first.toLowerCase());
 }
 
 /** Returns why a file could not be read or written. For other errors it returns `otherwise`, by default the system's

@@ -369,7 +369,7 @@ async function storedQueries(
 
 const latest = signal<UndoPreview | null>(null);
 
-/** Fetches the latest file changes of a conversation that can be undone. */
+/** Fetches the latest file changes that can be undone in a conversation. */
 async function load(conversation: string): Promise<UndoPreview> {
   return latest.value = await json<UndoPreview>(inApi("conversations", conversation, "undo"));
 }

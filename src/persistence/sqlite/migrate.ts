@@ -174,7 +174,8 @@ function checksumOf(file: MigrationFile | undefined): string {
   return file === undefined ? "" : createHash("sha256").update(file.sql).digest("hex");
 }
 
-/** Describes every table, index, view and trigger that differs from the migrations. Additional ones are ignored. */
+/** Describes each table, index, view and trigger that is missing or differs from the migrations. For a schema from
+ * before V1, the one line names none, because only the digest is known. */
 export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchema): readonly string[] {
   const expected = former ? FORMER_SCHEMAS.get(version) : migrations[version - 1]?.schema;
   if (schemaDigest(db) === expected) return [];

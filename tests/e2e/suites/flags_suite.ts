@@ -104,7 +104,10 @@ export function flagsSuite(launcher: Launcher): void {
         await Deno.writeTextFile(user.path("vis/config.jsonc"), '{ "localServers": false }');
         const { code, stdout, stderr } = await user.run([], { env: NO_VARIABLES });
         assert.deepEqual([code, stderr], [0, ""]);
-        assert.match(stdout, /^Cannot choose a model: no provider is configured[\s\S]*vis auth login[\s\S]*Ollama[\s\S]*vis demo\n/);
+        assert.match(
+          stdout,
+          /^Cannot choose a model: no provider is configured[\s\S]*vis auth login[\s\S]*Ollama[\s\S]*vis demo\n/,
+        );
         assert.ok(stdout.trimEnd().split("\n").length <= 7, stdout);
       }, {}),
       "something is": withUser(async (user, env) => {

@@ -23,7 +23,10 @@ export function badInputSuite(launcher: Launcher): void {
       "no provider": withUser(async (user) => {
         await user.findNoServers();
         const ran = await user.run(["run", "hello"], { env: NO_PROVIDER });
-        refused(ran, { code: 3, says: /^vis: Cannot choose a model: no provider is configured[\s\S]*VIS_BASE_URL, [\s\S]*vis demo\n$/ });
+        refused(ran, {
+          code: 3,
+          says: /^vis: Cannot choose a model: no provider is configured[\s\S]*VIS_BASE_URL, [\s\S]*vis demo\n$/,
+        });
         assert.ok(ran.stderr.split("\n").length <= 4);
       }),
       "unknown command": withUser(async (user) => {
