@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 71ca113ae102bb73977723ef6112a875ddba12760247bc34a172696382145ca2
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 0ab2a70ef1e43839c93938e82313a4f288efada3f7d227f9c478496cc1cd6ba8
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
