@@ -167,7 +167,7 @@ class ByteReader {
       const end = this.#left.indexOf(10);
       const part = end < 0 ? this.#left : this.#left.subarray(0, end);
       if (line.length + part.length > most) {
-        throw new RangeError(`A line of the answer is longer than ${most} bytes, the limit`);
+        throw new RangeError(`A line of the response is longer than ${most} bytes, the limit`);
       }
       line = Buffer.concat([line, part]);
       if (end >= 0) {

@@ -192,7 +192,7 @@ Deno.test("web.get() aborts a response that is too large, too slow, cancelled or
     await assert.rejects(get("/lines"), /headers of the response have more than 65536 characters/);
     await assert.rejects(
       get("/line"),
-      /Cannot get http:\/\/site\.example\/line: a line of the answer is longer than 16384 bytes, the limit/,
+      /Cannot get http:\/\/site\.example\/line: a line of the response is longer than 16384 bytes, the limit/,
     );
     const small = await get("/bomb", { maxBytes: 1000 }) as { text?: string; truncated: boolean };
     assert.deepEqual([small.text?.length, small.truncated], [1000, true]);
