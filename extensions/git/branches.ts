@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { type EnvironmentView, isBelow, isWithin } from "@vis/extension";
 import { Git, gitRefusal, gitSays, plainReason } from "./git.ts";
 import { committer } from "./identity.ts";
-import { refuseIncoming, refuseObeyed, refusePlanted } from "./incoming.ts";
+import { refuseIncoming, refuseObeyed, refusePlanted } from "./incoming_files.ts";
 import { checkedRef, commitHash, nameOf, pathArguments, refError } from "./names.ts";
 import { RecordReader } from "./records.ts";
 import { type GitState, readState, readStatus, refuseDuring } from "./status.ts";

@@ -3,8 +3,8 @@
  * Read `git.ts` first. Each call runs git behind the command wall, without programs that the repository names
  * (`safe_config.ts`), in the repository that `repository.ts` finds.
  *
- * Each topic has a file. `status.ts`, `diff.ts` and `history.ts` read. `commit.ts`, `branches.ts`, `sequence.ts` and
- * `uncommitted.ts` change the repository, after `incoming.ts` has checked the incoming files. */
+ * Each topic has a file. `status.ts`, `diff.ts` and `history.ts` read. `commit.ts`, `branches.ts`, `merge_rebase.ts` and
+ * `stash_reset.ts` change the repository, after `incoming_files.ts` has checked the incoming files. */
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -26,9 +26,9 @@ import { checkGit } from "./git.ts";
 import { blame, type BlameOptions, log, type LogOptions, show, type ShowOptions } from "./history.ts";
 import { IdentityConfig } from "./identity.ts";
 import { inFolder } from "./names.ts";
-import { merge, type MergeOptions, pickCommits, type PickOptions, rebase, type RebaseOptions } from "./sequence.ts";
+import { merge, type MergeOptions, pickCommits, type PickOptions, rebase, type RebaseOptions } from "./merge_rebase.ts";
 import { stateOutcome, status, type StatusOptions, uncommittedWords } from "./status.ts";
-import { reset, type ResetOptions, restore, type RestoreOptions, stash, type StashOptions } from "./uncommitted.ts";
+import { reset, type ResetOptions, restore, type RestoreOptions, stash, type StashOptions } from "./stash_reset.ts";
 
 /** Git is searched in the default folders of PATH, which the command wall allows. */
 const PROGRAMS = ["/usr/local/bin/git", "/usr/bin/git", "/bin/git"];

@@ -15,7 +15,7 @@ import type { ParsedReply, Reply, ReplyBlock, ReplyFinal } from "../prompt/reply
 import { ReplyStream } from "../prompt/reply/stream_reply.ts";
 import type { ModelEvent, ModelMessage } from "../providers/provider.ts";
 import type { RouterReply } from "../providers/router/router.ts";
-import { failedCommands } from "./claims.ts";
+import { failedCommands } from "./answer_claims.ts";
 import {
   type AcceptedFinal,
   type Doubt,

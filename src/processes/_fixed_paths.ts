@@ -14,7 +14,7 @@ import {
   stepsTo,
   type UserFolders,
   VIS,
-} from "./_obeyed_by.ts";
+} from "./_paths_git_obeys.ts";
 import { isBelow, isWithin } from "../domain/kit/files.ts";
 import { type SpecialFiles, topsOf } from "./_workspace_walk.ts";
 import { folderEntries } from "./folders.ts";

@@ -5,7 +5,7 @@ import { Pace } from "../domain/kit/concurrency.ts";
 import { isSha256 } from "../domain/kit/git_config.ts";
 import { isSecretFile } from "../domain/kit/names.ts";
 import { GitIndexes } from "./_git_index.ts";
-import { entryKind, GIT, isBare, repositoryFolders, settingsAt } from "./_obeyed_by.ts";
+import { entryKind, GIT, isBare, repositoryFolders, settingsAt } from "./_paths_git_obeys.ts";
 import { isWithin } from "../domain/kit/files.ts";
 import { folderEntries, type FolderFacts, folderFacts } from "./folders.ts";
 

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { Pace } from "../domain/kit/concurrency.ts";
 import type { ObeyedPath } from "../extension/spec.ts";
 import { commandIn } from "./_fixed_paths.ts";
-import { ClaimCache, entryKind, GIT, isFile, plainName, stepsTo, type UserFolders } from "./_obeyed_by.ts";
+import { ClaimCache, entryKind, GIT, isFile, plainName, stepsTo, type UserFolders } from "./_paths_git_obeys.ts";
 import { isWithin } from "../domain/kit/files.ts";
 
 /** Finds paths that git runs or reads by a setting, or that git or Vis obey through a link. */

@@ -24,7 +24,7 @@ import {
   outsideRepository,
   repositoryFolders,
   type UserFolders,
-} from "./_obeyed_by.ts";
+} from "./_paths_git_obeys.ts";
 import {
   deviceNodes,
   linksOf,

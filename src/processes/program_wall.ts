@@ -28,7 +28,7 @@ async function macWall(options: ProcessWallOptions): Promise<ProgramWall> {
       import("./_fixed_paths.ts"),
       import("./_workspace_walk.ts"),
       import("./process_wall.ts"),
-      import("./_obeyed_by.ts"),
+      import("./_paths_git_obeys.ts"),
     ]);
   const database = options.database ? databaseFiles(options.database) : [];
   const files = new WorkspaceWalk(options.secrets ?? []), fixed = new FixedPaths(userFolders(options));

@@ -12,7 +12,7 @@ import {
   outsideWorkspace,
   programEnvironment,
 } from "./_command_folder.ts";
-import { foldersBeside } from "./_obeyed_by.ts";
+import { foldersBeside } from "./_paths_git_obeys.ts";
 import { deviceNodes, machinePath, type OpenFolders, openFolders, type PrivateFolders } from "./_open_folders.ts";
 import { checkCall, MAX_BYTES, type RunOptions, runToEnd, TIMEOUT_MS, writeInput } from "./_program_run.ts";
 import { removeTree } from "./folders.ts";

@@ -7,7 +7,7 @@ import type { SteeredMessage } from "../domain/query/stored_query.ts";
 import type { ActiveExtensions } from "../extension/active.ts";
 import { QueryState } from "./query_state.ts";
 import { buildContext, type ContextSource, cutBlocks } from "./build_context.ts";
-import { claimOf } from "../iteration/claims.ts";
+import { claimOf } from "../iteration/answer_claims.ts";
 import {
   DOUBTS,
   type Iterated,

@@ -20,7 +20,7 @@ import type { KeyedRequest, StoredQuery } from "../domain/query/stored_query.ts"
 import { changedPaths } from "../domain/query/work.ts";
 import type { QueryScope } from "../environment/environment_parts.ts";
 import { type ActiveExtensions, messageWithLine, offLine } from "../extension/active.ts";
-import { isAboutWork, leavesText } from "../iteration/claims.ts";
+import { isAboutWork, leavesText } from "../iteration/answer_claims.ts";
 import type { IterationFault, IterationFrame } from "../iteration/iteration.ts";
 import type { Asked, LeftQuery, PreviousTurn, QueryStore, StoredIteration } from "../persistence/store.ts";
 import { renderConversation, renderInput } from "../prompt/context.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/mod.ts";
-import { AskedPrograms } from "../../src/processes/asked/asked_programs.ts";
+import { AskedPrograms } from "../../src/processes/approved/approved_programs.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 

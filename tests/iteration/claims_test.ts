@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { claimOf, leavesText } from "../../src/iteration/claims.ts";
+import { claimOf, leavesText } from "../../src/iteration/answer_claims.ts";
 import { cpuMs } from "../helpers/cpu_ms.ts";
 import { FALSE, HONEST, LATER } from "./claims_corpus.ts";
 

@@ -6,7 +6,7 @@ import { answerInTime } from "../../extension/active.ts";
 import { discoverFolders } from "../../extension/discover.ts";
 import type { ProgramWalls, UnwalledMode } from "../../extension/spawned.ts";
 import type { DoctorContext } from "../../extension/spec.ts";
-import { AskedPrograms, type WallState } from "../../processes/asked/asked_programs.ts";
+import { AskedPrograms, type WallState } from "../../processes/approved/approved_programs.ts";
 import { landlockFault } from "../../processes/linux_kernel.ts";
 import { programWall } from "../../processes/program_wall.ts";
 import { probeWalls, type WallProbe } from "../../sandbox/host/probe_walls.ts";

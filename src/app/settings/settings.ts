@@ -13,7 +13,7 @@ import type { TrustList } from "../../extension/folder.ts";
 import type { RealmIndex, ShippedIndex } from "../../extension/loader.ts";
 import type { UnwalledMode } from "../../extension/spawned.ts";
 import type { Extension } from "../../extension/spec.ts";
-import type { AskedPrograms } from "../../processes/asked/asked_programs.ts";
+import type { AskedPrograms } from "../../processes/approved/approved_programs.ts";
 import { repositoryRoot } from "../../processes/repository_root.ts";
 import { Credentials } from "../../providers/credentials.ts";
 
@@ -346,7 +346,7 @@ export function programsOf(
 ): Required<Pick<EnvironmentParts, "spawn" | "programWalls" | "networkScopes">> {
   const load = async (): Promise<AskedPrograms> => {
     const [{ AskedPrograms }, { programWall }] = await Promise.all([
-      import("../../processes/asked/asked_programs.ts"),
+      import("../../processes/approved/approved_programs.ts"),
       import("../../processes/program_wall.ts"),
     ]);
     const { config, home: visHome } = settings;

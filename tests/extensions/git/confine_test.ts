@@ -4,9 +4,9 @@ import { changeBranch, changeWorktree, switchTo, tag } from "../../../extensions
 import { add, commit, init } from "../../../extensions/git/commit.ts";
 import { diff } from "../../../extensions/git/diff.ts";
 import { blame, log, show } from "../../../extensions/git/history.ts";
-import { merge, pickCommits, rebase } from "../../../extensions/git/sequence.ts";
+import { merge, pickCommits, rebase } from "../../../extensions/git/merge_rebase.ts";
 import { status } from "../../../extensions/git/status.ts";
-import { reset, restore, stash } from "../../../extensions/git/uncommitted.ts";
+import { reset, restore, stash } from "../../../extensions/git/stash_reset.ts";
 import { ProcessWall } from "../../../src/processes/process_wall.ts";
 import { missing, repository, type TestRepository, userGit, viewOf } from "./_repository.ts";
 

@@ -3,8 +3,8 @@ import { changeBranch, changeWorktree, switchTo } from "../../../extensions/git/
 import { add, commit, init } from "../../../extensions/git/commit.ts";
 import { diff } from "../../../extensions/git/diff.ts";
 import { blame, log, show } from "../../../extensions/git/history.ts";
-import { pickCommits } from "../../../extensions/git/sequence.ts";
-import { reset } from "../../../extensions/git/uncommitted.ts";
+import { pickCommits } from "../../../extensions/git/merge_rebase.ts";
+import { reset } from "../../../extensions/git/stash_reset.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { missing, repository } from "./_repository.ts";
 

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { changeBranch, changeWorktree } from "../../../extensions/git/branches.ts";
 import { add, commit } from "../../../extensions/git/commit.ts";
-import { merge, pickCommits, rebase } from "../../../extensions/git/sequence.ts";
-import { reset, restore, stash } from "../../../extensions/git/uncommitted.ts";
+import { merge, pickCommits, rebase } from "../../../extensions/git/merge_rebase.ts";
+import { reset, restore, stash } from "../../../extensions/git/stash_reset.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { ObeyedPaths } from "../../../src/processes/obeyed_paths.ts";
 import { runs } from "../../helpers/long_part.ts";

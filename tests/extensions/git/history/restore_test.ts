@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { changeBranch, switchTo, tag } from "../../../../extensions/git/branches.ts";
 import { add, commit, init } from "../../../../extensions/git/commit.ts";
 import { status } from "../../../../extensions/git/status.ts";
-import { reset, restore, stash } from "../../../../extensions/git/uncommitted.ts";
+import { reset, restore, stash } from "../../../../extensions/git/stash_reset.ts";
 import { missing, repository, type TestRepository } from "../_repository.ts";
 
 const ignore = missing !== "";

@@ -10,9 +10,9 @@ import {
 import { add, commit } from "../../../../extensions/git/commit.ts";
 import { diff } from "../../../../extensions/git/diff.ts";
 import { blame, log, show } from "../../../../extensions/git/history.ts";
-import { merge, rebase } from "../../../../extensions/git/sequence.ts";
+import { merge, rebase } from "../../../../extensions/git/merge_rebase.ts";
 import { status, uncommittedWords } from "../../../../extensions/git/status.ts";
-import { reset, stash } from "../../../../extensions/git/uncommitted.ts";
+import { reset, stash } from "../../../../extensions/git/stash_reset.ts";
 import extension from "../../../../extensions/git/mod.ts";
 import type { EnvironmentView } from "../../../../src/extension/mod.ts";
 import { missing, repository, userGit } from "../_repository.ts";

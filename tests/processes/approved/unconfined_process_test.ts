@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { runFree, systemCommand } from "../../../src/processes/asked/_free_process.ts";
+import { runFree, systemCommand } from "../../../src/processes/approved/_unconfined_process.ts";
 
 const OWN = { PATH: "/usr/bin:/bin" };
 const run = (text: string, options: Partial<Parameters<typeof runFree>[1]> = {}) =>

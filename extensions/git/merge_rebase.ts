@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { type EnvironmentView, smallTextFile } from "@vis/extension";
 import { type Call, Git, gitRefusal, type GitResult, named, plainReason } from "./git.ts";
 import { committer } from "./identity.ts";
-import { type IncomingNames, refuseIncoming } from "./incoming.ts";
+import { type IncomingNames, refuseIncoming } from "./incoming_files.ts";
 import { checkedRef, commitHash, refError } from "./names.ts";
 import { type GitState, readState, readStatus, refuseDuring } from "./status.ts";
-import { saveWork, uncommitted } from "./uncommitted.ts";
+import { saveWork, uncommitted } from "./stash_reset.ts";
 
 interface Steps {
   readonly continue?: boolean;

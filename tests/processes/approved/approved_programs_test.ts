@@ -6,8 +6,8 @@ import {
   AskedPrograms,
   type AskedProgramsOptions,
   type WallState,
-} from "../../../src/processes/asked/asked_programs.ts";
-import { programFolders } from "../../../src/processes/asked/_free_process.ts";
+} from "../../../src/processes/approved/approved_programs.ts";
+import { programFolders } from "../../../src/processes/approved/_unconfined_process.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
 const WHOLE: WallState = { whole: true };

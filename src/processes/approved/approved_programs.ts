@@ -76,7 +76,7 @@ export class AskedPrograms {
       : await this.#asked(workspace, { argv, options, state, caller });
     onBegin?.();
     if (state.some) return await wall.spawn(workspace, argv, { ...options, cwd });
-    const { runFree } = await import("./_free_process.ts");
+    const { runFree } = await import("./_unconfined_process.ts");
     return await runFree(argv, { ...options, cwd, own: env });
   }
 
@@ -156,7 +156,7 @@ export class AskedPrograms {
   ) {
     const [{ commandScopes }, { programFolders }] = await Promise.all([
       import("./_scopes.ts"),
-      import("./_free_process.ts"),
+      import("./_unconfined_process.ts"),
     ]);
     const { env, visHome, temporary = [tmpdir(), "/tmp", "/var/tmp", "/dev/shm"] } = this.#options;
     const paths = new Map<string, string>();

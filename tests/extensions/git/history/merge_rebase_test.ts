@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { add, commit } from "../../../../extensions/git/commit.ts";
-import { merge, pickCommits, rebase } from "../../../../extensions/git/sequence.ts";
-import { restore, stash } from "../../../../extensions/git/uncommitted.ts";
+import { merge, pickCommits, rebase } from "../../../../extensions/git/merge_rebase.ts";
+import { restore, stash } from "../../../../extensions/git/stash_reset.ts";
 import { missing, repository, type TestRepository } from "../_repository.ts";
 
 const ignore = missing !== "";
