@@ -25,7 +25,7 @@ export interface ConfigFlags {
   readonly noExtension?: readonly string[] | undefined;
 }
 
-/** The settings and the API key, which is not a setting: it is never printed, stored or logged. */
+/** The settings and the API key, which is not a setting: Vis neither prints nor logs the key. */
 export interface LoadedConfig {
   readonly config: Config;
   readonly layers: readonly ConfigLayer[];

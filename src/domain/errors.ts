@@ -1,5 +1,5 @@
-/** Errors that a layer above catches by class. Any other error is a defect and is not caught. A class with several
- * cases distinguishes them by `code`, never by message. */
+/** Errors that a layer above catches by class. A class with several cases distinguishes them by `code`, never by
+ * message. */
 
 /** An unusable flag, argument or input; the CLI exits with 2. */
 export class UsageError extends Error {
@@ -116,8 +116,8 @@ export class BusyError extends Error {
   override readonly name: string = "BusyError";
 }
 
-/** Another process ended this process's query because it had not responded for long. That process may have continued
- * the conversation, so Vis stores no more of this query. */
+/** Another process ended this process's query, because this process had not responded for long. The other process may
+ * have continued the conversation, so Vis stores no more of the query. */
 export class TakenOverError extends BusyError {
   override readonly name = "TakenOverError";
   constructor(queryId: string) {

@@ -59,8 +59,7 @@ export function checkImages(images: readonly Image[]): readonly Image[] {
   return images.map((image, at) => readImage(image.kind === "url" ? image.url : image.bytes, `${at + 1}`));
 }
 
-/** Detects the media type of an image by its first bytes: PNG, JPEG, GIF or WebP, which all image models accept.
- * Returns null for anything else. */
+/** Detects the media type of an image by its first bytes: PNG, JPEG, GIF or WebP. Returns null for anything else. */
 export function imageMediaType(bytes: Uint8Array): string | null {
   const begins = (text: string, at = 0): boolean =>
     bytes.length >= at + text.length && Array.from(text).every((char, i) => bytes[at + i] === char.charCodeAt(0));

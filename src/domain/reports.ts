@@ -172,8 +172,8 @@ export interface BackgroundProgram {
   stop(): void;
 }
 
-/** Every method rejects with `UsageError` for a request that does not exist, and with `ConfigError` for unusable
- * settings or folders. */
+/** Methods reject with `UsageError` for an unusable argument, and with `ConfigError` for unusable settings or
+ * folders. */
 export interface ExtensionAdmin {
   list(): Promise<readonly ExtensionFacts[]>;
   show(name: string): Promise<ExtensionFacts & { readonly text: string }>;

@@ -341,7 +341,8 @@ export class Environment {
     view: () => this.view(),
   });
 
-  /** Takes variables out of scope, permanently once that is stored. Their versions are kept. */
+  /** Takes variables out of scope, permanently once that change is stored. The store keeps the versions of the
+   * variables. */
   async forget(names: readonly string[]): Promise<{ forgotten: string[] }> {
     const known = names.filter((name) => this.index.get(name)?.scope === "live");
     await this.#session.forget(known);
@@ -456,7 +457,7 @@ export function boundText(active: ActiveExtensions): string {
 class RealmModules {
   readonly #log: Log;
   readonly #conversationId: string;
-  /** Scripts that ended a child. They are not passed to another one. */
+  /** Scripts that ended a child, which no other child gets. */
   readonly #fatal = new Set<string>();
   readonly #reported = new Set<string>();
   readonly #notes: string[] = [];

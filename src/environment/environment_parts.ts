@@ -52,8 +52,8 @@ export interface EnvironmentParts {
     options: SpawnOptions,
   ) => Promise<NetworkScopes>;
   readonly secrets?: (workspace: string) => readonly string[];
-  /** Returns the top of the repository around a workspace, and whether extensions may change it without approval. They
-   * may always read it. Returns null outside a repository. */
+  /** Returns the top of the repository around a workspace, and whether extensions may change it without approval.
+   * Extensions may always read the repository. Returns null outside a repository. */
   readonly repositoryRoot?: (workspace: string) => { readonly path: string; readonly isOpen: boolean } | null;
   readonly obeyedPaths?: (
     workspace: string,
@@ -86,7 +86,7 @@ export interface QueryScope {
   /** The default is the process's model. */
   readonly root?: () => { readonly provider: string; readonly model: string };
   readonly requestMore: (n: number) => { readonly granted: number; readonly budget: number };
-  /** Offers a final answer from a block. Only the first one in an iteration counts. */
+  /** Offers a final answer from a block. Only the first offer in an iteration counts. */
   readonly answer: (
     text: string,
     facts: {

@@ -112,8 +112,8 @@ export class EnvironmentViews {
     return made;
   }
 
-  /** Returns the view with the keys of the running query. With a signal, it also has the keys of a call, which can be
-   * abandoned. It is created for every call, so keys that all calls share are inherited. */
+  /** Returns the view with the keys of the running query. With a signal, the view also has the keys of a call, which
+   * can be abandoned. Each call gets its own view, so the view inherits the keys that all calls share. */
   view(signal?: AbortSignal): EnvironmentView {
     const { scope } = this.#source.now();
     const base = scope ? this.#base : this.#idle;
@@ -201,7 +201,7 @@ export class EnvironmentViews {
     };
   }
 
-  /** Programs end with the call, otherwise with the query, otherwise with the conversation. */
+  /** By default, programs end with the call, otherwise with the query, otherwise with the conversation. */
   #spawn(
     scope: QueryScope | null,
     { signal, caller }: { readonly signal: AbortSignal | undefined; readonly caller: SpawnCaller },
@@ -241,8 +241,8 @@ const NAME = /^[$_\p{ID_Start}][$\u200c\u200d\p{ID_Continue}]*$/u;
 const MAX_NAME = 200;
 const READ_BYTES = 1 << 20, MAX_BYTES = 32 << 20;
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
-/** The start of the doc of a variable that an extension has bound. It is stored with the variable, so a new process
- * sees it too. */
+/** The start of the doc of a variable that an extension has bound. The doc is stored with the variable, so a new
+ * process sees it too. */
 const MARK = "bound by ";
 
 interface BoundVariablesSource {
@@ -365,8 +365,8 @@ type Options<Name extends keyof OwnStore, At extends number> = NonNullable<Param
 
 type StoreOfStates = LargeTextStore & { readonly states: StateStore };
 
-/** The `env.store` of one extension in one conversation, or of one of its commands. It validates the extension's input;
- * the store enforces limits. */
+/** The `env.store` of one extension in one conversation, or of one of its commands. This class validates the
+ * extension's input; the store enforces limits. */
 export class ExtensionStore implements OwnStore {
   readonly #store: StoreOfStates;
   readonly #namespace: string;
@@ -531,8 +531,8 @@ function kindOf(value: unknown): string {
   return typeof name === "string" && name !== "" ? `a ${name}` : "an object of a class";
 }
 
-/** Bytes of the random number at the start of each piece. It makes the piece unique, so that the piece can be removed
- * without searching the store. */
+/** Bytes of the random number at the start of each piece. The number makes the piece unique, so that the piece can be
+ * removed without searching the store. */
 const MARK_BYTES = 16;
 const PIECE = 1 << 20;
 
@@ -709,8 +709,8 @@ class WatchedProgram implements BackgroundProgram {
   }
 }
 
-/** Programs started in a call end with the call, a query's programs with the query, and the others with the
- * conversation. */
+/** By default, programs started in a call end with the call, a query's programs with the query, and the others with the
+ * conversation. A program with the lifetime "conversation" ends with the conversation in each case. */
 export class ConversationPrograms {
   readonly #closed = new AbortController();
   #query = new AbortController();
@@ -735,7 +735,7 @@ export class ConversationPrograms {
     return this.#failed;
   }
 
-  /** Each note is returned once. */
+  /** Returns each note once. */
   take(): readonly string[] {
     return this.#untold.splice(0).map((how) => `A background command failed: ${how}`);
   }

@@ -52,8 +52,8 @@ export async function varDiff(
   return diffVersions({ name, from, to, before: valueOf(before.image), after: valueOf(after.image) });
 }
 
-/** Returns the requested version, by default the newest. If it does not exist, the error lists the existing versions.
- * `symbol` is the calling function. */
+/** Returns the requested version, by default the newest. If that version does not exist, the error lists the existing
+ * versions. `symbol` is the calling function. */
 export function findVersion(
   versions: readonly VariableVersion[],
   { name, version, symbol }: { readonly name: string; readonly version: number | null; readonly symbol: string },

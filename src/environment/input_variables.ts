@@ -214,8 +214,8 @@ export interface ShownInput {
   readonly whole: string | null;
 }
 
-/** The input variables of a query. They are stored with the row of its next iteration and described in each of its
- * model calls. */
+/** The input variables of a query, stored with the row of its next iteration and described in each of its model
+ * calls. */
 export class InputVariables {
   #unstored: readonly InputVariable[] = [];
   #shown: readonly ShownInput[] = [];

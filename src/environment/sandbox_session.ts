@@ -30,8 +30,8 @@ export interface MissingVariable {
   readonly statement: string;
 }
 
-/** Keeps one child running for a conversation. It starts the child when needed and again after it ended, with the
- * variables of the last finished block. It owns the child; `close` ends it. */
+/** Keeps one child running for a conversation: starts the child when needed and again after it ended, with the
+ * variables of the last finished block. The session owns the child; `close` ends it. */
 export class SandboxSession {
   readonly #source: SessionSource;
   readonly #rows: ShownRows;

@@ -318,8 +318,8 @@ export interface ScopesNow {
   readonly live: readonly string[];
 }
 
-/** Changes of scope since the last stored iteration. They are stored with it in one transaction, so an interrupted
- * iteration changes no scope. */
+/** Changes of scope since the last stored iteration, stored with the next one in one transaction. An interrupted
+ * iteration thus changes no scope. */
 export class ScopeChanges {
   readonly #index: VariableIndex;
   readonly #forgotten = new Set<string>();

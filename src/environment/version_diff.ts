@@ -69,8 +69,8 @@ interface ValueChanges {
   readonly more: boolean;
 }
 
-/** Returns the differences between two values from the codec, by path. Its work and size are bounded, and it runs none
- * of their code. */
+/** Returns the differences between two values from the codec, by path. The work and the result are bounded, and no code
+ * of the values runs. */
 export function valueChanges(before: unknown, after: unknown): ValueChanges {
   const comparison = new Comparison();
   try {

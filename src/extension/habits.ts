@@ -7,7 +7,7 @@ import type { FunctionSymbol } from "./spec.ts";
  * search.read(path)". */
 export type Habits = Readonly<Record<string, string>>;
 
-/** A function's own name of several words is a habit too, if it is written without its namespace. */
+/** If a function's own name has several words, that name without its namespace is a habit too. */
 export function habitsOf(functions: readonly (readonly [symbol: FunctionSymbol, usage: string])[]): Habits {
   const own = functions.flatMap(([{ name }, usage]) => /[A-Z]/.test(name) ? [[keyOf(name), usage] as const] : []);
   const named = functions.flatMap(([{ insteadOf = [] }, usage]) =>

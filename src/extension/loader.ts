@@ -199,7 +199,8 @@ const CODE = /(?<!\.d)\.m?[jt]s$/;
 const TEST = /(?:^|[/._])test\.m?[jt]s$/;
 /** A part of the folder's name, so that copies made by another version are not reused. */
 const FORMAT = "2";
-/** Modules of a folder import these. Each shim finds its module in the program. The second is for tests only. */
+/** Modules of a folder import these names. Each shim finds its module in the program. The shim `@vis/extension/testing`
+ * is for tests only. */
 const SHIMS = {
   "@vis/extension": { file: "@vis-extension.mjs", key: "vis.extension", load: () => import("./mod.ts") },
   "@vis/extension/testing": {

@@ -268,7 +268,7 @@ export class ExtensionRegistry {
     }
   }
 
-  /** Wraps a nudge so that it is safe to call. It runs only while the extension is active, and its result is one
+  /** Wraps a nudge so that it is safe to call. The nudge runs only while the extension is active, and its result is one
    * bounded line or null. A nudge that took too long is not called again, since every step would wait. */
   #nudgeOf(extension: NormalExtension, { own, faults = [] }: Omit<ViewOf, "env">): ActiveExtensions["nudges"][number] {
     const { namespace } = extension;
@@ -403,7 +403,7 @@ export async function invokeSymbol(invocation: Invocation): Promise<unknown> {
   }
 }
 
-/** Reports the outcome. If that fails, the call still succeeds. */
+/** Reports the outcome. If the report fails, the call still succeeds. */
 function tell({ symbol, told, log, extension, env }: Invocation, result: unknown): void {
   if (!symbol.outcome || !told) return;
   try {
@@ -628,8 +628,8 @@ interface OwnPart extends Omit<Part, "nudges"> {
 
 const MADE = new WeakMap<NormalExtension, { readonly prompt: string; readonly part: OwnPart }>();
 
-/** Returns the part of an extension. It is made again only for another prompt, since most queries have the prompt of
- * the previous one. */
+/** Returns the part of an extension. Only another prompt makes a new part, since most queries have the prompt of the
+ * previous one. */
 export function ownPart(extension: NormalExtension, prompt: string): OwnPart {
   const made = MADE.get(extension);
   if (made?.prompt === prompt) return made.part;

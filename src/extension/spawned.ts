@@ -13,7 +13,7 @@ export interface SpawnOptions {
   /** Standard input; empty if absent. A stream is read as fast as the program consumes it. When it ends, so does the
    * input. */
   readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The time limit; 120 000 if absent. When the program ends, Vis ends all processes that it started. */
+  /** The time limit; 120 000 if absent. When the program ends, Vis ends all processes that the program started. */
   readonly timeoutMs?: number;
   /** The limit of each of the two outputs, whose beginning and end are kept; 1 MiB if absent. */
   readonly maxBytes?: number;
@@ -35,23 +35,23 @@ export interface SpawnOptions {
   readonly lifetime?: "call" | "conversation";
   /** A title for the user, shown if the program ends with a run that lasts for one request only. */
   readonly title?: string;
-  /** Absolute paths that the program may change, instead of the workspace. It may always change its temporary folder.
-   * Repositories and their `.vis` stay unchanged, except paths named here: `.git`, or paths in it. */
+  /** Absolute paths that the program may change, instead of the workspace. The program may always change its temporary
+   * folder. Repositories and their `.vis` stay unchanged, except paths named here: `.git`, or paths in it. */
   readonly write?: readonly string[];
-  /** Absolute paths that the program must not change even there. */
+  /** Absolute paths that the program must not change even inside the paths of `write`. */
   readonly keep?: readonly string[];
-  /** Whether the program brings files into the workspace. Other programs that can change files there then pause. A
-   * program that could then change files that git or Vis obey is ended, and a note of the result reports it. */
+  /** Whether the program brings files into the workspace. Other programs that can change files there then pause. Vis
+   * ends a program that could then change files that git or Vis obey, and a note of the result reports it. */
   readonly pauses?: boolean;
   /** Absolute paths that the program may read and execute, in addition to the usual ones. */
   readonly read?: readonly string[];
   /** Whether the program has full TCP access or no network; overrides the setting for commands. */
   readonly network?: boolean;
-  /** Hides the secret files of the workspace, except these paths relative to it. The program reads `instead` in their
-   * place. Works only if the program can have its own file system. */
+  /** Hides the secret files of the workspace, except these paths relative to it. The program reads `instead` in place
+   * of each file. Hiding works only if the program can have its own file system. */
   readonly hideSecrets?: { readonly except: readonly string[]; readonly instead: string };
   /** Whether the user has already answered for this program: by naming it in the settings, or in an approval of the
-   * extension. Only shipped extensions may set it. It matters only if the wall is incomplete. */
+   * extension. Only shipped extensions may set this option. The option matters only if the wall is incomplete. */
   readonly answered?: boolean;
   /** Whether to reject instead of running the program behind an incomplete wall. */
   readonly whole?: boolean;

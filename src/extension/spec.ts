@@ -39,7 +39,7 @@ export interface Extension {
   /** The symbols, most used first. If there are many, the prompt shows the first ones in full and only names the
    * others. */
   readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
-  /** The number of symbols that the prompt shows in full, 12 by default. It only names the others. */
+  /** The number of symbols that the prompt shows in full, 12 by default. The prompt only names the others. */
   readonly shown?: number;
   /** Platform globals for the realm, such as "fetch". Each needs a matching `allow`, and each `allow` a global. */
   readonly globals?: readonly string[];
@@ -48,8 +48,8 @@ export interface Extension {
   readonly modules?: Readonly<Record<string, string>>;
   /** Grants to the sandbox itself. Most extensions need none. */
   readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
-  /** The default of its setting `enabled`. It is on if `extensions.allow` names it, but never in the locked profile. If
-   * absent, the extension is always on. */
+  /** The default of its setting `enabled`. The extension is on if `extensions.allow` names it, but never in the locked
+   * profile. If absent, the extension is always on. */
   readonly onByDefault?: boolean;
   /** The parts that the locked profile loads for a read-only workspace: everything, or the listed functions with a
    * prompt that names no others. If absent, no part of a shipped extension is loaded. */
@@ -175,7 +175,7 @@ export interface ConversationKeys {
   readonly root?: string;
   /** Whether the user allowed changes in all of `root` when Vis was started. */
   readonly isRootOpen?: boolean;
-  /** Read access to everything stored. */
+  /** Read access to stored conversations and to the log. */
   readonly db?: HistoryReader;
   /** Storage of this extension; no other extension can reach it. */
   readonly store?: OwnStore;
@@ -204,8 +204,8 @@ export interface ConversationKeys {
   /** Adds an extension to this conversation only, starting with the next query. `load` takes a namespace or a folder. */
   readonly register?: (extension: Extension) => void;
   readonly load?: (ref: string) => Promise<Extension>;
-  /** Starts a process, the only way to start one. It runs behind the command wall and ends with the call, or, outside a
-   * call, with the query. */
+  /** Runs a program behind the command wall. By default, the program ends with the call or, outside a call, with the
+   * query. */
   readonly spawn?: Spawn;
   /** Returns the walls of `spawn`. Rejects with the reason if no program can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
@@ -418,8 +418,8 @@ export interface CliContext {
   readonly config: unknown;
   /** The extension's state for all conversations, or for the conversations of this workspace. */
   readonly store: OwnStore;
-  /** Runs a program in the workspace, behind the command wall as in a conversation. It ends with the command. Absent in
-   * tests. */
+  /** Runs a program in the workspace, behind the command wall as in a conversation. The program ends with the command.
+   * Absent in tests. */
   readonly spawn?: Spawn;
 }
 

@@ -1,8 +1,8 @@
 import { ExtensionRegistry } from "./registry.ts";
 import type { EnvironmentView, Extension, NudgeContext } from "./spec.ts";
 
-/** Helpers for tests of an extension, imported as `@vis/extension/testing`. They show the parts of the extension that a
- * query and the model would get. */
+/** Helpers for tests of an extension, imported as `@vis/extension/testing`. The helpers show the parts of the extension
+ * that a query and the model would get. */
 
 /** A test that a file registered. */
 interface OwnTest {
@@ -13,7 +13,7 @@ interface OwnTest {
 /** Modules register their tests here, because `deno test` collects only its own. */
 const COLLECTING: { into: OwnTest[] | null } = { into: null };
 
-/** Registers a test for `vis extensions test` and for `deno test`. It fails if `run` throws or rejects. */
+/** Registers a test for `vis extensions test` and for `deno test`. The test fails if `run` throws or rejects. */
 export function test(name: string, run: () => unknown): void {
   if (COLLECTING.into) COLLECTING.into.push({ name, run });
   else Deno.test(name, async () => void await run());

@@ -29,8 +29,8 @@ function archived(table: ArchivedTable, row: Row): Row {
   return Object.fromEntries(archivedColumns(table).map((column) => [column, row[column]]));
 }
 
-/** Converts a database row to its form in an archive. Its JSON must be loaded into `content`. `refer` receives the
- * references of its other cells. */
+/** Converts a database row to its form in an archive. The caller has loaded the row's JSON into `content`. `refer`
+ * receives the references of the other cells. */
 function toArchiveRow(
   row: Row,
   { table, content, refer, adopt }: {
@@ -150,9 +150,9 @@ interface LongCell {
   readonly column: string;
 }
 
-/** Passes all rows of a conversation to `take`, then the contents that they refer to. Few of them are in memory at a
- * time. The caller runs it in a transaction, so that the archive is one snapshot. Throws `Damage`, possibly after some
- * parts. */
+/** Passes all rows of a conversation to `take`, then the contents that the rows refer to, with few contents in memory
+ * at a time. The caller runs this function in a transaction, so that the archive is one snapshot. Throws `Damage`,
+ * possibly after some parts. */
 export async function exportConversation(
   db: Database,
   { conversationId, take }: {

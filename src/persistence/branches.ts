@@ -12,8 +12,8 @@ export interface ForkPoint {
   readonly soulId: string;
   /** Archives contain this time. */
   readonly soulCreatedAt: number;
-  /** The last iteration that the branch has (0-based). With -1, it has neither an iteration of this query nor the
-   * query. */
+  /** The last iteration that the branch has (0-based). With -1, the branch has neither an iteration of this query nor
+   * the query. */
   readonly position: number;
 }
 
@@ -47,7 +47,7 @@ export async function readLineage(
   }
 }
 
-/** A fork at this point would see this lineage. */
+/** Returns the lineage that a fork at this point would see. */
 export async function readLineageAt(
   db: Database,
   { parentId, ...until }: ForkPoint & { readonly parentId: string },
@@ -90,8 +90,8 @@ export function isShownIteration<D extends Joined & Positioned>(
   return eb.and([shown, eb.or([eb("s.id", "<>", until.queryId), eb("i.position", "<=", until.position)])]);
 }
 
-/** Adds a branch that continues from a point of another one and copies no rows. Returns its id. Throws `UsageError` if
- * the point does not exist or is still running. */
+/** Adds a branch that continues from a point of another one and copies no rows, and returns its id. Throws `UsageError`
+ * if the point does not exist or is still running. */
 export function createFork(
   db: Database,
   { fork, now }: { readonly fork: NewFork; readonly now: number },

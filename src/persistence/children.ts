@@ -31,7 +31,8 @@ export class Children {
       await insertRow(tx, "conversationState", {
         id: branchId,
         conversationSoulId: conversationId,
-        // A branch with a parent is a fork, which sees the variables of its parent. The branch of a sub-query must not.
+        // A branch with a parent is a fork, which sees the variables of its parent; the branch of a sub-query must not
+        // see them.
         parentStateId: null,
         title: await content.putText(title),
         version: (newest?.version ?? 0) + 1,

@@ -28,8 +28,8 @@ const insertContent = namedChange((db, row: DatabaseSchema["content"]) =>
   )
 );
 
-/** Stores each long text and value once in the table `content`, within the transaction that uses it. Reading verifies
- * content against its hash. Lone surrogates become U+FFFD, since the database holds UTF-8. */
+/** Stores each long text and value once, within the transaction that uses it. Reading verifies content against its
+ * hash. Lone surrogates become U+FFFD, since the database holds UTF-8. */
 export class Content {
   readonly db: Database;
   /** Values by their hashes; null if the stored bytes have another hash. */
@@ -51,7 +51,7 @@ export class Content {
   }
 
   /** Returns the cell for a BLOB column: the bytes, or a reference as text. `before` is the cell of the previous value.
-   * Only the difference to it is stored if that is much smaller. */
+   * If the difference between both values is much smaller than the new one, the database stores only the difference. */
   async putBytes(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<Uint8Array | string> {
     const { valueBytes, hasDifferences } = this.db.dialect;
     if (bytes.length <= valueBytes) return bytes;
@@ -122,7 +122,7 @@ export class Content {
     return this.#loaded(this.adopt(cell));
   }
 
-  /** The bytes of a column count as loaded content. */
+  /** Counts the bytes of a column as loaded content, and returns their reference. */
   adopt(bytes: Uint8Array): string {
     const hash = hashOf(bytes);
     if (!this.#known.get(hash)) this.#known.set(hash, owned(bytes));
@@ -153,8 +153,8 @@ export class Content {
     return reference;
   }
 
-  /** All differences refer to one base, so that reading takes one step. Once their total length reaches the length of
-   * the base, a new base is stored. The size of n versions thus stays near the minimum. */
+  /** All differences refer to one base, so that reading takes one step. Once the total length of the differences
+   * reaches the length of the base, Vis stores a new base. The size of n versions thus stays near the minimum. */
   async #putDelta(hash: string, bytes: Uint8Array, before: string): Promise<boolean> {
     if (bytes.length > DELTA_BYTES) return false;
     const [row] = await this.#rows([before.slice(PREFIX.length)]);
@@ -190,7 +190,8 @@ export class Content {
     await insertContent(this.db, { ...NO_DELTA, hash, encoding: "chunks", bytes: list });
   }
 
-  /** Stores a value in a PostgreSQL table. Its rows are removed with the last row that refers to them. */
+  /** Stores a value in a PostgreSQL table. The server removes the pieces of the value with the last row that refers to
+   * them. */
   async #putLong(bytes: Uint8Array): Promise<string> {
     const hash = hashOf(bytes);
     // The row is locked in both cases, so that no other transaction removes it.
@@ -247,7 +248,7 @@ function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer ? bytes as Uint8Array<ArrayBuffer> : new Uint8Array(bytes);
 }
 
-/** The CRC-32 of a value, for the metadata of its row. Longer values have a hash instead. */
+/** The CRC-32 of a short value, for the metadata of its row. A longer value has a hash instead. */
 export interface ValueCheck {
   readonly crc?: number;
 }
@@ -264,7 +265,7 @@ export function compareValue(bytes: Uint8Array, { crc }: ValueCheck, what: strin
 type PieceRow = Pick<DatabaseSchema["content"], "hash" | "encoding" | "bytes">;
 
 /** Stores a text in `content`, with one piece in memory at a time. Returns the reference of the whole text. With
- * `claimedAt`, the text is claimed until `releaseClaim`, so that no erasure removes it meanwhile. */
+ * `claimedAt`, a claim protects the text from erasure until `releaseClaim`, for a day at most. */
 export async function putLarge(
   db: Database,
   pieces: AsyncIterable<Uint8Array>,
@@ -394,8 +395,8 @@ const ANCHOR = 16;
 const SKIPS = [0, 1, 2, 3, 4, 8, 16, 32, 64, 128, 256];
 const MAX_STEPS = 24;
 
-/** Returns the difference, or null if it is not much smaller than the value. It finds additions and changes in a few
- * places, which are typical from block to block. */
+/** Returns the difference, or null if it is not much smaller than the value. The search finds additions and changes in
+ * a few places, which are typical from block to block. */
 export function deltaOf(base: Uint8Array, value: Uint8Array): Delta | null {
   const from = view(base), to = view(value);
   const most = value.length >> 2;
@@ -520,7 +521,7 @@ function boundary(bytes: Uint8Array, start: number): number {
   return limit;
 }
 
-/** Returns 256 fixed random words (xorshift32). They must never change, or pieces of old and new values would no longer
+/** Returns 256 fixed random words (xorshift32). If the words changed, pieces of old and new values would no longer
  * match. */
 function gearTable(): Uint32Array {
   const table = new Uint32Array(256);

@@ -334,10 +334,10 @@ async function externalIn(db: Database, { channel, externalId }: ExternalChat): 
   return found?.id ?? null;
 }
 
-/** The references of its rows are noted for erasure in the same transaction. */
+/** Removes a conversation, and notes the references of its rows for erasure in the same transaction. */
 export function removeConversation(db: Database, conversationId: string): Promise<void> {
   return db.write(async (tx) => {
-    // The lock keeps a query from beginning meanwhile.
+    // The lock keeps a query from beginning in the conversation meanwhile.
     await tx.selectFrom("conversationState").select("id").where("conversationSoulId", "=", conversationId)
       .forNoKeyUpdate().execute();
     if (await runningQuery(tx, conversationId) !== null) {

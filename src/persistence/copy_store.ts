@@ -106,7 +106,7 @@ async function openFile(path: string, location: string): Promise<Side> {
   return { db: new SqliteDatabase(connection, { transactions, tenant: null }), location, toStoreError };
 }
 
-/** Does not convert damage: only the side of the source reports it, because it reads all data. */
+/** Does not convert damage: only the side of the source reports damage, because that side reads all data. */
 function unlessDamage(toStoreError: Side["toStoreError"]): Side["toStoreError"] {
   return (error, location) => error instanceof Damage ? error : toStoreError(error, location);
 }
@@ -337,7 +337,7 @@ async function plainRow(db: Database, table: UserTable, row: Row): Promise<Plain
   return { cells, large };
 }
 
-/** All other rows have the tenant of their conversation. */
+/** Whether a row has its own tenant; other rows have the tenant of their conversation. */
 function isOwner(table: UserTable, row: Row): boolean {
   return table === "conversationSoul" || (table === "extensionState" && row["conversationStateId"] === null);
 }

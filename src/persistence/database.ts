@@ -52,8 +52,8 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   abstract insert(table: string, cells: ResultRow): void | Promise<void>;
   /** A transaction need not wait for the change. */
   abstract update(table: string, change: RowChange): void | Promise<void>;
-  /** Runs a transaction that writes. When this resolves, all of `work` is stored; when it rejects, none of it. `work`
-   * may run more than once, so it must not depend on earlier attempts. */
+  /** Runs a transaction that writes. When the promise resolves, all of `work` is stored; when it rejects, none of it.
+   * `work` may run more than once, so it must not depend on earlier attempts. */
   abstract write<T>(work: (tx: Database) => Promise<T>): Promise<T>;
 
   /** Runs a transaction that writes for a run of this process. The run must be read with `versionOf`. If the run has
@@ -83,7 +83,7 @@ export abstract class Database extends Kysely<DatabaseSchema> {
 }
 
 export interface DatabaseDialect {
-  /** The limit for a text or value in its own column. Longer ones are in `content`. */
+  /** The limit for a text or value in its own column. Longer texts and values are in `content`. */
   readonly textBytes: number;
   readonly valueBytes: number;
   /** The limit for content that is not divided into pieces. */
@@ -157,7 +157,7 @@ export interface SearchWords {
 export interface SearchMatch {
   readonly where: RawBuilder<unknown>;
   readonly order: RawBuilder<unknown>;
-  /** Ranking requires reading every match. */
+  /** Whether the order is a rank, which requires reading every match. */
   readonly isRanked: boolean;
 }
 
@@ -279,8 +279,8 @@ export function toJson(value: Readonly<Record<string, unknown>> | readonly unkno
   return JSON.stringify(value);
 }
 
-/** Returns the object in a metadata cell. Only this folder writes it, so its fields have the types of `T`. It is
- * partial because an older version may not have written a field. */
+/** Returns the object in a metadata cell. Only this folder writes metadata, so the fields have the types of `T`. The
+ * object is partial because an older version may not have written a field. */
 export function fromJson<T extends object>(cell: string | null): Partial<T> {
   return cell === null ? {} : JSON.parse(cell) as Partial<T>;
 }

@@ -36,8 +36,9 @@ interface EraserOptions {
   readonly now: () => number;
 }
 
-/** Removes content that only deleted conversations used. Deletions note it in the table `erasure`. Each process works
- * off that list soon after it opens the database, after its own deletions, every minute, and when it ends. */
+/** Removes content that only deleted conversations used. Deletions note such content in the table `erasure`. Each
+ * process works off that list soon after it opens the database, after its own deletions, every minute, and when it
+ * ends. */
 export class Eraser {
   readonly #options: EraserOptions;
   #running: Promise<void> | null = null;
@@ -265,8 +266,8 @@ function addParts(
   }
 }
 
-/** Does the same in a file, on a connection without foreign keys. With them, SQLite would search all content for
- * differences to each deleted row. */
+/** Removes content without a referring row from a file, like `eraseOnServer`. The connection has no foreign keys, with
+ * which SQLite would search all content for differences to each deleted row. */
 export async function eraseInFile({ location, ...work }: ErasureWork): Promise<number> {
   using db = new DatabaseSync(location, { timeout: 50, enableForeignKeyConstraints: false });
   db.exec("PRAGMA secure_delete = ON");
@@ -307,8 +308,8 @@ interface Scanned {
   readonly last: { readonly rowid: number; readonly key: unknown } | null;
 }
 
-/** Searches the references of rows. It reads rows without a lock, a few at a time. A short transaction then reads the
- * rest: new rows, rows of queries that were running, and the few rows that change later. */
+/** Searches the references of rows: most rows without a lock, a few at a time. A short transaction then reads the rest:
+ * new rows, rows of queries that were running, and the few rows that change later. */
 class Scan {
   readonly #db: DatabaseSync;
   readonly #wanted: ReadonlySet<string>;
@@ -461,8 +462,8 @@ export async function dropLargeRows(db: Database, hash: string): Promise<void> {
 
 const PIECES = "SELECT bytes FROM content WHERE hash = ? AND encoding = 'chunks'";
 
-/** Removes a large text on a connection without foreign keys. With them, SQLite would search all content for
- * differences to each deleted row. Pieces have no differences. */
+/** Removes a large text on a connection without foreign keys. With foreign keys, SQLite would search all content for
+ * differences to each deleted row, although pieces have no differences. */
 export async function dropLargeInFile(
   hash: string,
   { location, busyMs }: { readonly location: string; readonly busyMs: number },

@@ -282,7 +282,7 @@ interface Row {
   readonly at: number;
 }
 
-/** Runs that were replaced by another run of their query are ignored. */
+/** Ignores runs that another run of their query replaced. */
 async function findStates(
   db: Database,
   { namespace, query }: { readonly namespace: string; readonly query: StateQuery },

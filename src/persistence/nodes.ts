@@ -288,8 +288,8 @@ class JobQueue {
 const ACCEPT = `INSERT INTO job (query_id, conversation_state_id, request, request_key, fingerprint)
 SELECT $1, $2, $3::bytea, $4, $5 FROM pg_notify('vis_job', '')`;
 
-/** A node that could not report for a while cannot know which nodes are lost, since the server itself may have been.
- * Time during which a lost node waited for the user does not count. */
+/** A node that could not report for a while cannot know which nodes are lost, since the server itself may have been
+ * lost. Time during which a lost node waited for the user does not count. */
 const CLAIM = `
 WITH live AS (
   SELECT id, draining, since FROM node WHERE heartbeat_at > clock_timestamp() - $4 * interval '1 millisecond'

@@ -20,7 +20,7 @@ export interface OpenStoreOptions {
   /** Whether the process of a lease exists; null if this machine cannot know. The default returns null for every
    * process. */
   readonly isAlive?: (owner: ProcessOwner) => boolean | null;
-  /** The longest wait of a write for another writing process. It then throws `StoreError` of kind busy. */
+  /** The longest wait of a write for another writing process, after which the write throws `StoreError` of kind busy. */
   readonly busyMs?: number;
   readonly signal?: AbortSignal;
 }

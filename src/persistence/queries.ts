@@ -144,7 +144,7 @@ async function firstRun(
   return { soulId, version: 0 };
 }
 
-/** Adds another run of the last query. After that, its branch shows the variables as they were before the query. */
+/** Adds another run of the last query. The branch then shows the variables as they were before the query. */
 async function anotherRun(
   tx: Database,
   { query: { retryOf = "" }, branch }: { readonly query: NewQuery; readonly branch: BranchToBegin },
@@ -422,8 +422,8 @@ async function rowsBefore(
   return { rows, more: total - rows.length };
 }
 
-/** Returns the blocks that were running when a query was interrupted. They are the blocks of its last iteration, whose
- * end was never stored. */
+/** Returns the blocks of the last iteration of an interrupted query. They were running, and their end was never
+ * stored. */
 async function pendingBlocks(db: Database, queryId: string): Promise<readonly string[]> {
   const last = await lastIteration(db, queryId);
   if (last?.status !== "interrupted") return [];
@@ -507,7 +507,8 @@ const queryToEnd = namedQuery((db, { queryId }: { readonly queryId: string }) =>
 );
 
 /** Ends a running query in the transaction `db`, with any iteration that was left running. A completed query cannot
- * have one. A query that has ended stays unchanged. Throws `TakenOverError` if another process ended it. */
+ * have a running iteration. A query that has ended stays unchanged. Throws `TakenOverError` if another process ended
+ * it. */
 export async function endQuery(
   db: Database,
   { queryId, end, now }: { readonly queryId: string; readonly end: QueryEnd; readonly now: number },
@@ -700,8 +701,8 @@ async function lostOf(
   return lost;
 }
 
-/** Ends queries that a process left running, in the transaction `tx`. If that process no longer exists, it ends all of
- * them; otherwise only the queries of this branch. */
+/** Ends queries that a process left running, in the transaction `tx`: all of them if that process no longer exists,
+ * otherwise only the queries of this branch. */
 async function endLeftOf(
   tx: Database,
   { owner, gone, branchId, now }: {

@@ -137,8 +137,8 @@ export async function renewLeases(
 }
 
 /** Whether a process that holds leases is alive. A process that cannot be checked from here counts as alive while it
- * reports. Its newest heartbeat applies to all of its leases. A heartbeat far in the future does not count, because
- * the clock was set back after it. */
+ * reports. The newest heartbeat of the process applies to all of its leases. A heartbeat far in the future does not
+ * count, because the clock was set back after it. */
 export async function isAliveNow(
   db: Database,
   { owner, isAlive, now }: { readonly owner: ProcessOwner; readonly isAlive: IsAlive; readonly now: number },
@@ -193,7 +193,7 @@ export function addTraces(
   return Object.fromEntries(sums);
 }
 
-/** Returns the newest run of a branch's own queries. It always belongs to the last query. Throws `Damage` if it is
+/** Returns the newest run of a branch's own queries, which always belongs to the last query. Throws `Damage` if it is
  * missing. */
 export async function newestRun(db: Database, branchId: string): Promise<{ readonly id: string } | null> {
   const number = await queriesIn(db, { branchId, until: null }) - 1;

@@ -119,8 +119,8 @@ async function found(
   }));
 }
 
-/** Finds words of scripts without spaces inside of texts. It reads all texts, since the index holds only whole runs of
- * such characters. */
+/** Finds words of scripts without spaces inside of texts. The search reads all texts, since the index holds only whole
+ * runs of such characters. */
 function matchInside(
   db: Database,
   { words, joined, inside }: SearchWords & { readonly inside: readonly string[] },

@@ -30,9 +30,10 @@ import type { StateStore } from "../domain/records/extension_state.ts";
 import type { Archive, LogEntry, NewestQueries } from "../domain/records/history.ts";
 import type { ArchivePart, ConversationArchive } from "./archive_schema.ts";
 
-/** Every method may reject with `StoreError`, and then has stored no data. A query's writes are refused with
- * `TakenOverError` once another process has ended that query as lost. `app.ts` owns the store and closes it last.
- * Blocks and variables are read back exactly as written. In other texts, a lone surrogate comes back as U+FFFD. */
+/** Methods that return a promise, except `log`, may reject with `StoreError`; a transaction that fails stores no data.
+ * A query's writes are refused with `TakenOverError` once another process has ended that query as lost. `app.ts` owns
+ * the store and closes it last. Blocks and variables are read back exactly as written. In other texts, a lone
+ * surrogate comes back as U+FFFD. */
 export interface Store
   extends
     ConversationStore,
@@ -245,8 +246,8 @@ export interface QueryStore {
    * sub-queries. Returns null if the query has ended or its final was accepted. The caller knows that the former
    * process can write no more. */
   takeOver(queryId: string, owner: ProcessOwner): Promise<LeftQuery | null>;
-  /** Reports that a process that runs queries is alive, for processes that cannot check. The caller repeats it twice a
-   * minute. Returns the branches that the process still holds; other processes hold the rest. */
+  /** Reports that a process that runs queries is alive, for processes that cannot check. The caller repeats the report
+   * twice a minute. Returns the branches that the process still holds. */
   renewLeases(owner: ProcessOwner): Promise<readonly string[]>;
 }
 
@@ -375,9 +376,9 @@ export interface ChildStore {
 }
 
 export interface LargeTextStore {
-  /** Stores bytes piece by piece and returns the reference to them. They are kept for a day at most, unless a variable
-   * with them is stored. With `isOwn`, each piece begins with a random number, so no other text contains it, and it is
-   * kept. */
+  /** Stores bytes piece by piece and returns the reference to them. A claim protects the bytes from erasure for a day,
+   * until a variable with them is stored. With `isOwn`, each piece begins with a random number. No other text then
+   * contains it, so it needs no claim. */
   putLarge(pieces: AsyncIterable<Uint8Array>, options?: { readonly isOwn?: boolean }): Promise<string>;
   /** Yields the same pieces in order, each read on demand. */
   largePieces(large: string): AsyncIterable<Uint8Array<ArrayBuffer>>;

@@ -154,7 +154,7 @@ function markNested(db: DatabaseSync, { table, column }: Column): void {
   for (const { cell } of tableRows(db, { table, columns: `"${column}" AS cell`, where })) mark(String(cell));
 }
 
-/** The function marks referenced content and returns the number of new marks. */
+/** Returns a function that marks the content to which a text refers. The function returns the number of new marks. */
 function marker(db: DatabaseSync, origin: string): (text: string) => number {
   // A text may refer to content that never existed.
   const insert = db.prepare(

@@ -220,8 +220,9 @@ export function restoreOrder<T extends Node>(nodes: readonly T[]): T[] {
   return ordered.flatMap((at) => nodes[at] ?? []);
 }
 
-/** A Set keeps the order of the nodes, so the first match is the earliest. If only unmet requirements are left, they
- * are followed to a node on a cycle. A node that merely depends on the cycle comes later. */
+/** Returns the earliest node whose requirements are met, which is the first, because a Set keeps the order of the
+ * nodes. If every node has unmet requirements, the search follows them to a node on a cycle. A node that merely
+ * depends on the cycle comes later. */
 function breakCycle(left: ReadonlySet<number>, hard: readonly ReadonlySet<number>[]): number {
   let at: number | undefined;
   for (const candidate of left) {
@@ -258,8 +259,8 @@ interface NewestRow extends VersionRow {
 type Place = readonly number[];
 type FoundRow = Awaited<ReturnType<typeof newestOf>>[number];
 
-/** Returns the newest version of each variable that a branch with this lineage shows, newest first, with its scope. It
- * is the branch's own version, otherwise the nearest ancestor's at the fork. Versions are in the order of storage. */
+/** Returns the newest version of each variable that a branch with this lineage shows, newest first, with its scope. The
+ * version is the branch's own, otherwise the nearest ancestor's at the fork. Versions are in the order of storage. */
 export async function newestVariables(
   db: Database,
   { lineage, names }: { readonly lineage: readonly BranchSegment[]; readonly names?: readonly string[] },

@@ -58,7 +58,7 @@ export class CommandFolder {
   }
 
   async remove(): Promise<void> {
-    await removed(this.path, { ...this.#options, waits: false }).catch(() => {}); // it may contain another user's file
+    await removed(this.path, { ...this.#options, waits: false }).catch(() => {}); // A file of another user may remain.
     this.#lock?.close();
   }
 }
@@ -157,8 +157,8 @@ interface HomeParts {
   readonly root: string;
 }
 
-/** Fills the temporary home folder of a program with links to packages and the settings of git. They name the user, and
- * permit the repository even if another user owns it. */
+/** Fills the temporary home folder of a program with links to packages and the settings of git. The settings name the
+ * user, and permit the repository even if another user owns it. */
 export async function makeHome(folder: string, { links, home, root }: HomeParts): Promise<void> {
   const linked = Object.entries(links).map(async ([path, to]) => {
     await Deno.mkdir(dirname(join(folder, path)), { recursive: true });

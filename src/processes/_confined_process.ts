@@ -187,7 +187,7 @@ export class ConfinedProcess {
       writer.releaseLock();
       if (input !== null && typeof input !== "string") return await input.pipeTo(this.#process.stdin);
       await this.#process.stdin.close();
-    } catch { /* a program need not read all of its input */ }
+    } catch { /* A program need not read all of its input. */ }
   }
 
   #hear(line: string): void {
@@ -201,5 +201,5 @@ export class ConfinedProcess {
 function send(pid: number, name: Deno.Signal): void {
   try {
     Deno.kill(pid, name);
-  } catch { /* it has ended already */ }
+  } catch { /* The process has already ended. */ }
 }

@@ -241,7 +241,7 @@ export class FixedPaths {
       try {
         if (commandIn(root) === null) return await run(null);
         for (const one of runningWith(root)) {
-          if (one.pid === 0) continue; // it belongs to another workspace, and is about to begin
+          if (one.pid === 0) continue; // The command belongs to another workspace, and is about to begin.
           const go = await pauseProgram(one.pid);
           if (go === null) {
             throw new Error(`Cannot change files while ${one.title} runs: that command does not pause; stop it first`);
@@ -332,9 +332,9 @@ function keepTops(
   }
 }
 
-/** Returns names without which a folder is not a bare repository. They are empty folders while a command runs: `git
- * status` lists no empty folder, and git reads none as `HEAD`. Inside a repository, a folder `HEAD` would make `git
- * diff HEAD` ambiguous. */
+/** Returns names without which a folder is not a bare repository. Entries of these names are empty folders while a
+ * command runs: `git status` lists no empty folder, and git reads none as `HEAD`. Inside a repository, a folder `HEAD`
+ * would make `git diff HEAD` ambiguous. */
 function partsToKeep(
   folder: string,
   { root, kindOf }: { readonly root: string; readonly kindOf: Found["kindOf"] },
@@ -437,7 +437,7 @@ const EWOULDBLOCK = 11;
 const LOCK_AGAIN_MS = 50, ALONE_TRIES = 40;
 
 /** Locks of workspaces between Vis processes. A process has a shared lock while a command of it can change files there.
- * It has the lock alone while git brings files, since it cannot pause commands of another process. */
+ * While git brings files, a process has the lock alone, since it cannot pause commands of another process. */
 class WorkspaceLocks {
   readonly #held = new Map<string, { readonly descriptor: number; shares: number; isAlone: boolean }>();
   #libc: Libc | null = null;
@@ -571,7 +571,7 @@ function make(path: string, kind: "folder" | "file"): void {
     if (kind === "folder") Deno.mkdirSync(path);
     else Deno.writeFileSync(path, new Uint8Array(), { createNew: true });
     Deno.chmodSync(path, MARK | (kind === "folder" ? 0o755 : 0o644));
-  } catch { /* it exists by now */ }
+  } catch { /* The entry exists by now. */ }
 }
 
 function removeMarked(path: string): void {
@@ -580,5 +580,5 @@ function removeMarked(path: string): void {
     if (((mode ?? 0) & MARK) === 0) return;
     if (isFile && size > 0) Deno.chmodSync(path, 0o644);
     else Deno.removeSync(path);
-  } catch { /* the user has put an entry there */ }
+  } catch { /* The user has put an entry there. */ }
 }

@@ -15,7 +15,7 @@ export async function realPath(path: string): Promise<GrantedPath | null> {
 /** Resolves a folder of the machine like `realPath`, but without the runtime's thread for each of them, which takes
  * longer. */
 export function machinePath(path: string): GrantedPath | null {
-  if (!existsSync(path)) return null; // an error takes longer than this check
+  if (!existsSync(path)) return null; // An error takes longer than this check.
   try {
     const real = Deno.realPathSync(path);
     return { path: real, folder: Deno.statSync(real).isDirectory };

@@ -44,7 +44,7 @@ export interface UserFolders {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Settings of the user, with the files that hold them. They apply to each repository. */
+/** Settings of the user, which apply to each repository, with the files that hold them. */
 interface UserSettings extends Awaited<ReturnType<typeof everyGitSetting>> {
   readonly home: string;
   readonly from: Stamps;
@@ -213,7 +213,7 @@ async function repositoryClaims(
     const hooks = join(folder, "hooks");
     for (const name of IN_GIT) {
       const path = join(folder, name);
-      if (entryKind(path) !== "link") continue; // it is a part of the folder
+      if (entryKind(path) !== "link") continue; // Other entries belong to the folder.
       const by = name === "hooks" ? "git runs" : "git reads";
       claims.push({ path, as: "part", reason: `${by} by the link ${withoutTop(path, top)}` });
     }
@@ -303,7 +303,7 @@ function presentIn(folder: string): (path: string) => boolean {
   if (!existsSync(folder)) return () => false;
   const names = new Set<string>();
   for (const { name } of folderEntries(folder, { most: MOST_LISTED, wanted: () => true })) names.add(plainName(name));
-  const isWhole = names.size > 0 && names.size < MOST_LISTED; // an unreadable folder seems empty
+  const isWhole = names.size > 0 && names.size < MOST_LISTED; // An unreadable folder seems empty.
   return (path) => path === "" || (isWhole ? names.has(plainName(basename(path))) : entryKind(path) !== null);
 }
 
@@ -313,7 +313,7 @@ export function plainName(name: string): string {
 }
 
 interface RepositoryFolders extends Readonly<Record<"gitDir" | "commonDir", string>> {
-  /** Both as they are named, which may lead through links. */
+  /** Both folders as they are named, which may lead through links. */
   readonly named: readonly string[];
 }
 
@@ -352,8 +352,8 @@ const ENTERS = /^(?:cd|pushd|-C|--prefix|--cwd)$/;
 /** Matches the top of the repository, in scripts: `$PWD`, `$(git rev-parse --show-toplevel)`. */
 const TOP = /\$\{?(?:PWD|GIT_WORK_TREE|GIT_PREFIX)\}?|\$\([^()]*\)|`[^`]*`/g;
 
-/** Yields the paths that values name: words, parts of words, and texts in quotes. These are more than git would use;
- * but code is not interpreted, so a path that a shell composes is not found. */
+/** Yields the paths that values name: words, parts of words, and texts in quotes. Git uses fewer of them. Code is not
+ * interpreted, so a path that a shell composes is not found. */
 function* claimsOf(
   settings: readonly GitSetting[],
   { top, home }: Readonly<Record<"top" | "home", string>>,
@@ -469,7 +469,7 @@ export function foldersBeside(root: string, write: readonly GrantedPath[]): read
   );
 }
 
-/** Whether git stops at `.git` of a folder and never checks whether the folder itself is a repository. It stops at any
+/** Whether git stops at `.git` of a folder and never checks whether the folder itself is a repository. Git stops at any
  * file, and at a folder that it takes for a repository. */
 export function hasRepository(folder: string): boolean {
   const dot = join(folder, GIT);

@@ -276,10 +276,10 @@ class HeldFile {
     try {
       this.#file = Deno.openSync(path);
       HeldFile.#closing.register(this, this.#file);
-    } catch { /* this user cannot read it */ }
+    } catch { /* This user cannot read the file. */ }
   }
 
-  /** Whether it still exists anywhere; a file that an editor has replaced does not. */
+  /** Whether the file still exists anywhere; a file that an editor has replaced does not. */
   get isThere(): boolean {
     return this.#file === null || this.#file.statSync().nlink !== 0;
   }
@@ -299,7 +299,7 @@ function isTop(folder: string): boolean {
   return entryKind(join(folder, GIT)) !== null || isBare(folder);
 }
 
-/** Whether its owner, who is this user, can neither list it nor open its entries. */
+/** Whether the owner of a folder, who is this user, can neither list it nor open its entries. */
 function isClosed(facts: FolderFacts | null): boolean {
   const { user = 0, mode = 0 } = facts ?? {};
   const all = OWNER_READS | OWNER_ENTERS;

@@ -39,7 +39,7 @@ export class TooMuchToRemove extends Error {}
 
 /** Returns a text that differs once the entry at a path, or the target of a link, has changed; "" if nothing exists. */
 export function stampOf(path: string): string {
-  if (!existsSync(path)) return ""; // an error takes longer than this check
+  if (!existsSync(path)) return ""; // An error takes longer than this check.
   try {
     const { size, mtime, ctime, mode, ino } = Deno.statSync(path);
     return [size, mtime?.getTime(), ctime?.getTime(), mode, ino].join();
@@ -127,7 +127,7 @@ function* elsewhereEntries(
       const bytes = encoder.encode(name);
       if (isDirectory || wanted(bytes[0] ?? 0, bytes.at(-1) ?? 0)) yield { name, isFolder: isDirectory };
     }
-  } catch { /* it cannot be read */ }
+  } catch { /* The folder cannot be read. */ }
 }
 
 /** Removes a file, a link, or a folder with its contents, of any depth and size, even if a folder in it forbids

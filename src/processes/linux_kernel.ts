@@ -49,7 +49,7 @@ export class Namespaces {
     for (const pid of this.#running.get(name) ?? []) {
       try {
         if (PROC.link(`/proc/${pid}/ns/net`) !== this.#outside) return pid;
-      } catch { /* it has ended */ }
+      } catch { /* The program has ended. */ }
     }
     return null;
   }
@@ -85,7 +85,7 @@ export async function landlockFault(): Promise<string | null> {
   if (major < LEAST[0] || major === LEAST[0] && minor < LEAST[1]) {
     return `which Linux has from ${LEAST.join(".")} on, and this is ${release}`;
   }
-  const active = await Deno.readTextFile(ACTIVE_MODULES).catch(() => null); // containers often lack it
+  const active = await Deno.readTextFile(ACTIVE_MODULES).catch(() => null); // Containers often lack the file.
   return active === null || active.split(",").includes("landlock") ? null : "which this kernel was booted without";
 }
 

@@ -70,7 +70,7 @@ class ProcFiles {
     try {
       return this.link(`/proc/self/fd/${descriptor}`);
     } catch {
-      return ""; // it was closed meanwhile
+      return ""; // The descriptor was closed meanwhile.
     }
   }
 
@@ -148,7 +148,7 @@ function programsBelow(root: number): readonly Process[] {
 function send(pid: number, name: Deno.Signal): void {
   try {
     Deno.kill(pid, name);
-  } catch { /* it has ended already */ }
+  } catch { /* The process has already ended. */ }
 }
 
 interface Process {
@@ -168,7 +168,7 @@ function readAll({ withThreads = false } = {}): readonly Process[] {
       const hasEnded = state === "X" || state === "Z" && !(withThreads && Number(fields[17]) > 1);
       return hasEnded ? [] : [{ pid, parent: Number(parent), state }];
     } catch {
-      return []; // it ended while it was read
+      return []; // The process ended while its file was read.
     }
   });
 }

@@ -70,8 +70,8 @@ interface Machine extends OpenFolders {
   readonly links: readonly (readonly [path: string, to: string])[];
 }
 
-/** Starts processes; there is no other way to start one. Every program runs behind Landlock, a system call filter and
- * limits, and in its own namespaces if the machine has them. It ends with everything that it started. */
+/** Runs programs behind Landlock, a system call filter and limits, and in their own namespaces if the machine has them.
+ * A program ends with everything that it started. */
 export class ProcessWall {
   readonly #options: ProcessWallOptions;
   readonly #known: KnownWall;
@@ -102,12 +102,13 @@ export class ProcessWall {
         const root = options.root ?? workspace;
         return await this.#fixed.pausing({ root, workspace }, { look: () => this.#look(root), run });
       } catch (error) {
-        // It is tried once more: the program with the network may have ended, or the kernel was short of memory.
+        // The program is tried once more: the program with the network may have ended, or the kernel was short of
+        // memory.
         if (!(error instanceof NoNamespaces)) throw error;
         if (++faults < 2) continue;
         // Another command may have moved folders of this one, which says nothing about the machine.
         if (await this.#makesNamespaces(options)) throw error;
-        this.#namespaces.failed(error.message); // it applies from now on, and the prompt reports it
+        this.#namespaces.failed(error.message); // The fault applies from now on, and the prompt reports it.
         createLog("commands").warn("namespaces_given_up", { error: error.message });
         if (options.whole) throw error;
       }
@@ -206,7 +207,7 @@ export class ProcessWall {
         ...usual,
         ...options.env,
       };
-      await pace.rest(); // the plan for hundreds of repositories takes megabytes
+      await pace.rest(); // The plan for hundreds of repositories takes megabytes.
       const process = await ConfinedProcess.start(execPlan(policy, machine.program), {
         launcher: this.#options.launcher ?? { path: machine.program.path, args: [] },
         ...{ argv, env, cwd: policy.cwd, whole: isWhole, input, maxBytes, onOutput },
@@ -242,7 +243,7 @@ export class ProcessWall {
     if (!before.includes("")) return [];
     const isNew = (folder: string): boolean =>
       folder !== "" && !before.includes(folder) && !isPlaceholder(join(workspace, folder, ".git"));
-    const found = await this.#look(workspace).catch(() => null); // the next command is refused with the reason
+    const found = await this.#look(workspace).catch(() => null); // Vis refuses the next command with the reason.
     return (found?.repositories ?? []).filter(isNew);
   }
 
@@ -270,7 +271,7 @@ export class ProcessWall {
 
   /** Empties a folder with a program behind the wall: this process would stand still meanwhile. */
   async #removeLarge(folder: string): Promise<void> {
-    await Deno.chmod(folder, 0o700); // a command of root may have closed it, and the remover has no privileges
+    await Deno.chmod(folder, 0o700); // A command of root may have closed the folder, and the remover has no privileges.
     const argv = ["/bin/sh", "-c", "chmod -R u+rwX . ; find . -mindepth 1 -delete"];
     await this.#spawn(folder, argv, { timeoutMs: REMOVAL_MS, network: false }, { keepsRepositories: false });
   }

@@ -4,7 +4,7 @@ import type { ProcessWall, ProcessWallOptions } from "./process_wall.ts";
 
 type ProgramWall = Pick<ProcessWall, "spawn" | "walls">;
 
-/** Returns the command wall of this system. Its code is loaded with the first program. */
+/** Returns the command wall of this system, whose code is loaded with the first program. */
 export function programWall(options: ProcessWallOptions): ProgramWall {
   const isMac = Deno.build.os === "darwin";
   const known = isMac ? null : new KnownWall(options);

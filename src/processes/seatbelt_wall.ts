@@ -26,8 +26,8 @@ const MOST_PROCESSES = 512;
 const PATH = "/usr/bin:/bin:/usr/sbin:/sbin";
 /** The link to the folder with Apple's compilers and git, and its default target. */
 const DEVELOPER = ["/var/db/xcode_select_link", "/Library/Developer/CommandLineTools"];
-/** A script that reports the start of the program. It limits core files, open files, processor time and the size of a
- * file (in blocks of 512 bytes). */
+/** A script that reports the start of the program. The script limits core files, open files, processor time and the
+ * size of a file (in blocks of 512 bytes). */
 const START =
   'printf "%s begun\\n" "$0" >&2; for limit in "-c 0" "-n 4096" "-f 16777216" "-t 86400"; do ulimit $limit 2>/dev/null; done; exec "$@"';
 
@@ -65,7 +65,7 @@ interface Probed {
 }
 
 /** The command wall of macOS: each program runs behind a Seatbelt profile. The profile counts only where a probe saw
- * that it denies. So an error in it or a change in the system makes the wall refuse, never open. */
+ * that it denies. An error in the profile or a change in the system thus makes the wall refuse, never open. */
 export class SeatbeltWall {
   readonly #options: SeatbeltWallOptions;
   #table: ProcessTable | null;
@@ -262,7 +262,7 @@ async function runProgram(argv: readonly string[], options: SeatbeltRun): Promis
     stdin: input === null ? "null" : "piped",
     stdout: "piped",
     stderr: "piped",
-    detached: true, // it has a group of its own
+    detached: true, // The program has a group of its own.
   }).spawn();
   const tree = new ProcessTree(process.pid, table);
   const kill = (): void => void tree.kill();

@@ -21,7 +21,7 @@ type Stored = Readonly<Record<string, Credential>>;
 
 const OTHERS = 0o077;
 
-/** The file of keys. Only its owner can read it. It is replaced as a whole, never modified in place. */
+/** The file of keys, which only its owner can read. Vis replaces the file as a whole and never modifies it in place. */
 export class Credentials {
   readonly #path: string | null;
   #read: Promise<Stored> | null = null;

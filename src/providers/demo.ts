@@ -219,8 +219,8 @@ export function demoProvider(): Provider {
   return playedProvider({ name: "demo", model: "scripted", images: false, reply });
 }
 
-/** Returns the reply to the texts of one call's messages. It depends on the request, the number of the iteration, and
- * whether the last block failed. */
+/** Returns the reply to the texts of one call's messages. The reply depends on the request, the number of the
+ * iteration, and whether the last block failed. */
 export function demoReply(texts: readonly string[]): string {
   if (texts.length < OF_AN_ITERATION) return `${WHAT} ${ADD_ONE}`;
   const request = texts[1] ?? "", context = texts.at(-1) ?? "";

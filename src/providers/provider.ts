@@ -17,14 +17,14 @@ export type ReasoningLevel = "quick" | "balanced" | "deep";
 export interface ModelRequest {
   readonly messages: readonly ModelMessage[];
   readonly model: string;
-  /** Models without native reasoning ignore it. */
+  /** The requested reasoning, which models without native reasoning ignore. */
   readonly reasoning: ReasoningLevel;
   readonly signal: AbortSignal;
   /** Called whenever bytes of the reply arrive, even if they are not text: they show that the service is alive. */
   readonly onBytes?: () => void;
-  /** Called with the usage of the call so far: once it is sent, and whenever the service counts or more of the reply
-   * arrives. It counts even if the stream fails or is cancelled. Null means that the service refused the request, so
-   * it used no tokens. */
+  /** Called with the usage of the call so far: once the call is sent, and whenever the service counts or more of the
+   * reply arrives. The usage counts even if the stream fails or is cancelled. Null means that the service refused the
+   * request, so the call used no tokens. */
   readonly onUsage?: (usage: Usage | null) => void;
 }
 
@@ -57,9 +57,9 @@ export interface Capabilities {
 }
 
 /** A source of model replies. `stream` yields text and reasoning as they arrive, and finally one `end`. It throws
- * `ProviderError` for any failure of the service or the network. Once `signal` is aborted, at any time, it throws
- * `Cancelled` and closes the connection. It does not retry, except that it repeats a request at once without an
- * optional field that the service rejected. */
+ * `ProviderError` for any failure of the service or the network. Once `signal` is aborted, at any time, `stream`
+ * throws `Cancelled` and closes the connection. A provider never waits to retry. It may repeat a refused request at
+ * once: without a rejected field, or with a fresh token. */
 export interface Provider {
   readonly name: string;
   readonly defaultModel: string;

@@ -17,7 +17,8 @@ export interface ChildProgram {
 const ENVIRONMENT = { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", TZ: "UTC" };
 
 /** Returns an environment without any value of this process: no path, no key, no locale. A folder below a device cannot
- * be created, which prevents a Deno cache. Sockets and random numbers of Windows need its folder. */
+ * be created, which prevents a Deno cache. On Windows, the environment names the system folder, which sockets and
+ * random numbers need. */
 export function childEnvironment(os: typeof Deno.build.os): Readonly<Record<string, string>> {
   return os === "windows"
     ? { ...ENVIRONMENT, DENO_DIR: "\\\\.\\NUL\\deno", SystemRoot: "C:\\Windows" }

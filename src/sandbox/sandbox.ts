@@ -50,8 +50,8 @@ export interface SandboxOptions {
   /** The base of relative paths in grants. If absent, they are refused. */
   readonly workspace?: string;
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** A command to which the child's command line is appended. It must pass stdio through to the child. Its first word
-   * is a path, and its environment is as empty as the child's. If absent, the child is started directly. */
+  /** A command to which the child's command line is appended. The command must pass stdio through to the child. Its
+   * first word is a path, and its environment is as empty as the child's. If absent, the child is started directly. */
   readonly launcher?: readonly string[];
   /** Functions whose time does not count against a block's deadline while the block waits for no other work. */
   readonly untimed?: readonly string[];
@@ -108,8 +108,8 @@ interface BindOptions {
 }
 type BindPart = "whole" | "more" | "last";
 
-/** A confined child. Methods other than `close` reject with `SandboxEnded` once the child has ended. `run` never
- * rejects, but reports the outcome "killed" or "memory" instead. Only one call of `run` or `render` is allowed at a
+/** A confined child. Once the child has ended, methods other than `run` and `close` reject with `SandboxEnded`; `run`
+ * never rejects, but reports the outcome "killed" or "memory". Only one call of `run` or `render` is allowed at a
  * time. */
 export interface Sandbox {
   readonly pid: number;

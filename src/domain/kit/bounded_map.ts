@@ -1,5 +1,5 @@
-/** A map that drops the oldest entry once it has more than `most` entries. Reading does not change the order, so it is
- * safe while iterating. Set an entry again to keep it. */
+/** A map that drops the oldest entry once it has more than `most` entries. Reading does not change the order, so
+ * reading is safe while iterating. Set an entry again to keep it. */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #most: number;
 

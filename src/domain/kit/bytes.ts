@@ -1,7 +1,7 @@
 import { abortable } from "./concurrency.ts";
 
-/** A buffer for bytes that arrive in pieces. However small the pieces are, it needs little more memory than their
- * bytes. */
+/** A buffer for bytes that arrive in pieces. However small the pieces are, the buffer needs little more memory than
+ * their bytes. */
 export class ByteBuffer {
   #bytes: Uint8Array<ArrayBuffer> = new Uint8Array();
   #length = 0;

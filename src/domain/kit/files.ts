@@ -70,15 +70,15 @@ const HELD = ["EACCES", "EBUSY", "EPERM"];
 const TRIES = 10, PAUSE_MS = 50;
 
 interface Options {
-  /** Closes this process's handles of the replaced file. It is called only if they block the rename. */
+  /** Closes this process's handles of the replaced file. Called only if the handles block the rename. */
   readonly release?: () => void;
   readonly os?: string;
   readonly attempt?: (from: string, to: string) => Promise<void>;
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
-/** Renames a file so that it replaces another one. On Windows it waits up to half a second for processes that have one
- * of them open. */
+/** Renames a file so that it replaces another one. On Windows, waits up to half a second for processes that have one of
+ * the two files open. */
 export async function renameOver(
   from: string,
   to: string,
@@ -116,7 +116,7 @@ export function joinUnresolved(folder: string, path: string): string {
   return `/${whole.split("/").filter((name) => name !== "" && name !== ".").join("/")}`;
 }
 
-/** Whether a path is inside a folder. Both must be absolute. */
+/** Whether a path is inside a folder. Both paths must be absolute. */
 export function isBelow(path: string, folder: string): boolean {
   return isWithin(path, folder) && !isWithin(folder, path);
 }
@@ -175,7 +175,7 @@ function kindText({ isDirectory, isFifo, isSymlink, isSocket }: Deno.FileInfo): 
   return isDirectory ? "a folder" : isFifo ? "a pipe" : isSymlink ? "a link" : isSocket ? "a socket" : "a device";
 }
 
-/** Functions of the C library. They run on another thread, because the disk may be slow. */
+/** Functions of the C library, which run on another thread, because the disk may be slow. */
 const SYMBOLS = {
   open: { parameters: ["buffer", "i32"], result: "i32", nonblocking: true },
   getdents64: { parameters: ["i32", "buffer", "usize"], result: "i64", nonblocking: true },

@@ -130,8 +130,8 @@ export class GitIndex {
     this.#end = at;
   }
 
-  /** The name of the file with the other entries of a split index; null for a whole index. It is known once all entries
-   * have been read. */
+  /** The name of the file with the other entries of a split index; null for a whole index. The name is known once all
+   * entries have been read. */
   get shared(): string | null {
     const index = this.#bytes, least = 8 + this.#hashBytes;
     if (this.#end === 0) return null;

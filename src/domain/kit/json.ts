@@ -185,7 +185,7 @@ export function readable(value: unknown): string {
   return textOf(value, { left: Infinity });
 }
 
-/** Returns the beginning of the text of `readable`. Its time is bounded by the length, however large the value is. */
+/** Returns the beginning of the text of `readable`. The time is bounded by `limit`, however large the value is. */
 export function readableHead(value: unknown, limit: number): string {
   const room = { left: limit };
   const text = textOf(value, room);

@@ -4,7 +4,8 @@ export function isVariableName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** Whether a text matches a pattern in which `*` matches any text. Takes linear time, so that no pattern can hang it. */
+/** Whether a text matches a pattern in which `*` matches any text. Matching never backtracks, so that no pattern can
+ * hang it. */
 export function matchesWildcard(pattern: string, text: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   const last = rest.pop();

@@ -1,5 +1,5 @@
-/** Closed lists of words for how a query, an iteration and an approval end. Every interface for people shows the
- * sentences that belong to them. */
+/** Closed lists of words for how a query, an iteration and an approval end. Interfaces for people show the sentence
+ * that belongs to a word. */
 
 /** Why a query ended; docs/internals/architecture.md maps each reason to its status. `forked` is never stored: it marks
  * a query of which a fork shows only the first iterations. */

@@ -30,7 +30,7 @@ export interface NewChildBranch {
   readonly depth: number;
   readonly title: string;
   readonly images: readonly VariableImage[];
-  /** The newest stored version of each variable is used. Its value is not read. */
+  /** The newest stored version of each variable, without reading its value. */
   readonly copies: readonly string[];
 }
 

@@ -18,7 +18,7 @@ export type DatabaseRestoreReport = Frozen<z.infer<typeof RestoreSchema>>;
 export const CheckSchema = z.object({
   problems: z.array(z.string()),
   contents: count,
-  /** The number of unreferenced texts and values. They are not a fault; `prune` removes them. */
+  /** The number of unreferenced texts and values, which are not a fault; `prune` removes them. */
   unused: count,
   schemaVersion: count,
   ms: z.number(),
@@ -60,8 +60,7 @@ export const VacuumSchema = z.object({ bytesBefore: count, bytesAfter: count, ms
 
 export type VacuumReport = Frozen<z.infer<typeof VacuumSchema>>;
 
-/** Every method rejects with `UsageError` for an unusable path and with `StoreError` for the database, which is then
- * unchanged. */
+/** Methods reject with `UsageError` for an unusable path, and with `StoreError` if the database cannot be used. */
 export interface DatabaseMaintenance {
   readonly location: string;
   /** Copies the database in its current state, even while others write. The target must not exist. */

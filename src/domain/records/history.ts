@@ -54,9 +54,9 @@ export interface PastVersion {
   readonly createdAt: number;
 }
 
-/** Read access for extensions to everything stored. Conversations and branches are identified by their id or its first
- * 8 characters; methods reject with `UsageError` for an unknown one. The id of a conversation also names its newest
- * branch; for the running conversation, the running branch. */
+/** Read access for extensions to stored conversations and to the log. Conversations and branches are identified by
+ * their id or its first 8 characters; methods reject with `UsageError` for an unknown one. The id of a conversation
+ * also names its newest branch; for the running conversation, the running branch. */
 export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
   /** Lists conversations, those with the newest query first. */
@@ -121,7 +121,7 @@ export interface SearchHit {
 }
 
 export interface LogFilter {
-  /** The maximum number of rows. They are the newest ones or, with `after`, the oldest. */
+  /** The maximum number of rows: the newest ones or, with `after`, the oldest. */
   readonly limit: number;
   /** Limits the list to this level and more severe ones. */
   readonly level?: LogEntry["level"] | undefined;

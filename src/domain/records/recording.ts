@@ -8,7 +8,7 @@ import type { StoredQuery } from "../query/stored_query.ts";
 /** A plain model call by a block. If it has a reply and an error, the model's length limit cut the reply. */
 type RecordedCall = Pick<SubCall, "prompt" | "reply" | "error">;
 
-/** The input of the variable `context`. Its parts are readable while the store is open. */
+/** The input of the variable `context`, whose parts are readable while the store is open. */
 export interface RecordedContext {
   readonly label: string;
   readonly json: boolean;

@@ -77,8 +77,8 @@ export async function openPostgresStore(
 /** A server that takes longer for a write counts as read-only. */
 const WRITE_MS = 5_000;
 
-/** Returns a check that stores a mark, as every transaction does, after the waiting writes. Simultaneous callers share
- * one check. */
+/** Returns a check that stores a mark, as every writing transaction does, after the waiting writes. Simultaneous
+ * callers share one check. */
 function writeFaultOf(db: Database, server: Server): () => Promise<string> {
   let writing: Promise<string> | null = null;
   return async () => {
@@ -104,7 +104,7 @@ const LOCK = 7_164_011;
 const LOCK_MS = 2_000, PAUSE_MS = 200, MIGRATION_PATIENCE_MS = 60_000;
 
 /** Brings a database to the newest schema, each file in a transaction. Throws `StoreError` for a database of a newer
- * Vis or of another program. Throws it for an unfinished copy too, unless `unfinished` is set. */
+ * Vis or of another program and, unless `unfinished` is set, for an unfinished copy. */
 async function migratePostgres(
   connection: Connection,
   { location, now, unfinished = false }: {

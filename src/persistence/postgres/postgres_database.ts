@@ -593,8 +593,8 @@ const CHANGE = /^\s*(?:insert into|update|delete from)\s+"?(\w+)/i;
 
 const WITH = /^\s*with\s+(?!recursive\b)/i;
 
-/** Changes of a transaction that are not awaited. They are sent as one statement with at most one change per table, so
- * no change sees another one. */
+/** Changes of a transaction that are not awaited. The transaction sends them as one statement with at most one change
+ * per table, so no change sees another one. */
 class WriteBatch {
   readonly #changes = new Map<string, Rows | Statement>();
 

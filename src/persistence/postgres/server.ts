@@ -13,8 +13,8 @@ const MOST = 10;
 const IDLE_MS = 60_000;
 const PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
 const SHORTEST_MS = 2_000, LONGEST_MS = 11_000;
-/** After this time without a byte, Vis asks the server about the statement on another connection. It has half as long
- * to answer. */
+/** After this time without a byte, Vis asks the server about the statement on another connection. The server has half
+ * as long to answer. */
 const SILENT_MS = 5_000;
 /** A statement with long parameters takes longer to arrive. */
 const SLOWEST_BYTES_PER_MS = 256;
@@ -67,8 +67,8 @@ interface State {
 
 export interface Connection {
   query(sql: string, options?: QueryOptions): Promise<QueryResult<Record<string, unknown>>>;
-  /** Sets the tenant whose rows the next statements outside of a transaction see. They need not wait for it, but their
-   * results count only once it resolves. */
+  /** Sets the tenant whose rows the next statements outside of a transaction see. The statements need not wait for the
+   * promise, but their results count only once it resolves. */
   see(tenant: string): Promise<void>;
   release(broken?: boolean): void;
 }

@@ -77,9 +77,9 @@ function bindable(value: unknown): SQLInputValue {
 interface TransactionsOptions {
   /** The longest wait of a writer for the database lock while another process holds it. */
   readonly busyMs: number;
-  /** Called when each write has begun. If it throws, the write stores no data. */
+  /** Called when each write has begun. If the callback throws, the write stores no data. */
   readonly begun?: () => void;
-  /** Called after each commit. The writer receives any error that it throws. */
+  /** Called after each commit. The writer receives any error that the callback throws. */
   readonly committed?: () => void;
 }
 

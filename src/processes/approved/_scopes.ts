@@ -53,7 +53,7 @@ const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/
 
 /** Builtins of shells that print and change nothing. */
 const HARMLESS_BUILTINS = words("echo true false pwd");
-/** Builtins of any shell that may be /bin/sh. They change the meaning of the rest of the line, or run code. */
+/** Builtins of any shell that may be /bin/sh, which change the meaning of the rest of the line, or run code. */
 const BUILTINS = words(`
   . : [ [[ alias autoload bg bind break builtin bye caller chdir command compgen complete compopt continue declare dirs
   disable disown echotc echoti emulate enable eval exec exit export false fc fg float functions getln getopts hash

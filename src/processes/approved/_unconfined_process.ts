@@ -74,7 +74,7 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
     },
     ended: () => {
       clearTimeout(grace);
-      kill(); // this ends the rest of its group
+      kill(); // The signal ends the rest of the group.
     },
   });
   if (input !== undefined) void writeInput(process.stdin, input);
@@ -117,6 +117,6 @@ function sendToGroup(pid: number, signal: Deno.Signal): void {
       new Deno.Command("taskkill", { args: ["/T", "/F", "/PID", `${pid}`] }).outputSync();
     } else Deno.kill(-pid, signal);
   } catch {
-    /* no process of the group is left */
+    /* No process of the group is left. */
   }
 }

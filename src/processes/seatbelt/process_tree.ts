@@ -4,7 +4,7 @@ import { REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 const GROUP = 2, CHILDREN = 6, FACTS = 3;
 /** The length of struct proc_bsdinfo, and the offsets of the state and the start time. */
 const FACTS_BYTES = 136, STATE_AT = 4, SECONDS_AT = 120, MICROSECONDS_AT = 128;
-const ENDED = 5; // this is the value of SZOMB
+const ENDED = 5; // The value of SZOMB.
 const FIRST_IDS = 256, MOST_IDS = 65_536;
 const ROUNDS = 400, PAUSE_MS = 5;
 /** The number of rounds in which a tree that constantly starts programs must be suspended. */
@@ -79,7 +79,7 @@ export class MacProcesses implements ProcessTable {
   signal(pid: number, name: Deno.Signal): void {
     try {
       Deno.kill(pid, name);
-    } catch { /* it has ended already */ }
+    } catch { /* The process has already ended. */ }
   }
 
   /** A list that fills its room may have been cut. */
@@ -118,7 +118,8 @@ export class ProcessTree {
 
   /** Adds the processes that were started since, and returns the ids of all running ones. */
   look(): readonly number[] {
-    // This comes first, since the children of another process that has got the id meanwhile do not belong to the tree.
+    // Ended processes are forgotten first, since the children of another process that has got the id meanwhile do not
+    // belong to the tree.
     for (const [pid, started] of this.#known) {
       if (this.#table.started(pid) !== started) this.#known.delete(pid);
     }

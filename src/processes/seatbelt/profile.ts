@@ -19,7 +19,7 @@ export interface SeatbeltPolicy {
   readonly ports: readonly number[];
 }
 
-/** A profile for `sandbox-exec`. Its text depends only on the number of paths of a policy. Every path is a parameter,
+/** A profile for `sandbox-exec`, whose text depends only on the number of paths of a policy. Every path is a parameter,
  * so that no file name can add a rule. */
 interface SeatbeltProfile {
   readonly text: string;

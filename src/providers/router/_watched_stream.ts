@@ -19,7 +19,7 @@ const FIRST_NOTICE_MS = 15_000;
 /** A person in the role of the model may take days and does not need a limit. */
 const UNLIMITED_MS = 86_400_000;
 
-/** Streams from a provider and ends in time, even if the provider ignores its signal. It throws `Cancelled` when the
+/** Streams from a provider and ends in time, even if the provider ignores its signal. Throws `Cancelled` when the
  * caller cancels, and `ProviderError` if the service is silent for too long (stall) or the reply does not end
  * (reply). */
 export async function* watchedStream(
@@ -99,7 +99,8 @@ class Watch {
 
   #cancel = () => this.#end(new Cancelled("Cancelled"));
 
-  /** One timer runs at a time, regardless of the number of events. It never sleeps longer than the first limit. */
+  /** One timer runs at a time, regardless of the number of events. The timer never sleeps longer than the first
+   * limit. */
   async #guard(): Promise<void> {
     const { clock, replyMs, silenceMs } = this.#patience;
     while (!this.signal.aborted) {
@@ -136,7 +137,7 @@ class Watch {
       ? `it sent nothing for ${seconds} s; try again, choose another model, or raise silenceMs of its entry ` +
         "in providers (config.jsonc)"
       : `its first word did not come within ${seconds} s; raise firstTokenMs of its entry in providers (config.jsonc)`;
-    // If it were asked again, a slow server would begin the same work once more.
+    // If Vis asked again, a slow server would begin the same work once more.
     return new ProviderError(`Cannot get a reply from ${this.#provider}: ${advice}`, {
       code: "stall",
       retryable: this.#started,

@@ -52,7 +52,7 @@ export interface RouterCallOptions {
    * then not requested again, since shown text cannot be retracted. */
   readonly onEvent?: (event: Exclude<ModelEvent, { type: "end" }>) => boolean;
   readonly onAttempt?: (trace: ModelTrace) => void;
-  /** Called before another attempt. If it returns false, the last error ends the call. */
+  /** Called before another attempt. If the result is false, the last error ends the call. */
   readonly mayRetry?: () => boolean;
   readonly onPause?: (pause: Pause) => void;
   /** Called while the first word of a reply is late: after 15 s, and each time the wait has doubled. */
@@ -108,7 +108,7 @@ const LONGEST_RATE_WAIT_MS = 120_000;
 
 const BREAKER = { failures: 5, openMs: 60_000 };
 
-/** Calls the routes in order until one answers. Each provider has its own breaker and rate window. */
+/** Calls the routes in order until one replies. Each provider has its own breaker and rate window. */
 export class Router {
   #routes: readonly [ModelRoute, ...ModelRoute[]];
   readonly #gates = new Map<string, ProviderGuard>();

@@ -36,7 +36,7 @@ interface HttpCall {
   readonly call: Pick<WireCall, "path" | "query" | "headers"> & { readonly body?: JsonFields };
 }
 
-/** An HTTP call to a service. It converts every failure at the HTTP level to a `ProviderError`. */
+/** An HTTP call to a service, which converts every failure at the HTTP level to a `ProviderError`. */
 export class HttpExchange {
   refusal: ServiceError | null = null;
   bytes = 0;

@@ -56,7 +56,7 @@ function pathOf(model: string): string {
   return name.split("/").map(encodeURIComponent).join("/");
 }
 
-/** Models up to 2.5 accept a budget, later ones a level. Both at once are refused. */
+/** Models up to 2.5 accept a budget, later ones a level. The service refuses both at once. */
 function thinking(
   model: string,
   facts: { readonly reasoning: ReasoningLevel; readonly without: ReadonlySet<string> },

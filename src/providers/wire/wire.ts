@@ -18,7 +18,8 @@ export interface CallFacts {
   readonly without: ReadonlySet<string>;
 }
 
-/** The format of requests and replies in one API. It has no state; the state of a reply is in the `ReplyBuilder`. */
+/** The format of requests and replies in one API. The format has no state; the state of a reply is in the
+ * `ReplyBuilder`. */
 export interface ProviderApi {
   readonly api: string;
   authorize(token: string): Readonly<Record<string, string>>;
@@ -45,7 +46,7 @@ export interface ProviderOptions {
   /** The address includes the version path, for example https://api.openai.com/v1. */
   readonly baseUrl: string;
   /** The key, or "" if the service needs none. A function is called before each request, so that short-lived tokens can
-   * be renewed. It returns null if the service needs no key. It may throw `ProviderError` of kind auth. */
+   * be renewed. The function returns null if the service needs no key, and may throw `ProviderError` of kind auth. */
   readonly token: string | ((signal: AbortSignal) => Promise<string | null>);
   readonly headers?: Readonly<Record<string, string>>;
   readonly defaultModel: string;

@@ -47,7 +47,7 @@ export function childMain(files: ChildFiles = BESIDE): void {
   }
 }
 
-/** Reads its files and the setup, which may come later. It then confines itself and serves until stdin ends. */
+/** Reads its files and the setup, which may come later, then confines itself and serves until stdin ends. */
 function confinedChild(files: ChildFiles): void {
   const scripts: ChildScripts = {
     blocks: scriptOf("blocks", files),

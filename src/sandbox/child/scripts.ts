@@ -44,13 +44,13 @@ export interface ScriptSource {
 interface ScriptName {
   /** The bundle stores its result under `Symbol.for(name)`. */
   readonly name: string;
-  /** The file name of the script. It is a URL if the script needs the globals of a Deno module, because a compiled
-   * runtime shows Node's globals to other scripts. */
+  /** The file name of the script: a URL if the script needs the globals of a Deno module, because a compiled runtime
+   * shows Node's globals to other scripts. */
   readonly filename?: string;
 }
 
-/** Evaluates a bundle and returns its result. It is not a module, because its text is read before Landlock blocks files
- * and only scripts can have their own code cache. */
+/** Evaluates a bundle and returns its result. The bundle is not a module, because its text is read before Landlock
+ * blocks files and only scripts can have their own code cache. */
 export function scriptValue({ text, cache }: ScriptSource, { name, filename = name }: ScriptName): unknown {
   const vm = process.getBuiltinModule("node:vm");
   const script = new vm.Script(text, { filename, ...cache && { cachedData: cache } });

@@ -36,7 +36,7 @@ export interface Setup {
   readonly access: ChildAccess;
 }
 
-/** Reads the fields of a `setup` frame. Its payload is the codec bytes of the constants. Throws ProtocolError. */
+/** Reads the fields of a `setup` frame, whose payload is the codec bytes of the constants. Throws ProtocolError. */
 export function readSetup({ header, payload }: Frame): { readonly setup: Setup; readonly constants: Bytes } {
   if (header.t !== "setup") throw new ProtocolError(`Cannot begin: the first frame has the type "${header.t}"`);
   const fields = new FrameFields(header, "setup");
@@ -76,7 +76,8 @@ function readMisnamed(value: unknown): Misnamed {
 export interface ChildAccess extends KernelAccess {
   /** Addresses such as "127.0.0.1:8080" or "[::1]:8080". */
   readonly net: readonly string[];
-  /** Variables that the realm may read, with null for an unset one. They are never in the child's environment. */
+  /** Variables that the realm may read, with null for an unset one. The variables are never in the child's
+   * environment. */
   readonly env: readonly { readonly name: string; readonly value: string | null }[];
   readonly globals: readonly string[];
   readonly workspace: string;

@@ -12,21 +12,21 @@ export function encode(value: unknown, options: EncodeOptions = {}): Uint8Array<
   return new Encoder(options).encode(value);
 }
 
-/** Throws `CodecError` for bytes that `encode` does not produce. It is safe on hostile bytes: memory stays proportional
- * to their size, and properties are defined, so no setter runs. */
+/** Throws `CodecError` for bytes that `encode` does not produce. Decoding is safe on hostile bytes: memory stays
+ * proportional to their size, and properties are defined, so no setter runs. */
 export function decode(bytes: Uint8Array<ArrayBuffer>, options: DecodeOptions = {}): unknown {
   return new Decoder(bytes, options).decode();
 }
 
-/** Returns the length that the bytes state. It bounds the number of values. */
+/** Returns the length that the bytes state, which bounds the number of values. */
 export function tableBytes(bytes: Uint8Array<ArrayBuffer>): number {
   return bytes.length < 4 ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
 }
 
 interface EncodeOptions {
-  /** The limit of the result; unlimited if absent. If it is exceeded, the error's `tooLarge` is true. */
+  /** The limit of the result; unlimited if absent. Above the limit, the error's `tooLarge` is true. */
   readonly maxBytes?: number;
-  /** The limit of the slots of the table. If it is exceeded, the error's `tooLarge` is true. */
+  /** The limit of the slots of the table. Above the limit, the error's `tooLarge` is true. */
   readonly maxSlots?: number;
   /** Names the class of an object whose prototype is neither plain nor built in, or returns why it cannot be kept. If
    * absent, such objects become plain data. Must not run code of the value. */
@@ -48,7 +48,7 @@ interface DecodeOptions {
 export class CodecError extends TypeError {
   override readonly name = "CodecError";
   readonly what: string;
-  /** The path in the value, such as `.a[3].b`. It is "" for the value itself, and null while decoding. */
+  /** The path in the value, such as `.a[3].b`; "" for the value itself, and null while decoding. */
   readonly path: string | null;
   readonly tooLarge: boolean;
   constructor(
@@ -472,8 +472,8 @@ function writeUrl(encoder: Encoder, value: object): object {
   return own.url;
 }
 
-/** Writes name, message, cause and own data properties with their enumerability. It never writes the stack, which
- * contains our file names. */
+/** Writes name, message, cause and own data properties with their enumerability, but never the stack, which contains
+ * our file names. */
 function writeError(encoder: Encoder, value: object): void {
   const prototype = own.prototypeOf(value);
   const base = errorBase(prototype);
@@ -1195,7 +1195,7 @@ function bigInt(hex: string): bigint {
   return negative ? -value : value;
 }
 
-/** Counts the slots of the table before any value is built from it. It allows one flat list only: nesting such as
+/** Counts the slots of the table before any value is built from it. Only one flat list is allowed: nesting such as
  * "[[[[" or "{},{}," would take many times the memory of the bytes. */
 function slotsIn(table: Uint8Array<ArrayBuffer>, length: number): number {
   let inText = false, slots = 1;

@@ -23,10 +23,10 @@ export const argument = (index: number): number => 16 + 8 * index;
 export const entryCheck = (architecture: Architecture): readonly Operation[] => [
   [BPF.load, 0, 0, ARCHITECTURE],
   [BPF.equal, 1, 0, AUDIT_ARCHITECTURES[architecture]],
-  verdict(VERDICT.kill), // a 32-bit entry has other numbers for the same calls
+  verdict(VERDICT.kill), // A 32-bit entry has other numbers for the same calls.
   [BPF.load, 0, 0, NUMBER],
   [BPF.atLeast, 0, 1, X32_BIT],
-  denyWith(ENOSYS), // the x32 numbers of x86-64 differ too
+  denyWith(ENOSYS), // The x32 numbers of x86-64 differ too.
 ];
 
 /** Returns the operations in the kernel's format. */

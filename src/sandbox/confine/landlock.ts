@@ -11,9 +11,9 @@ interface Landlock {
 }
 
 /** Denies this thread, and every thread and process that it starts from now on, all paths and TCP ports that `access`
- * does not name. Also denies abstract sockets and signals to other processes. Existing threads are never covered, so
- * it runs before any is started. It does not cover stat, readlink, chmod, unix path sockets, UDP, io_uring and memfd;
- * the system call filter does. Throws Error for an access that this kernel cannot restrict exactly. */
+ * does not name. Also denies abstract sockets and signals to other processes. Landlock never covers existing threads,
+ * so `landlock` runs before any is started. The system call filter covers the rest: stat, readlink, chmod, unix path
+ * sockets, UDP, io_uring and memfd. Throws Error for an access that this kernel cannot restrict exactly. */
 export function landlock(libc: Libc, access: KernelAccess): Landlock {
   const abi = landlockAbi(libc);
   const rules = rulesFor(abi, access);
@@ -40,7 +40,7 @@ export function landlockAbi(libc: Libc): number {
 function addRules(libc: Libc, { ruleset, rules }: { readonly ruleset: bigint; readonly rules: LandlockRules }): void {
   for (const { path, rights } of rules.paths) {
     const folder = openReal(libc, path);
-    const rule = new Uint8Array(12); // it is packed: rights, then descriptor
+    const rule = new Uint8Array(12); // The record is packed: rights, then descriptor.
     const view = new DataView(rule.buffer);
     view.setBigUint64(0, rights, true);
     view.setInt32(8, folder, true);
@@ -80,8 +80,8 @@ const { WRITE_FILE, READ_FILE, READ_DIR, MAKE_REG, TRUNCATE } = RIGHTS;
 /** The number of rights per ABI: EXECUTE to MAKE_SYM (ABI 1), REFER (2), TRUNCATE (3), IOCTL_DEV (5). */
 const FILE_RIGHTS = [0, 13, 14, 15, 15, 16];
 const CONNECT_TCP = bit(1);
-const NET_RIGHTS = bit(0) | CONNECT_TCP; // bit 0 is BIND_TCP, also of ABI 4
-const SCOPES = bit(0) | bit(1); // abstract unix sockets and signals belong to ABI 6
+const NET_RIGHTS = bit(0) | CONNECT_TCP; // Bit 0 is BIND_TCP, also of ABI 4.
+const SCOPES = bit(0) | bit(1); // Abstract unix sockets and signals belong to ABI 6.
 const ATTRIBUTE_BYTES = { files: 8, net: 16, scopes: 24 };
 
 export interface PathRule {

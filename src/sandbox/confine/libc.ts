@@ -11,7 +11,7 @@ const O_CLOEXEC = 0o2000000n;
 
 type Address = bigint;
 
-/** Access to the kernel through libc. It is opened once and closed before the first foreign byte is read. */
+/** Access to the kernel through libc, opened once and closed before the first foreign byte is read. */
 export class Libc {
   readonly #library: Deno.DynamicLibrary<typeof SYMBOLS>;
 
@@ -33,7 +33,7 @@ export class Libc {
   /** Returns the value up to which a limit of this process may be raised. Throws Error if the system does not report
    * it. */
   hardLimit(resource: number): number {
-    const found = new BigUint64Array(2); // it holds the current limit, and the value up to which it may be raised
+    const found = new BigUint64Array(2); // The current limit, and the value up to which it may be raised.
     if (this.call("prlimit64", [0n, BigInt(resource), 0n, this.address(new Uint8Array(found.buffer))]) < 0) {
       throw new Error(`Cannot read a limit of this process: the kernel refused it (errno ${this.errno()})`);
     }

@@ -57,8 +57,8 @@ function guarded({ checks, answer }: GuardedCall): Operation[] {
   return [...tests, verdict(VERDICT.allow)];
 }
 
-/** Installs the system call filter on all threads of the process at once (TSYNC). It runs when everything has been
- * loaded, which needs calls that are refused afterwards. Needs no_new_privs. Returns a description of a failure. */
+/** Installs the system call filter on all threads of the process at once (TSYNC). Runs when everything has been loaded,
+ * because loading needs calls that the filter refuses. Needs no_new_privs. Returns a description of a failure. */
 export function seccomp(libc: Libc, access: KernelAccess): string[] {
   return installFilter(libc, allowedCalls({ pid: Deno.pid, access }));
 }
@@ -85,7 +85,7 @@ export const ALLOWED: readonly CallName[] = [
   "madvise",
   "mincore",
   "brk",
-  "pkey_mprotect", // V8 protects its code range with a protection key
+  "pkey_mprotect", // V8 protects its code range with a protection key.
   "pkey_alloc",
   "pkey_free",
   "membarrier",
@@ -162,13 +162,13 @@ const EINVAL = 22;
 
 /** Calls that are allowed with any grants; `pid` is the child's own. */
 const always = (pid: number): readonly GuardedCall[] => [
-  { name: "clone", checks: [{ index: 0, some: CLONE_THREAD }] }, // it may create threads, never processes
-  { name: "tgkill", checks: [{ index: 0, oneOf: [pid] }] }, // abort() sends it to this process
+  { name: "clone", checks: [{ index: 0, some: CLONE_THREAD }] }, // The child may create threads, never processes.
+  { name: "tgkill", checks: [{ index: 0, oneOf: [pid] }] }, // The call abort() sends this signal to its own process.
   // FIONBIO, FIOCLEX and FIONCLEX are allowed, but no terminal (TIOCSTI) and no device.
   { name: "ioctl", checks: [{ index: 1, oneOf: [0x5421, 0x5451, 0x5450] }] },
   // With prctl, threads and mappings may be named, but neither dumpable nor the parent death signal changed.
   { name: "prctl", checks: [{ index: 0, oneOf: [15, 16, 0x53564d41] }] },
-  { name: "prlimit64", checks: [{ index: 2 }] }, // it may read, but sets no new value
+  { name: "prlimit64", checks: [{ index: 2 }] }, // The child may read limits, but sets no new value.
   // GETFD, SETFD, GETFL, SETFL and DUPFD_CLOEXEC are allowed.
   { name: "fcntl", checks: [{ index: 1, oneOf: [1, 2, 3, 4, 1030] }] },
   // With it, tokio creates its signal pipe at the first deadline. A datagram pair could send to any unix socket that
@@ -188,7 +188,7 @@ const NET: readonly GuardedCall[] = [
       { index: 2, oneOf: [0, IPPROTO_TCP] },
     ],
   },
-  { name: "connect", checks: [] }, // Landlock checks the port
+  { name: "connect", checks: [] }, // Landlock checks the port.
   { name: "shutdown", checks: [] },
   { name: "getsockname", checks: [] },
   { name: "getpeername", checks: [] },

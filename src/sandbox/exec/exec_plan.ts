@@ -99,7 +99,7 @@ export function execPlan(policy: ExecPolicy, machine: ExecMachine): Plan {
   dropPrivileges(plan, policy, machine);
   restrictPaths(plan, execRules(abi, policy));
   const filter = refusedCalls({ network, own: namespaces !== null, abi });
-  const program = [filter.length, filterBytes(filter)]; // this is a struct sock_fprog
+  const program = [filter.length, filterBytes(filter)]; // The bytes are a struct sock_fprog.
   plan.must(fault("system call filter"), "seccomp", [SET_MODE_FILTER, 0, program]);
   return plan;
 }
@@ -119,7 +119,7 @@ function dropPrivileges(
   { limits, owner = null }: Pick<ExecPolicy, "limits" | "owner">,
   { hardLimit }: ExecMachine,
 ): void {
-  // This fails for a user without privileges, who has none to drop.
+  // Dropping a capability fails for a user without privileges, who has none to drop.
   for (let one = 0; one <= LAST_CAPABILITY; one++) plan.may("prctl", [PR_CAPBSET_DROP, one]);
   if (owner !== null) {
     // Each step fails where root itself has no right to it; the program then keeps the ids of root, without its
@@ -127,7 +127,7 @@ function dropPrivileges(
     plan.may("setgroups", [0, 0]);
     plan.may("setresgid", [owner.gid, owner.gid, owner.gid]);
     plan.may("setresuid", [owner.uid, owner.uid, owner.uid]);
-    endWithParent(plan); // other ids clear the setting
+    endWithParent(plan); // Other ids clear the setting.
   }
   plan.may("prctl", [PR_CAP_AMBIENT, CLEAR_ALL]);
   plan.must(fault("no_new_privs"), "prctl", [PR_SET_NO_NEW_PRIVS, 1]);
@@ -158,7 +158,7 @@ function restrictPaths(
   const ruleset = plan.open(fault("Landlock: no ruleset"), "landlock_create_ruleset", [attributes, attributeBytes, 0]);
   for (const { path, rights } of paths) {
     const granted = openGranted(plan, path);
-    const rule = [rights, granted]; // the record is packed: it has 12 bytes
+    const rule = [rights, granted]; // The record is packed: it has 12 bytes.
     plan.must(`${SAID.failed} Cannot grant ${path} to the sandbox: the kernel refused it`, "landlock_add_rule", [
       ...[ruleset, PATH_BENEATH, rule, 0],
     ]);
@@ -472,7 +472,7 @@ export class ExecProgram implements ExecMachine {
     const made = (flags: bigint): number => this.#libc.call("memfd_create", [this.#libc.address(name), flags]);
     const flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
     const runs = made(flags | MFD_EXEC);
-    const memory = runs < 0 ? made(flags) : runs; // before Linux 6.3, no flag is known and all memory can run
+    const memory = runs < 0 ? made(flags) : runs; // Before Linux 6.3, no flag is known and all memory can run.
     if (memory < 0) return null;
     const descriptor = BigInt(memory);
     const never = (this.#libc.fcntl(memory, F_GET_SEALS) & SEAL_EXEC) !== 0;

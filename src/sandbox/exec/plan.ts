@@ -111,7 +111,7 @@ class Image {
       return;
     }
     this.#pointers.push(at);
-    const to = this.#place(word); // makes a new view if there is no room
+    const to = this.#place(word); // Placing makes a new view if there is no room.
     this.#view.setUint32(at, to, true);
   }
 

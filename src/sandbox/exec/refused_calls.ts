@@ -121,8 +121,8 @@ const PRIO_USER = 2, IOPRIO_WHO_USER = 3;
 
 const BY_ARGUMENT: readonly RefusedWhen[] = [
   refused("clone", [check(0, "bits", NEW_NAMESPACES)]),
-  refused("ioctl", [check(1, "is", TIOCSTI, TIOCLINUX)]), // it would put keystrokes into a terminal
-  refused("fcntl", [check(1, "is", F_SETLEASE, F_NOTIFY)]), // later openers of the file would wait
+  refused("ioctl", [check(1, "is", TIOCSTI, TIOCLINUX)]), // Such a call would put keystrokes into a terminal.
+  refused("fcntl", [check(1, "is", F_SETLEASE, F_NOTIFY)]), // Later openers of the file would wait.
   refused("prlimit64", [NOT_ITSELF]),
   // A process may schedule itself and its group, but no other process.
   refused("setpriority", [check(1, "noneOf", 0)], [check(0, "is", PRIO_USER)]),
@@ -181,7 +181,7 @@ function socket(network: ProgramNetwork): RefusedWhen {
   }
 }
 
-/** Returns the filter for programs. They need most calls, so it lists the refused ones. */
+/** Returns the filter for programs, which lists the refused calls, since programs need most calls. */
 export function refusedCalls(
   { network, own, abi, architecture = Deno.build.arch }: {
     readonly network: ProgramNetwork;

@@ -155,8 +155,8 @@ export class CallRegistry {
     for (const call of this.#calls.values()) if (call.run === id) call.abort.abort();
   }
 
-  /** Aborts all calls. The returned function is for the child's report that no more frames of the query can come. It
-   * forgets all calls except unanswered ones. */
+  /** Aborts all calls. The child reports when no more frames of the query can come; the caller then calls the returned
+   * function. This function forgets all calls except unanswered ones. */
   endQuery(): () => void {
     this.#abortAll();
     const runs = [...this.#runs.keys()], ids = [...this.#used];

@@ -551,8 +551,8 @@ const TOKEN = new RegExp(
 const NEXT_NAME = new RegExp(String.raw`\s*(${NAME})`, "uy");
 const NAME_IN_PATTERN = new RegExp(String.raw`(?<=[{[,:]\s*|\.\.\.)${NAME}(?=\s*[,}\]=])`, "gu");
 
-/** Returns names that a block declares at its top level, for a block whose child died before reporting them. They are
- * found by their keywords, since parsing could take the main process too long. Patterns may add a name too many. */
+/** Returns names that a block declares at its top level, for a block whose child died before reporting them. The names
+ * are found by their keywords, since parsing could take the main process too long. Patterns may add a name too many. */
 export function declaredNames(code: string): string[] {
   const names = new Set<string>();
   if (code.length > MAX_CHARS) return [];

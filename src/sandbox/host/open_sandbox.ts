@@ -202,7 +202,7 @@ interface ConfinedSandboxOptions {
   readonly sandbox: SandboxOptions;
   readonly setup: Setup;
   readonly process: Deno.ChildProcess;
-  /** The child's empty folder. This object owns both from now on. */
+  /** The child's empty folder. This object owns the folder and the child from now on. */
   readonly folder: WorkFolder;
   readonly startMs?: number;
 }
@@ -552,7 +552,7 @@ export class ActiveRun {
     return before + (since === null ? 0 : performance.now() - since);
   }
 
-  /** The child abandons its calls at the deadline and reports it. This is for a child that cannot. */
+  /** The child abandons its calls at the deadline and reports it. `#overstayed` is for a child that cannot. */
   #overstayed(): void {
     const { calls, id } = this.#options;
     calls.abortRun(id);

@@ -134,7 +134,7 @@ export async function probeWalls(options: ProbeOptions = {}): Promise<readonly W
   try {
     const secret = `${folder}/secret`;
     await Deno.writeTextFile(secret, "secret");
-    // All of them are awaited, since each has a child and a folder to remove.
+    // Every probe is awaited, since each has a child and a folder to remove.
     const tried = await Promise.allSettled(PROBES.map((probe) => tryWall(probe, secret, options)));
     signal?.throwIfAborted();
     return tried.map((one) => {

@@ -62,7 +62,7 @@ export function sucraseText(): string {
   for (const path of SUCRASE) {
     try {
       return Deno.readTextFileSync(new URL(path, import.meta.url));
-    } catch { /* If it is missing, the next place is tried. */ }
+    } catch { /* If the script is missing here, the next place is tried. */ }
   }
   throw new Error("Cannot strip types: sucrase.js is missing");
 }
@@ -289,8 +289,8 @@ export function moduleTextFault(path: string, text: string, loadSucrase: () => S
   return faults.reduce<Fault | null>((last, one) => one.line > (last?.line ?? 0) ? one : last, null);
 }
 
-/** Finds names that are declared twice, which the stripper does not detect. Its code may be newer than the other
- * parser, whose other errors are ignored. */
+/** Finds names that are declared twice, which the stripper does not detect. The stripper's code may be newer than the
+ * other parser, whose other errors are ignored. */
 function declaredTwice(code: string): Fault | null {
   const faults = scriptFaults(code);
   const isTwice = faults.every((one) => /^Identifier '.*' has already been declared$/.test(one?.message ?? ""));

@@ -188,8 +188,9 @@ interface RealmModuleRequest {
   readonly script: string;
 }
 
-/** Adds a module to the realm under its name. It is evaluated like a block: within a time limit, with host calls
- * disabled. `done` receives null, or an error if the module threw or was stopped. The name is then missing. */
+/** Adds a module to the realm under its name. The module is evaluated like a block: within a time limit, with host
+ * calls disabled. `done` receives null, or an error if the module threw or was stopped. After an error, the name is
+ * missing. */
 function loadModule(
   { turns, calls, names, preview }: BlockParts,
   { name, script, done }: RealmModuleRequest & { readonly done: (failure: Error | null) => void },

@@ -1,5 +1,5 @@
-/** The part of the child that runs next to foreign code. It empties the global, then serves the main process. Its
- * bundle is a script (scripts.ts). */
+/** The part of the child that runs next to foreign code, as a script (scripts.ts): empties the global, then serves the
+ * main process. */
 import { decode, encode } from "../../codec/codec.ts";
 import type { ConfinedWalls } from "../../confine/confinement.ts";
 import { type Bytes, type Frame, FrameFields, PROTOCOL_VERSION, ProtocolError } from "../../protocol.ts";

@@ -267,7 +267,7 @@ class FreeNames {
     }
   }
 
-  /** Adds the names that a parameter binds. Its default values may refer to names. */
+  /** Adds the names that a parameter binds, whose default values may refer to names. */
   #bind(pattern: Pattern, scope: Scope): void {
     for (const name of boundNames(pattern)) scope.names.add(name);
     this.#pattern(pattern, scope);

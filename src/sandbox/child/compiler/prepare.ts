@@ -53,8 +53,8 @@ interface PrepareOptions {
   readonly loadSucrase: () => StripTypes;
 }
 
-/** Limits for preparing a block. It takes up to 2 µs per node of the syntax tree, and no other work runs in the child
- * meanwhile. */
+/** Limits for preparing a block. Preparing takes up to 2 µs per node of the syntax tree, and no other work runs in the
+ * child meanwhile. */
 const MAX_CHARS = 256 << 10, MAX_NODES = 150_000;
 /** Each of several repairs parses the text again, so longer text is repaired once at most. */
 const REPAIRED_CHARS = 64 << 10;

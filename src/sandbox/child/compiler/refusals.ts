@@ -108,7 +108,7 @@ function declaredIdentifiers(node: Program["body"][number]): Identifier[] {
   return lists.flatMap(({ declarations }) => declarations.flatMap(({ id }) => boundIdentifiers(id)));
 }
 
-/** Refuses `arguments` outside of functions. It does not exist there, but no parser reports it. */
+/** Refuses `arguments` outside of functions, where it does not exist, but no parser reports it. */
 function topLevelArguments(program: Program): BlockRefusal | null {
   if (!freeNames(program).includes("arguments")) return null;
   const message = "arguments exists only inside a function: the block itself is called with none";

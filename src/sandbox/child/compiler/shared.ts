@@ -1,4 +1,4 @@
-/* Shared by the compiler and the context of the blocks. Both load this file, and the compiler's context has only the
+/* Shared by the compiler and the context of the blocks, which both load this file. The compiler's context has only the
  * language, so this file has no imports. */
 import type { SYSTEM_VARIABLES, VariableImage } from "../../../domain/query/variable.ts";
 

@@ -1,4 +1,4 @@
-/** The complete body of a Request or Response of the realm. It can be read once. */
+/** The complete body of a Request or Response of the realm, which can be read once. */
 export class RealmBody {
   readonly headers: RealmHeaders;
   readonly #body: RealmBlob | null;

@@ -19,7 +19,7 @@ interface OutsideTask {
   readonly begin: (signal: AbortSignal) => Promise<unknown>;
 }
 
-/** Files and connections that a block uses by a grant. They are limited in number, and end with the block's time and
+/** Files and connections that a block uses by a grant. Their number is limited, and they end with the block's time and
  * with the query. */
 export class OutsideWork {
   readonly #options: OutsideWorkOptions;

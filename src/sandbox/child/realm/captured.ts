@@ -1,6 +1,6 @@
 /** The parts of the runtime that the child needs, captured before its global is emptied and before foreign code can
- * replace them. Modules that run after foreign code use these, null-prototype objects and their own classes. They
- * never use methods of shared prototypes, iteration protocols, or globals looked up at the time of use. */
+ * replace them. Modules that run after foreign code use these parts, null-prototype objects and their own classes.
+ * Such modules never use methods of shared prototypes, iteration protocols, or globals looked up at the time of use. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate } from "node:timers";
 import { types } from "node:util";
@@ -9,8 +9,8 @@ import { getterOf, intrinsics, uncurry } from "../../codec/intrinsics.ts";
 
 const { apply, get } = Reflect;
 
-/** Returns a function that drains the microtask queue immediately. It has no effect inside a microtask, so it is called
- * from a timer or an immediate. */
+/** Returns a function that drains the microtask queue immediately. Inside a microtask, the function has no effect, so
+ * it is called from a timer or an immediate. */
 function microtaskDrain(): () => void {
   const core: unknown = Reflect.get(Deno, Reflect.get(Deno, "internal"))?.core;
   const drain: unknown = typeof core === "object" && core !== null ? Reflect.get(core, "runMicrotasks") : undefined;

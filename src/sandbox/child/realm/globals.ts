@@ -7,7 +7,7 @@ import { captured, look, setErrorFacts } from "./captured.ts";
 
 type Plain = Record<string, unknown>;
 
-/** Returns a frozen object without a prototype of ours. Its functions are frozen too. */
+/** Returns a frozen object without a prototype of ours, with frozen functions. */
 function bare(members: Plain): Plain {
   for (const key of Object.keys(members)) captured.freeze(members[key]);
   return captured.freeze(Object.assign(Object.create(null), members));
@@ -171,8 +171,8 @@ function namedError(name: string, message: string): Error {
   return setErrorFacts(new captured.Error(), { name, message });
 }
 
-/** AbortSignal for the realm, because the symbols of Deno's class lead to lists of timers and listeners. It supports
- * reason, onabort, listeners, throwIfAborted, abort, timeout and any. */
+/** AbortSignal for the realm, because the symbols of Deno's class lead to lists of timers and listeners. The class
+ * supports reason, onabort, listeners, throwIfAborted, abort, timeout and any. */
 class RealmAbortSignal {
   #aborted = false;
   #reason: unknown = undefined;

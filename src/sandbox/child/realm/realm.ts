@@ -38,8 +38,8 @@ const ABSENT = [
 ];
 
 /** Runs as a script, like a block. A compiled runtime has two sets of the names that Node and Deno share (process,
- * Buffer, timers). It shows the other set to a script that is not a Deno module, so definitions in a module would miss
- * it. */
+ * Buffer, timers). The runtime shows the other set to a script that is not a Deno module, so definitions in a module
+ * would miss it. */
 const DEFINE = `(absent, added, fixed) => {
   const define = (key, value, writable, configurable) => {
     delete globalThis[key];

@@ -237,14 +237,14 @@ function sortByName(list: VariableSnapshot[]): void {
   }
 }
 
-/** Limits of a walk. They are counted, not timed, so that the same values always give the same answer. */
+/** Limits of a walk, counted, not timed, so that the same values always give the same answer. */
 interface WalkLimits {
   readonly objects: number;
   readonly properties: number;
 }
 
 /** Finds which of several values share an object. One bounded traversal covers all of them. Beyond the bounds, the
- * search ends and `exceeded` is set. It runs no code of the values. */
+ * search ends and `exceeded` is set. The search runs no code of the values. */
 export class IdentityWalk {
   readonly #owners = new look.Map<object, string>();
   readonly #limits: WalkLimits;

@@ -13,8 +13,7 @@ interface SummaryFacts {
 
 const MAX_SHAPE = 200, MAX_INLINE = 120, MAX_DOC = 80;
 
-/** Returns facts about a value on one line for the index. They are bounded, and no code of the value runs. Never
- * throws. */
+/** Returns bounded facts about a value on one line for the index. No code of the value runs. Never throws. */
 export function summarize(value: unknown, facts: SummaryFacts): VariableSummary {
   const { declaration } = facts;
   const doc = look.slice(facts.doc, 0, MAX_DOC);
