@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 0ab2a70ef1e43839c93938e82313a4f288efada3f7d227f9c478496cc1cd6ba8
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 311004207e9d68b8a3b86bb9cdd34e8277f2d0244f5c219edb99606de4cc8a1a
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -153,9 +153,9 @@ export interface PastVersion {
   readonly code: string;
   readonly createdAt: number;
 }
-/** Read access for extensions to everything stored. Conversations and branches are identified by their id or its first
- * 8 characters; methods reject with `UsageError` for an unknown one. The id of a conversation also names its newest
- * branch; for the running conversation, the running branch. */
+/** Read access for extensions to stored conversations and to the log. Conversations and branches are identified by
+ * their id or its first 8 characters; methods reject with `UsageError` for an unknown one. The id of a conversation
+ * also names its newest branch; for the running conversation, the running branch. */
 export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
   /** Lists conversations, those with the newest query first. */
@@ -217,7 +217,7 @@ export interface SearchHit {
   readonly field: string;
 }
 export interface LogFilter {
-  /** The maximum number of rows. They are the newest ones or, with `after`, the oldest. */
+  /** The maximum number of rows: the newest ones or, with `after`, the oldest. */
   readonly limit: number;
   /** Limits the list to this level and more severe ones. */
   readonly level?: LogEntry["level"] | undefined;
@@ -265,7 +265,7 @@ export interface SpawnOptions {
   /** Standard input; empty if absent. A stream is read as fast as the program consumes it. When it ends, so does the
    * input. */
   readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The time limit; 120 000 if absent. When the program ends, Vis ends all processes that it started. */
+  /** The time limit; 120 000 if absent. When the program ends, Vis ends all processes that the program started. */
   readonly timeoutMs?: number;
   /** The limit of each of the two outputs, whose beginning and end are kept; 1 MiB if absent. */
   readonly maxBytes?: number;
@@ -290,26 +290,26 @@ export interface SpawnOptions {
   readonly lifetime?: "call" | "conversation";
   /** A title for the user, shown if the program ends with a run that lasts for one request only. */
   readonly title?: string;
-  /** Absolute paths that the program may change, instead of the workspace. It may always change its temporary folder.
-   * Repositories and their `.vis` stay unchanged, except paths named here: `.git`, or paths in it. */
+  /** Absolute paths that the program may change, instead of the workspace. The program may always change its temporary
+   * folder. Repositories and their `.vis` stay unchanged, except paths named here: `.git`, or paths in it. */
   readonly write?: readonly string[];
-  /** Absolute paths that the program must not change even there. */
+  /** Absolute paths that the program must not change even inside the paths of `write`. */
   readonly keep?: readonly string[];
-  /** Whether the program brings files into the workspace. Other programs that can change files there then pause. A
-   * program that could then change files that git or Vis obey is ended, and a note of the result reports it. */
+  /** Whether the program brings files into the workspace. Other programs that can change files there then pause. Vis
+   * ends a program that could then change files that git or Vis obey, and a note of the result reports it. */
   readonly pauses?: boolean;
   /** Absolute paths that the program may read and execute, in addition to the usual ones. */
   readonly read?: readonly string[];
   /** Whether the program has full TCP access or no network; overrides the setting for commands. */
   readonly network?: boolean;
-  /** Hides the secret files of the workspace, except these paths relative to it. The program reads `instead` in their
-   * place. Works only if the program can have its own file system. */
+  /** Hides the secret files of the workspace, except these paths relative to it. The program reads `instead` in place
+   * of each file. Hiding works only if the program can have its own file system. */
   readonly hideSecrets?: {
     readonly except: readonly string[];
     readonly instead: string;
   };
   /** Whether the user has already answered for this program: by naming it in the settings, or in an approval of the
-   * extension. Only shipped extensions may set it. It matters only if the wall is incomplete. */
+   * extension. Only shipped extensions may set this option. The option matters only if the wall is incomplete. */
   readonly answered?: boolean;
   /** Whether to reject instead of running the program behind an incomplete wall. */
   readonly whole?: boolean;
@@ -407,7 +407,7 @@ export interface Extension {
   /** The symbols, most used first. If there are many, the prompt shows the first ones in full and only names the
    * others. */
   readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
-  /** The number of symbols that the prompt shows in full, 12 by default. It only names the others. */
+  /** The number of symbols that the prompt shows in full, 12 by default. The prompt only names the others. */
   readonly shown?: number;
   /** Platform globals for the realm, such as "fetch". Each needs a matching `allow`, and each `allow` a global. */
   readonly globals?: readonly string[];
@@ -416,8 +416,8 @@ export interface Extension {
   readonly modules?: Readonly<Record<string, string>>;
   /** Grants to the sandbox itself. Most extensions need none. */
   readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
-  /** The default of its setting `enabled`. It is on if `extensions.allow` names it, but never in the locked profile. If
-   * absent, the extension is always on. */
+  /** The default of its setting `enabled`. The extension is on if `extensions.allow` names it, but never in the locked
+   * profile. If absent, the extension is always on. */
   readonly onByDefault?: boolean;
   /** The parts that the locked profile loads for a read-only workspace: everything, or the listed functions with a
    * prompt that names no others. If absent, no part of a shipped extension is loaded. */
@@ -555,7 +555,7 @@ export interface ConversationKeys {
   readonly root?: string;
   /** Whether the user allowed changes in all of `root` when Vis was started. */
   readonly isRootOpen?: boolean;
-  /** Read access to everything stored. */
+  /** Read access to stored conversations and to the log. */
   readonly db?: HistoryReader;
   /** Storage of this extension; no other extension can reach it. */
   readonly store?: OwnStore;
@@ -590,8 +590,8 @@ export interface ConversationKeys {
   /** Adds an extension to this conversation only, starting with the next query. `load` takes a namespace or a folder. */
   readonly register?: (extension: Extension) => void;
   readonly load?: (ref: string) => Promise<Extension>;
-  /** Starts a process, the only way to start one. It runs behind the command wall and ends with the call, or, outside a
-   * call, with the query. */
+  /** Runs a program behind the command wall. By default, the program ends with the call or, outside a call, with the
+   * query. */
   readonly spawn?: Spawn;
   /** Returns the walls of `spawn`. Rejects with the reason if no program can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
@@ -828,8 +828,8 @@ export interface CliContext {
   readonly config: unknown;
   /** The extension's state for all conversations, or for the conversations of this workspace. */
   readonly store: OwnStore;
-  /** Runs a program in the workspace, behind the command wall as in a conversation. It ends with the command. Absent in
-   * tests. */
+  /** Runs a program in the workspace, behind the command wall as in a conversation. The program ends with the command.
+   * Absent in tests. */
   readonly spawn?: Spawn;
 }
 declare const REALM_SCRIPTS: unique symbol;
@@ -875,15 +875,15 @@ export declare class Pace {
 }
 /** Whether the work settled before the time was up. */
 export declare function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean>;
-/** A map that drops the oldest entry once it has more than `most` entries. Reading does not change the order, so it is
- * safe while iterating. Set an entry again to keep it. */
+/** A map that drops the oldest entry once it has more than `most` entries. Reading does not change the order, so
+ * reading is safe while iterating. Set an entry again to keep it. */
 export declare class BoundedMap<K, V> extends Map<K, V> {
   #private;
   constructor(most: number);
   set(key: K, value: V): this;
 }
-/** A buffer for bytes that arrive in pieces. However small the pieces are, it needs little more memory than their
- * bytes. */
+/** A buffer for bytes that arrive in pieces. However small the pieces are, the buffer needs little more memory than
+ * their bytes. */
 export declare class ByteBuffer {
   #private;
   get length(): number;
@@ -953,8 +953,8 @@ export declare class GitIndex {
     readonly sha256: boolean;
   });
   entries(): Generator<GitIndexEntry>;
-  /** The name of the file with the other entries of a split index; null for a whole index. It is known once all entries
-   * have been read. */
+  /** The name of the file with the other entries of a split index; null for a whole index. The name is known once all
+   * entries have been read. */
   get shared(): string | null;
 }
 /** Whether no other machine on the network can answer for this address: it uses https, or is this machine. */
@@ -974,7 +974,7 @@ export declare function ensureFolder(path: string, { mode }?: {
 }): Promise<void>;
 /** Whether a path is a folder or inside it, by the rules of the system; both must be absolute. */
 export declare function isWithin(path: string, folder: string, { relative, isAbsolute, sep }?: any): boolean;
-/** Whether a path is inside a folder. Both must be absolute. */
+/** Whether a path is inside a folder. Both paths must be absolute. */
 export declare function isBelow(path: string, folder: string): boolean;
 export interface ReadOptions {
   readonly links?: boolean;
@@ -996,7 +996,8 @@ export declare function firstEntries(path: string, { most, os }: {
   readonly most: number;
   readonly os?: string;
 }): Promise<FirstEntries>;
-/** Whether a text matches a pattern in which `*` matches any text. Takes linear time, so that no pattern can hang it. */
+/** Whether a text matches a pattern in which `*` matches any text. Matching never backtracks, so that no pattern can
+ * hang it. */
 export declare function matchesWildcard(pattern: string, text: string): boolean;
 /** Whether a path relative to the workspace names a secret file; case is ignored. A pattern without `/` matches the
  * last part of the path. */
