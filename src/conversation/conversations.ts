@@ -1,11 +1,12 @@
 /* Channels reach conversations, and the requests in them, through `Conversations`, the entrance of this folder.
  *
- *   send_options.ts       what a request may bring, and the checks before anything is created
+ *   send_options.ts       the options of a request, and their checks before Vis creates anything
  *   query_runner.ts       runs queries in this process, one at a time in each branch, and keeps environments open
- *   records.ts            what needs no model: versions of variables, points, imports; `read_recording.ts` reads it
+ *   records.ts            operations without a model: versions of variables, points, imports
+ *   read_recording.ts     a stored conversation with all its iterations
  *   stored_events.ts      the events of a stored query
  *   export/exported.ts    conversations as files, to be read or for another database
- *   nodes/node.ts         several processes that share a database: `SharedQueries` is what they add */
+ *   nodes/node.ts         several processes that share a database, behind `SharedQueries` */
 
 import { BusyError, Cancelled, UsageError } from "../domain/errors.ts";
 import { DEFAULT_TENANT, newId } from "../domain/kit/ids.ts";
@@ -73,7 +74,7 @@ interface Common {
 }
 
 /** The single entry point for channels. `Conversations` owns the environments of its conversations; `closeAll` ends
- * them. It does not close the store. */
+ * them, but does not close the store. */
 export class Conversations {
   readonly stored: StoredView;
   readonly records: Records;
@@ -117,7 +118,7 @@ export class Conversations {
     return await this.#own.createConversation({ ...facts, title: oneLine(facts.title, 100) });
   }
 
-  /** Throws `UsageError` if no conversation has that id. */
+  /** Rejects with `UsageError` if no conversation has that id. */
   async byId(id: string): Promise<Branch> {
     const branch = await this.#store.findConversation(id);
     if (!branch) throw await notFound(id, this.#store);
@@ -189,8 +190,8 @@ export class Conversations {
     return await this.#runIn(branch, request, { ...checked, read: given });
   }
 
-  /** Makes a branch that continues from a point of another one, with the queries and variables of that moment. Throws
-   * `UsageError` if the point does not exist or its query is still running. */
+  /** Makes a branch that continues from a point of another one, with the queries and variables of that moment. Rejects
+   * with `UsageError` if the point does not exist or its query is still running. */
   async fork(at: NewFork): Promise<Branch> {
     return await this.#store.fork(at);
   }
@@ -199,8 +200,9 @@ export class Conversations {
     return await this.#store.branches(conversationId);
   }
 
-  /** Runs a query again from the state before it. The last query of its branch is replaced; a query that others follow,
-   * or that the branch `seenFrom` inherits, is run in a fork. The previous run stays readable. Rejects like `ask`. */
+  /** Runs a query again from the state before it. Replaces the last query of its branch; runs a query that others
+   * follow, or that the branch `seenFrom` inherits, in a fork. The previous run stays readable. Rejects like `ask`,
+   * and with `UsageError` for an unknown id. */
   async retry(
     queryId: string,
     { seenFrom, ...options }:
@@ -224,9 +226,9 @@ export class Conversations {
     return await this.#runIn(branch, query.text, { ...again, extras, refuseWhenBusy: true, retryOf: queryId });
   }
 
-  /** Continues the newest query of a branch, which stopped at its step limit, for ten more steps. This is a new query
-   * with the images, instructions and schema of the old one. Rejects like `ask`, and with `UsageError` if it ended
-   * otherwise. */
+  /** Continues the newest query of a branch, which stopped at its step limit, for ten more steps. Vis makes a new query
+   * with the images, instructions and schema of the old one. Rejects like `ask`, and with `UsageError` if the old
+   * query ended otherwise. */
   async more(branch: Branch, options: AskOptions): Promise<QueryResult> {
     const last = (await this.#store.queries(branch.branchId, { newest: 1 })).at(-1);
     if (!last) throw new UsageError("Cannot continue the conversation: it has no request yet; send one first");
@@ -242,9 +244,9 @@ export class Conversations {
     return await this.ask(branch, moreRequest(last.text), { ...before, ...options, maxIterations: MORE_STEPS });
   }
 
-  /** Sends a message to the running query of a branch. Resolves with true once the query's next call shows it. Resolves
-   * with false if no query runs, if it ended first, or if the signal withdrew the message; the caller may then `ask`
-   * it. */
+  /** Sends a message to the running query of a branch. Resolves with true once the query's next call shows the message.
+   * Resolves with false if no query runs, if the query ended first, or if the signal withdrew the message; the caller
+   * may then `ask` the same text. */
   async steer(
     { branchId }: Branch,
     text: string,
@@ -258,7 +260,7 @@ export class Conversations {
   }
 
   /** Returns the messages of the first call that a request would make now, in a conversation or in a new one. Neither
-   * stores nor sends a message. Rejects like `ask`. */
+   * stores nor sends a message. Rejects with `UsageError` like `ask`, but checks no price. */
   async preview(
     request: string,
     where: { readonly branch: Branch } | { readonly workspace: string },
@@ -279,7 +281,7 @@ export class Conversations {
     return await this.#store.sentMessages(queryId, position);
   }
 
-  /** Throws `UsageError` if `ask` would refuse the request or its extras. */
+  /** Rejects with `UsageError` if `ask` would refuse the request, its images, its schema or its cost limit. */
   async check(
     { request, ...given }: Pick<AskOptions, "images" | "responseSchema" | "model" | "limits"> & {
       readonly request?: string;
@@ -295,7 +297,8 @@ export class Conversations {
     checkPrice({ model: given.model, limits: requestSettings(settings, given).limits }, router);
   }
 
-  /** Takes the lock of the branch before it awaits anything else, so that requests run in the order of their calls. */
+  /** In a single process, takes the lock of the branch right after `onBranch`, so that requests run in the order of
+   * these calls. */
   async #runIn(branch: Branch, request: string, options: RunnerOptions): Promise<QueryResult> {
     await options.onBranch?.(branch);
     if (this.shared) {
@@ -332,7 +335,7 @@ async function asBefore(queryId: string, store: Store): Promise<Before> {
   return { images, given, instructions, responseSchema };
 }
 
-/** The number of newest conversations to search for the prefix, since ids made in the same minute begin alike. */
+/** Ids of the same minute begin alike, so an error about a prefix looks at this many of the newest conversations. */
 const NEWEST = 200;
 
 const FEWEST = 8;
@@ -380,7 +383,8 @@ export interface SharedQueries {
   questions(conversationId: string): Promise<readonly ApprovalQuestion[]>;
   answer(conversationId: string, questionId: string, answer: ApprovalAnswer): Promise<boolean>;
   isBusy(conversationId: string): Promise<boolean>;
-  /** Returns null for a query that has ended and whose events are no longer kept. The signal ends the events. */
+  /** Returns null for an unknown query, and for an ended one whose events are no longer kept. The signal ends the
+   * events of a running query. */
   follow(queryId: string, signal: AbortSignal): Promise<SharedRun | null>;
   load(): Promise<{ readonly depth: number; readonly oldestMs: number; readonly takeovers: number }>;
   /** Takes no more requests. Leaves running queries to other nodes: each before its next iteration, or at once when the
@@ -390,8 +394,8 @@ export interface SharedQueries {
 
 const LOOKED_AT = 50;
 
-/** Reports that a workspace has no conversation to continue. If a conversation belongs to a folder that is gone, the
- * error explains how to continue it. */
+/** Returns an error for a workspace without a conversation to continue. If a conversation belongs to a folder that is
+ * gone, the error explains how to continue that conversation. */
 export async function nothingToContinue(
   { conversations, workspace }: { readonly conversations: Conversations; readonly workspace: string },
 ): Promise<string> {

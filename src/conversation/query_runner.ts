@@ -35,7 +35,7 @@ export interface RunnerOptions extends AskOptions {
   readonly read?: readonly InputVariable[] | undefined;
   readonly retryOf?: string | undefined;
   readonly queryId?: string;
-  /** The state from which the query continues if another process began it; `queryId` is its id. */
+  /** The state from which the query continues if another process began it; `queryId` is the id of that query. */
   readonly left?: QueryLeft;
   /** When this signal aborts, another process takes the query before its next iteration, and the run rejects with
    * `HandedOver`. */
@@ -84,7 +84,7 @@ export class QueryRunner {
       this.#run(branch, request, { ...options, emit }, between);
     const { around } = this.#parts;
     const whenFree = (): Promise<QueryResult> => around ? around(options.emit, run) : run(options.emit);
-    // A query that begins at once or continues is stored with its end, even if it is cancelled already.
+    // A request that begins at once or continues is stored with its end, even if it is already cancelled.
     const signal = options.left || !this.isBusy(branch.branchId) ? undefined : options.signal;
     return await this.#live.lockOf(branch).run(whenFree, signal);
   }
@@ -180,14 +180,14 @@ export class QueryRunner {
 
 const EVERY_MS = 30_000;
 
-/** Renews the leases of this process while queries run. Notifies each query whose lease another process now holds. */
+/** Renews the leases of this process while queries run. Notifies each query whose lease this process has lost. */
 export class LeaseKeeper {
   readonly #renew: () => Promise<readonly string[]>;
   readonly #everyMs: number;
   readonly #running = new Map<string, () => void>();
   #timer: ReturnType<typeof setInterval> | null = null;
 
-  /** `renew` returns the branches that this process still holds. If it rejects, the keeper tries again later. */
+  /** `renew` returns the branches that this process still holds. If `renew` rejects, the keeper tries again later. */
   constructor(
     renew: () => Promise<readonly string[]>,
     { everyMs = EVERY_MS }: { readonly everyMs?: number } = {},
@@ -209,7 +209,7 @@ export class LeaseKeeper {
   }
 
   async #beat(): Promise<void> {
-    // Queries that begin meanwhile are not checked.
+    // The keeper does not check queries that begin during the renewal.
     const watched = [...this.#running];
     const held = new Set(await this.#renew());
     for (const [branchId, lost] of watched) if (!held.has(branchId)) lost();
@@ -225,7 +225,8 @@ interface LiveEnvironment {
 
 interface LiveEnvironmentsOptions<E extends LiveEnvironment, B> {
   readonly open: (branch: B) => Promise<E>;
-  /** The limit for kept environments. An environment with a running child or query stays open beyond it. */
+  /** The limit for kept environments. An environment with a running query, child or program stays open beyond the
+   * limit. */
   readonly kept: number;
   /** Runs when an environment is closed, whether to make room or by `close`. */
   readonly onClose: (branchId: string) => void;
@@ -241,12 +242,12 @@ interface Entry<E extends LiveEnvironment> {
   readonly lock: Semaphore;
   environment: Promise<E> | null;
   opened: E | null;
-  /** The run that used it last: it contains the state up to the end of that run. */
+  /** The run that used the environment last. The environment contains the state up to the end of that run. */
   run: string | null;
 }
 
-/** The environments of this process, one for each used branch. They are opened on first use, and again after they were
- * closed or another process has used the branch. Closing an idle one loses no stored state. */
+/** The environments of this process, one for each used branch. Vis opens an environment on first use, and again when a
+ * run needs another state. Closing an idle environment loses no stored state. */
 export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly branchId: string }> {
   readonly #options: LiveEnvironmentsOptions<E, B>;
   readonly #entries = new Map<string, Entry<E>>();
@@ -268,8 +269,8 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     return (this.#entries.get(branchId)?.lock.open ?? 0) > 0;
   }
 
-  /** Returns the environment of a branch for a run that is stored as running; the caller holds its lock. It has the
-   * state after the previous run, and is opened again if that run belonged to another process. */
+  /** Returns the environment of a branch, with the state after the run `after`, for a run that is stored as running.
+   * The caller holds the lock of the branch. `reopen` reads the state from the store again. */
   async use(branch: B, { run, after, reopen }: WantedFor): Promise<E> {
     const entry = this.#entryOf(branch.branchId);
     const { opened } = entry;
@@ -313,7 +314,7 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     return entry;
   }
 
-  /** Closes the least recently used environments down to the limit, which leaves room for `more`. */
+  /** Closes the least recently used idle environments until the limit leaves room for `more`. */
   trim(more = 0): void {
     for (const [branchId, { environment, opened, lock }] of this.#entries) {
       if (this.#entries.size + more <= this.#options.kept) return;
@@ -332,7 +333,7 @@ export interface PooledChild {
 
 interface ChildPoolOptions {
   /** The limit for children, counted from before they start until they are reaped. Only simultaneous queries can exceed
-   * it. */
+   * the limit. */
   readonly live: number;
   /** The milliseconds that a child stays alive without a query. */
   readonly idleMs: number;
@@ -346,8 +347,8 @@ interface Resting {
   cancel(): void;
 }
 
-/** Counts all children and limits the idle ones, which wait for their conversation's next query. The limits are their
- * number, least recently used first, and their time. A child with a running query is never stopped. */
+/** Counts all children, and limits the number and the idle time of children that wait for their conversation's next
+ * query. The pool stops the least recently used child first, and no child with a running query. */
 export class ChildPool {
   readonly #options: ChildPoolOptions;
   #children = 0;
@@ -390,7 +391,8 @@ export class ChildPool {
     }
   }
 
-  /** Reports that a query has ended. Its child waits for the next query if it has run a block, else it is stopped. */
+  /** Reports that a query has ended. If its child has run a block, the child waits for the next query; otherwise the
+   * pool stops the child. */
   rest(id: string, resident: PooledChild): void {
     this.forget(id);
     if (!resident.used) return this.#stop(resident);
@@ -416,7 +418,7 @@ export class ChildPool {
     }
   }
 
-  /** A child that is being stopped may already make enough room. Otherwise another child has to be stopped. */
+  /** Stops another child only if the children that are being stopped do not make enough room. */
   #stopSurplus(): void {
     const surplus = this.count - this.#options.live - this.#stopping.size;
     const needed = this.#stopping.size === 0 ? Math.max(1, surplus) : surplus;

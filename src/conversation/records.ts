@@ -14,7 +14,7 @@ import type { VariableDiff } from "../environment/version_diff.ts";
 import type { Asked, Branch, QueryStore, Store } from "../persistence/store.ts";
 import type { ArchiveCode } from "./export/read_archive.ts";
 
-/** Larger values are described, not decoded. */
+/** Vis describes larger values without decoding them. */
 const MAX_SHOWN_BYTES = 16 * 1024 * 1024;
 
 export interface ShownVersion {
@@ -89,7 +89,7 @@ export class Records {
     return short;
   }
 
-  /** Returns the newest versions of a variable, oldest first. Throws `UsageError` if no variable has that name. */
+  /** Returns the newest versions of a variable, oldest first. Rejects with `UsageError` if no variable has that name. */
   async versions(
     branch: Branch,
     { name, newest, at }: { readonly name: string; readonly newest: number; readonly at?: BranchPoint | undefined },
@@ -117,10 +117,10 @@ export class Records {
     }
   }
 
-  /** Imports the conversation of an archive into this workspace under new ids. Throws `UsageError` for an invalid or
-   * inconsistent archive, and then stores no part of it. No code in it runs now, but a query that continues the
-   * conversation evaluates its functions and classes. If the archive has code, `trust` is called first, and rejects to
-   * prevent the import. */
+  /** Imports the conversation of an archive into this workspace under new ids. Rejects with `UsageError` for an invalid
+   * or inconsistent archive, and then stores no part of it. No code of the archive runs now, but a query that
+   * continues the conversation evaluates its functions and classes. If the archive has code, Vis first calls `trust`,
+   * which rejects to prevent the import. */
   async import(
     file: AsyncIterable<Uint8Array> | string,
     { workspace, trust }: { readonly workspace: string; readonly trust: (code: ArchiveCode) => Promise<void> },
@@ -143,8 +143,8 @@ interface FoundPoint {
 
 /** Finds a moment that a user names. `id` names a conversation, a branch or a query, in full or by a prefix. For a
  * conversation or branch, `at` counts its shown iterations: N is after iteration N, and 0 is before the first. Q.I is
- * after iteration I of query Q. For a query, N is after its iteration N. Without `at`, the moment is the end. Throws
- * `UsageError`. */
+ * after iteration I of query Q. For a query, N is after its iteration N. Without `at`, the moment is the end. Rejects
+ * with `UsageError`. */
 export async function findPoint(store: Store, id: string, at: string | null): Promise<FoundPoint> {
   const place = at === null ? null : PLACE.exec(at);
   if (at !== null && !place) {
@@ -206,7 +206,8 @@ function noIteration(iteration: number | string, known: number): never {
   throw new UsageError(`Cannot find step ${iteration}: there are ${known} steps`);
 }
 
-/** Reads the current state of queries. If a query is marked as running but its process is gone, it is ended first. */
+/** Reads the current state of queries. If a query is marked as running but its process is gone, Vis first ends the
+ * query. */
 export async function readSettled<T>(
   store: Pick<QueryStore, "sweepLost">,
   read: () => Promise<T>,

@@ -28,7 +28,7 @@ import {
   withBudget,
 } from "../query/query_parts.ts";
 
-/** The target of a request. New branches and conversations are created once the request is validated; the request is
+/** The target of a request. Vis creates a new branch or conversation after it has checked the request, which becomes
  * the title of a new conversation. */
 export type AskTarget = Branch | NewFork | Pick<NewConversation, "channel" | "workspace">;
 
@@ -37,7 +37,7 @@ export interface AskOptions extends KeyedRequest {
   readonly emit: Emit;
   readonly showsOutput?: boolean;
   readonly onBranch?: (branch: Branch) => Promise<void> | void;
-  /** Asks the user about requests of extensions. Without it, Vis refuses every request. */
+  /** Asks the user about a call of an extension. Without `approve`, Vis refuses every call that needs an approval. */
   readonly approve?: Approve | undefined;
   readonly refuseWhenBusy?: boolean;
   readonly label?: string | undefined;
@@ -47,7 +47,7 @@ export interface AskOptions extends KeyedRequest {
   readonly context?: VariableSource | undefined;
   readonly variables?: Readonly<Record<string, VariableSource>> | undefined;
   readonly given?: readonly VariableImage[];
-  /** The instructions for every answer of this query; by default the configured ones. */
+  /** The instructions of this query; by default the configured ones. */
   readonly instructions?: string | undefined;
   /** The purpose of a request that changes nothing: a plan, a review, or an answer outside of the conversation's work.
    * Vis refuses calls that could change something. */
@@ -55,8 +55,8 @@ export interface AskOptions extends KeyedRequest {
   /** A JSON Schema as data. The answer must satisfy it, and is then also available in `value` of the result. */
   readonly responseSchema?: unknown;
   readonly askedAs?: Asked | undefined;
-  /** The number of iterations after which the model must ask for more. Vis extends only the configured number by
-   * itself. */
+  /** The number of iterations after which the model must ask for more. Without `extendsTo`, Vis does not extend this
+   * number by itself. */
   readonly maxIterations?: number | undefined;
   /** The effort of the model's thinking in every step. By default the configured level or the model's own choice
    * applies. */
@@ -95,7 +95,7 @@ export function checkPrice(
   throw new UsageError(`Cannot use ${refused.model} with ${limit}: ${unpricedText(refused)}`);
 }
 
-/** Throws `UsageError` for images that cannot be sent or that no model accepts, and for an invalid schema. */
+/** Rejects with `UsageError` for images that cannot be sent or that no model accepts, and for an invalid schema. */
 export async function checkedExtras(
   { images: given = [], responseSchema }: {
     readonly images?: readonly Image[] | undefined;
@@ -153,8 +153,8 @@ export async function allInputVariables(
   ]);
 }
 
-/** Reads an image that a user named by its path; errors call it `name`. Reads at most the size that an image may have.
- * Throws `UsageError`. */
+/** Reads an image that a user named by its path; errors call it `name`. Refuses a file that is larger than the limit
+ * for images without reading it. Rejects with `UsageError`. */
 export async function readImageFile(path: string, name = path): Promise<Image> {
   return readImage(await bytesOf(path, name), name);
 }

@@ -15,7 +15,7 @@ const READ_BYTES = 64 * 1024;
 /** The limit for exports that wait, are being made or are being read, since each large one has a file. */
 const MOST_OPEN = 32;
 
-/** A complete export. Disposing of it removes its file. */
+/** A complete export. Disposing of the export removes its file. */
 export interface Exported extends AsyncDisposable {
   readonly bytes: number;
   pieces(): AsyncIterable<Uint8Array<ArrayBuffer>>;
@@ -38,7 +38,8 @@ export class Exports {
   }
 
   /** Exports a branch as Markdown or HTML, or its whole conversation as an archive. Rejects with `UsageError` if the
-   * archive is larger than an import accepts. Rejects with `BusyError` if too many exports are open. */
+   * archive is larger than an import accepts, or if the temporary file cannot be written. Rejects with `BusyError` if
+   * too many exports are open. */
   async make(branch: Branch, { signal, ...how }: {
     readonly conversations: Readable;
     readonly format: ExportFormat;
@@ -149,12 +150,12 @@ class Spool {
     }
     this.#kept = [];
     this.#keptBytes = 0;
-    // Reading and writing rows never waits, so other requests get their turn here.
+    // SQLite reads rows without waiting, so other requests get their turn here.
     await new Promise((go) => setTimeout(go));
   }
 }
 
-/** Makes a file that cannot be left behind, whatever happens to the process. */
+/** Makes a temporary file that ends with the process, except on Windows. */
 export async function unnamedFile(): Promise<Deno.FsFile> {
   const path = await Deno.makeTempFile({ prefix: "vis-export-" });
   const file = await Deno.open(path, { read: true, write: true });

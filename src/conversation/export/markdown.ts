@@ -159,7 +159,7 @@ function inline(text: string): string {
   return pageText(text).replace(/\s+/g, " ").replace(/[\\`*_[\]<>#!|~&]/g, "\\$&");
 }
 
-/** Longer texts are cut for reading; the JSON export contains them whole. */
+/** Vis cuts longer texts for reading; the JSON export contains them whole. */
 const MAX_CHARS = 100_000;
 
 export function pageText(text: string): string {

@@ -24,7 +24,7 @@ type State = Tables["expressionState"][number];
 
 const MAX_CHILD_DEPTH = 50;
 
-/** A conversation of ten thousand iterations has a fifth of these values. */
+/** A conversation of ten thousand iterations has a fifth of this number of values. */
 const LIMITS = { values: 2_000_000, depth: 500 };
 
 const sentMessages = z.array(z.looseObject({ role: z.string(), content: z.string() }));
@@ -35,7 +35,7 @@ export function readArchive(text: string): ConversationArchive {
   return checked(text, null).archive;
 }
 
-/** Reads an archive of any size. Only one of its contents is in memory at a time; `strings` must stay open meanwhile. */
+/** Reads an archive with only one of its contents in memory at a time; `strings` must stay open meanwhile. */
 export function readArchiveFile(strings: LongStrings): CheckedArchive {
   try {
     return checked(strings.text, strings);

@@ -16,7 +16,7 @@ const KEPT_MS = 15 * 60_000;
 
 type NodeParts = Omit<NodeRunsParts, "bell" | "publisher">;
 
-/** One of the processes that share a database. It accepts requests, runs some of them, and follows the others. */
+/** One of the processes that share a database. Each node accepts requests, runs some of them, and follows the others. */
 export class Node implements SharedQueries {
   readonly #parts: NodeParts;
   readonly #bell = new Bell();
@@ -57,7 +57,7 @@ export class Node implements SharedQueries {
     const queryId = newId();
     const request = encodeRequest(text, options);
     await this.#parts.nodes.accept({ queryId, branchId: branch.branchId, request, requestKey, refuseWhenBusy });
-    // The query continues without this node.
+    // Once this node leaves, an abort ends only the wait: another node continues the query.
     const stop = new AbortController();
     const cancel = (): void => {
       if (this.#runs.leaving) stop.abort();
@@ -153,7 +153,7 @@ export class Node implements SharedQueries {
     const { nodes } = this.#parts;
     const [job, range] = await Promise.all([nodes.job(queryId), nodes.eventRange(queryId)]);
     if (!job) return range && await this.#ended(queryId, range);
-    // For a query that has begun and has no events, the events are rebuilt from its rows.
+    // If a query has begun and has no events, followers rebuild its events from its rows.
     const nothing = job.epoch > 0 ? beforeEpoch(job.epoch) + 1 : 0;
     const { oldest, newest } = range ?? { oldest: nothing + 1, newest: nothing };
     const { branchId } = job;
@@ -188,7 +188,7 @@ export class Node implements SharedQueries {
       const ring = this.#bell.next(command.queryId);
       const outcome = await nodes.outcome(id);
       if (outcome !== null || signal.aborted) {
-        this.#bell.ring(command.queryId); // It is not an error if no follower waits.
+        this.#bell.ring(command.queryId); // The ring removes this wait from the bell.
         if (outcome === null) await nodes.settle({ id, queryId: command.queryId }, false);
         return outcome ?? false;
       }
@@ -216,9 +216,9 @@ const MOST = 64;
 
 interface OpenedNode {
   readonly parts: Required<Pick<ConversationParts, "shared">>;
-  /** Begins to take requests. The conversations must have their runner before. */
+  /** Begins to take requests. The conversations must have called `shared` before. */
   start(): Promise<void>;
-  /** Closes the node once no query runs here any more. */
+  /** Closes the node. Before this call, the queries on this node must have ended. */
   close(): Promise<void>;
 }
 

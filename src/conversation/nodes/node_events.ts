@@ -61,7 +61,7 @@ export class LocalEvents {
   }
 
   /** Returns the kept events after a number. Returns null if the caller must read the database instead: events were
-   * dropped, the number belongs to another run, or this run has ended. */
+   * dropped, the number belongs to another run, or the number is the last one of an ended run. */
   after(number: number): readonly NumberedQueryEvent[] | null {
     const oldest = this.#newest - this.#kept.length + 1;
     if (number < this.before || number > this.#newest || number + 1 < oldest) return null;
@@ -70,8 +70,8 @@ export class LocalEvents {
   }
 }
 
-/** The number of times that a follower looks for the last event of an ended query. If its node was lost, that event may
- * never come. */
+/** The number of times that a follower looks for the last event of an ended query. If the node of the query was lost,
+ * that event may never come. */
 const LOOKS_AFTER_END = 2;
 
 interface FollowParts {
@@ -81,8 +81,8 @@ interface FollowParts {
   readonly local: (queryId: string) => LocalEvents | null;
 }
 
-/** Yields the events of a query after a number until its end, whichever node runs it. The signal ends them. Throws
- * `UsageError` for a request that could not begin, and `Cancelled` for a withdrawn request. */
+/** Yields the events of a query after a number, whichever node runs the query, until its end or the abort of the
+ * signal. Throws `UsageError` for a request that could not begin, and `Cancelled` for a withdrawn request. */
 export async function* followQuery(
   queryId: string,
   parts: FollowParts,
@@ -91,7 +91,7 @@ export async function* followQuery(
   try {
     yield* eventsAfter(queryId, parts, options);
   } finally {
-    parts.bell.ring(queryId); // It is not an error if no follower waits.
+    parts.bell.ring(queryId); // The ring removes the last wait from the bell.
   }
 }
 
@@ -177,7 +177,7 @@ export class Publisher {
     this.#sending ??= this.#send().finally(() => this.#sending = null);
   }
 
-  /** Drops all later events that cannot be sent at once. */
+  /** From now on, drops events that cannot be sent at once. */
   giveUp(): void {
     this.#givenUp = true;
   }
@@ -190,7 +190,7 @@ export class Publisher {
     await Promise.resolve(); // Events of one turn of the event loop form one batch.
     while (this.#waiting.length > 0) {
       const events = this.#take();
-      // A repeated publication has no effect, so it is safe to retry.
+      // A repeated publication has no effect, so a retry is safe.
       while (!(await this.#store.publish(events).then(() => true, () => this.#givenUp))) await sleep(AGAIN_MS);
       if (!this.#givenUp) await sleep(GATHER_MS);
     }

@@ -13,12 +13,12 @@ import { checkedExtras, WaitingQuestions } from "../send_options.ts";
 import { endEvent } from "../stored_events.ts";
 import { type Bell, LocalEvents, type Publisher } from "./node_events.ts";
 
-/** Ends that are not stored, because another node continues the query. */
+/** Ends that followers do not see, because another node continues the query. */
 const UNSTORED: ReadonlySet<QueryReason> = new Set(["process_lost", "unstored"]);
 
 const BUSY_MS = 500;
 
-/** A process needs `ENDING_MS` to end while its database does not answer; it detects that after `ANSWER_MS`. */
+/** A process needs `ENDING_MS` to end while its database does not answer; the process detects that after `ANSWER_MS`. */
 const ENDING_MS = 4_000, ANSWER_MS = 500;
 
 export interface NodeRunsParts {
@@ -38,10 +38,10 @@ interface LocalRun {
   readonly events: LocalEvents;
   readonly lost: AbortController;
   readonly cancelled: AbortController;
-  /** Commands that are or were carried out, and whether in time; null until that is known. A command may be read again
-   * before its outcome is stored. */
+  /** The commands that this run carries out or has carried out, each with its outcome; null until the outcome is known.
+   * The node may read a command again before the outcome is stored. */
   readonly taken: Map<string, boolean | null>;
-  /** Whether the query continues elsewhere. Resolves when this node has ended all of its work. */
+  /** Whether the query continues elsewhere. Resolves when this node has ended all work on the query. */
   readonly left: Promise<boolean>;
 }
 
@@ -78,14 +78,15 @@ export class NodeRuns {
     this.#claiming ??= this.#claimAll().catch(this.#failed).finally(() => this.#claiming = null);
   }
 
-  /** Reports, gives up lost jobs, and looks for work whose notification was lost. The node calls it every second. */
+  /** Reports, gives up lost jobs, releases jobs that do not run here, and looks for work whose notification was lost.
+   * The node calls `beat` every second. */
   async beat(): Promise<void> {
     const { nodes } = this.#parts;
     const watched = [...this.#running.values()];
     const isClaiming = this.#claiming !== null;
     const held = await nodes.beat();
     for (const { job, lost } of watched) if (held.get(job.queryId) !== job.epoch) lost.abort();
-    // These are claims whose answer was lost, and runs whose end could not be stored.
+    // Forgotten jobs are claims whose response was lost, and runs whose end could not be stored.
     const forgotten = [...held].filter(([queryId]) => !isClaiming && !this.#running.has(queryId));
     for (const [queryId, epoch] of this.#claiming ? [] : forgotten) await nodes.release({ queryId, epoch });
     this.claim();
@@ -103,7 +104,8 @@ export class NodeRuns {
   readonly answer: NodeQuestions["answer"] = (queryId, id, given) => this.#questions.answer(queryId, id, given);
 
   /** Takes no more requests. Leaves each query to another node before its next iteration, or when the time is up. If
-   * the database does not answer, the node gives it up `endingMs` earlier, so that the process ends in time. */
+   * the database does not answer, the node gives up its queries `endingMs` earlier, so that the process ends in
+   * time. */
   async drain(graceMs: number, endingMs: number = ENDING_MS): Promise<void> {
     const { nodes } = this.#parts;
     this.#leaving.abort();
@@ -196,7 +198,8 @@ export class NodeRuns {
     return false;
   }
 
-  /** A run that was lost, or whose end could not be stored, does not end its query. */
+  /** Drops the end of a run that was lost or whose end could not be stored, because the query continues on another
+   * node. */
   #emit(queryId: string, events: LocalEvents, event: QueryEvent): void {
     if (isOwnEnd(event) && UNSTORED.has(event.result.reason)) return;
     const number = events.add(event);
@@ -239,7 +242,7 @@ export class NodeRuns {
     });
 }
 
-/** Options that belong to the process that accepts a request, or that its query already holds. */
+/** Options that belong to the process that accepts a request, or that its query already has. */
 type LocalOption =
   | ("signal" | "emit" | "onBranch" | "approve" | "refuseWhenBusy" | "leaving")
   | ("context" | "variables" | "given" | "queryId" | "left" | "extras");
@@ -264,7 +267,7 @@ function decodeRequest(bytes: Uint8Array<ArrayBuffer>): JobRequest {
   return decode(bytes) as JobRequest;
 }
 
-/** A request whose step ended the process of this many nodes is not tried again. */
+/** After this many nodes ended while they ran a step of a request, no node tries the request again. */
 const MOST_LOSSES = 3;
 
 async function runJob(
@@ -334,7 +337,7 @@ type Job = Pick<ClaimedJob, "queryId" | "epoch">;
 class NodeQuestions {
   readonly #store: Pick<NodeStore, "setQuestions">;
   readonly #ofQueries = new Map<string, WaitingQuestions>();
-  /** Lists are shown one after the other, so that the newest one stays. */
+  /** Vis stores the lists one after the other, so that the newest list stays. */
   #shown: Promise<void> = Promise.resolve();
 
   constructor(store: Pick<NodeStore, "setQuestions">) {
@@ -362,7 +365,7 @@ class NodeQuestions {
   #show(job: Job): void {
     const questions = this.#ofQueries.get(job.queryId)?.all ?? [];
     const show = () => this.#store.setQuestions(job, questions);
-    // If the list cannot be stored, it lacks the approval, which the events of the query have.
+    // If the list cannot be stored, clients find the approval only in the events of the query.
     this.#shown = this.#shown.then(show).catch(() => {});
   }
 }
