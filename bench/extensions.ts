@@ -64,7 +64,7 @@ async function opened(workspace: string): Promise<readonly Opened[]> {
   return found;
 }
 
-/** Measures a registry that binds all extensions for a query. Their modules are loaded before. */
+/** Measures a registry that binds all extensions for a query, whose modules are loaded before. */
 async function bound(): Promise<readonly number[]> {
   const times: number[] = [];
   for (let at = 0; at <= RUNS; at++) {

@@ -12,7 +12,7 @@ const BLOCKED_MS = 20;
 /** Patterns whose automata grow with the text, or whose worst case is quadratic. */
 const HOSTILE = ["(a[ab]{1,30}){1,30}[QZ]", "[ab]*a[ab]{900}[QZ]", "(a+)+$", "(.*a){20}$"];
 
-/** Measures the functions of `fs` at their limits. They search 200 MB, read a file of 1 MB, and do work that would hang
+/** Measures the functions of `fs` at their limits: they search 200 MB, read a file of 1 MB, and do work that would hang
  * the main loop. */
 export async function files(): Promise<readonly Figure[]> {
   const base = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-bench-files-" }));

@@ -7,7 +7,7 @@ const RUNS = 5;
 
 /** Measures the cost of vis per round, from the end of a reply to the arrival of the next request. In between, its row
  * is stored, its file is read, and the block runs in the sandbox. The end of the iteration is stored while the model
- * works, so it counts only in the CPU seconds. One sample is the median of the rounds of one run. */
+ * works, so it counts only in the CPU seconds. A sample is the median of the rounds of one run. */
 export async function round({ all }: Programs): Promise<readonly Figure[]> {
   return await withFiftyFiles(async (workspace) => {
     const figures: Figure[] = [];

@@ -9,7 +9,7 @@ import { type Bytes, type Frame, frameHead, FrameReader, PROTOCOL_VERSION, wireI
 import { recorded } from "./_code_cache_record.ts";
 
 const LIMIT_MS = 30_000;
-/** The kinds of statement that models write. One of them is TypeScript that only the slower stripper supports. */
+/** The kinds of statement that models write, including TypeScript that only the slower stripper supports. */
 const BLOCKS = [
   "1 + 1",
   "const text: string = `a ${[1, 2].map((x) => x * 2).join()}`;\nconsole.log(text);\n({ text, when: new Date(0), all: new Map([[1, text]]) })",

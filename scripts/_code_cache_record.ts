@@ -1,4 +1,5 @@
-/** Records each script by the name of its file. It is imported before the code that creates scripts. */
+/** Records each script by the name of its file. Another module must import this one before the code that creates
+ * scripts. */
 import process from "node:process";
 import type { Script, ScriptOptions } from "node:vm";
 

@@ -3,7 +3,7 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Runs this Deno, or `program`, in `cwd`. It returns stderr instead of showing it and drops stdout, so that a script
+/** Runs this Deno, or `program`, in `cwd`. Returns stderr instead of showing it and drops stdout, so that a script
  * prints only its result. */
 export async function run(
   args: readonly string[],

@@ -1,7 +1,7 @@
 /** `deno task attacks` tries every attack against each wall alone and against all together, from source and compiled.
- * It writes dist/attacks.json and the page docs/generated/attacks.md, and exits with 1 if an attack gets through all
- * of them. It takes a few minutes. With `--arm64`, it makes the part of the page about arm64 instead: see
- * `attacks_arm64.ts`. */
+ * The script writes dist/attacks.json and the page docs/generated/attacks.md, and exits with 1 if an attack gets
+ * through all of them. A run takes a few minutes. With `--arm64`, the script makes the part of the page about arm64
+ * instead: see `attacks_arm64.ts`. */
 import { join } from "node:path";
 import { attackPage, type AttackRow, type Run } from "../tests/sandbox/attacks/page.ts";
 import { ATTACKS } from "../tests/sandbox/attacks/list.ts";

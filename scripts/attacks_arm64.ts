@@ -1,10 +1,10 @@
 /** `deno task attacks --arm64` runs the walls and their attacks on a machine for arm64 and writes that part of
- * docs/generated/attacks.md. VIS_ARM64_MACHINE names the program that starts a machine. It is called as
+ * docs/generated/attacks.md. VIS_ARM64_MACHINE names the program that starts a machine. The script calls it as
  *
  *     PROGRAM --kernel 6.12 --memory 3072 --seconds 7200 --with "bash perl …" FOLDER COMMAND
  *
- * It runs COMMAND as root on a machine with this kernel, a shell, this version of Deno, these packages of Debian, and
- * a copy of FOLDER at /work. It returns the output and the exit code of COMMAND. `--only=6.1/nobody` runs one of four
+ * PROGRAM runs COMMAND as root on a machine with this kernel, a shell, this version of Deno, these packages of Debian, and
+ * a copy of FOLDER at /work. PROGRAM returns the output and the exit code of COMMAND. `--only=6.1/nobody` runs one of four
  * machines, and `--only=6.1/nobody/commands` one part there. The page keeps its earlier results of the others. */
 import { cp, mkdir } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";

@@ -14,8 +14,7 @@ export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "sucrase.js": "src/sandbox/child/compiler/sucrase.ts",
 };
 
-/** The program that stores V8's code cache of each script next to it. Its argument is the folder of the sandbox's
- * scripts. */
+/** The program that stores V8's code cache of each script next to it, given the folder of the sandbox's scripts. */
 export const CACHE_MAKER = "build/code_cache";
 
 export const PAGE_FOLDER = "build/page";
@@ -83,8 +82,7 @@ async function replaceSandbox(fresh: string): Promise<void> {
   for (const cache of caches) await Deno.rename(join(fresh, cache), join(output, cache));
 }
 
-/** Replaces a file by renaming, so that a reader sees either the old or the new file. It leaves an equal file
- * unchanged. */
+/** Replaces a file by renaming, so that a reader sees either the old or the new file. Leaves an equal file unchanged. */
 async function replace(fresh: string, output: string): Promise<void> {
   if (!await sameBytes(fresh, output)) await Deno.rename(fresh, output);
 }

@@ -2,9 +2,9 @@ import { type Comment, tokTypes } from "acorn";
 import { type ModuleToken, type ModuleTokens, moduleTokens } from "./module_tokens.ts";
 import { tokenDifference } from "./token_difference.ts";
 
-/** Returns the same module without indentation, comments and unnecessary spaces. It keeps names and line breaks, so
- * that a stack trace shows the function and a short line. It keeps licences and the comments that name the source file
- * of the code below. It parses the result again, and throws if it is not the same program. */
+/** Returns the same module without indentation, comments and unnecessary spaces. Keeps names and line breaks, so that a
+ * stack trace shows the function and a short line. Keeps licences and the comments that name the source file of the
+ * code below. Parses the result again, and throws if it is not the same program. */
 export function compact(code: string): string {
   const read = moduleTokens(code);
   const result = written(code, read);

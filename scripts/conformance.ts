@@ -1,4 +1,4 @@
-/** `deno task conformance` runs programs through the sandbox and through plain Deno. It prints every difference that no
+/** `deno task conformance` runs programs through the sandbox and through plain Deno. The script prints every difference that no
  * decision explains (docs/internals/conformance.md), and exits with 1 if it finds one.
  *
  *     deno task conformance                             the corpus of tests/conformance/corpus

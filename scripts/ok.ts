@@ -1,6 +1,5 @@
-/** `deno task ok [--all]` runs format, lint, types, docs and tests, with `--all` the long part too. It runs all of
- * them, so that one run shows every fault; the checks run at once. A failed check counts as one failure in the last
- * line. */
+/** `deno task ok [--all]` runs format, lint, types, docs and tests, with `--all` the long part too. The script runs all
+ * checks at once, so that one run shows every fault. A failed check counts as one failure in the last line. */
 import { ROOT } from "./_project.ts";
 import { testAll } from "./test.ts";
 import { summaryLine } from "./test_summary.ts";

@@ -1,6 +1,6 @@
 /** `deno task soak [MINUTES]` runs eight conversations without a pause, by default for an hour, to detect growth of
- * memory and work. It writes docs/generated/soak.json and the page soak.md next to it, and exits with 1 if a limit is
- * exceeded. */
+ * memory and work. The script writes docs/generated/soak.json and the page soak.md next to it, and exits with 1 if a
+ * limit is exceeded. */
 import { join } from "node:path";
 import { soakPage, type SoakResult } from "../bench/support/soak_page.ts";
 import { ROOT } from "./_project.ts";

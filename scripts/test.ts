@@ -1,6 +1,6 @@
 /** `deno task test [--all] [paths or flags of deno test]` builds the program, runs the tests, and ends with one line of
- * counts. Without `--all` and without paths, it skips the long part. It exits with 1 if a test failed, the run broke
- * off or no test ran. With `--all`, properties have all of their cases (`tests/helpers/long_part.ts`). */
+ * counts. Without `--all` and without paths, the script skips the long part. The script exits with 1 if a test failed,
+ * the run broke off or no test ran. With `--all`, properties have all of their cases (`tests/helpers/long_part.ts`). */
 import { join, relative, resolve } from "node:path";
 import { bundleAll } from "./bundle.ts";
 import { V8_FLAGS } from "./flags.ts";
@@ -10,7 +10,7 @@ import { type Counts, parseSummary, summaryLine } from "./test_summary.ts";
 
 const ALL = "--all";
 const TAIL_CHARS = 16_384;
-/** The number of files that run at once. It is one more than the processors, so that a waiting file leaves no processor
+/** The number of files that run at once: one more than the processors, so that a waiting file leaves no processor
  * idle. */
 const JOBS = Number(Deno.env.get("DENO_JOBS") ?? navigator.hardwareConcurrency + 1);
 

@@ -1,5 +1,5 @@
 /** `deno task untested` lists files of src/ and extensions/ that define functions and have no test file at the mirrored
- * path. It is a report, not a check, because a file may be tested through its user. */
+ * path. The list is a report, not a check, because a file may be tested through its user. */
 import { join } from "node:path";
 import { ROOT } from "./_project.ts";
 

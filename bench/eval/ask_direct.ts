@@ -9,7 +9,7 @@ const MOST_CHARS = 300_000;
 
 export type Answered = Pick<QueryResult, "status" | "reason" | "answer" | "iterations" | "usage" | "costUsd">;
 
-/** Returns whether one prompt can hold a task. It then has one request, its input is small enough, and an answer alone
+/** Returns whether one prompt can hold a task: the task has one request and a small enough input, and an answer alone
  * solves it. */
 export function fitsDirectly({ files, context, turns }: MadeTask): boolean {
   const chars = Object.values(files).reduce((sum, text) => sum + text.length, context.length);

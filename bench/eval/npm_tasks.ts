@@ -122,7 +122,7 @@ function faultsIn(text: string): readonly string[] {
   });
 }
 
-/** The tests of a package that pass without a fault. They run in a copy, with their npm packages next to it, and
+/** The tests of a package that pass without a fault. The tests run in a copy, with their npm packages next to it, and
  * without network. */
 class HiddenPackageTests {
   readonly #files: Files;
@@ -171,7 +171,7 @@ class HiddenPackageTests {
   async #run(files: Files, tests: readonly string[]): Promise<string> {
     const copy = await Deno.makeTempDir({ dir: this.#folder, prefix: "run-" });
     try {
-      // Without a type, its files are CommonJS modules.
+      // Without a type, the files of a package are CommonJS modules.
       const facts = JSON.parse(files["package.json"] ?? "{}");
       await writeFiles(copy, { ...files, "package.json": JSON.stringify({ type: "commonjs", ...facts }) });
       await Deno.symlink(join(this.#folder, "node_modules"), join(copy, "node_modules"));

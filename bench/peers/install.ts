@@ -15,7 +15,7 @@ export class Installed {
     this.#folder = folder;
   }
 
-  /** Installs missing agents. It needs the network; the rest of the measurement does not. */
+  /** Installs missing agents, which needs the network; the rest of the measurement does not. */
   static async complete(folder: string): Promise<void> {
     const packages: Readonly<Record<string, readonly string[]>> = {
       codex: [`@openai/codex@${VERSIONS.codex}`],
@@ -38,7 +38,7 @@ export class Installed {
   }
 }
 
-/** Some dependencies of pi are not in the registry. Its bundle needs only these. */
+/** Some dependencies of pi are not in the registry. The bundle of pi needs only these packages. */
 async function installPi(at: string): Promise<void> {
   const target = join(at, "node_modules/@earendil-works/pi-coding-agent");
   await npm(at, [

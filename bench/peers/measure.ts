@@ -1,4 +1,5 @@
-/** Plays the runs of `deno task bench --peers` in a separate process that has no network. Its argument is JSON. */
+/** Plays the runs of `deno task bench --peers` in a separate process that has no network. The argument of the process
+ * is JSON. */
 import { join } from "node:path";
 import { z } from "zod";
 import { agentsOf } from "./agents.ts";

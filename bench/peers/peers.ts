@@ -9,7 +9,7 @@ import { publish } from "./publish.ts";
 const MEASURE = join(ROOT, "bench/peers/measure.ts");
 const USAGE = "deno task bench --peers [--agents vis,pi] [--rounds 1,10,50,250] [--repetitions 5] [--publish]";
 
-/** Runs `deno task bench --peers`: other agents and the executable against one scripted model. It installs agents from
+/** Runs `deno task bench --peers`: other agents and the executable against one scripted model. Installs agents from
  * npm. The runs have no network but loopback, if the system allows that. Resolves with the exit code. */
 export async function peers(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({

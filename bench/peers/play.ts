@@ -42,7 +42,7 @@ export async function play(
       await Deno.mkdir(join(home, path, ".."), { recursive: true });
       await Deno.writeTextFile(join(home, path), text);
     }
-    await (await fetch(`${base}/v1/models`)).text(); // The server's first answer is slower than others.
+    await (await fetch(`${base}/v1/models`)).text(); // The server's first response is slower than others.
     const ran = await run(agent.command(of), { env: environmentOf(agent, { play: of, node }), cwd: folder, timeoutMs });
     const main = model.requests.filter((one) => one.main);
     if (ran.code !== 0 || !ran.stdout.includes("DONE") || main.length !== rounds + 1) {

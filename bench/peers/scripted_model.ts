@@ -22,7 +22,7 @@ export interface ScriptedModel extends AsyncDisposable {
   readonly requests: readonly ModelRequest[];
 }
 
-/** Starts a model on loopback that asks for one file in each round and then reports that it is done. It adds no
+/** Starts a model on loopback that asks for one file in each round and then reports that it is done. The model adds no
  * delay. */
 export function startScriptedModel(
   { wire, rounds, folder }: { readonly wire: Wire; readonly rounds: number; readonly folder: string },

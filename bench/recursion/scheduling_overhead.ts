@@ -8,8 +8,8 @@ const AT_ONCE = 8;
 const PROMPTS = 64;
 const IDEAL_MS = Math.ceil(PROMPTS / AT_ONCE) * LATENCY_MS;
 
-/** Returns the overhead in percent that the timers of this machine add to the same latency. It is the lowest possible
- * result. */
+/** Returns the overhead in percent that the timers of this machine add to the same latency, which is the lowest
+ * possible result. */
 export async function timerOverhead(): Promise<number> {
   const begun = performance.now();
   for (let done = 0; done < PROMPTS; done += AT_ONCE) {

@@ -12,8 +12,8 @@ export const COMPUTE_WORK: Readonly<Record<string, string>> = {
     "words.join(',').split(',').length",
 };
 
-/** Hot loops outside of a function. Their variables are properties of the global object, and every store of a double
- * makes a new number object. */
+/** Hot loops outside of a function, whose variables are properties of the global object. Every store of a double makes
+ * a new number object. */
 export const WORST_CASES: Readonly<Record<string, string>> = {
   "a loop at the top level": "let sum = 0; for (let i = 0; i < 5e7; i++) { sum = (sum + i * 3) | 0 }\nsum",
   "a double in a variable of the top level":

@@ -8,7 +8,8 @@ export interface FiftyRoundsOptions {
   /** Whether each round keeps its file in its own variable, which the index then lists. Otherwise the round only shows
    * the text. */
   readonly keep?: boolean;
-  /** The run calls it before a request is answered, with the request's number from 1 and the process of vis. */
+  /** The run calls this function before a request is answered, with the request's number from 1 and the process of
+   * vis. */
   readonly onRound?: (round: number, pid: number) => void;
 }
 

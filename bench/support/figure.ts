@@ -19,7 +19,7 @@ export interface Spread {
   readonly max: number;
 }
 
-/** Returns the middle of the sorted samples. For an even number, it returns the mean of the two middle ones. */
+/** Returns the middle of the sorted samples. For an even number, returns the mean of the two middle ones. */
 export function spreadOf(samples: readonly number[]): Spread | null {
   if (samples.length === 0) return null;
   const sorted = samples.toSorted((a, b) => a - b);

@@ -21,8 +21,8 @@ export function proportionalMb(pids: readonly number[]): number {
     1024;
 }
 
-/** Returns the CPU seconds of the ended children of this process, including their own ended children. They are kept in
- * steps of 10 ms, so only a difference over a longer run is meaningful. */
+/** Returns the CPU seconds of the ended children of this process, including their own ended children. The system counts
+ * in steps of 10 ms, so only a difference over a longer run is meaningful. */
 export function reapedCpuSeconds(): number {
   const fields = fieldsOf(Deno.pid);
   return (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) / 100;

@@ -20,7 +20,7 @@ export interface Programs {
 const EXECUTABLE = join(ROOT, "dist/vis");
 const SOURCES = ["src", "extensions", "migrations", "scripts", "main.ts", "deno.json"];
 
-/** Returns both ways if an executable exists or can be made. It is made again when a source is newer. */
+/** Returns both ways if an executable exists or can be made. Makes the executable again when a source is newer. */
 export async function findPrograms(): Promise<Programs> {
   const source = await sourceProgram();
   const missing = isFresh() ? "" : await compileIt();

@@ -1,5 +1,5 @@
-/** A model of OpenAI's wire format on loopback that answers after a pause. It answers every request alike: a block
- * first, then an answer with its value. The words `key=…` distinguish requests. */
+/** A model of OpenAI's wire format on loopback that replies after a pause. Every request gets a block first, then an
+ * answer with the block's value. The words `key=…` distinguish requests. */
 export interface SlowModel {
   readonly baseUrl: string;
   readonly calls: number;

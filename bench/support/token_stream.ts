@@ -8,7 +8,7 @@ export interface TokenStream {
 
 export const FIRST_WORD = "Firstly";
 
-/** Starts a model of OpenAI's wire format on loopback. It sends a step whose thinking, code and answer arrive at
+/** Starts a model of OpenAI's wire format on loopback, which sends a step whose thinking, code and answer arrive at
  * `perSecond` tokens. */
 export function startTokenStream(
   { perSecond, tokens }: { readonly perSecond: number; readonly tokens: number },

@@ -45,7 +45,7 @@ export async function visRun(program: Program, options: VisRunOptions): Promise<
     }),
   );
   try {
-    // The server's first answer is slower than all others, and must not count as the program's.
+    // The server's first response is slower than all others, and must not count as the program's.
     await (await fetch(`${mock.baseUrl}/models`)).text();
     if (options.config) {
       await Deno.mkdir(join(home, "vis"), { recursive: true });

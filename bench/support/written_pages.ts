@@ -1,5 +1,6 @@
 /** Returns the number of pages that a database in WAL mode has written since its last checkpoint. Only the database
- * affects it: it is `mxFrame` in the index of the log (https://sqlite.org/walformat.html, "The WAL-Index Header"). */
+ * affects this number, which is `mxFrame` in the index of the log (https://sqlite.org/walformat.html, "The WAL-Index
+ * Header"). */
 export function writtenPages(path: string): number {
   using file = Deno.openSync(`${path}-shm`);
   const header = new Uint8Array(20);

@@ -6,8 +6,8 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 export const MAX_DEPTH = 200;
 
 export interface WorkspacePath {
-  /** The path relative to the workspace, with `/` and without links; "." for the workspace itself. It begins with `..`
-   * only outside of the workspace. */
+  /** The path relative to the workspace, with `/` and without links; "." for the workspace itself. The path begins with
+   * `..` only outside of the workspace. */
   readonly real: string;
   /** The path in the caller's spelling, relative to the workspace with `/`. */
   readonly path: string;
@@ -47,8 +47,8 @@ function confineEntry(workspace: Workspace, path: string): WorkspacePath {
   return placeAt(workspace, { named, path, absolute: join(real, rest, named.slice(named.lastIndexOf(sep) + 1)) });
 }
 
-/** Resolves a path like `confine`, for a file that will be written. It also throws for guarded folders, by name and by
- * the target of links. `refuseOutside` judges the path when the change is complete. */
+/** Resolves a path like `confine`, for a file that will be written. Also throws for guarded folders, by name and by the
+ * target of links. `refuseOutside` judges the path when the change is complete. */
 export function confineForWrite(workspace: Workspace, path: string): WorkspacePath {
   return refuseFixed(confine(workspace, path));
 }

@@ -33,9 +33,9 @@ interface Seen {
 }
 
 interface Known extends Seen {
-  /** The SHA-256 of other states that the conversation knows, newest first. Its own changes replaced some of them, and
-   * an undo restores them. Its commands left the others. An edit names the text that it replaces, so it needs no other
-   * reading. */
+  /** The SHA-256 of other states that the conversation knows, newest first. Some states are from before the
+   * conversation's own changes, and an undo restores them; its commands left the other states. An edit names the text
+   * that it replaces, so the edit needs no other reading. */
   readonly others: readonly Promise<string>[];
 }
 

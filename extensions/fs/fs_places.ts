@@ -78,8 +78,8 @@ export class FsPlaces {
 
   /** Changes files. Such calls run one at a time per workspace.
    *
-   * Before the first change outside the workspace, it asks the user to approve changes of the whole repository. It
-   * asks only when the change is known to be possible. */
+   * Before the first change outside the workspace, Vis asks the user to approve changes of the whole repository, but
+   * only when the change is known to be possible. */
   async change<Result>(env: View, make: (context: FsContext) => Promise<Result>): Promise<Result> {
     const context = await this.of(env), { queue } = this.#place(env);
     try {

@@ -396,7 +396,7 @@ function editArguments(args: readonly unknown[]): unknown[] {
   return args.length < 2 ? args.map(renamed) : [renamed(where), edits, ...args.slice(2)];
 }
 
-/** Renames the keys of an edit, or of a list of edits, to the keys of `fs.edit`. It renames no key if two would then be
+/** Renames the keys of an edit, or of a list of edits, to the keys of `fs.edit`. Renames no key if two would then be
  * equal. */
 function renamed<Value>(value: Value): Value;
 function renamed(value: unknown): unknown {

@@ -126,7 +126,7 @@ function wideBytes(text: string, isLittle: boolean): Uint8Array<ArrayBuffer> {
 const TABLES = new Map<string, ReadonlyMap<string, number>>();
 const PAIRS = ["shift_jis", "euc-jp", "gbk", "gb18030", "big5", "euc-kr"];
 
-/** Returns the bytes of each character, as the runtime decodes them. If several bytes mean a character, it returns the
+/** Returns the bytes of each character, as the runtime decodes them. If several bytes mean a character, returns the
  * first. */
 function tableOf(encoding: string): ReadonlyMap<string, number> {
   const known = TABLES.get(encoding);

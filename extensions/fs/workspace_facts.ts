@@ -37,8 +37,8 @@ const PROJECTS:
   ];
 type Has = (name: string) => boolean;
 
-/** Answers the first questions of nearly every request in one line. It lists the names in the workspace, the kinds of
- * project with their test commands, and the environment of Python. Returns "" if the folder cannot be read. */
+/** Answers the first questions of nearly every request in one line: the names in the workspace, the kinds of project
+ * with their test commands, and the environment of Python. Returns "" if the folder cannot be read. */
 export async function workspaceFacts(workspace: string): Promise<string> {
   const found = await entriesOf(workspace).catch(() => null);
   if (found === null) return "";

@@ -98,7 +98,7 @@ async function withoutNewSecrets(git: Git, env: EnvironmentView, diff: Diff): Pr
   return { ...diff, files };
 }
 
-/** Reads a patch line by line. It counts all lines, and keeps a bounded part. */
+/** Reads a patch line by line, counts all lines, and keeps a bounded part. */
 export class PatchReader {
   readonly #limits: { readonly files: number; readonly chars: number };
   readonly #files: OpenFile[] = [];

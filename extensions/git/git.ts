@@ -307,7 +307,7 @@ export function plainReason(stderr: string): string {
   return plain.length > MAX_REASON ? `${plain.slice(0, MAX_REASON)}…` : plain.replace(/[.;]+$/, "");
 }
 
-/** Returns the error for a call that git refused. It mentions uncommitted work if git does. */
+/** Returns the error for a call that git refused. The error mentions uncommitted work if git does. */
 export function gitRefusal({ stdout, stderr }: Pick<GitResult, "stdout" | "stderr">, cannot: string): Error {
   const said = stderr.trim() || stdout;
   const paths = overwrittenPaths(said);

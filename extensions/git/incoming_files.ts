@@ -188,7 +188,7 @@ export async function refuseObeyed(
 }
 
 /** Throws Error if incoming files would add or change a repository, whose settings can run commands when git is called
- * there. It also throws if a submodule would replace a repository that can run commands.
+ * there. Also throws if a submodule would replace a repository that can run commands.
  *
  * The files belong to a commit, or are `names`. Git would take a folder below `place` for a repository. Folders that
  * HEAD already has do not count. */
@@ -244,9 +244,9 @@ async function isSubmodule(git: Git, folder: string): Promise<boolean> {
   return stdout.startsWith(SUBMODULE_ENTRY);
 }
 
-/** Returns whether git would run no program in a submodule at this folder. That holds without a repository, and for a
- * repository in the workspace's `.git`, which no command changes. It also holds for a repository with plain settings
- * and no hooks, which a switch leaves behind. */
+/** Returns whether git would run no program in a submodule at this folder. Git runs none without a repository, and for
+ * a repository in the workspace's `.git`, which no command changes. Git also runs none for a repository with plain
+ * settings and no hooks, which a switch leaves behind. */
 async function runsNothing({ repository }: Git, folder: string): Promise<boolean> {
   const dot = join(folder, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });
   if (info === undefined) return true;

@@ -1,5 +1,5 @@
-/** Implements `git.merge`, `git.rebase`, `git.cherryPick` and `git.revert`. Each may stop at conflicts; then you
- * continue or abort it. */
+/** Implements `git.merge`, `git.rebase`, `git.cherryPick` and `git.revert`. Each of them may stop at conflicts; the
+ * model then continues or aborts it. */
 import { join } from "node:path";
 import { type EnvironmentView, smallTextFile } from "@vis/extension";
 import { type Call, Git, gitRefusal, type GitResult, named, plainReason } from "./git.ts";
@@ -45,8 +45,8 @@ type During = "merge" | "rebase" | "cherry-pick" | "revert";
 const NAMES = { merge: "merge", rebase: "rebase", "cherry-pick": "cherryPick", revert: "revert" } as const;
 
 const MOST_COMMITS = 1000;
-/** Returns arguments that prevent strategy or signing programs of the repository. They name the built-in strategy,
- * because otherwise a setting of the repository would choose it. */
+/** Returns arguments that prevent strategy or signing programs of the repository. The arguments name the built-in
+ * strategy, because otherwise a setting of the repository would choose it. */
 function strategy(merging: readonly string[]): readonly string[] {
   // Before git 2.50, "ort" follows renames even if they are turned off.
   return [`--strategy=${merging.length > 0 ? "recursive" : "ort"}`, "--no-gpg-sign"];

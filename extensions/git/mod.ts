@@ -404,7 +404,7 @@ const LOOK_MS = 500;
 /** Git needs longer for an index of more bytes, which has about 20,000 files. */
 const LOOK_BYTES = 2 << 20;
 
-/** Returns ", on branch main with 2 changed files"; "" if the branch is not clear. It finds the branch without git. */
+/** Returns ", on branch main with 2 changed files"; "" if the branch is not clear. Finds the branch without git. */
 async function headOf(path: string, env: EnvironmentView): Promise<string> {
   const folder = await gitFolderOf(dirname(path)).catch(() => null);
   const head = folder === null ? "" : await smallTextFile(join(folder, "HEAD"), { most: 1_000 }) ?? "";

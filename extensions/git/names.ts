@@ -32,7 +32,8 @@ export class NoCommitError extends Error {
   override readonly name = "NoCommitError";
 }
 
-/** Returns the error for a failed call. For an unknown name, even if git was not run, it lists the existing names. */
+/** Returns the error for a failed call. For an unknown name, even if git was not run, the error lists the existing
+ * names. */
 export async function refError(
   git: Git,
   { cannot, stderr, refs }: {
@@ -59,8 +60,8 @@ export async function refError(
   );
 }
 
-/** Returns paths as arguments after `--`. It adds `--` even without paths, so that git cannot read an earlier argument
- * as a path. Throws TypeError for an invalid path. */
+/** Returns paths as arguments after `--`. Adds `--` even without paths, so that git cannot read an earlier argument as
+ * a path. Throws TypeError for an invalid path. */
 export function pathArguments(paths: string | readonly string[] | undefined): readonly string[] {
   const list = paths === undefined ? [] : typeof paths === "string" ? [paths] : paths;
   for (const path of list) {

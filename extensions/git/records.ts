@@ -21,7 +21,7 @@ export class RecordReader {
     this.#separator = separator;
   }
 
-  /** Changes the separator from here on. It is called while a record is being passed on. */
+  /** Changes the separator from here on, even while a record is being passed on. */
   endWith(separator: number): void {
     this.#separator = separator;
   }

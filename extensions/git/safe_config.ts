@@ -1,7 +1,7 @@
 /** Settings and variables of every call keep git from running the programs that a repository names. */
 
-/** These settings override the repository's. It cannot name a program or contact another machine, and outputs have the
- * format that is parsed. */
+/** These settings override the repository's, so that it cannot name a program or contact another machine, and outputs
+ * have the format that is parsed. */
 const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ["core.fsmonitor", "false"],
   ["core.hooksPath", "/dev/null"],

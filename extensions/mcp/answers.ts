@@ -81,8 +81,8 @@ export class Answers {
     return { jsonrpc: "2.0", id: asked.id, result: plainResult(result, asked.method) };
   }
 
-  /** Returns whether an error answers a request. Some servers answer a notification, which has no id, with an error.
-   * That error would fail the request that waits. */
+  /** Returns whether an error answers a request. Some servers answer a notification, which has no id, with an error,
+   * and that error would fail the request that waits. */
   #isAnswer(id: unknown, error: unknown): boolean {
     if (id != null) return this.waits(id);
     const { code, message } = fieldsOf(error);
@@ -91,7 +91,7 @@ export class Answers {
     return this.#waiting.size === 1 && !(this.#hasNotified && isOfNotification);
   }
 
-  /** Takes the request for an answer. An answer without an id belongs to the only waiting request. */
+  /** Takes the request for a response. A response without an id belongs to the only waiting request. */
   #take(id: unknown): Asked {
     const [single] = this.#waiting.size === 1 ? this.#waiting.keys() : [];
     const key = id == null ? single : String(id);
@@ -148,7 +148,7 @@ type ToolResultPart =
 
 const PROTOCOL_KEYS = ["content", "structuredContent", "isError", "_meta", "resultType"];
 
-/** Returns `structuredContent` if present, else text (parsed if it is JSON), else a list of parts. It ignores an empty
+/** Returns `structuredContent` if present, else text (parsed if it is JSON), else a list of parts. Ignores an empty
  * object next to text, and returns any other result unchanged. */
 export function toolData(result: unknown): unknown {
   const { content, structuredContent, ...rest } = fields(result);

@@ -120,8 +120,8 @@ function known(
 
 const METHOD_NOT_FOUND = -32601;
 
-/** Returns the items that a server lists. It asks only for lists that the server offers, since the library prints a
- * note otherwise. A missing list counts as empty, because many servers have resources and no templates. */
+/** Returns the items that a server lists. Asks only for lists that the server offers, since the library prints a note
+ * otherwise. A missing list counts as empty, because many servers have resources and no templates. */
 export async function listed<T>(
   client: Client,
   { of, list }: { readonly of: "resources" | "prompts"; readonly list: () => Promise<readonly T[]> },

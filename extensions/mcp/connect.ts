@@ -36,7 +36,7 @@ const UNCHECKED: Validator = {
     (() => (data: unknown) => ({ valid: true, data, errorMessage: undefined })) as Validator["getValidator"],
 };
 const CLOSE_MS = 3_000;
-/** A server that supports only the older protocol may not answer the first request. */
+/** A server that supports only the older protocol may not respond to the first request. */
 const PROBE_MS = 3_000;
 
 /** Starts a server and negotiates the protocol version. If it rejects, everything is cleaned up. Rejects with
@@ -91,8 +91,8 @@ export function httpStatusOf(error: unknown): number | null {
   return error instanceof SdkHttpError ? error.status ?? null : null;
 }
 
-/** Returns whether the session has ended. The protocol requires 404 for that, but many servers answer 400 or 410. Their
- * error is not an answer if it lacks the number that the library gave the request. */
+/** Returns whether the session has ended. The protocol requires 404 for that, but many servers respond with 400 or 410.
+ * Such an error is no response to the request if it lacks the number that the library gave the request. */
 function isSessionFault(error: unknown): boolean {
   const status = httpStatusOf(error);
   if (status === 404 || status === 410) return true;
@@ -133,7 +133,7 @@ export function programHint(
   return `its wall may have stopped it: allow more with the settings ${missing}`;
 }
 
-/** Returns the probable cause when an address answers with this status; "" if the status does not indicate it. */
+/** Returns the probable cause when an address responds with this status; "" if the status does not indicate it. */
 export function addressHint(name: string, status: number, { headers }: Pick<HttpConfig, "headers">): string {
   if (status === 401 || status === 403) {
     return isSigned(headers)

@@ -13,8 +13,8 @@ interface Reading {
   readonly id: unknown;
 }
 
-/** Connects to a server over streamable HTTP. `onStatus` receives the status of each answer. The size of an answer is
- * bounded; redirects stay within the server's origin. */
+/** Connects to a server over streamable HTTP. `onStatus` receives the status of each response. The size of a response
+ * is bounded; redirects stay within the server's origin. */
 export function httpTransport(
   { url, headers }: Pick<HttpConfig, "url" | "headers">,
   { answers, login, onStatus }: {
@@ -65,7 +65,8 @@ function bounded(answer: Response, signal: AbortSignal | null | undefined): Resp
   return withBody(answer, answer.body.pipeThrough(counter, signal ? { signal } : {}));
 }
 
-/** Returns the answer with messages that the library reads. It may be JSON or events, whatever its content type is. */
+/** Returns the response with messages that the library reads. The body may be JSON or events, whatever its content type
+ * is. */
 async function readable(answer: Response, reading: Reading): Promise<Response> {
   if (!answer.body) return answer;
   if (isEvents(answer)) {
@@ -134,8 +135,8 @@ class JsonPieces {
   }
 }
 
-/** Yields readable events. If the stream ends without an answer and the library cannot resume it, it ends with an error
- * for the request. */
+/** Yields readable events. If the stream ends without a response and the library cannot resume it, the last event is an
+ * error for the request. */
 async function* readableEvents(
   body: AsyncIterable<Uint8Array>,
   reading: Reading,
@@ -202,6 +203,6 @@ function withBody({ status, statusText, headers }: Response, body: BodyInit | nu
   const own = new Headers(headers);
   if (type !== undefined) own.set("content-type", type);
   for (const name of ["content-length", "content-encoding"]) own.delete(name);
-  // The library ignores the body of an answer with 202.
+  // The library ignores the body of a response with 202.
   return new Response(body, { status: status === 202 && type !== undefined ? 200 : status, statusText, headers: own });
 }

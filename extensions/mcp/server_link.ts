@@ -55,10 +55,10 @@ export class Links {
   }
 }
 
-/** A server that ended this often without an answer in between is not started again for this long. */
+/** Vis does not start a server again for this long after it has ended this often without a response in between. */
 const REST_MS = 60_000, MOST_FAILURES = 2;
 
-/** A server for one conversation. It is started when first used, restarted once if it ends, and ended with the
+/** A server for one conversation, started when first used, restarted once if it ends, and ended with the
  * conversation. */
 export class ServerLink {
   readonly name: string;

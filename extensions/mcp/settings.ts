@@ -87,7 +87,7 @@ export function checkVariables(name: string, config: ServerConfig): void {
   }
 }
 
-/** A server cannot be used. The message names it and contains no secrets. */
+/** The error for a server that cannot be used. The message names the server and contains no secrets. */
 export class ServerError extends Error {
   override readonly name = "ServerError";
   /** `wants` is the part that the user can still provide. */

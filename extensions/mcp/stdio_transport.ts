@@ -17,10 +17,10 @@ const KEPT_STDERR = 4_000, LOGGED_STDERR = 64_000;
 const MOST_UNASKED = 10_000;
 const MOST_GARBAGE = 200, DAY_MS = 24 * 3_600_000;
 
-/** Runs a server as a program behind the wall, with one message per line. It keeps running between calls and ends with
- * the conversation. */
+/** Runs a server as a program behind the wall, with one message per line. The program keeps running between calls and
+ * ends with the conversation. */
 export class StdioTransport implements Transport {
-  /** Both identify a program to the library: a program that does not answer the first request speaks the older
+  /** Both identify a program to the library: a program that does not respond to the first request speaks the older
    * protocol. */
   readonly stderr = null;
   readonly pid = null;
@@ -182,7 +182,7 @@ export class LineSplitter {
     this.#maxUnasked = maxUnasked;
   }
 
-  /** Must be called when a request was sent, because the next line may be the answer. */
+  /** Must be called when a request was sent, because the next line may be the response. */
   asked(): void {
     this.#unasked = 0;
   }

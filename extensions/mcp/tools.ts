@@ -256,7 +256,7 @@ const MOST_SYMBOLS = 300;
 const GLOBAL = { scope: "global" } as const;
 
 /** The tools of servers as last seen, in all conversations, so that an alias has its functions before the server is
- * started. It contains no secrets; failures are ignored. */
+ * started. The cache contains no secrets and ignores failures. */
 export class ToolCache {
   readonly #env: Pick<EnvironmentView, "store" | "workspace">;
 

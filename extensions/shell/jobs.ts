@@ -54,7 +54,8 @@ export interface InputOptions extends ReadOutputOptions {
   readonly end?: boolean;
 }
 
-/** Writes to the input of a started command, and reads its output. Throws Error if it has no input, or has ended. */
+/** Writes to the input of a started command, and reads its output. Throws Error if the command has no input, or has
+ * ended. */
 export async function writeJob(
   env: EnvironmentView,
   id: string,

@@ -48,7 +48,7 @@ export async function run(
   };
 }
 
-/** Runs a program, and reports its changes in the workspace, or in all of the repository around it. It reports changes
+/** Runs a program, and reports its changes in the workspace, or in all of the repository around it. Reports changes
  * even if the program was ended with its call. */
 export async function watched<Result>(
   env: EnvironmentView,
@@ -287,7 +287,7 @@ export function refusedBy(rules: CommandRules | undefined, command: string | rea
   return null;
 }
 
-/** Splits quoted text too. It may be a command line for another shell, and an extra part can only refuse more. */
+/** Splits quoted text too, which may be a command line for another shell; an extra part can only refuse more. */
 function partsOf(command: string | readonly string[]): readonly string[] {
   const text = typeof command === "string" ? command : command.join(" ");
   const parts = text.split(/[;&|\n\r(){}`]|\$\(/).map(trimmed).filter((part) => part !== "");
@@ -323,7 +323,8 @@ interface Tests {
 const TAIL_CHARS = 4_000;
 
 /** Matches lines that repeat the outcome and would hide why a command failed. Examples are npm's lines about a failed
- * script, TAP's totals, and the stack inside Node.js. Its repetitions are bounded, since an output may be one line. */
+ * script, TAP's totals, and the stack inside Node.js. The repetitions of the pattern are bounded, since an output may
+ * be one line. */
 const REPEATS =
   /^npm (?:error|ERR!) (?:Lifecycle script .*|code (?:ELIFECYCLE|\d+))\n(?:npm (?:error|ERR!).*(?:\n|$))*|^(?:\d+\.\.\d+|[#ℹ] (?:tests|suites|pass|cancelled|skipped|todo|duration_ms) +[\d.]+|[#ℹ] fail +0)(?:\n|$)|^ {1,40}(?:at )?(?:async )?(?:.{1,200}\()?node:[^\s:]{1,200}:\d+:\d+\)?(?:\n|$)/gm;
 

@@ -36,7 +36,7 @@ export async function folderInstructions(
 }
 
 /** Returns each text with its title. A text that appears twice, often by a link or an import, is returned once. If all
- * are too long, it keeps the texts nearest to the workspace. */
+ * texts are too long together, keeps the texts nearest to the workspace. */
 export async function readInstructions({ workspace, root, home, secrets }: Places): Promise<readonly string[]> {
   const folders: string[] = [];
   for (let at = workspace; folders.unshift(at) < MAX_FOLDERS && at !== root; at = dirname(at));

@@ -7,7 +7,7 @@ const PATH = /^[^\s,;"]+\.(?:csv|tsv|txt)$/i;
 type Rows = readonly (Row | readonly unknown[])[];
 
 /** Returns the records of a CSV text (RFC 4180): objects by the names of the first line, or lists with `header: false`.
- * Values stay text. Without a separator, it detects comma, semicolon or tab. */
+ * Values stay text. Without a separator, detects comma, semicolon or tab. */
 export function parse(
   text: string,
   { separator, header = true }: { readonly separator?: string; readonly header?: boolean } = {},

@@ -13,7 +13,7 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
-  /** The body as a stream, still compressed. It throws if the body ends early. */
+  /** The body as a stream, still compressed. Reading throws if the body ends early. */
   readonly body: AsyncGenerator<Uint8Array<ArrayBuffer>>;
 }
 
@@ -21,9 +21,9 @@ const MAX_LINE = 16 << 10, MAX_HEADERS = 200, MAX_HEAD = 64 << 10, MOST_INTERIM 
 const MAX_CHUNK_LINE = 256, PART = 64 << 10;
 const WITHOUT_BODY = [204, 304];
 
-/** Sends one request and reads its answer over a dedicated connection (HTTP/1.1, `connection: close`). */
+/** Sends one request and reads its response over a dedicated connection (HTTP/1.1, `connection: close`). */
 export async function exchange(connection: Deno.Conn, request: HttpRequest): Promise<HttpAnswer> {
-  // A server may answer before it has read everything, so only the answer matters.
+  // A server may respond before it has read everything, so only the response matters.
   const writing = writeAll(connection, request).then(() => null, (error: unknown) => error);
   const reader = new ByteReader(connection);
   try {

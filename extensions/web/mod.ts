@@ -94,7 +94,7 @@ web.readable(url): {status, url, title, text, links: {text, url}[], truncated}  
   ],
 });
 
-/** Reports the status of an answer if the model may not expect it. */
+/** Reports the status of a response if the model may not expect it. */
 function statusOutcome({ status }: { readonly status: number }): CallOutcome {
   return status < 400 ? { text: "" } : { text: `status ${status}`, ok: false };
 }

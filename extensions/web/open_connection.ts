@@ -3,8 +3,8 @@ import { lookup } from "node:dns/promises";
 
 const MOST_ADDRESSES = 32, TRIED = 3;
 
-/** Opens a connection to a URL's host for one request. It resolves the name, checks every address, and connects to one
- * of them. So a DNS answer that changes a moment later has no effect. Rejects with Error, and with the signal's
+/** Opens a connection to a URL's host for one request: resolves the name, checks every address, and connects to one of
+ * them. A DNS response that changes a moment later therefore has no effect. Rejects with Error, and with the signal's
  * reason. */
 export async function openConnection(
   url: URL,

@@ -265,7 +265,7 @@ class MarkdownWriter implements PageHandler {
     return /^https?:$/.test(url.protocol) && url.href.length <= 2_000 ? url.href : null;
   }
 
-  /** Ends a paragraph. In a cell, which has no paragraphs, it adds a blank. */
+  /** Ends a paragraph. In a cell, which has no paragraphs, adds a blank. */
   #break(): void {
     if (this.#pre) return;
     if (this.#table) this.#inline.add(" ");

@@ -19,8 +19,8 @@ interface WebFacts {
 
 const MAX_BYTES = 2 << 20, TIMEOUT_MS = 30_000;
 
-/** Returns the result of `web.get` and `web.post`. An answer is data whatever its status. An error explains why no
- * answer arrived. */
+/** Returns the result of `web.get` and `web.post`. A response is data whatever its status. An error explains why no
+ * response arrived. */
 export async function callWeb(
   env: EnvironmentView,
   text: string,

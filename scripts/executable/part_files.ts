@@ -1,7 +1,7 @@
 /** The place of files that are attached to an executable: before the part at its end that the runtime reads into
  * memory. */
 export interface Attached {
-  /** The first of the attached bytes. They reveal another executable at the same path. */
+  /** The first of the attached bytes, which reveal another executable at the same path. */
   readonly id: string;
   readonly bytes: number;
   readonly files: Readonly<Record<string, readonly [at: number, bytes: number]>>;
@@ -9,8 +9,8 @@ export interface Attached {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Reads files of the program by name. They are attached to the executable, where only files that are read take memory,
- * or else embedded in the folder of the program. An executable that is replaced meanwhile stays readable. */
+/** Reads files of the program by name. The files are attached to the executable, where only files that are read take
+ * memory, or else embedded in the folder of the program. An executable that is replaced meanwhile stays readable. */
 export class PartFiles {
   readonly #folder: string;
   readonly #files: Attached["files"];

@@ -1,5 +1,5 @@
 /** Writes the generated files about the settings: their page and JSON Schema in docs/generated, and
- * src/config/defaults.ts. The last one spares a start without a file from reading a schema. */
+ * src/config/defaults.ts. The defaults spare a start without a file from reading a schema. */
 import { readFile, writeFile } from "node:fs/promises";
 import { z } from "zod";
 import * as shipped from "../../extensions/index.ts";

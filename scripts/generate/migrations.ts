@@ -1,5 +1,5 @@
-/** Writes migrations/mod.ts and migrations/postgres/mod.ts. They embed every `V<n>__name.sql` of their folder, so that
- * the executable contains its schemas. */
+/** Writes migrations/mod.ts and migrations/postgres/mod.ts. Both modules embed every `V<n>__name.sql` of their folder,
+ * so that the executable contains its schemas. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { schemaDigest } from "../../src/persistence/sqlite/migrate.ts";

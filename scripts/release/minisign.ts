@@ -27,7 +27,7 @@ export function publicKeyOf({ id, seed }: SigningKey): string {
   return Buffer.concat([Buffer.from("Ed"), id, der.subarray(-32)]).toString("base64");
 }
 
-/** Returns the text of a `.minisig` file (https://jedisct1.github.io/minisign/#signature-format). It contains the
+/** Returns the text of a `.minisig` file (https://jedisct1.github.io/minisign/#signature-format). The text contains the
  * signature of the file's BLAKE2b hash, and a signature of that signature with the trusted comment. */
 export function signature(
   bytes: Uint8Array,

@@ -6,9 +6,9 @@
 import { join, sep as SEPARATOR } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** `deno task test` skips these files unless all tests or these files are requested. They test long lists of attacks
- * and faults, databases on a server, and foreign packages and programs. They also test compiled output, the tasks of
- * the evaluation, very large folders, and every state of the page. */
+/** `deno task test` skips these files unless all tests or these files are requested. Some files test long lists of
+ * attacks and faults, databases on a server, and foreign packages and programs. Other files test compiled output, the
+ * tasks of the evaluation, very large folders, and every state of the page. */
 const LONG: readonly string[] = [
   "tests/e2e/compiled_long_test.ts",
   "tests/faults/kill_anywhere_test.ts",
@@ -57,7 +57,7 @@ const LONG: readonly string[] = [
   "tests/sandbox/attacks",
   "tests/sandbox/each_runtime_test.ts",
 ];
-/** Files that take long, and folders of such files. They begin first, in this order. */
+/** Files that take long, and folders of such files, which begin first in this order. */
 const FIRST: readonly string[] = [
   "tests/e2e/compiled_test.ts",
   ...LONG,

@@ -34,7 +34,7 @@ export interface OpenRequest extends ConfigFlags {
   /** Whether Vis may change all of the repository around the workspace without approval. */
   readonly root?: boolean | undefined;
   readonly reasoning?: "quick" | "balanced" | "deep" | undefined;
-  /** Folders of additional extensions. Opening fails if one of them cannot be loaded. */
+  /** Folders of additional extensions. Vis does not open if one of these folders cannot be loaded. */
   readonly extension?: readonly string[] | undefined;
   /** Requires every wall, and allows no commands, no project settings and only listed extensions. `writable`:
    * extensions may write into the workspace. */
@@ -53,7 +53,7 @@ export interface OpenRequest extends ConfigFlags {
   readonly extensionHome?: string | null | undefined;
 }
 
-/** Vis opened on one database and one workspace. The caller that opened it closes it, last. */
+/** Vis opened on one database and one workspace. The caller that opened the session closes it last. */
 export interface Session {
   readonly conversations: Conversations;
   readonly workspace: string;
@@ -84,7 +84,7 @@ export interface ServeRequest extends ServiceRequest {
   readonly tokens?: string | undefined;
 }
 
-/** The running HTTP channel with its own session. The caller that started it closes it. */
+/** The running HTTP channel with its own session. The caller that started the server closes it. */
 export interface RunningServer {
   readonly url: string;
   /** The token; null if the server uses a list of tokens. */
@@ -93,7 +93,7 @@ export interface RunningServer {
   readonly provider: string;
   readonly model: string;
   readonly notes: readonly string[];
-  /** Waits for running queries, cancels them after a time limit, and closes everything. */
+  /** Waits for running queries, cancels them after a time limit, and closes the server with its session. */
   close(): Promise<void>;
 }
 
@@ -106,7 +106,7 @@ export interface TelegramRequest extends ServiceRequest {
   readonly signal: AbortSignal;
 }
 
-/** The running bot with its own sessions. The caller that started it closes it. */
+/** The running bot with its own sessions. The caller that started the bot closes it. */
 export interface RunningBot {
   readonly username: string;
   readonly provider: string;
@@ -114,7 +114,7 @@ export interface RunningBot {
   readonly notes: readonly string[];
   /** Rejects if the bot cannot continue: with `ConfigError` if the token is refused or another program polls. */
   readonly ended: Promise<void>;
-  /** Waits for running queries, cancels them after a time limit, and closes everything. */
+  /** Waits for running queries, cancels them after a time limit, and closes the bot with its sessions. */
   close(): Promise<void>;
 }
 
@@ -155,17 +155,17 @@ export interface ProviderAdmin {
   refreshModels(signal: AbortSignal): Promise<RefreshReport>;
   keys(): Promise<readonly KeyReport[]>;
   loginNames(): readonly string[];
-  /** Returns these providers as choices, preceded by servers that were detected on this machine. */
+  /** Returns the providers as choices, preceded by servers that were detected on this machine. */
   loginChoices(): Promise<readonly LoginChoice[]>;
   /** Verifies the key with the service without saving it. Resolves with null for a key that belongs to no model.
    * Rejects with `UsageError` for an invalid key. */
   tryKey(provider: string, key: string, signal: AbortSignal): Promise<KeyTrial | null>;
   loginKind(provider: string): Promise<"key" | "device-login">;
   keyPage(provider: string): string;
-  /** Lists the models of a server without saving it. `addServer` saves it and resolves with its name. */
+  /** Lists the models of a server without saving it. `addServer` saves a server and resolves with its name. */
   tryServer(server: Pick<NewServer, "baseUrl" | "key">, signal: AbortSignal): Promise<ServerTrial>;
   addServer(server: NewServer): Promise<string>;
-  /** Saves a key; resolves with its file. Rejects with `UsageError` for an invalid key. */
+  /** Saves a key and resolves with its file. Rejects with `UsageError` for an invalid key. */
   saveKey(provider: string, key: string): Promise<string>;
   /** Passes a code to `onCode` and waits until the user has entered it. Rejects with `ProviderError` and
    * `Cancelled`. */
@@ -174,7 +174,7 @@ export interface ProviderAdmin {
     readonly signal: AbortSignal;
     readonly onCode: (code: { readonly userCode: string; readonly verificationUri: string }) => void;
   }): Promise<string>;
-  /** Deletes a key; resolves with false if none was saved. */
+  /** Deletes a key. Resolves with false if no key was saved. */
   logout(provider: string): Promise<boolean>;
 }
 
@@ -191,7 +191,8 @@ export interface ConfigAdmin {
   /** Returns the key under which sessions accept offers of clients, such as `mcpServers`, or null if no extension
    * accepts them. */
   offered(kind: string): string | null;
-  /** Checks the change and stores it. With `write: false`, checks it in the same way without changing the file. */
+  /** Checks a change of the settings and stores it. With `write: false`, checks the change in the same way without
+   * changing the file. */
   set(
     key: string,
     change: { readonly words: readonly string[]; readonly project: boolean; readonly write?: boolean },

@@ -340,7 +340,7 @@ const NEWEST = 200;
 
 const FEWEST = 8;
 
-/** This many characters distinguish conversations that were not made in the same millisecond. */
+/** Ids with this many equal characters at the beginning are of the same millisecond. */
 const SHOWN = 13;
 
 async function notFound(id: string, store: Pick<ConversationStore, "listConversations">): Promise<UsageError> {

@@ -14,9 +14,9 @@ export function failedCommands(calls: readonly BlockCall[]): readonly string[] {
   return [...failed.values()];
 }
 
-/* Detects whether an answer claims work. It is used only for conversations that did no work. An unclear answer is not
- * a claim, because an answer with information must never count as one. A claim is in the first person and about files,
- * code or tests, without a negation, a condition or a source in its clause. */
+/* Detects whether an answer claims work, for conversations that did no work. An unclear answer is not a claim, because
+ * an answer with information must never count as one. A claim is in the first person and about files, code or tests,
+ * without a negation, a condition or a source in its clause. */
 
 /** Matches whole words in any script, since `\b` supports only ASCII. */
 function words(pattern: string): RegExp {

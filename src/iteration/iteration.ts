@@ -19,9 +19,9 @@ import type { ModelPreference } from "../providers/router/routes.ts";
 
 /* One model call and its consequences: ask, run the blocks, judge the answer, store.
  *
- * `run_iteration.ts` has these steps from top to bottom. It builds the messages (`prompt/`), makes the call, shows the
- * reply to channels while it arrives, runs the blocks, and judges the answer. This file has the types of its input and
- * of its end. Vis stores a row before any block runs, and the rest in one transaction at the end. The loop in `query/`
+ * `run_iteration.ts` has these steps from top to bottom. The module builds the messages (`prompt/`), makes the call,
+ * shows the reply to channels while it arrives, runs the blocks, and judges the answer. This file has the types of the
+ * input and of the end of an iteration. Vis stores a row before any block runs, and the rest in one transaction at the end. The loop in `query/`
  * stores the end while the next call is made, and decides how the query continues. */
 
 export interface IterationFrame extends CallPrefix {
@@ -58,8 +58,8 @@ export interface IterationInput {
     readonly usage: Usage;
     readonly costUsd: number | null;
   };
-  /** Resolves once the previous iteration is stored and reported. The model is called meanwhile, but no output is shown
-   * and no block runs until then. If the promise rejects, the frame's signal ends the call. */
+  /** Resolves once the previous iteration is stored and reported. Vis calls the model meanwhile, but shows no output
+   * and runs no block until then. If the promise rejects, the frame's signal ends the call. */
   readonly stored: Promise<void>;
   readonly system: readonly { readonly name: string; readonly text: string }[];
 }
@@ -92,8 +92,8 @@ export interface Executed {
   readonly notes: readonly string[];
 }
 
-/** The reason why a reply was unusable. It had a fault of its own or neither code nor a final answer, it ended after a
- * part was shown, or it never came. */
+/** The reason why a reply was unusable. The reply had a fault of its own or neither code nor a final answer, ended
+ * after a part was shown, or never came. */
 export type IterationFault = ReplyFault | "idle" | "broken" | "call";
 
 interface Common {

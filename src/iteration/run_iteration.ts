@@ -421,7 +421,7 @@ class ReplyProgress {
     return isOwn || code.length > 0;
   }
 
-  /** Discards the reply so far, because it is requested again. Channels have seen at most a draft of it. */
+  /** Discards the reply so far, because Vis requests it again. Channels have seen at most a draft of it. */
   again(): void {
     if (this.#drafted) this.#send({ type: "answer_draft", delta: "", again: true });
     this.#drafted = false;

@@ -1,8 +1,8 @@
 import { unrefTimer } from "../domain/kit/concurrency.ts";
 import { LOG_LEVELS, type LogEntry } from "../domain/records/history.ts";
 
-/** The engine's log: an event name that machines can match, and data. It never contains a key or a user's message text.
- * Records are dropped until `startLogging` or `startLogTable` is called. */
+/** The engine's log: an event name that machines can match, and data. The log contains no key and no message text of a
+ * user. Vis drops records until `startLogging` or `startLogTable` is called. */
 export interface Log {
   debug(event: string, data?: Record<string, unknown>): void;
   info(event: string, data?: Record<string, unknown>): void;

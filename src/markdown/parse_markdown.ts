@@ -21,7 +21,7 @@ interface Reading {
  * http, https and mailto addresses become links. Depth and time are bounded for any text, and no part of it is
  * omitted.
  *
- * `clean` is applied to every text in the tree after entities are decoded. It removes or escapes characters that the
+ * `clean` is applied to every text in the tree after entities are decoded, and removes or escapes characters that the
  * target must not show, such as control characters. */
 export function parseMarkdown(
   text: string,

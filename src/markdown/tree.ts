@@ -1,4 +1,4 @@
-/** A Markdown text as a tree. It contains no markup, so HTML in a text is text. */
+/** A Markdown text as a tree. The tree contains no markup, so HTML in the text stays text. */
 export type MarkdownBlock =
   | { readonly kind: "paragraph"; readonly inlines: readonly MarkdownInline[] }
   | { readonly kind: "heading"; readonly level: number; readonly inlines: readonly MarkdownInline[] }

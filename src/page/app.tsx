@@ -1,4 +1,4 @@
-/* The web page, bundled for a browser. It is read in this order:
+/* The web page, bundled for a browser. Read its files in this order:
  *
  *   app.tsx           the start: the token, the address, the keys of the whole page
  *   store/            the state, as signals: `thread.ts` is the open conversation, `turn_and_steps.ts` one request
@@ -8,7 +8,7 @@
  *   panels/           windows over the page: each file has a function that opens one with `view` of `dialogs.tsx`
  *   parts/            elements that all of them use: buttons, texts
  *
- * Nothing imports this folder. Its types of the API come from the schemas in `src/channels/http/api/schemas.ts`. */
+ * Nothing imports this folder. The page's types of the API come from the schemas in `src/channels/http/api/schemas.ts`. */
 
 import { render } from "preact";
 import { cleanElements } from "./parts/texts.tsx";

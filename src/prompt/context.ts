@@ -65,7 +65,7 @@ const MAX_NOTES = 50;
 const OLDER_THINKING = 'older: await varHistory("$reasoning")';
 const CLOSING = "Reply now with one JSON object.";
 
-/** Renders the message that changes with each iteration. Its size is bounded whatever its parts contain. No part can
+/** Renders the message that changes with each iteration, in a bounded size whatever its parts contain. No part can
  * imitate the frame of the message: see `framed`. */
 export function renderContext(parts: ContextParts): string {
   const { caps } = parts;
@@ -131,8 +131,8 @@ function handover(
   ].join("\n");
 }
 
-/** Renders the conversation before a query, one line for each request with its answer. It is part of the cached prefix,
- * so it has the same bytes in all calls of the query; "" if nothing came before. */
+/** Renders the conversation before a query, one line for each request with its answer; "" if nothing came before. The
+ * text is part of the cached prefix, so it has the same bytes in all calls of the query. */
 export function renderConversation({ shown, more }: EarlierTurns): string {
   const lines = shown.map((turn, at) => turnLine(turn, { number: more + at + 1, isLast: at === shown.length - 1 }));
   const before = more === 0 ? "" : `, after ${more} that are not shown`;
@@ -202,7 +202,7 @@ const LEAST_CUT = 300;
 /** The reserve, if something must be cut, for pieces that would lose less than `LEAST_CUT`. */
 const SLACK = 1_200;
 
-/** A part of a row that is safe to show. It is whole unless it is far larger than any journal. */
+/** A part of a row that is safe to show, whole unless it is far larger than any journal. */
 interface Piece extends RawCut {
   readonly cap: number;
 }
@@ -348,7 +348,7 @@ function piece(text: string, { cap, all }: Pick<Piece, "cap" | "all">): Piece {
   return { ...cutRaw(text, cap), cap, all };
 }
 
-/** Returns all pieces whole if they fit into `total`. Otherwise the largest pieces are cut, each once. */
+/** Returns all pieces whole if they fit into `total`. Otherwise cuts the largest pieces, each once. */
 function cutPieces(pieces: readonly Piece[], total: number): string[] {
   const needs = pieces.map(({ text, cap }) => text.length - cap < LEAST_CUT ? text.length : cap);
   const fits = needs.reduce((sum, need) => sum + need, 0) <= total;

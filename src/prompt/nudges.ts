@@ -101,13 +101,13 @@ const MAX_SEEN = 60_000, LINE_CHARS = 200;
 /** A text of at least this many lines may be a piece of a longer one. */
 const EDGED = 5;
 const PLACE = /^(?:[^\s:]{1,200}:)?\s*\d{1,7}(?:\s*[:|)\t]|\s-|-|\s)\s*/;
-/** The limit for compared characters of code, result and error. Their lengths are compared in full. */
+/** The limit for compared characters of code, result and error, whose lengths are compared in full. */
 const MAX_COMPARED = 4_000;
 /** Shorter results are often equal by chance: `true`, `[]`, a count. */
 const TELLING_RESULT = 40;
 
 /** Counts repetitions within one query: the same code with the same result, the same error, or the same result from
- * code with other names. It keeps hashes and lines, both bounded, whatever the blocks return. */
+ * code with other names. The memory for hashes and lines is bounded, whatever the blocks return. */
 export class Repetition {
   readonly #counts = new BoundedMap<string, number>(MAX_KEYS);
   readonly #lines = new BoundedMap<string, true>(MAX_LINES);

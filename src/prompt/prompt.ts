@@ -22,8 +22,8 @@ export interface RequestExtras {
 
 export const NO_EXTRAS: RequestExtras = { images: [], answerSchema: null };
 
-/** The start of every call of a query, and the requirements for its answers. It is byte-identical throughout the query:
- * the provider's prefix cache depends on it. */
+/** The start of every call of a query, and the requirements for its answers. Every call has the same bytes, because the
+ * provider's prefix cache depends on them. */
 export interface CallPrefix {
   readonly system: string;
   readonly request: string;
@@ -90,8 +90,8 @@ function environmentBlock({ cwd, home, user, platform, shell, date }: PromptEnvi
   return `# Environment\n${lines.join("\n")}`;
 }
 
-/** The instructions for every model, in sections whose headings a test asserts. They never contain a live value, since
- * the text is part of the cached prefix. */
+/** The instructions for every model, in sections whose headings a test asserts. The text never contains a live value,
+ * because it is part of the cached prefix. */
 export const CORE_INSTRUCTIONS = `\
 # Role
 You are Vis, an agent that works by writing TypeScript. A sandbox runs your blocks; the next message shows the results. There are no tools.

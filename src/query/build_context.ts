@@ -55,7 +55,7 @@ export async function buildContext(source: ContextSource): Promise<ContextParts>
   };
 }
 
-/** This note precedes the others, which may ask for actions that the last call cannot take. */
+/** The note of the last call precedes the others, which may ask for actions that this call cannot take. */
 function lastNote(why: string, others: number): string {
   const still = others > 0 ? ", whatever a note below asks for" : "";
   return `${why}: this is the last call and no block runs any more${still}. Give "final" now: the best answer from the variables and results that exist, and what is missing.`;

@@ -15,13 +15,13 @@ interface Expected {
   readonly price: Price | null;
 }
 
-/** A call that is under way. Its owner settles it exactly once, however the call ends. */
+/** A call that is under way, which its owner settles exactly once, however the call ends. */
 interface Reservation {
   settle(spent: Spend): void;
 }
 
-/** Counts the spend of a query and its sub-queries against the limits of their tree. A call is reserved before it is
- * made and settled after it. Parallel sub-queries therefore cannot each spend the same remainder. */
+/** Counts the spend of a query and its sub-queries against the limits of their tree. Vis reserves a call before it
+ * begins and settles it after its end, so that parallel sub-queries cannot each spend the same remainder. */
 export class Ledger {
   readonly #tree: Tree;
   readonly #parent: Ledger | null;
@@ -137,7 +137,8 @@ class Tree {
     return limitReached(this.limits, { usage: this.usage, costUsd: this.costUsd, ms: this.elapsed() });
   }
 
-  /** Returns null if this call and the calls under way may exceed the rest. A single call is always allowed. */
+  /** Returns null if this call and the calls under way may exceed the rest. If no call is under way, the ledger always
+   * allows this one. */
   hold({ inputTokens, price }: Expected): Held | null {
     const { usage, costUsd } = this;
     const calls = Math.max(1, usage.calls);
@@ -277,7 +278,8 @@ function choiceOf(model: string | null, request: RouterRequest): Partial<RouterR
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The signal of a query with a time limit, which ends waits for a model or a block. Its creator must close it. */
+/** The signal of a query with a time limit, which ends waits for a model or a block. The creator of the deadline must
+ * close it. */
 export class QueryDeadline {
   readonly signal: AbortSignal;
   readonly #caller: AbortSignal;

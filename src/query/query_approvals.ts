@@ -16,7 +16,7 @@ import type { Log } from "../logging/log.ts";
 import type { QueryDeadline } from "./limits.ts";
 import type { QueryParts } from "./query_parts.ts";
 
-/** Limits in characters for the texts of a request. The user has to read all of it. */
+/** Limits in characters for the texts of an approval, because the user has to read all of them. */
 const LONGEST = { what: 4_000, why: 1_000, scope: 300 } as const;
 const MOST_SCOPES = 20;
 /** After this many consecutive refusals, Vis instructs the model to stop asking. */
@@ -24,7 +24,7 @@ const REFUSALS = 3;
 
 interface QueryApprovalsParts {
   readonly approve: Approve | null;
-  /** The reason why no user can be asked. It has a meaning only if `approve` is null. */
+  /** The reason why no user can be asked, which has a meaning only if `approve` is null. */
   readonly nobody: string;
   readonly rules: ApprovalRules | null;
   readonly log: Log;
@@ -45,11 +45,11 @@ interface Asking {
 
 export class QueryApprovals {
   readonly #parts: QueryApprovalsParts;
-  /** The user is asked one question at a time. */
+  /** Vis asks the user one question at a time. */
   readonly #turn = new Semaphore();
   /** The reasons of refusals by `refusalKey`. Vis does not ask the same question again in this query. */
   readonly #refused = new Map<string, string>();
-  /** The scopes that the user allowed for longer. They are kept here in case they cannot be stored as rules. */
+  /** The scopes that the user allowed for longer, kept here in case they cannot be stored as rules. */
   readonly #allowed = new Set<string>();
   #refusals = 0;
 

@@ -109,7 +109,7 @@ export class QueryLoop {
       this.#take(storedResult(stored));
     }
     const done = iterations.findLast(({ status }) => status !== "interrupted")?.position ?? -1;
-    // The call that showed these messages was cut off.
+    // The model has not seen these messages, because the call that showed them was cut off.
     const unseen = steered.filter(({ iteration }) => iteration > done + 1);
     state.notes.push(...unseen.map(({ text }) => `The user says meanwhile: ${clip(text, 2_000)}`));
   }
@@ -202,7 +202,7 @@ export class QueryLoop {
     return claimOf(text, { request, given: extras.images.length + given.shown.length > 0 });
   }
 
-  /** Returns the user's messages since the last call. They are stored before a call shows them. */
+  /** Returns the user's messages since the last call, and stores them before a call shows them. */
   async #steered(): Promise<readonly string[]> {
     const { parts, frame, state } = this.#prepared;
     const iteration = state.position + 1;
@@ -236,7 +236,7 @@ export class QueryLoop {
       case "failed": {
         state.failed(result.reason);
         state.temporary = result.temporary;
-        // Neither the connection nor the service is the model's fault.
+        // A fault of the connection or the service is not a fault of the model.
         if (result.fault !== "broken" && result.fault !== "call") state.unusable();
         if (result.entries.length === 0) {
           state.notes.push(`The previous call gave no usable reply: ${clip(result.reason, 1500)}`);
@@ -314,8 +314,8 @@ export class QueryLoop {
     );
   }
 
-  /** Makes one more call that asks for the best answer from the present results. If it returns none, the fallback
-   * answer is used. */
+  /** Makes one more call that asks for the best answer from the present results. If the call returns no answer, Vis
+   * uses the fallback answer. */
   async #lastCall(reason: "max_iterations" | "error_budget"): Promise<QueryReason> {
     const { state } = this.#prepared;
     const why = reason === "max_iterations" ? "The iteration budget is used up" : "Too many errors in a row";

@@ -18,7 +18,7 @@ export interface QuerySettings {
   readonly ceiling: number | null;
   /** Whether the budget extends itself up to the ceiling while iterations make progress. */
   readonly extending?: boolean;
-  /** The ceiling if the operator set it. It is the only ceiling of a budget in a request. */
+  /** The ceiling if the operator set it, which is the only ceiling of a budget in a request. */
   readonly operatorCeiling?: number | null;
   readonly limits: QueryLimits;
   /** The reasoning level of every iteration; it overrides the model's own choice. */
@@ -82,8 +82,8 @@ export function needsPrice({ costUsd, priced = false }: Pick<QueryLimits, "costU
 
 export type ReadingMode = "plan" | "review" | "aside";
 
-/** The instructions of a query that makes a plan or a review. Stored instructions that contain them mark a query as
- * one. Sub-queries and repetitions therefore get them too. */
+/** The instructions of a query that makes a plan or a review. Stored instructions that contain this text mark a query
+ * as a plan or a review. Sub-queries and repetitions therefore get them too. */
 const PLANNING = `Make a plan, and change nothing: calls that could change something are refused in this request.
 Read what the plan depends on. Answer with the plan in Markdown: what you would change, in which files and in which order,
 how you would check it, and what is still unclear. The user's next request may tell you to carry it out.`;
@@ -153,8 +153,8 @@ export class Steering {
     });
   }
 
-  /** Returns the queued messages, oldest first, for the call that is being prepared. They count as shown once `store`
-   * has stored them. */
+  /** Returns the queued messages, oldest first, for the call that is being prepared. The messages count as shown once
+   * `store` has stored them. */
   async take(store: (texts: readonly string[]) => Promise<void>): Promise<readonly string[]> {
     const taken = this.#waiting;
     this.#waiting = [];

@@ -43,7 +43,7 @@ export class QueryState {
   unsupported: { readonly answer: string; readonly reason: string } | null = null;
   readonly changed: ChangedFiles = new ChangedFiles();
   readonly diffs: BlockDiff[] = [];
-  /** The sub-queries of the iteration that have ended. They are stored for users, not for the model. */
+  /** The sub-queries of the iteration that have ended, stored for users and not for the model. */
   readonly children: StepChild[] = [];
   readonly asked: string[] = [];
   journal: EarlierIteration | null = null;
@@ -136,7 +136,7 @@ export class QueryState {
     this.thoughts++;
   }
 
-  /** Counts a step whose blocks were cut off. It is stored, and may have changed something. */
+  /** Counts a step whose blocks were cut off, because the step is stored and may have changed something. */
   cutOff({ thinking }: { readonly thinking: string }): void {
     this.think(thinking);
     this.position++;
@@ -159,7 +159,8 @@ export class QueryState {
   }
 }
 
-/** This many consecutive replies with the same fault end the query. The model has seen the fault and cannot avoid it. */
+/** This many consecutive replies with the same fault end the query, because the model has seen the fault and cannot
+ * avoid it. */
 const SAME = 3;
 /** A broken reply is the fault of the connection, so Vis tolerates more of them. */
 const BROKEN = 5;

@@ -66,7 +66,7 @@ interface RunQueryOptions extends KeyedRequest {
    * `HandedOver`. */
   readonly leaving?: AbortSignal | undefined;
   readonly showsOutput?: boolean | undefined;
-  /** Asks the user about requests of extensions. If absent, Vis refuses every request. */
+  /** Asks the user about a call of an extension. If absent, Vis refuses every call that needs an approval. */
   readonly approve?: Approve | undefined;
   /** A sub-query gets the approvals of its tree. */
   readonly approvals?: QueryApprovals;

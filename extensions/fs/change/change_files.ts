@@ -28,7 +28,7 @@ interface Change {
 
 /** Changes all files or none, and records the change as one checkpoint. No other code changes files.
  *
- * It asks the user first if git or Vis obey one of the files. After an error, or a kill at any moment, either every
+ * If git or Vis obey one of the files, Vis asks the user first. After an error, or a kill at any moment, either every
  * file is changed or none. Throws `OutsideWorkspace` for files that the user must allow, and Error that names the
  * file. */
 export async function changeFiles(
@@ -265,8 +265,8 @@ async function isReverted(
   }
 }
 
-/** Returns whether each byte of a file is from one of two states. Such a file was being written in place when its
- * process ended. */
+/** Returns whether each byte of a file is from one of two states. Such bytes show that the file was being written in
+ * place when its process ended. */
 function isMixed(
   now: PathSnapshot,
   { before, made }: { readonly before: PathSnapshot; readonly made: PathSnapshot },

@@ -98,7 +98,7 @@ export interface WriteOptions {
 const MARK = "\uFEFF";
 
 /** Creates a file and its folders, or replaces its text. A new text keeps the encoding and the byte order mark of the
- * old one. It gets CRLF if all old lines have it and no new line does. */
+ * old one. A new text gets CRLF if all old lines have it and no new line does. */
 export async function writeFile(
   context: FsContext,
   { path, text, options = {} }: {

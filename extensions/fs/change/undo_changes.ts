@@ -35,8 +35,8 @@ interface Kept {
 const BY_OTHERS = "got later changes from someone else", COMMITTED = "went into a git commit since";
 const MAX_NAMED = 5;
 
-/** Undoes changes as one change that can itself be undone. It names and keeps a file that has changed since, and undoes
- * the others. Throws Error if no change can be undone; FilesChanged if `force` would help. */
+/** Undoes changes as one change that can itself be undone. Names and keeps a file that has changed since, and undoes
+ * the other changes. Throws Error if no change can be undone; FilesChanged if `force` would help. */
 export async function undoChanges(
   context: FsContext,
   { force = false, dryRun = false, ...choice }: UndoOptions,

@@ -9,7 +9,7 @@ interface Options {
 
 const MAX_SHOWN = 5;
 
-/** Returns the text after all hunks. Lines must match exactly, at the given line or in one place only. Otherwise it
+/** Returns the text after all hunks. Lines must match exactly, at the given line or in one place only. Otherwise
  * rejects with Error that shows the nearest place.
  *
  * A hunk of a git diff has the file's line endings and byte order mark, and its new lines are inserted unchanged. The
@@ -194,8 +194,8 @@ async function nearestHunk(
   return `its line ${differs + 1} is ${shown(old[differs] ?? "")}, but ${there}\n${text.join("\n")}`;
 }
 
-/** Finds the best place for a hunk. Each of its lines with enough characters votes for the start that its places in the
- * file imply. */
+/** Finds the best place for a hunk. Each line of the hunk with enough characters votes for the start that its places in
+ * the file imply. */
 async function bestPlace(
   lines: readonly string[],
   { old, pace, least }: { readonly old: readonly string[]; readonly pace: Pace; readonly least: number },

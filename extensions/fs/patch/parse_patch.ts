@@ -8,8 +8,8 @@ export interface PatchHunk {
   readonly new: readonly string[];
   /** Whether a line ending follows the last new line, if it is the last of the file; null if unknown. */
   readonly ended: boolean | null;
-  /** The lines of the file that precede the hunk, the outermost first. They are present only if the hunk would match in
-   * several places. */
+  /** The lines of the file that precede the hunk, the outermost first. The field is present only if the hunk would
+   * match in several places. */
   readonly below?: readonly string[];
 }
 
@@ -36,8 +36,8 @@ const MAIL = /^From [0-9a-f]{40}/;
 const FENCE = /^\s*`{3,}/;
 const MARKS = 'a line of a hunk begins with " ", "-" or "+"';
 
-/** Returns the parts of a patch. It accepts files of a unified diff, as git and other programs print it. It also
- * accepts search/replace blocks, each after the path of its file, which applies to all blocks up to the next path:
+/** Returns the parts of a patch. A patch has files of a unified diff, as git and other programs print it, or
+ * search/replace blocks. Each block follows the path of its file, which applies to all blocks up to the next path:
  *
  *     src/app.ts
  *     <<<<<<< SEARCH

@@ -12,7 +12,7 @@ const MAX_LINE = 120;
 /** The limit in characters for a written text of 16 MB, because a character takes at least one byte. */
 const MAX_TEXT = 16 << 20;
 
-/** Returns the text after one replacement. If `old` is missing or not unique, it rejects with Error that advises the
+/** Returns the text after one replacement. If `old` is missing or not unique, rejects with Error that advises the
  * caller. In both texts of an edit, U+FFFD matches a byte that is not UTF-8, because a reader of the file sees that
  * character. */
 export async function replaceText(
@@ -89,7 +89,7 @@ function excerpt(text: string): string {
   return JSON.stringify(line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line);
 }
 
-/** The limit of comparisons for the engine's own search. Its worst case is the product of the two lengths. */
+/** The limit of comparisons for the engine's own search, whose worst case is the product of the two lengths. */
 const MAX_PRODUCT = 20_000_000;
 const SLICE = 1 << 15;
 const MAX_PLACES = 1_000_000;
@@ -187,7 +187,7 @@ interface Place {
   readonly start: number;
 }
 
-/** Returns the line most similar to the first wanted line. Of several, it returns the line with the most similar
+/** Returns the line most similar to the first wanted line. Of several lines, returns the line with the most similar
  * following lines. */
 async function nearestStart(
   text: string,
@@ -299,7 +299,7 @@ function named([char, next]: readonly string[]): string {
   return `${isSeen ? `${char} (${code(char)})` : code(char)}${more}`;
 }
 
-/** Normalises a line, so that characters that look alike are the same. It returns only the beginning. */
+/** Normalises the beginning of a line, so that characters that look alike are the same. */
 function squeezed(line: string): string {
   return line.slice(0, MAX_COMPARED).normalize("NFC").toLowerCase().replace(/[\u2018\u2019\u201a\u00b4]/g, "'")
     .replace(/[\u201c\u201d\u201e]/g, '"').replace(/[\u2010-\u2014\u2212]/g, "-").replace(/\u2026/g, "...")

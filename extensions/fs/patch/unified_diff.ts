@@ -8,9 +8,9 @@ interface DiffTexts {
   readonly after: string | null;
 }
 
-/** Returns a unified diff with three lines of context; empty if the texts are equal. It is bounded in time and length.
+/** Returns a unified diff with three lines of context; empty if the texts are equal. Time and length are bounded.
  *
- * If the texts differ too much, it shows the changed region as a whole. A last line then counts the omitted lines. */
+ * If the texts differ too much, the diff shows the changed region as a whole. A last line then counts the omitted lines. */
 export async function unifiedDiff(path: string, { before, after }: DiffTexts): Promise<string> {
   if (before === after) return "";
   const head = [
@@ -150,8 +150,8 @@ interface LineChange {
  * square. */
 const MAX_DISTANCE = 1_000;
 
-/** Returns the minimal changes from one list of lines to the other, in order. It is bounded in time. Lists that differ
- * too much count as changed from the first different line to the last. */
+/** Returns the minimal changes from one list of lines to the other, in order and in bounded time. Lists that differ too
+ * much count as changed from the first different line to the last. */
 export async function lineChanges(a: readonly string[], b: readonly string[]): Promise<readonly LineChange[]> {
   const shorter = Math.min(a.length, b.length);
   let head = 0;

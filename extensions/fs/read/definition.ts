@@ -10,9 +10,9 @@ export interface FoundDefinition {
 }
 
 /** Returns the whole definition of a name, or the innermost function or class around a line, with the comments and
- * decorators before it. Throws if it finds none.
+ * decorators before it. Throws if no definition fits.
  *
- * It finds definitions by brackets and indentation, so that it works for every common language. */
+ * The search uses brackets and indentation, so that it works for every common language. */
 export async function findDefinition(
   context: FsContext,
   path: string,

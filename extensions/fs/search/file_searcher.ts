@@ -129,7 +129,7 @@ const HEAD_BYTES = 64 * 1024;
 const READ_BYTES = 256 * 1024;
 const LINE_FEED = 10;
 
-/** Reads the text of a file in pieces of whole lines. It skips an unreadable file. */
+/** Reads the text of a file in pieces of whole lines, and skips an unreadable file. */
 export async function scanFile(tree: Tree, path: string, { buffer, pace, take }: ScanOptions): Promise<ScanOutcome> {
   let file: OpenFile;
   try {
@@ -176,7 +176,7 @@ function wideEncodingOf(bytes: Uint8Array): string | undefined {
   return encoding.startsWith("utf-16") ? encoding : undefined;
 }
 
-/** Returns the end of the last line in some bytes. It cuts a longer line between two characters. */
+/** Returns the end of the last line in some bytes. Cuts a longer line between two characters. */
 function endOfLines(bytes: Uint8Array, wide: string | undefined): number {
   if (wide === undefined) {
     const end = bytes.lastIndexOf(LINE_FEED) + 1;
@@ -200,7 +200,7 @@ interface Waiting {
 }
 
 /** A worker that is busy with one search. Disposing of the link releases the worker, or ends it if it has not
- * answered. */
+ * replied. */
 class SearchWorkerLink implements Disposable {
   static #idle: { readonly worker: Worker; readonly timer: ReturnType<typeof setTimeout> } | null = null;
 
@@ -225,8 +225,8 @@ class SearchWorkerLink implements Disposable {
     if (!this.#ended) this.#worker.postMessage(order);
   }
 
-  /** Answers arrive in the order of the messages. When the signal aborts, it rejects with the signal's reason and ends
-   * the worker, even a busy one. */
+  /** Replies arrive in the order of the messages. When the signal aborts, rejects with the signal's reason and ends the
+   * worker, even a busy one. */
   send(order: SearchOrder & { readonly type: "pieces" }): Promise<SearchReply> {
     const { promise, resolve, reject } = Promise.withResolvers<SearchReply>();
     if (this.#ended) reject(this.#ended.reason);

@@ -90,7 +90,7 @@ interface Candidate {
   readonly named: boolean;
 }
 
-/** Collects the paths that a search skipped. Such a path is an error only if it is the only path, or if every path
+/** Collects the paths that a search skipped. A skipped path is an error only if it is the only path, or if every path
  * failed. */
 class Unsearched {
   readonly #note: FsContext["note"];

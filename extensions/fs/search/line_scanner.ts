@@ -15,7 +15,7 @@ interface ScanOptions {
   readonly path: string;
   readonly matcher: LineMatcher;
   readonly context: number;
-  /** Returns true to continue. It is called in line order, while `after` may still grow. */
+  /** Returns true to continue. The scanner calls `onHit` in line order, while `after` may still grow. */
   readonly onHit: (hit: Hit) => boolean;
 }
 
@@ -142,7 +142,7 @@ const PLAIN = /^[\w\s"'`/:;,=<>@#%&!~-]+$/;
 export class LineMatcher {
   readonly #plain: string | null;
   readonly #expression: RE2JS;
-  /** Whether a search of longer text is conclusive. It is not if the pattern depends on the edges of a line. */
+  /** Whether a search of longer text is conclusive; false if the pattern depends on the edges of a line. */
   readonly #wholeTextTells: boolean;
   /** Every match contains one of these texts. The list is empty if the pattern implies no text. */
   readonly #needed: readonly string[];

@@ -1,5 +1,5 @@
-/** The worker for patterns that would block the main loop for too long. It has no permissions and sees only the text of
- * files. */
+/** The worker for patterns that would block the main loop for too long. The worker has no permissions and sees only the
+ * text of files. */
 import { type Hit, LineMatcher, LineScanner, type MatchOptions } from "./line_scanner.ts";
 
 /** Pieces of one file arrive in order and are cut at line endings. */

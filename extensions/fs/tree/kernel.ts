@@ -94,11 +94,11 @@ const LOCK_EX_NB = 0b110;
 const RETRIES = 64;
 
 const ERRORS: Readonly<Record<number, new (message: string) => Error>> = {
-  1: Deno.errors.PermissionDenied, // EPERM
+  1: Deno.errors.PermissionDenied, // This is EPERM.
   2: Deno.errors.NotFound,
   13: Deno.errors.PermissionDenied,
   17: Deno.errors.AlreadyExists,
-  18: Deno.errors.FilesystemLoop, // EXDEV: the path led out of the folder
+  18: Deno.errors.FilesystemLoop, // This is EXDEV: the path led out of the folder.
   20: Deno.errors.NotADirectory,
   21: Deno.errors.IsADirectory,
   40: Deno.errors.FilesystemLoop,
@@ -114,7 +114,7 @@ const REASONS: Readonly<Record<number, string>> = {
 
 const terminated = (text: string): Bytes => nameBytes(`${text}\0`);
 
-/** Linux file calls that stay below a folder even if names change concurrently. They are synchronous. */
+/** Synchronous Linux file calls that stay below a folder even if names change concurrently. */
 export class Kernel {
   static #shared: Kernel | null | undefined;
 
@@ -152,8 +152,7 @@ export class Kernel {
     return this.#open(AT_FDCWD, path, { flags: OPEN.path | OPEN.folder, resolve: UNLINKED });
   }
 
-  /** Opens a path below a folder by the folder's real path. It does the same as `openRoot` and `open`, in one call if
-   * possible. */
+  /** Opens a path below a folder by the folder's real path, like `openRoot` and `open`, in one call if possible. */
   openBelow(root: string, path: string, { flags }: { readonly flags: number }): number {
     const whole = path === "." ? root : `${root}/${path}`;
     // In a path without links, only `..` can lead out of the folder.
@@ -310,7 +309,7 @@ export class Kernel {
     return this.#symbols.numbers(this.#calls.fchown, descriptor, uid, gid) === 0;
   }
 
-  /** Returns whether any process has locked a file. Its path may lead anywhere, because it is not below a folder. */
+  /** Returns whether any process has locked a file. The path may lead anywhere, because it is not below a folder. */
   isLocked(path: string): boolean {
     const file = this.#open(AT_FDCWD, path, { flags: 0, resolve: 0n });
     try {
@@ -362,7 +361,7 @@ export class Kernel {
 const isArm = Deno.build.arch === "aarch64";
 export const OPEN = {
   write: 0o1,
-  create: 0o300, // O_CREAT | O_EXCL
+  create: 0o300, // These are O_CREAT and O_EXCL.
   noTerminal: 0o400,
   nonBlocking: 0o4000,
   folder: isArm ? 0o40000 : 0o200000,

@@ -68,7 +68,7 @@ export interface OpenFolder extends Disposable {
   overwrite(name: string, file: Pick<NewFile, "bytes" | "mode">): Promise<void>;
   makeLink(name: string, target: string): void;
   makeFolder(name: string, mode?: number): void;
-  /** Renames an entry and replaces an existing one; with `keep`, it throws `AlreadyExists` instead. */
+  /** Renames an entry and replaces an existing one; with `keep`, throws `AlreadyExists` instead. */
   rename(name: string, to: { readonly folder: OpenFolder; readonly name: string; readonly keep?: boolean }): void;
   remove(name: string): void;
   /** Throws if the folder is not empty. */
@@ -114,8 +114,8 @@ const ESCAPED = /\ufffd([89A-F][0-9A-F])/g;
 const encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Returns the text of a file's name. Linux permits any bytes in it. A byte that is not UTF-8 becomes U+FFFD and two
- * hexadecimal digits (`caf\ufffdE9.txt`), and `nameBytes` restores it. */
+/** Returns the text of a file's name, which may have any bytes on Linux. A byte that is not UTF-8 becomes U+FFFD and
+ * two hexadecimal digits (`caf\ufffdE9.txt`), and `nameBytes` restores it. */
 export function nameText(bytes: Uint8Array): string {
   let text: string;
   try {

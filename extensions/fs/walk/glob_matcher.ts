@@ -14,8 +14,8 @@ export class GlobMatcher {
   readonly #unwanted: readonly (readonly GlobSegment[])[];
   readonly start: string;
   readonly depth: number;
-  /** The path from the root of the repository to the workspace, if patterns lead out of the workspace. They are then
-   * matched from the root of the repository. */
+  /** The path from the root of the repository to the workspace, if patterns lead out of the workspace. The patterns are
+   * then matched from the root of the repository. */
   readonly #below: string;
 
   /** Throws RangeError for a pattern that leaves the workspace and the repository around it, or expands to too many. */

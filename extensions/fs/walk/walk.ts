@@ -33,10 +33,10 @@ interface OpenFolder {
   next: number;
 }
 
-/** Yields everything below a folder, sorted by name, folders before their contents. It lists links without following
+/** Yields everything below a folder, sorted by name, folders before their contents. Lists links without following
  * them, and skips unreadable folders.
  *
- * It is synchronous, so that the caller decides when to pause: it yields null if it found no entry for a while. Throws
+ * The walk is synchronous, so that the caller decides when to pause: it yields null if it found no entry for a while. Throws
  * RangeError above half a million entries, and for a folder that is too large to be listed. */
 export function* walk({ tree: from, start, named = start, all, depth }: WalkOptions): Generator<WalkEntry | null> {
   using tree = from.held();

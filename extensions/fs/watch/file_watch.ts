@@ -10,7 +10,7 @@ import { type EnvironmentView, type FileChanges, isSecretFile, messageOf, Pace, 
 /** The limits for the data that a report keeps for its undo: items, their bytes before and after, and the bytes of one
  * file. */
 const MOST_ITEMS = 2_000, MOST_BYTES = 64 << 20, MOST_OF_FILE = 16 << 20;
-/** The limits for contents that git does not have. They are kept in memory in case a command changes them. */
+/** The limits for contents that git does not have, which Vis keeps in memory in case a command changes them. */
 const KEPT_FILES = 2_000, KEPT_BYTES = 32 << 20, KEPT_OF_FILE = 1 << 20;
 /** The limits for files whose changes are shown, and for their bytes. Of other files, only the names are shown. */
 const MOST_DIFFS = 200, DIFF_BYTES = 4 << 20;
@@ -289,8 +289,8 @@ async function tell({ changedFile, secrets }: FsContext, changed: readonly Chang
   }
 }
 
-/** Records the changes that the conversation's own command made in files that it knows. It may then edit them without
- * reading them again. */
+/** Records the changes that the conversation's own command made in files that it knows. The conversation may then edit
+ * these files without reading them again. */
 async function remember({ ledger, conversationId, root }: FsContext, changed: readonly Changed[]): Promise<void> {
   for (const { path, before, old, now } of changed) {
     const known = ledger.find(conversationId, `${root}/${path}`);

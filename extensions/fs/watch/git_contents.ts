@@ -143,7 +143,7 @@ async function repositoryAt(top: string, workspace: string): Promise<Repository 
   return { gitDir, commonDir, prefix: below === "" ? "" : `${below}/` };
 }
 
-/** Returns the files of an index below a folder, or all of them relative to it. It skips a file that may have changed
+/** Returns the files of an index below a folder, or all of them relative to it. Skips a file that may have changed
  * while the index was written. */
 function filesOf(
   index: GitIndex,

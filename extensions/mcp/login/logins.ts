@@ -12,8 +12,8 @@ import {
 import { ensureFile, ensureFolder, isSecureUrl, reasonOf, replaceFile } from "@vis/extension";
 import { join } from "node:path";
 
-/** The stored login of one server, for its requests. It is read for each request, so that a login and a logout count at
- * once, and renewed when the server refuses it. */
+/** The stored login of one server, for its requests. Vis reads the login for each request, so that a login and a logout
+ * count at once, and renews it when the server refuses it. */
 export class ServerLogin implements AuthProvider {
   readonly #name: string;
   readonly #url: string;
@@ -86,7 +86,7 @@ export class ServerLogin implements AuthProvider {
 }
 
 export interface Login {
-  /** The address of the server. Its tokens go to no other address. */
+  /** The address of the server, the only address to which its tokens go. */
   readonly url: string;
   readonly authorizationServer: string;
   readonly metadata: AuthorizationServerMetadata;
@@ -200,7 +200,7 @@ export function loginFetch(server: string): FetchLike {
 }
 
 /** Throws LoginError unless the address has https. Only a server on the loopback interface may name others there,
- * because answers from outside must not reach programs of this machine. */
+ * because responses from outside must not reach programs of this machine. */
 export function checkAddress(address: string, server: string): void {
   const { protocol, origin } = new URL(address);
   const isLocal = isSecureUrl(address) && isSecureUrl(server) && new URL(server).protocol === "http:";

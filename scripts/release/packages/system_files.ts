@@ -9,8 +9,8 @@ const CERTIFICATES = "ca-certificates";
 const LIBRARY = /^(?:\/usr)?\/(lib(?:64)?\/(?:[^/]+\/)?[^/]+\.so(?:\.\d+)*)$/;
 
 /** Returns the files that an image needs besides the executable: shared libraries, certificates, and the records by
- * which scanners recognise the packages. They are taken from the Debian packages on this machine, without certificates
- * that were added to it. Returns null if a package is not installed for the target. */
+ * which scanners recognise the packages. Takes the files from the Debian packages on this machine, without
+ * certificates that were added to it. Returns null if a package is not installed for the target. */
 export async function systemFiles(target: string): Promise<readonly TarEntry[] | null> {
   const architecture = debianArchitecture(target);
   if (architecture === null) return null;
@@ -34,7 +34,7 @@ export async function systemFiles(target: string): Promise<readonly TarEntry[] |
   return files;
 }
 
-/** Returns the answer of dpkg-query; null for an unknown package, or without dpkg. */
+/** Returns the output of dpkg-query; null for an unknown package, or without dpkg. */
 async function asked(what: string, name: string): Promise<string | null> {
   const asking = new Deno.Command("dpkg-query", { args: [what, name], stderr: "null" });
   const found = await asking.output().catch(() => null);

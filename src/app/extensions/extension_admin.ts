@@ -376,7 +376,7 @@ const TIMEOUT_MS = 60_000;
 const Version = z.object({ dist: z.object({ tarball: z.url(), integrity: z.string() }) });
 
 /** Fetches the files of a package from npm's registry (`npm:name@version`, the newest without a version) and verifies
- * them with the registry's hash. It neither fetches dependencies nor runs code of the package. */
+ * them with the registry's hash. Neither fetches dependencies nor runs code of the package. */
 export async function fetchPackage(ref: string, env: EnvironmentVariables): Promise<ReadonlyMap<string, Uint8Array>> {
   const [, name, version = "latest"] = /^npm:((?:@[\w.-]+\/)?[\w.-]+)(?:@([\w.+-]+))?$/.exec(ref) ?? [];
   if (!name) {

@@ -9,7 +9,7 @@ const UNTRACED = /^\/(healthz|readyz|metrics|openapi\.json|favicon\.ico|assets\/
 
 type Work = (routed: (route: string) => void) => Promise<Response>;
 
-/** Traces of this process, sent as OTLP. The caller that opened it closes it, last. */
+/** Traces of this process, sent as OTLP. The caller that opened the traces closes them last. */
 export interface Telemetry {
   readonly tracer: Tracer;
   within(request: Request, work: Work): Promise<Response>;
@@ -263,8 +263,8 @@ interface ExporterParts {
   readonly pauseMs?: number;
 }
 
-/** Sends spans in batches. It never throws and never blocks. It drops and counts spans above its queue's limit, and
- * spans that the collector does not accept in three attempts. */
+/** Sends spans in batches, without throwing or blocking. The exporter drops and counts spans above its queue's limit,
+ * and spans that the collector does not accept in three attempts. */
 export class SpanExporter {
   readonly #parts: ExporterParts;
   readonly #waiting: FinishedSpan[] = [];

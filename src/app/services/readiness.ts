@@ -82,8 +82,8 @@ export function folderFault(path: string): string {
   try {
     const folder = nearest(path);
     if (!Deno.statSync(folder).isDirectory) return `${folder} is not a folder`;
-    // The test writes, because permissions do not apply to root and do not show a read-only disk. It is synchronous, so
-    // that it leaves no file behind.
+    // The test writes, because permissions do not apply to root and do not show a read-only disk. A synchronous test
+    // leaves no file behind.
     Deno.removeSync(Deno.makeTempDirSync({ dir: folder, prefix: ".vis-doctor-" }));
     return "";
   } catch (error) {

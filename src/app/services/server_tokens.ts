@@ -70,7 +70,7 @@ interface ServerToken {
 }
 
 /** Returns the token that every request must carry: `--token`, `--token-file`, VIS_TOKEN or `server.tokenFile`.
- * Otherwise it is generated once and kept in `$VIS_HOME/server-token`, which only its owner can read. Throws
+ * Otherwise Vis generates a token once and keeps it in `$VIS_HOME/server-token`, which only its owner can read. Throws
  * `ConfigError`, or `UsageError` for `--token`, if a token could be guessed or cannot be sent. */
 export async function serverToken(
   { token, tokenFile }: Pick<ServeRequest, "token" | "tokenFile">,

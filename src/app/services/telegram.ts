@@ -177,8 +177,8 @@ function botSettings(
   };
 }
 
-/** Returns the current list from the settings: changes apply without a restart. If it cannot be read, the previous list
- * stays in effect. */
+/** Returns the current list from the settings: changes apply without a restart. If the settings cannot be read, the
+ * previous list stays in effect. */
 function allowedOf(
   request: OpenRequest,
   { settings, parts }: BotParts,

@@ -44,8 +44,8 @@ interface TokenListOptions {
   readonly log: Log;
 }
 
-/** The tokens of a file. The file is read again when its content or its permissions have changed. If it becomes
- * unusable, the previous tokens stay in effect; the log and `fault` report it. */
+/** The tokens of a file. Vis reads the file again when its content or its permissions have changed. If the file becomes
+ * unusable, the previous tokens stay in effect, and the log and `fault` report the reason. */
 export class TokenList implements TokenSource {
   readonly #path: string;
   readonly #options: TokenListOptions;

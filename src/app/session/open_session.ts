@@ -142,7 +142,7 @@ export async function wantedTelemetry(env: EnvironmentVariables, version: string
   return openTelemetry(env, { version });
 }
 
-/** Opens the store and directs log entries into its log table. Closing it stores pending entries. */
+/** Opens the store and directs log entries into its log table. Closing the store stores pending entries. */
 export async function openLoggedStore(options: OpenStoreOptions): Promise<Store> {
   const store = await openStore(options);
   const table = startLogTable({ write: (entries) => store.log(...entries) });
@@ -201,7 +201,7 @@ async function nodeOf(
   return await openNode(store, { ...parts, log: createLog("node") });
 }
 
-/** Returns the user's own commands around queries. Their code is loaded only if the settings have any. */
+/** Returns the user's own commands around queries, whose code is loaded only if the settings have any. */
 async function hooksOf(
   { config: { hooks }, workspace }: Settings,
   { spawn }: Pick<ConversationParts, "spawn">,
@@ -211,7 +211,7 @@ async function hooksOf(
   return { around: userHooks({ hooks, workspace, spawn }) };
 }
 
-/** Returns the user's lasting answers. Their code is loaded with the first request for approval. */
+/** Returns the user's lasting answers, whose code is loaded with the first request for approval. */
 function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRules?: ApprovalRules } {
   if (home === null) return {};
   const load = async () => new (await import("./approvals.ts")).ApprovalFolder(home);
@@ -225,7 +225,7 @@ function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRul
   };
 }
 
-/** Implements `env.obeyedPaths`. Its code is loaded with the first change of a file. */
+/** Implements `env.obeyedPaths`, whose code is loaded with the first change of a file. */
 function obeyedPaths(
   env: EnvironmentVariables,
   settings: Pick<Settings, "home" | "database">,

@@ -110,8 +110,8 @@ export function thisProcess(): ProcessOwner {
   return SELF.owner;
 }
 
-/** Makes a part of this process that works on its own conversations. After its end it counts as gone: other processes
- * may continue its unfinished work. */
+/** Makes a part of this process that works on its own conversations. After its end, the part counts as gone: other
+ * processes may continue its unfinished work. */
 export function ownSession(): { readonly owner: ProcessOwner; close(): void } {
   return SELF.begin();
 }

@@ -117,8 +117,8 @@ const RANDOM = 10, LONGEST_NAME = 200;
 
 const DAY_MS = 86_400_000;
 
-/** Makes a folder (real path) for a copy inside another one and records this process as its owner. Its path has
- * `length` characters if possible. First removes copies whose process is gone. */
+/** Makes a folder (real path) for a copy inside another one and records this process as its owner. The path of the copy
+ * has `length` characters if possible. First removes copies whose process is gone. */
 async function makeCopyFolder(folder: string, { length }: { readonly length: number }): Promise<string> {
   const parent = await Deno.realPath(folder);
   await removeAbandoned(parent);

@@ -54,8 +54,9 @@ export async function readSettings(
   return request.locked ? await lockSettings(settings, parts) : settings;
 }
 
-/** Returns patterns of files of a workspace that may hold keys. They include Vis's own keys, tokens and databases where
- * its folder is the workspace or in it, such as in a home folder. A database elsewhere is included by its name. */
+/** Returns patterns of files of a workspace that may hold keys. The patterns include Vis's own keys, tokens and
+ * databases where its folder is the workspace or in it, such as in a home folder. A database elsewhere is included by
+ * its name. */
 export function secretsIn(
   { config, home, database }: Pick<Settings, "config" | "home" | "database">,
   workspace: string,
@@ -212,8 +213,8 @@ export async function findProjectConfig(
   };
 }
 
-/** Replaces a file as a whole. It keeps the old permissions; only its owner can read a new one. `follow` writes to the
- * target of a link; otherwise the link is replaced. Throws `ConfigError`. */
+/** Replaces a file as a whole, and keeps the permissions of the old file; only its owner can read a new file. `follow`
+ * writes to the target of a link; otherwise the link is replaced. Throws `ConfigError`. */
 export async function writeConfigFile(
   path: string,
   { text, follow }: { readonly text: string; readonly follow: boolean },
@@ -319,7 +320,7 @@ export async function settingsSectionsOf(parts: Pick<ShippedParts, "shipped">): 
 }
 
 /** Returns extensions' settings for all programs: additional readable paths, a network, and the behaviour for an
- * incomplete wall, where `mode` overrides the settings. Their files were checked before. */
+ * incomplete wall, where `mode` overrides the settings. */
 export function programSettings(
   { config, sections }: Pick<Settings, "config" | "sections">,
   { mode }: { readonly mode?: UnwalledMode | undefined } = {},

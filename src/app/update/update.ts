@@ -154,8 +154,8 @@ function installedBy(
 
 const IS_WINDOWS = Deno.build.os === "windows";
 
-/** Replaces an executable at once, after the new one has printed its version. The old one is kept with `.old` at the
- * end of its name. An error leaves everything unchanged. Throws `UsageError`. */
+/** Replaces an executable at once, after the new one has printed its version. Keeps the old executable with `.old` at
+ * the end of its name. An error leaves everything unchanged. Throws `UsageError`. */
 async function replaceProgram(
   link: string,
   bytes: Uint8Array,

@@ -44,7 +44,7 @@ import { EditorSessions, type OpenSession, UNTITLED } from "./sessions.ts";
 const LISTED = 100;
 const MORE = "more";
 
-/** Ends that the editor receives as a stop. All others are errors with the answer as their message. */
+/** Ends that the editor receives as a stop. All other ends are errors with the answer as their message. */
 const STOPS: Partial<Readonly<Record<QueryReason, StopReason>>> = {
   answered: "end_turn",
   cancelled: "cancelled",
@@ -110,7 +110,7 @@ function tell(client: AgentContext, sessionId: string): Send {
   return (update) => client.notify(methods.client.session.update, { sessionId, update });
 }
 
-/** Errors of the user become protocol errors with the same message. */
+/** Busy and usage errors become protocol errors with the same message. */
 async function asked<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

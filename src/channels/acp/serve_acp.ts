@@ -24,9 +24,9 @@ export function serveAcp(
 
 type Id = string | number | null;
 
-/** Returns a stream whose input ends only once every received request is answered. A program that writes its requests
- * and closes its end at once still gets the answers. After that no client can reply to the agent's own requests, so
- * this stream answers them with an error. */
+/** Returns a stream whose input ends only once every received request has its response. A program that writes its
+ * requests and closes its end at once still gets the responses. After that no client can reply to the agent's own
+ * requests, so this stream refuses them with an error. */
 function answeredStream({ readable, writable }: Stream): Stream {
   const open = new Set<Id>(), asked = new Set<Id>();
   const answers = Promise.withResolvers<void>();
@@ -56,7 +56,7 @@ function answeredStream({ readable, writable }: Stream): Stream {
   const outgoing = new WritableStream<AnyMessage>({
     write: async (message) => {
       if (isRequest(message)) asked.add(message.id);
-      // A failed write breaks the connection, so no request waits for an answer any more.
+      // A failed write breaks the connection, so no request waits for a response any more.
       await output.write(message).catch((error: unknown) => {
         answers.resolve();
         throw error;
@@ -71,7 +71,7 @@ function answeredStream({ readable, writable }: Stream): Stream {
   return { readable: readable.pipeThrough(incoming), writable: outgoing };
 }
 
-/** Whether the message gets an answer under its id. A malformed request is refused under the id null. */
+/** Whether the message gets a response under its id. A malformed request is refused under the id null. */
 function isRequest(message: AnyMessage): message is Extract<AnyMessage, { readonly method: string }> & { id: Id } {
   return message.jsonrpc === "2.0" && "method" in message && typeof message.method === "string" &&
     "id" in message && (message.id === null || typeof message.id === "string" || typeof message.id === "number");

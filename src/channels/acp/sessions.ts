@@ -26,8 +26,8 @@ interface SessionRequest {
 
 export type Open = (place: Pick<OpenRequest, "cwd" | "mcpServers">) => Promise<Session>;
 
-/** Keeps the sessions of one connection. Each folder is opened once for the same servers. `close` closes all of them,
- * but keeps sessions without a request, which another connection may load. */
+/** Keeps the sessions of one connection. Vis opens each folder once for the same servers. `close` keeps even sessions
+ * without a request in the store, because another connection may load them. */
 export class EditorSessions {
   readonly #open: Open;
   readonly #now: () => number;
@@ -87,7 +87,7 @@ export class EditorSessions {
     this.#entries.get(id)?.running?.abort();
   }
 
-  /** Closes a session. A session without a request is deleted, because it has no content. */
+  /** Closes a session. Deletes a session without a request and a title, because it has no content. */
   async leave(id: string): Promise<void> {
     const { session, branch, title } = await this.#end(id);
     if (title === UNTITLED && (await session.conversations.queries(branch)).length === 0) {
@@ -132,8 +132,8 @@ export class EditorSessions {
 
 type Servers = Readonly<Record<string, object>>;
 
-/** Returns the servers that an editor offers, as settings: a program or an address by name. Their programs run behind
- * the command wall, but with the network and the workspace, since the user configured them in the editor. */
+/** Returns the servers that an editor offers, as settings: a program or an address by name. The programs run behind the
+ * command wall, but with the network and the workspace, since the user configured them in the editor. */
 function offeredServers(offered: readonly McpServer[]): Servers {
   const servers = new Map<string, object>();
   for (const server of offered) servers.set(freeName(server.name, servers), settingsOf(server));

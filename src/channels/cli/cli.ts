@@ -121,11 +121,11 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 
 const OTHER_WORDS: readonly string[] = [...Object.keys(ALIASES), "resume"];
 
-/** Also matches an id that is too short or in capitals. Its lookup fails, but no model is called. */
+/** Also matches an id that is too short or in capitals: its lookup then fails without a model call. */
 const ID = /^(?=.*\d)[0-9a-f-]{4,}$/i;
 const PRINT: readonly string[] = ["-p", "--print"];
 
-/** Replaces an alias by its command, and `-p` by `run`. `commands` are the program's names. */
+/** Replaces an alias with its command, and `-p` with `run`. `commands` are the program's names. */
 export function spelled(args: readonly string[], commands: readonly string[]): readonly string[] {
   const [first = "", ...rest] = args;
   if (commands.includes(first)) return args;
@@ -174,7 +174,7 @@ export const COMMANDS: readonly string[] = [
 const LINES: readonly string[] = ["logs"];
 
 /** Builds the command line, the source of parsing, help, completions, manual and docs. With `only`, builds just the
- * part with this command: building all of them takes 5 ms at startup. */
+ * part with this command, because all parts take 5 ms at startup. */
 export function buildProgram(context: Context, { only }: { readonly only?: string | undefined } = {}): Command {
   const { services, io } = context;
   const program = new Command("vis")

@@ -151,7 +151,7 @@ interface Wanted {
 const NONE: Completions = { items: [], paths: "none" };
 const LISTED = 50;
 
-/** Services that do not answer within this time contribute no models. */
+/** Services that do not respond within this time contribute no models. */
 const WAIT_MS = 1_500;
 
 const FOLDERS = ["--cwd", "--extension"];
@@ -192,7 +192,7 @@ async function conversations(services: Services, flags: Wanted["flags"]): Promis
 async function models(services: Services, start: string): Promise<readonly Item[]> {
   const admin = await services.providerAdmin({});
   const list = (provider: string | null) => admin.models({ provider, signal: AbortSignal.timeout(WAIT_MS) });
-  const used = await list(null).catch(() => []); // It is not an error if no provider is in use.
+  const used = await list(null).catch(() => []); // The user need not have a provider in use.
   const [prefix = "", ...rest] = start.split("/");
   const isOther = rest.length > 0 && !used.some(({ provider }) => provider === prefix);
   const lists = isOther ? [...used, ...await list(prefix).catch(() => [])] : used;
@@ -251,8 +251,9 @@ async function variables(services: Services, flags: Wanted["flags"]): Promise<re
 
 export type Shell = "bash" | "zsh" | "fish";
 
-/** Returns the script that makes a shell complete `vis`. It calls `vis __complete -- WORD…`, which prints :none, :files
- * or :folders. Then it prints one candidate per line: the word, a tab and its description. */
+/** Returns the script that makes a shell complete `vis`. The script calls `vis __complete -- WORD…`, which prints
+ * :none, :files or :folders. After that, `vis __complete` prints one candidate per line: the word, a tab and its
+ * description. */
 export function completionScript(shell: Shell): string {
   return SCRIPTS[shell];
 }

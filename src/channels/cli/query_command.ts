@@ -41,7 +41,8 @@ interface QueryCommand {
   readonly traceOf?: (result: QueryResult) => Promise<object | null>;
 }
 
-/** Runs one query: progress on stderr, only the answer on stdout. Ctrl-C cancels it. Resolves with the exit code. */
+/** Runs one query: progress on stderr, only the answer on stdout. Ctrl-C cancels the query. Resolves with the exit
+ * code. */
 export async function runQueryCommand({ io, flags, schema, begin, traceOf }: QueryCommand): Promise<number> {
   const isWatched = flags.output === "text" && !flags.quiet && io.stdoutIsTerminal && io.stderrIsTerminal;
   const progress = new Progress(io, {
@@ -108,7 +109,7 @@ function summary(result: QueryResult): string {
   return [parts.join(" · "), ...reason === "unstored" ? notes.slice(0, -1) : notes].join("\n");
 }
 
-/** Returns a function that asks on the terminal. Returns undefined if no terminal exists, and then no user is asked. */
+/** Returns a function that asks on the terminal, or undefined if no terminal exists. Vis then asks no user. */
 function terminalApproval(io: Io): Approve | undefined {
   if (!io.stdinIsTerminal || !io.stderrIsTerminal) return undefined;
   return async (question, signal) => {
@@ -282,8 +283,8 @@ export class Progress {
   #tasks = "";
   /** Events during a pending approval, which are shown after it. */
   readonly #meanwhile: QueryEvent[] = [];
-  /** The reason why the last iteration failed. It is shown only if the query continues, because otherwise the answer
-   * repeats it. */
+  /** The reason why the last iteration failed. The line shows the reason only if the query continues, because otherwise
+   * the answer repeats it. */
   #held: { readonly at: string; readonly reason: string } | null = null;
 
   constructor(io: Io, options: ProgressOptions) {
@@ -532,7 +533,8 @@ const TICK_MS = 1_000;
 
 const SHOWN_FROM_MS = 2_000;
 
-/** The last lines of a terminal: the running work with its time, below lines of the caller. They stay until `clear`. */
+/** The last lines of a terminal: the running work with its time, below lines of the caller. The lines stay until
+ * `clear`. */
 export class LiveLines {
   readonly #write: (text: string) => void;
   readonly #width: () => number;

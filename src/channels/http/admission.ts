@@ -24,8 +24,8 @@ export function admission(
       perAddress(address);
       await next();
     }),
-    /** Sets `caller`. After it, the request cannot reach conversations that the caller may not see. A valid token is
-     * served regardless of other attempts from its address. */
+    /** Sets `caller`. From then on, the request cannot reach conversations that the caller may not see. Vis serves a
+     * valid token regardless of other attempts from its address. */
     authenticated: createMiddleware<Env>(async (c, next) => {
       const given = c.req.header("authorization");
       const caller = await checkToken(given ?? null, { tokens, now }).catch((error: unknown) => {

@@ -9,13 +9,13 @@ interface ListenerOptions {
   /** The port; 0 picks a free one and keeps it. */
   readonly port: number;
   readonly answer: Deno.ServeHandler<Deno.NetAddr>;
-  /** Receives the system's reason why no connection could be accepted. The listener tries again at once. */
+  /** Receives the system's reason why the server could accept no connection. The listener tries again at once. */
   readonly failed: (why: string) => void;
 }
 
-/** Accepts connections until it is closed. If the process runs out of file descriptors, it drops connections that have
- * not sent a whole request, keeps answering the others, and listens again. `Deno.serve` alone would end, and the
- * process with it. Deno 2.6 reports the end only once all connections are closed. */
+/** Accepts connections until it is closed. If the process runs out of file descriptors, the listener drops connections
+ * that have not sent a whole request, keeps serving the others, and listens again. `Deno.serve` alone would end, and
+ * the process with it. Deno 2.6 reports the end only once all connections are closed. */
 export class Listener {
   readonly #options: ListenerOptions;
   readonly port: number;
@@ -32,8 +32,8 @@ export class Listener {
     }
   }
 
-  /** Ends every connection; answers on connections from before a failed accept may continue. Without `late`, ends them
-   * at once. With `late`, sends unfinished answers until it resolves. */
+  /** Ends every connection; responses on connections from before a failed accept may continue. Without `late`, ends the
+   * connections at once. With `late`, sends unfinished responses until it resolves. */
   async close(late: Promise<unknown> | null = null): Promise<void> {
     this.#closed = true;
     if (this.#now === null) return;
@@ -56,7 +56,7 @@ export class Listener {
   async #again(failed: Deno.HttpServer, why: string): Promise<void> {
     this.#now = null; // A server that shuts down ignores an abort.
     if (this.#closed) return;
-    // A shutdown stops reading at once. It resolves when the last answer is sent, which may take long.
+    // A shutdown stops reading at once, but resolves only when the last response is sent.
     void failed.shutdown().catch(() => {});
     this.#options.failed(why);
     for (let tries = 0;; tries++) {
@@ -86,7 +86,7 @@ function whyNot(error: unknown): string {
 const ESTABLISHED = "01", CLOSE_WAIT = "08";
 const LEFT_MS = 500, IDLE_MS = 10_000;
 
-/** Calls `gone` when a client disconnects before its answer; the returned function stops watching. */
+/** Calls `gone` when a client disconnects before its response; the returned function stops watching. */
 export type Leaving = (gone: () => void) => () => void;
 
 export interface OwnConnections {
@@ -118,10 +118,10 @@ interface Watched {
   readonly gone: () => void;
 }
 
-/** Uses the system's table for facts that the runtime's server lacks about its connections. It finds clients that
- * closed their end while they wait for an answer. It ends connections without a whole request for too long. The
- * client's port identifies a connection. Two machines may use the same port; a fact about either then counts for
- * both. */
+/** Uses the system's table for facts that the runtime's server lacks about its connections. `Connections` finds clients
+ * that closed their end while they wait for a response, and ends connections that have had no whole request for too
+ * long. The client's port identifies a connection. Two machines may use the same port; a fact about either then counts
+ * for both. */
 export class Connections {
   readonly #port: number;
   readonly #own: OwnConnections | null;
@@ -158,8 +158,8 @@ export class Connections {
     clearInterval(this.#idleTimer);
   }
 
-  /** Registers a request of the client at this port. The caller calls the returned function when the request is
-   * answered. */
+  /** Registers a request of the client at this port. The caller calls the returned function when the response is
+   * sent. */
   begin(client: number): () => void {
     this.#running.set(client, (this.#running.get(client) ?? 0) + 1);
     return () => {

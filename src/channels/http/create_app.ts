@@ -35,7 +35,7 @@ export function createApp(parts: HttpParts, hosts: ReadonlySet<string>): Hono<En
   const { admitted, authenticated } = admission(parts, hosts);
   app.use(requestId({ headerName: "", generator: requestIdOf }), observed, SECURE_HEADERS, admitted);
   app.use(methodNotAllowed({ app, onMethodNotAllowed }), tagged);
-  // These routes are public. They reveal no fact about a conversation, and hooks carry their own credentials.
+  // These public routes reveal no fact about a conversation, and hooks carry their own credentials.
   app.route("/", operations);
   app.route("/", pageFiles);
   app.route("/", documents(app, parts));
@@ -118,7 +118,7 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
     if (isStream) void c.env.sent.then(counted.stream());
     counted.request({ method: METHODS.has(method) ? method : "other", route, status, ms });
   }
-  // Only the path is logged: a query string may contain secrets.
+  // The log has only the path, because a query string may contain secrets.
   parts.log.info("request", {
     requestId,
     address,
@@ -179,8 +179,8 @@ const DIGEST = {
   generateDigest: (body: Uint8Array) => new Uint8Array(createHash("sha256").update(body).digest()).buffer,
 };
 
-/** Adds the entity tag to a read, or answers 304 if the client already has it (If-None-Match). HEAD gets the length of
- * GET. */
+/** Adds the entity tag to a read, or responds with 304 if the client already has it (If-None-Match). HEAD gets the
+ * length of GET. */
 const tagged: MiddlewareHandler = except(STREAMED, async (c, next) => {
   await next();
   if (c.req.method !== "HEAD" || c.res.body === null) return;

@@ -61,7 +61,7 @@ export interface HttpParts {
   readonly proxies: readonly string[];
   readonly limits: HttpLimits;
   readonly ownConnections?: OwnConnections | null;
-  /** Paths whose POST requests other code answers. They carry their own credentials, so no token is required. The
+  /** Paths whose POST requests other code handles. The requests carry their own credentials, so they need no token. The
    * handler limits the bytes that it reads. */
   readonly hooks?: Readonly<Record<string, (request: Request) => Promise<Response>>>;
 }

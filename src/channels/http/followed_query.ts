@@ -30,8 +30,8 @@ interface Found {
   readonly leaving: AbortController;
 }
 
-/** A query as one client follows it, whichever process runs or ran it. It yields the events of its run, here or on
- * another node, while they are kept, otherwise its rows. */
+/** A query as one client follows it, whichever process runs or ran it. A followed query yields the events of its run,
+ * here or on another node, while they are kept, otherwise its rows. */
 export class FollowedQuery {
   readonly #found: Found;
 
@@ -143,8 +143,8 @@ async function* restOf(
 
 export const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";
 
-/** Returns a response of server-sent events. It reads `texts` only as fast as the client reads. If the client leaves,
- * `texts` ends and `left` is called. */
+/** Returns a response of server-sent events, which reads `texts` only as fast as the client reads. If the client
+ * leaves, `texts` ends and `left` is called. */
 export function eventStream(
   texts: AsyncGenerator<string>,
   { heartbeatMs, left, headers = {} }: {

@@ -25,7 +25,8 @@ const KINDS = {
 
 export type ProblemKind = keyof typeof KINDS;
 
-/** A request that gets problem details (RFC 9457) as its answer. `message` is for the caller and contains no secret. */
+/** A request that gets problem details (RFC 9457) as its response. `message` is for the caller and contains no
+ * secret. */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly status: number;

@@ -25,7 +25,7 @@ interface Described {
   readonly scope?: TokenScope | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly errors?: readonly (keyof typeof ERRORS)[];
-  /** The content of a successful answer, by its status; several if the client chooses. */
+  /** The content of a successful response, by its status; several if the client chooses. */
   readonly [status: number]: Content | readonly Content[];
 }
 

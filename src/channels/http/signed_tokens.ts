@@ -106,9 +106,9 @@ interface KeySetOptions {
   readonly log: Log;
 }
 
-/** Finds the public key of a token in the set of its issuer (RFC 7517), which is read when a token needs one. An added
- * key is found at once; a removed key counts for ten more minutes. Even if many tokens name unknown keys, the issuer
- * is asked at most every ten seconds. Throws `Problem` (503) if no keys are known. */
+/** Finds the public key of a token in the set of its issuer (RFC 7517). A token with an unknown key makes the server
+ * read the set again, at most every ten seconds. A removed key counts for about ten more minutes, or for up to a day
+ * if the set cannot be read. Throws `Problem` (503) if no keys are known. */
 function keySet(options: KeySetOptions): JWTVerifyGetKey {
   const { issuer, now, log } = options;
   let kept: { readonly find: JWTVerifyGetKey | null; readonly at: number } = { find: null, at: 0 };

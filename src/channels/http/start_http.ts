@@ -1,10 +1,10 @@
-/* The server: the API, OpenAI's API and the web page. It is read in this order:
+/* The server: the API, OpenAI's API and the web page. Read its files in this order:
  *
  *   start_http.ts    `startHttp`: listens, answers, closes; this file and `tokens.ts` are the entrance of the folder
- *   env.ts           what the server is built from, and what every route is given
- *   create_app.ts    everything between a request and its response, and which routes there are
- *   route.ts         what a route is made of: its description, its scope, its body and query string, its conversation
- *   api/             the routes of the API by topic, and `schemas.ts` with what they read and answer
+ *   env.ts           the parts of the server, and the variables of every route
+ *   create_app.ts    all steps between a request and its response, and the list of routes
+ *   route.ts         the parts of a route: its description, its scope, its body and query string, its conversation
+ *   api/             the routes of the API by topic, and `schemas.ts` with their inputs and outputs
  *   openai/          the routes of OpenAI's API: `chat.ts` and `responses.ts`; `ask.ts` has all that they share
  *   runs.ts          the queries that run; `followed_query.ts` is one of them as a client follows it
  *
@@ -26,8 +26,8 @@ const LAST_BYTES_MS = 2_000;
 
 interface HttpServer {
   readonly url: string;
-  /** Stops accepting requests, lets running queries finish within their time, and cancels the rest. Resolves when
-   * everything is sent, or after 2 more seconds. */
+  /** Stops accepting requests, lets running queries finish within their time, and cancels the rest. Resolves when every
+   * response is sent, or after 2 more seconds. */
   close(): Promise<void>;
 }
 
@@ -86,7 +86,7 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
   };
 }
 
-/** Ends the listener once every response is sent, or after two seconds. Until then, clients get an answer. */
+/** Ends the listener once every response is sent, or after two seconds. */
 async function endListener(listener: Listener, open: ReadonlySet<Promise<void>>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, LAST_BYTES_MS);

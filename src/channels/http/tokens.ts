@@ -34,7 +34,7 @@ export interface TokenSource {
   signed?(token: string): Promise<TokenGrant>;
 }
 
-/** Makes the single token of a server without a list of tokens. It has every scope. */
+/** Makes the single token of a server without a list of tokens, with every scope. */
 export function oneToken(token: string, quota: Quota): TokenSource {
   const digest = createHash("sha256").update(token).digest();
   const grants = [{
@@ -87,7 +87,7 @@ const DAY_MS = 24 * 3_600_000;
 
 export type TokenUse = Readonly<Omit<Use, "day">>;
 
-/** Counts one open query. It is closed once, when the query has ended or if it never began. */
+/** Counts one open query. The caller closes the lease once, when the query has ended or if it never began. */
 interface QuotaLease {
   end(result: QueryResult | null): void;
   undo(): void;

@@ -17,10 +17,10 @@ export function serveMcp(
 ): Peer {
   const ended = Promise.withResolvers<void>();
   const input = Readable.fromWeb(readable.pipeThrough(joinLines()));
-  // The transport has no limit of its own. After a longer message it would stop reading, and answer no further request.
+  // With a limit, the transport would stop reading after a longer message, and later requests would get no response.
   const transport = new StdioServerTransport(input, Writable.fromWeb(writable), { maxBufferSize: Infinity });
   const close = transport.close.bind(transport);
-  // The transport also closes automatically when its output breaks. It then does not learn that its input has ended.
+  // When its output breaks, the transport closes without learning that its input has ended.
   transport.close = async () => {
     await close();
     ended.resolve();

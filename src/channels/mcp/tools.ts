@@ -11,7 +11,7 @@ import { delayLine, isChild } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import type { Session } from "../channel.ts";
 
-/** The workspace is the one for new conversations. */
+/** New conversations belong to `workspace`. */
 type Opened = Pick<Session, "conversations" | "workspace">;
 
 /** Dependencies of the tools. The caller that provides them closes them, after the server. */
@@ -166,7 +166,7 @@ const time = z.string().describe("ISO 8601");
 
 const isoOf = (ms: number): string => new Date(ms).toISOString();
 
-/** Adds tools that read stored data. They neither call a model nor run code. */
+/** Adds tools that read stored data. The tools neither call a model nor run code. */
 export function addReadTools(server: McpServer, parts: McpParts): void {
   addSearch(server, parts);
   addConversations(server, parts);

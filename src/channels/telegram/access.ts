@@ -7,8 +7,8 @@ import type { ChatPlace } from "./read_update.ts";
 const STRANGERS = { againMs: 600_000, perMinute: 10 }, KNOWN = { againMs: 60_000, perMinute: 30 };
 const KEPT = 1_000;
 
-/** Decides who may use the bot, and how often it notifies others that they may not. The list is read again for each
- * message, so changes apply from the next one. */
+/** Decides who may use the bot, and how often it notifies others that they may not. Vis reads the list again for each
+ * message, so a change applies from the next message. */
 export class UserAccess {
   readonly #allowed: () => Promise<readonly number[]>;
   readonly #clock: BotClock;

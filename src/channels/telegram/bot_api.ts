@@ -111,13 +111,13 @@ export class BotApi {
   #refusal({ error_code: code, description, method, parameters }: GrammyError): TelegramError {
     const said = String(description).replaceAll(this.#token, "<token>");
     const message = `Cannot run ${method} of Telegram: it responded with ${code} ${said}`;
-    // For a malformed token, Telegram answers that the address does not exist.
+    // For a malformed token, Telegram reports that the address does not exist.
     if (code === 401 || code === 404 && method === "getMe") return new TelegramError(message, { code: "token" });
     if (code === 409) return new TelegramError(message, { code: "conflict", description: said });
     if (code === 429) {
       return new TelegramError(message, { code: "flood", retryAfterMs: 1000 * (parameters?.retry_after ?? 1) });
     }
-    // An intermediary, not Telegram, sends an answer without a code.
+    // A response without a code is from an intermediary, not from Telegram.
     if (!Number.isInteger(code) || code >= 500) return new TelegramError(message, { code: "network" });
     return new TelegramError(message, { code: "refused", description: said });
   }

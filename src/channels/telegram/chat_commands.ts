@@ -188,7 +188,7 @@ function named({ model, provider }: Pick<Session, "model" | "provider">): string
 type Parts = Pick<BotParts, "api" | "inbox" | "sessions">;
 
 /** Returns the current conversation of a chat: the chosen one, otherwise its first one, which becomes the chosen one.
- * Creates a missing one. */
+ * Creates a missing conversation. */
 export async function chatConversation(place: ChatPlace, parts: Parts): Promise<Conversation> {
   const { conversations } = await parts.sessions.main();
   const { branchId } = await parts.inbox.chat(chatKey(place));

@@ -97,7 +97,7 @@ export class ChatQuery {
     }
   }
 
-  /** Whether the user may have stopped watching; a user who cancelled has not. */
+  /** Whether the user may have stopped watching; false for a user who cancelled. */
   get #isLate(): boolean {
     const { clock, lateMs } = this.#parts;
     const { startedAt } = this.#entry;

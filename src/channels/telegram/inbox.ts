@@ -2,8 +2,8 @@ import type { JsonValue } from "../../domain/kit/json.ts";
 import type { StatePlace, StateStore } from "../../domain/records/extension_state.ts";
 import type { Incoming } from "./read_update.ts";
 
-/** An accepted message without an answer, with the progress of its answer. It is stored before each step that must not
- * be repeated. */
+/** An accepted message without an answer, with the progress of its answer. The bot stores the message before each step
+ * that must not be repeated. */
 export interface PendingMessage {
   readonly message: Incoming;
   readonly branchId?: string;
@@ -14,13 +14,14 @@ export interface PendingMessage {
   readonly steered?: string;
   /** Whether the end of the program, not the user, interrupted the query. */
   readonly suspended?: boolean;
-  /** The messages for the answer, in order. They are created first and filled later, so that none is sent twice. */
+  /** The messages for the answer, in order. The bot creates them first and fills them later, so that it sends none
+   * twice. */
   readonly replies?: readonly number[];
   /** The progress message, if the answer is sent in new messages; null if the answer replaces it. The choice is made
    * once, before the answer is written. */
   readonly progress?: number | null;
   readonly startedAt?: number;
-  /** Whether a short reply is about to be sent: if its arrival is unknown, it is not sent again. */
+  /** Whether a short reply is about to be sent. If its arrival is unknown, the bot does not send the reply again. */
   readonly replied?: boolean;
 }
 
@@ -45,7 +46,7 @@ interface Mark {
 }
 
 /** Stores the memory of a bot across restarts in the database: accepted updates, unanswered updates, and the
- * conversation of each chat. An update is confirmed to Telegram only after it is stored here. */
+ * conversation of each chat. The bot confirms an update to Telegram only after it is stored here. */
 export class Inbox {
   readonly #states: StateStore;
   readonly #place: StatePlace;
@@ -71,7 +72,7 @@ export class Inbox {
     return updateIds.filter((id) => recent.includes(id));
   }
 
-  /** Accepts a whole batch or none of it. No work on it may begin before this resolves. */
+  /** Accepts a whole batch or none of it. No work on the batch may begin before this resolves. */
   async accept(updateIds: readonly number[], entries: readonly PendingMessage[]): Promise<void> {
     const { recent = [] } = await this.#get<Mark>("mark") ?? {};
     const updateId = Math.max(...updateIds, await this.mark() ?? 0);

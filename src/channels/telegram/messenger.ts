@@ -13,7 +13,7 @@ export interface MessageButton {
 
 const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const;
 
-/** Writes into chats. If Telegram refuses the formatting of a message, it is sent again as plain text. */
+/** Writes into chats. If Telegram refuses the formatting of a message, the bot sends its text again as plain text. */
 export class Messenger {
   readonly #api: BotApi;
   readonly #outbox: Outbox;

@@ -1,14 +1,14 @@
-/* The Telegram bot. It is read in this order:
+/* The Telegram bot. Read its files in this order:
  *
  *   open_telegram.ts    `openTelegram`: connects, takes updates into the inbox and from there to the chats; this file
  *                       is the entrance of the folder
  *   updates.ts          how updates come in, by polling or by a webhook; `read_update.ts` reads one for the bot
  *   inbox.ts            messages without an answer, in the database: a restart loses none and answers none twice
  *   chat_worker.ts      the messages of one chat in order: `chat_commands.ts` runs a command, `chat_query.ts` a request
- *   answer_messages.ts  what a chat sees of a query: its progress, then the answer as messages of `rich_text.ts`
+ *   answer_messages.ts  the view of a query in a chat: its progress, then the answer as messages of `rich_text.ts`
  *   messenger.ts        writes into chats within the limits of Telegram; `bot_api.ts` is the wire below it
  *
- * What the chats share is in `bot_parts.ts`: who may use the bot, the sessions of the chosen models, open questions. */
+ * `bot_parts.ts` has the parts that the chats share: who may use the bot, the sessions of the chosen models, open questions. */
 
 import { Cancelled, ConfigError } from "../../domain/errors.ts";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
@@ -43,7 +43,7 @@ export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "q
   readonly deleteWebhook: boolean;
   /** The URL to which Telegram sends updates; with null the bot polls for them. */
   readonly webhookUrl: string | null;
-  /** Returns the users who may use the bot. The bot calls it for each message. */
+  /** Returns the users who may use the bot, which calls this function for each message. */
   readonly allowed: () => Promise<readonly number[]>;
   readonly open: (model: string | null) => Promise<Session>;
   readonly shutdownMs: number;
@@ -153,8 +153,8 @@ class TelegramBot {
     return this.#ended = ended;
   }
 
-  /** Stops polling, lets running queries end, and interrupts them after a time limit. They continue at the next
-   * start. */
+  /** Stops polling, lets running queries end, and interrupts them after a time limit. Interrupted queries continue at
+   * the next start. */
   async close(): Promise<void> {
     const { parts: { clock }, shutdownMs, abort } = this.#options;
     this.#polling.abort();

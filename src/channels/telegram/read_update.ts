@@ -214,8 +214,8 @@ const NAME_CHARS = 60;
 
 type Origin = NonNullable<Message["forward_origin"]>;
 
-/** Returns a text with surroundings that the conversation cannot know. They are the author of a forwarded message, a
- * selected quote, or another person's message to which it replies. Returns "" if there is neither text nor
+/** Returns a text with surroundings that the conversation cannot know: the author of a forwarded message, a selected
+ * quote, or another person's message to which the text replies. Returns "" if there is neither text nor
  * surroundings. */
 function quotedText(text: string, { message, me }: { readonly message: Message; readonly me: Me }): string {
   const parts = [text, passedOn(message), quoted(message, me)];

@@ -29,8 +29,8 @@ export interface RichMessage {
 /** Telegram ignores entities beyond this number. */
 const MAX_ENTITIES = 100;
 
-/** Text with separate styles instead of inline marks. It needs no escapes and cannot leave a style open, so Telegram
- * never refuses a mark. */
+/** Text with separate styles instead of inline marks, which needs no escapes and cannot leave a style open. Telegram
+ * therefore never refuses a mark. */
 export class RichText {
   readonly #runs: StyledText[] = [];
 

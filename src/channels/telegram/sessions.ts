@@ -16,7 +16,7 @@ interface SessionsOptions {
   readonly log: Log;
 }
 
-/** The sessions of the models that chats have chosen. A few stay open; beyond that, the least recently used one is
+/** The sessions of the models that chats have chosen. A few stay open; beyond that, the least recently used session is
  * closed, but never one in use. A conversation lives in one session at a time. */
 export class ModelSessions {
   readonly #options: SessionsOptions;
@@ -100,7 +100,7 @@ export class ModelSessions {
     }
   }
 
-  /** Callers that need the model meanwhile wait until it is closed and open it again. */
+  /** Callers that need the model meanwhile wait until the session is closed and open it again. */
   #end(model: string | null, { opened }: Slot): void {
     this.#slots.delete(model);
     const closed = async (): Promise<void> => {

@@ -74,7 +74,7 @@ export async function setWebhook(
 const HEADER = "x-telegram-bot-api-secret-token";
 const MAX_BYTES = 1 << 20;
 
-/** Answers a webhook request with 200 only once the update is stored. */
+/** Responds to a webhook request with 200 only once the update is stored. */
 export async function receiveUpdate(
   request: Request,
   { secret, accept }: { readonly secret: string; readonly accept: (updates: readonly Update[]) => Promise<void> },
@@ -112,8 +112,7 @@ async function updateOf(request: Request): Promise<Update | null> {
   return isUpdate(value) ? value : null;
 }
 
-/** Returns the secret that Telegram must send with each update. It is derived from the token, so it need not be
- * stored. */
+/** Returns the secret that Telegram must send with each update, derived from the token so that it need not be stored. */
 export function webhookSecret(token: string): string {
   return createHmac("sha256", token).update("vis webhook").digest("hex");
 }

@@ -25,7 +25,7 @@ const FOLDED = 40;
 
 const NOTHING_CHANGED = "Nothing was changed. Send go to carry the plan out, or say what should be different.";
 
-/** A message sent while a query runs. It goes into the query's next call, or becomes the next query. */
+/** A message sent while a query runs. The message goes into the query's next call, or becomes the next query. */
 interface Waiting {
   readonly outgoing: Outgoing;
   /** Withdraws the message from the running query; null if the message waits for the end of that query. */
@@ -62,7 +62,7 @@ export interface SessionSpend {
 const NEW_SESSION: SessionSpend = { ...NOTHING_SPENT, steps: 0, walls: null, sentBytes: null };
 
 /** The conversation on the screen, with one query at a time. Text typed meanwhile steers the query or waits for its
- * end. Its methods do not throw: the transcript shows errors. */
+ * end. The methods do not throw: the transcript shows errors. */
 export class ChatController {
   readonly #parts: ChatParts;
   #branch: Branch | null = null;

@@ -249,8 +249,8 @@ const FRAME_MS = 33;
 const SPARE = 4;
 const TICK_MS = 250;
 
-/** Redraws soon after a change, combines changes, and redraws at intervals while a query runs. Without changes, it does
- * not draw. */
+/** Redraws soon after a change, combines changes, and redraws at intervals while a query runs. Draws no frame without a
+ * change or a running query. */
 export class Painter {
   readonly #draw: () => void;
   readonly #cost: () => number;

@@ -14,7 +14,7 @@ export interface Prefs {
   readonly vim: boolean;
   /** Whether to ring the terminal's bell and notify the desktop when a long request ends or asks something. */
   readonly bell: boolean;
-  /** Keys by action of the screen, such as `{"retry": "ctrl+r"}`. They can be changed in the file only. */
+  /** Keys by action of the screen, such as `{"retry": "ctrl+r"}`. The user can change them in the file only. */
   readonly keys: Readonly<Record<string, string>>;
 }
 

@@ -1,4 +1,4 @@
-/* The screen of a terminal. It is read in this order:
+/* The screen of a terminal. Read its files in this order:
  *
  *   run_screen.ts   `runScreen`: shows the screen until the user quits; this file is the entrance of the folder
  *   screen.ts       the screen: it owns the parts below, and runs the actions of panels and commands

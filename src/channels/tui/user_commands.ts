@@ -25,7 +25,7 @@ interface UserCommandsParts {
   readonly worked: () => void;
 }
 
-/** Commands that the user types after `!`. Their output goes with the next request, as variables. */
+/** Commands that the user types after `!`. The output of the commands goes with the next request, as variables. */
 export class UserCommands {
   readonly #parts: UserCommandsParts;
   #running: AbortController | null = null;

@@ -22,8 +22,8 @@ export class WorkspaceFiles {
     this.#workspace = workspace;
   }
 
-  /** Returns the first paths that contain the letters of `query` in their order, best first. They are relative to the
-   * workspace, and folders end with a slash. Names with line breaks or control characters are omitted. */
+  /** Returns the first paths that contain the letters of `query` in their order, best first. The paths are relative to
+   * the workspace, and folders end with a slash. Omits names with line breaks or control characters. */
   async like(query: string): Promise<readonly string[]> {
     return fuzzyFilter([...(await this.#list()).filter(isPlain)], query, (path) => path).slice(0, MOST_FOUND);
   }

@@ -132,8 +132,8 @@ function json(value: unknown): string {
   return visibleText(JSON.stringify(value));
 }
 
-/** The `sha256` of an archive. It is the hash of its rows, each as JSON after the name of its table, and of the hashes
- * of its contents. White space and the style of escapes do not matter. */
+/** Computes the `sha256` of an archive: the hash of its rows, each as JSON after the name of its table, and of the
+ * hashes of its contents. White space and the style of escapes do not matter. */
 export class ArchiveDigest {
   static of({ tables, contents }: Pick<ConversationArchive, "tables" | "contents">): string {
     const digest = new ArchiveDigest();

@@ -75,7 +75,7 @@ interface DrawingProps {
   readonly open: (name: string) => void;
 }
 
-/** Draws a graph whose nodes can be opened. It marks the edges of the node under the pointer or with the focus. */
+/** Draws a graph whose nodes can be opened, and marks the edges of the node under the pointer or with the focus. */
 function Drawing({ placed, scale, open }: DrawingProps): JSX.Element {
   const { width, height, box, spots, links } = placed;
   const [lit, light] = useState<ReadonlySet<string>>(new Set());

@@ -5,7 +5,7 @@ const HEIGHT = 44;
 const GAP_X = 32;
 const GAP_Y = 56;
 const PASS = 16;
-/** More edges passing through rows would push everything apart. */
+/** If more edges passed through rows, they would push everything apart. */
 const MAX_PASSES = 120;
 const SWEEPS = 8;
 
@@ -45,7 +45,7 @@ export interface Layout<T> {
   readonly links: readonly Link<T>[];
 }
 
-/** Names that are not nodes are skipped. Cycles get an upward edge. */
+/** The layout skips names that are not nodes. Cycles get an upward edge. */
 export function layout<T extends Named>(nodes: readonly T[], edges: readonly Edge[]): Layout<T> {
   const names = new Set(nodes.map(({ name }) => name));
   const used = edges.filter(({ name, reads }) => names.has(name) && names.has(reads) && name !== reads);

@@ -135,7 +135,7 @@ function objectIn(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = text.startsWith("{") ? JSON.parse(text) : {};
     return asRecord(value);
   } catch {
-    return {}; // it is cut
+    return {}; // The text is cut.
   }
 }
 

@@ -156,7 +156,7 @@ export function coloured(code: string, language = "ts"): ComponentChildren {
   );
 }
 
-/** Shows a Markdown text as elements. Its tree has no markup, so HTML in it is text. */
+/** Shows a Markdown text as elements. The tree has no markup, so HTML in the text stays text. */
 export function Markdown({ blocks }: { readonly blocks: readonly MarkdownBlock[] }): JSX.Element {
   return <>{blocks.map((block) => <Block block={block} />)}</>;
 }

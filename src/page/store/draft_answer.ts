@@ -76,8 +76,8 @@ async function pauseBetween(): Promise<void> {
 const FENCE = /^\s*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})/;
 const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])\s/;
 
-/** Returns the number of characters up to the last block that no further text can change. Such a block ends with an
- * empty line, outside of fences and lists. `from` is the end of an earlier result. */
+/** Returns the number of characters up to the last block that no further text can change. A block is final once an
+ * empty line follows it, outside of fences and lists. `from` is the end of an earlier result. */
 export function finishedLength(text: string, from: number): number {
   let [end, at, fence, isBlank, isList] = [from, from, "", false, false];
   for (const line of text.slice(from).split("\n").slice(0, -1)) {

@@ -45,7 +45,7 @@ class Thread {
     document.addEventListener("visibilitychange", () => {
       if (document.hidden || entry.value.shows !== "page") return;
       look();
-      this.scroller?.keepEnd(); // a hidden page gets no frames
+      this.scroller?.keepEnd(); // A hidden page gets no frames.
     });
     const again = (): void => {
       // The next look may reach the server.
@@ -253,7 +253,7 @@ class Thread {
     this.id.value = made.conversationId;
     this.shows.value = "turns";
     history.pushState(null, "", `#c=${made.conversationId}`);
-    const title = text.slice(0, 100); // This is the title until the server makes one.
+    const title = text.slice(0, 100); // The beginning of the text is the title until the server makes one.
     this.#opened(title, { ...made, title });
     return made.conversationId;
   }
@@ -312,7 +312,7 @@ class Thread {
       const lost = (is: boolean) =>
         !signal.aborted && say(is ? "Connection lost. Reconnecting…" : "Working…", { bad: is });
       for await (const events of queryEvents({ conversation, signal, lost, ...from })) {
-        if (signal.aborted) return; // Another conversation is open. This query continues.
+        if (signal.aborted) return; // Another conversation is open, but this query continues.
         const asked = turn.question.value;
         batch(() => events.forEach((event) => turn.take(event)));
         if (asked !== turn.question.value) say(turn.question.value ? "Waiting for your answer" : "Working…");
@@ -397,7 +397,8 @@ async function change(conversation: string, body: unknown): Promise<Undone> {
 
 export const changes = { latest, load, look, undo, redo };
 
-/** Resolves when signals have made the condition true. It may be false again by then, so the caller checks again. */
+/** Resolves when signals have made the condition true. The condition may be false again by then, so the caller checks
+ * again. */
 async function becomes(holds: () => boolean): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const stop = effect(() => {

@@ -29,7 +29,7 @@ export class Turn {
   readonly count = signal(0);
   readonly tokens = signal<number | null>(null);
   readonly doing = signal("");
-  /** The time since it began in milliseconds, in whole seconds. */
+  /** The time since the query began in milliseconds, in whole seconds. */
   readonly elapsed = signal(0);
   readonly steered = signal<readonly SentMeanwhile[]>([]);
   readonly question = signal<ApprovalQuestion | null>(null);
@@ -51,7 +51,7 @@ export class Turn {
 
   constructor(readonly conversation: string, readonly request: string) {}
 
-  /** Makes the turn of a query that has ended. Its steps are fetched when they are opened. */
+  /** Makes the turn of an ended query, whose steps are fetched when the user opens them. */
   static ended(
     conversation: string,
     query: TurnEnd & Pick<ApiQuery, "text" | "queryId" | "steered">,
@@ -168,7 +168,7 @@ export class Turn {
     this.running.value = false;
     this.question.value = null;
     this.count.value = end.iterations;
-    this.steered.value = this.steered.value.filter(({ step }) => step !== null); // the others become requests
+    this.steered.value = this.steered.value.filter(({ step }) => step !== null); // The other messages become requests.
     this.live.value = [];
     this.boxes.value = [];
     this.open.value = false;
@@ -200,7 +200,7 @@ export interface ShownStep {
   readonly reason: string | null;
   /** While the step runs, only the end of long texts is shown. */
   readonly live: boolean;
-  /** Whether it has ended. */
+  /** Whether the step has ended. */
   readonly ended: boolean;
 }
 
@@ -247,7 +247,7 @@ export class LiveStep {
     const blocks = this.#step.blocks.map(({ code, result, printing, diffs, tally }, at) => {
       return { code, result, printing, diffs, tally, whole: this.#whole.has(at) };
     });
-    const reason = outcome === "failed" && blocks.length > 0 ? null : this.#step.reason; // the blocks show their errors
+    const reason = outcome === "failed" && blocks.length > 0 ? null : this.#step.reason; // Blocks show their errors.
     const ended = outcome !== null;
     const made = { number, nudges: this.#nudges, thinking, blocks, children, asked, line: this.#line };
     return { ...made, reason, live: true, ended };
@@ -270,7 +270,8 @@ export class LiveStep {
 
 export const BOX_STEPS = 20;
 
-/** Some steps of a query, fetched when they come near the viewport. Until then they are a box of their height. */
+/** Some steps of a query, fetched when they come near the viewport. Until then the steps are an empty box of their
+ * height. */
 export class StepBox {
   readonly items = signal<readonly Iteration[] | null>(null);
   readonly fault = signal("");
@@ -278,7 +279,7 @@ export class StepBox {
   #filling: Promise<void> | null = null;
   readonly #load: (after: number, limit: number) => Promise<readonly Iteration[]>;
 
-  /** `from` is the number of steps before it. `load` returns the stored iterations after a number. */
+  /** `from` is the number of steps before the box. `load` returns the stored iterations after a number. */
   constructor(
     readonly from: number,
     { height, load }: {

@@ -61,7 +61,7 @@ export function Latest(): JSX.Element {
   );
 }
 
-/** Scrolls a query, or one of its steps, into view. It fetches older queries until it finds the query. */
+/** Scrolls a query, or one of its steps, into view. Fetches older queries until the query is found. */
 export async function reveal(queryId: string, step: number): Promise<void> {
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const turn = thread.turns.value.find((one) => one.queryId === queryId);
@@ -144,8 +144,8 @@ class End {
   }
 
   /** Only scrolling up leaves the end, because content may have been added below before a scroll event arrives. The
-   * browser may change the top but not the distance to the end. It keeps a text in place while others above it change
-   * their height. */
+   * browser may change the top but not the distance to the end, because it keeps a text in place while others above
+   * change their height. */
   #measure(): void {
     const top = this.node.scrollTop;
     const below = this.#below;

@@ -220,8 +220,7 @@ const MOST_NAMED = 8, REQUEST_CHARS = 60;
 /** A change of more lines is folded. */
 const SHORT_LINES = 12;
 
-/** Shows the files that a query changed, with the way to undo the changes. It appears only for the query with the
- * latest changes. */
+/** Shows the files that a query changed, with the way to undo the changes, if they are the latest ones. */
 function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
   const value = changesOf(turn);
   useLayoutEffect(() => thread.scroller?.keepEnd(), [value]);
@@ -256,7 +255,7 @@ function countsOf(value: UndoPreview): { readonly added: number; readonly remove
   return { added: sum("added"), removed: sum("removed") };
 }
 
-/** Whether undoing the changes would revert all of the turn's changes: then one line tells both. */
+/** Whether undoing the changes would revert all of the turn's changes: then one line describes both. */
 function saidByChanges(turn: Turn): boolean {
   const value = changesOf(turn);
   const { work } = turn.end.value ?? {};
@@ -373,7 +372,7 @@ function factsOf({ status, reason, ms, usage, costUsd, confidence }: TurnEnd): s
   return parts.join(" · ");
 }
 
-/** Shows the steps of a query. Only steps near the viewport are on the page. The others are empty boxes of their
+/** Shows the steps of a query. Only steps near the viewport are on the page. The other steps are empty boxes of their
  * height, filled from the server when they come near. */
 function Steps({ turn }: { readonly turn: Turn }): JSX.Element {
   const live = useRef<HTMLDivElement>(null);
@@ -476,7 +475,7 @@ interface BlockProps {
   readonly turn: Turn;
 }
 
-/** A block with its calls, changes and result. The calls tell what an earlier block did, so its code is folded. */
+/** A block with its calls, changes and result. The calls show the work of an earlier block, so its code is folded. */
 function Block({ number, block, step: { live, ended }, turn }: BlockProps): JSX.Element {
   const { code, whole, result, printing, diffs, tally } = block;
   const { refused } = blockLine({ code, tally, result });
@@ -508,7 +507,7 @@ function Block({ number, block, step: { live, ended }, turn }: BlockProps): JSX.
 
 const MOST_NAMES = 8;
 
-/** The variables that a block defined: they have the whole values and outputs. */
+/** The variables that a block defined, which have the whole values and outputs. */
 function Names({ names, turn: { conversation } }: {
   readonly names: readonly string[];
   readonly turn: Turn;
@@ -546,8 +545,8 @@ function Calls({ tally: { text, output, failed, refused } }: { readonly tally: B
 
 const DIFF = /(?:"""\n)?--- .*\n\+\+\+ .*\n(?:@@ .*(?:\n[ +\\-].*)*\n?)+(?:"""|)/g;
 
-/** `marked` means that it has its own mark. Next to a failed call, a value has none. `drawn` means that the changes are
- * drawn above. */
+/** `marked` means that the result has its own mark. Next to a failed call, a value has no mark. `drawn` means that the
+ * changes are drawn above. */
 function Result({ result, marked, drawn }: {
   readonly result: BlockResult;
   readonly marked: boolean;

@@ -263,7 +263,7 @@ function escapedObject(body: string): Reply | null {
 const FENCED = "took fenced code as blocks";
 const TYPESCRIPT = new Set(["ts", "typescript", "js", "javascript"]);
 
-/** Whether all fences are marked as TypeScript. Such a reply has its own form and needs no repair. */
+/** Whether all fences are marked as TypeScript. A reply of such fences has its own form and needs no repair. */
 function isNamed(code: readonly Fence[]): boolean {
   return code.every(({ language }) => TYPESCRIPT.has(language));
 }
@@ -411,7 +411,7 @@ function repairStrings(text: string): string {
   });
 }
 
-/** The names of fields that precede a value. They distinguish the end of a string from a quote inside it. */
+/** The names of fields that precede a value, which distinguish the end of a string from a quote inside it. */
 const NAMES = "thinking|code|next|final|expr|time_?ms|model|reasoning|answer|answer_?type|confidence";
 const ENDS = new RegExp(
   `"\\s{0,99}(?:[}\\]]\\s{0,99}(?:[,}\\]]|$)|,\\s{0,99}(?:"(?:${NAMES})"\\s{0,9}:|\\{\\s{0,99}")|$)`,

@@ -48,7 +48,7 @@ const MODELS = ["cost", "speed", "intelligence"] as const;
 const REASONING = ["quick", "balanced", "deep"] as const;
 const MAX_WRAPS = 5;
 export const MAX_BLOCKS = 100;
-/** This many items show that there are too many blocks. */
+/** A reply with this many items has too many blocks. */
 const MAX_ITEMS = 10 * MAX_BLOCKS;
 
 /** Whether a block does nothing: such a block is neither run nor stored. */

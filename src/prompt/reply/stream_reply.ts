@@ -13,7 +13,7 @@ interface Shown {
   readonly answer: string[];
 }
 
-/** Extracts thinking, code and answer from a reply while it arrives, and reads each character once. Its result is only
+/** Extracts thinking, code and answer from a reply while it arrives, and reads each character once. The result is only
  * for display: `parseReply` decides which code runs and which answer counts. Never throws. */
 export class ReplyStream {
   readonly #outside = new FenceScanner();
@@ -212,8 +212,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const MAX_KEY = 40;
 const MAX_DEPTH = 64;
 
-/** Reads the characters of one JSON value and yields the text of its `thinking`, `expr` and `answer` strings. It is
- * lenient: it skips unknown syntax. */
+/** Reads the characters of one JSON value and yields the text of its `thinking`, `expr` and `answer` strings. The
+ * scanner skips unknown syntax. */
 class JsonTextScanner {
   readonly #frames: Frame[] = [];
   #deeper = 0;
@@ -352,8 +352,8 @@ const NAME = /^[\w$.\s]*$/;
 const MAX_NAME = 80;
 const MAX_TAG = 200;
 
-/** The part of an answer that a user may see before Vis has filled in its values. It is empty while it may be the name
- * of a variable, and has … for a value that a template inserts. */
+/** The part of an answer that a user may see before Vis has filled in its values. The draft is empty while it may be
+ * the name of a variable, and has … for a value that a template inserts. */
 class AnswerDraft {
   #held = "";
   #begun = false;

@@ -1,6 +1,6 @@
 import { jsonOrUndefined } from "../../domain/kit/json.ts";
 
-/** The tags with which a family of models marks its thinking. Some services leave them in the text. */
+/** The tags with which a family of models marks its thinking. Some services leave the tags in the text. */
 interface Family {
   readonly open: string;
   readonly close: string;

@@ -129,7 +129,7 @@ async function askKey(
   }
 }
 
-/** Tries a key. Resolves with the reason of a refusal, or "". Prints a note if the service did not answer. */
+/** Tries a key. Resolves with the reason of a refusal, or "". Prints a note if the service did not respond. */
 async function refusalOf(provider: string, key: string, { admin, io }: Pick<Login, "admin" | "io">): Promise<string> {
   using interrupted = interrupt(io);
   const trial = await admin.tryKey(provider, key, interrupted.signal);
@@ -274,7 +274,7 @@ async function modelOf(models: readonly string[], io: Io): Promise<string> {
   throw new UsageError("Cannot add a server: the name of its model is empty; write one");
 }
 
-/** Resolves with 1 if a checked provider did not answer. */
+/** Resolves with 1 if a checked provider did not respond. */
 export async function providersCommand(
   { services, io, flags }: CommandInput<{ readonly check: boolean; readonly output: "text" | "json" }>,
 ): Promise<number> {

@@ -17,7 +17,7 @@ export async function showExtension(name: string, input: Input): Promise<number>
   return printReport({ ...facts, text }, [factLine(facts), "", text], input);
 }
 
-/** Resolves with 1 if a check failed. With `watch`, it checks again after each change and never resolves. */
+/** Resolves with 1 if a check failed. With `watch`, checks again after each change until the process ends. */
 export async function extensionsCheck(
   path: string | undefined,
   input: Input<{ readonly watch: boolean }>,

@@ -36,7 +36,7 @@ const NAME = /^[A-Za-z][\w-]{0,39}$/;
 const DOWNLOADS = /(?:^|\/)(?:npx|bunx|uvx|pipx|pnpx)$/;
 
 /** Adds a server to the user's settings. Unless a flag prevents it, Vis starts the server first, and writes no settings
- * if it does not answer. */
+ * if the server does not respond. */
 export async function addMcpServer(
   { name, command, args }: { readonly name: string; readonly command: string; readonly args: readonly string[] },
   { services, io, flags }: Input<NewMcpServer>,

@@ -177,8 +177,8 @@ export async function retryCommand(
   });
 }
 
-/** Opens the file of `--context` only when it is read. Throws `UsageError` if the file does not exist. The signal ends
- * the wait for a pipe without a writer. */
+/** Opens the file of `--context` only when Vis reads the value. Throws `UsageError` if the file does not exist. The
+ * signal ends the wait for a pipe without a writer. */
 export async function readContextArgument(
   path: string,
 ): Promise<(signal: AbortSignal | undefined) => NonNullable<AskOptions["context"]>> {
@@ -202,7 +202,7 @@ async function* untilAborted(path: string, signal: AbortSignal | undefined): Asy
 
 const MAX_BYTES = 4_000_000;
 
-/** Throws `UsageError` for invalid JSON. The schema itself is validated when the query begins. */
+/** Rejects with `UsageError` for invalid JSON. Vis validates the schema itself when the query begins. */
 export async function readSchema(path: string): Promise<unknown> {
   const text = await textOf(path);
   try {

@@ -6,7 +6,7 @@ import type { ServeRequest, SpeakRequest, TelegramRequest } from "../../channel.
 import { interrupt } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
 
-/** Listens until it is interrupted. The token is only shown on a terminal. */
+/** Serves until the user interrupts the command. Shows the token only on a terminal. */
 export async function serveCommand(
   { services, io, flags: { check, ...flags } }: CommandInput<ServeRequest & { readonly check?: boolean }>,
 ): Promise<number> {

@@ -103,7 +103,7 @@ async function inHandbook(asked: string): Promise<string> {
 }
 
 /** Lists the commands of extensions in the help of all commands. Omits commands that a command of Vis runs: `vis mcp
- * login` is `mcp-login`. If they cannot be read, the help omits all of them. */
+ * login` is `mcp-login`. If the extensions cannot be read, the help omits all of their commands. */
 async function addFromExtensions(program: Command, services: Context["services"]): Promise<void> {
   const found = await services.extensionAdmin({}).then((admin) => admin.commands()).catch(() => []);
   const own = program.commands;

@@ -280,7 +280,7 @@ async function latestPlan(
     const items = planOf(kept?.shown?.value);
     return kept === undefined || items.length === 0 ? null : { at: kept.createdAt, items };
   } catch (error) {
-    if (error instanceof UsageError) return null; // no block has set the variable
+    if (error instanceof UsageError) return null; // No block has set the variable.
     throw error;
   }
 }
@@ -298,13 +298,13 @@ async function withAnswerTrees<T extends Answered>(
   for (const query of queries) {
     const { answer, answerType } = query;
     const isMarkdown = answer.length <= schema.MAX_TREE_CHARS && (answerType === "markdown" || hasMarkdown(answer));
-    if (isMarkdown) await nextTurn(); // Lets the server answer other requests in between.
+    if (isMarkdown) await nextTurn(); // The server can serve other requests in between.
     found.push({ ...query, answerTree: isMarkdown ? parseMarkdown(answer, { clean: visibleText }) : null });
   }
   return found;
 }
 
-/** The export is deleted when it was read, or when its reader leaves. */
+/** Deletes the export after the last piece, or when its reader leaves. */
 function bodyOf(made: Exported): ReadableStream<Uint8Array<ArrayBuffer>> {
   const pieces = made.pieces()[Symbol.asyncIterator]();
   return new ReadableStream({

@@ -194,8 +194,8 @@ interface OpenAiRequest {
 type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions" | "askedAs">;
 
 /** Turns a client's messages into input for the agent. The last user message is the request; if a client sends none,
- * the last message is. The others become the variable `messages` of a new conversation; an existing one already has
- * them. Throws `Problem` if no message can be the request. */
+ * the last message is. The other messages become the variable `messages` of a new conversation; an existing
+ * conversation already has them. Throws `Problem` if no message can be the request. */
 function openAiInput(
   { messages, field, format }: OpenAiRequest,
   isNew: boolean,

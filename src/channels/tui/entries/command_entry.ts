@@ -38,7 +38,7 @@ export class CommandEntry extends DrawnEntry {
   }
 }
 
-/** A command of an earlier request. Its output is read when it comes into view. */
+/** A command of an earlier request, whose output is read when it comes into view. */
 export class OlderCommandEntry extends CommandEntry {
   readonly #name: string;
   readonly #read: (name: string) => Promise<unknown>;

@@ -197,7 +197,7 @@ export interface OlderParts {
   readonly replace: (entry: TranscriptEntry, entries: readonly TranscriptEntry[]) => void;
 }
 
-/** The unread iterations of a query. They are read when scrolling comes near, from the side of the approach. */
+/** The unread iterations of a query. Vis reads them when scrolling comes near, from the side of the approach. */
 export class OlderEntry extends DrawnEntry {
   readonly #queryId: string;
   readonly #range: { readonly from: number; readonly to: number };

@@ -6,7 +6,7 @@ const KEPT = 300;
 const MOST_CHARS = 10_000;
 
 /** Stores the inputs of a workspace, one line of JSON per entry, in a file that only its owner can read. Several
- * processes append to it. Its methods do not throw: after an error the history is empty. */
+ * processes append to the file. The methods do not throw: after an error the history is empty. */
 export class InputHistory {
   readonly #path: string;
   #writing: Promise<void> = Promise.resolve();

@@ -13,7 +13,7 @@ import type { ConfigAdmin, ProviderAdmin, Session } from "../../channel.ts";
 import { flat, paint } from "../text/one_line.ts";
 import type { Theme } from "../text/theme.ts";
 
-/** A view over the messages, until it is closed. It has the keyboard while it is open; Esc closes it. */
+/** A view over the messages, with the keyboard until it is closed. Esc closes the panel. */
 export interface Panel extends Component {
   readonly title: string;
   readonly hint: string;
@@ -29,7 +29,7 @@ export interface Panel extends Component {
   press?(fromLast: number, clicked: boolean): boolean;
 }
 
-/** The actions of a panel on its screen. They do not throw, and report errors with `tell`. */
+/** The actions of a panel on its screen. The actions do not throw, and report errors with `tell`. */
 export interface PanelActions {
   redraw(): void;
   close(): void;

@@ -121,7 +121,8 @@ export class CommandPanel extends TextPanel {
   }
 }
 
-/** A question next to the conversation. It changes no file, and Vis keeps neither the question nor the answer. */
+/** A question next to the conversation. The question changes no file, and Vis keeps neither the question nor the
+ * answer. */
 export class SideQuestion extends TextPanel {
   readonly #question: string;
   readonly #progress = new QueryProgress();

@@ -9,7 +9,7 @@ interface ListLook<T> {
   heading?(item: T): boolean;
 }
 
-/** A window of rows with one selected item. It draws only visible items. */
+/** A window of rows with one selected item, which draws only visible items. */
 export class List<T> {
   readonly #look: ListLook<T>;
   #items: readonly T[] = [];
