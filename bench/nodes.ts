@@ -14,7 +14,8 @@ const TIMES = 5;
 const SETTLED_MS = 7_000;
 const LEFT = 12;
 
-/** Measures nodes on one PostgreSQL database, with a model that takes 500 ms a call. All processes share the machine. */
+/** Measures nodes on one PostgreSQL database, with a model that takes 500 ms a call. All processes share the
+ * machine. */
 export async function nodes({ all }: Programs): Promise<readonly Figure[]> {
   const program = all.at(-1);
   if (!program || noPostgres !== "") return [];

@@ -3,9 +3,10 @@
  *
  *     PROGRAM --kernel 6.12 --memory 3072 --seconds 7200 --with "bash perl …" FOLDER COMMAND
  *
- * PROGRAM runs COMMAND as root on a machine with this kernel, a shell, this version of Deno, these packages of Debian, and
- * a copy of FOLDER at /work. PROGRAM returns the output and the exit code of COMMAND. `--only=6.1/nobody` runs one of four
- * machines, and `--only=6.1/nobody/commands` one part there. The page keeps its earlier results of the others. */
+ * PROGRAM runs COMMAND as root on a machine with this kernel, a shell, this version of Deno, these packages of Debian,
+ * and a copy of FOLDER at /work. PROGRAM returns the output and the exit code of COMMAND. `--only=6.1/nobody` runs one
+ * of four machines, and `--only=6.1/nobody/commands` one part there. The page keeps its earlier results of the
+ * others. */
 import { cp, mkdir } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -82,7 +82,8 @@ async function replaceSandbox(fresh: string): Promise<void> {
   for (const cache of caches) await Deno.rename(join(fresh, cache), join(output, cache));
 }
 
-/** Replaces a file by renaming, so that a reader sees either the old or the new file. Leaves an equal file unchanged. */
+/** Replaces a file by renaming, so that a reader sees either the old or the new file. Leaves an equal file
+ * unchanged. */
 async function replace(fresh: string, output: string): Promise<void> {
   if (!await sameBytes(fresh, output)) await Deno.rename(fresh, output);
 }

@@ -2,8 +2,9 @@
  * program into plain JavaScript, and `deno compile` embeds it. The bundle adds 6.5 MB and 41 ms to the start; whole npm
  * packages would add 69.5 MB and 131 ms.
  *
- * All files of the bundle are in one folder, to which `import.meta.url` of every module refers. The files are `main.js`,
- * the program's modules (executable/pack_program.ts), and `worker.js`, which the sandbox's child starts by its URL.
+ * All files of the bundle are in one folder, to which `import.meta.url` of every module refers. The files are
+ * `main.js`, the program's modules (executable/pack_program.ts), and `worker.js`, which the sandbox's child starts by
+ * its URL.
  *
  * DENO_COMPILE selects another Deno for the second step. DENORT_BIN, Deno's own variable, selects a base runtime.
  * DENORT_DIR is a folder of base runtimes, each named denort-<target>. */

@@ -191,11 +191,11 @@ interface Place {
 /** The mark that is stored once the notes of an earlier version's file are copied. The file stays unchanged. */
 const TAKEN = "taken over";
 
-/** Imports notes that an earlier version kept in files, once for each scope and database. After a kill, the import begins
- * again, and stores the same notes.
+/** Imports notes that an earlier version kept in files, once for each scope and database. After a kill, the import
+ * begins again, and stores the same notes.
  *
- * The import holds the earlier version's lock, so that neither that version nor another process changes notes meanwhile.
- * Rejects for a file that holds no notes. */
+ * The import holds the earlier version's lock, so that neither that version nor another process changes notes
+ * meanwhile. Rejects for a file that holds no notes. */
 async function takeOver(place: Place, scope: NoteScope): Promise<void> {
   const { store } = place;
   const where = { scope: storedIn(scope) };

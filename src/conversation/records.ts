@@ -89,7 +89,8 @@ export class Records {
     return short;
   }
 
-  /** Returns the newest versions of a variable, oldest first. Rejects with `UsageError` if no variable has that name. */
+  /** Returns the newest versions of a variable, oldest first. Rejects with `UsageError` if no variable has that
+   * name. */
   async versions(
     branch: Branch,
     { name, newest, at }: { readonly name: string; readonly newest: number; readonly at?: BranchPoint | undefined },

@@ -8,7 +8,8 @@
  *   panels/           windows over the page: each file has a function that opens one with `view` of `dialogs.tsx`
  *   parts/            elements that all of them use: buttons, texts
  *
- * Nothing imports this folder. The page's types of the API come from the schemas in `src/channels/http/api/schemas.ts`. */
+ * Nothing imports this folder. The page's types of the API come from the schemas in
+ * `src/channels/http/api/schemas.ts`. */
 
 import { render } from "preact";
 import { cleanElements } from "./parts/texts.tsx";

@@ -10,7 +10,8 @@ interface DiffTexts {
 
 /** Returns a unified diff with three lines of context; empty if the texts are equal. Time and length are bounded.
  *
- * If the texts differ too much, the diff shows the changed region as a whole. A last line then counts the omitted lines. */
+ * If the texts differ too much, the diff shows the changed region as a whole. A last line then counts the omitted
+ * lines. */
 export async function unifiedDiff(path: string, { before, after }: DiffTexts): Promise<string> {
   if (before === after) return "";
   const head = [
@@ -29,7 +30,8 @@ export async function unifiedDiff(path: string, { before, after }: DiffTexts): P
   return bounded(text);
 }
 
-/** Returns the name of a side of a diff. A path that leaves the workspace has no prefix, which would hide its folder. */
+/** Returns the name of a side of a diff. A path that leaves the workspace has no prefix, which would hide its
+ * folder. */
 export function nameInDiff(side: "a" | "b", path: string): string {
   return path.startsWith("../") ? path : `${side}/${path}`;
 }

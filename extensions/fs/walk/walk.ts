@@ -36,8 +36,8 @@ interface OpenFolder {
 /** Yields everything below a folder, sorted by name, folders before their contents. Lists links without following
  * them, and skips unreadable folders.
  *
- * The walk is synchronous, so that the caller decides when to pause: it yields null if it found no entry for a while. Throws
- * RangeError above half a million entries, and for a folder that is too large to be listed. */
+ * The walk is synchronous, so that the caller decides when to pause: it yields null if it found no entry for a while.
+ * Throws RangeError above half a million entries, and for a folder that is too large to be listed. */
 export function* walk({ tree: from, start, named = start, all, depth }: WalkOptions): Generator<WalkEntry | null> {
   using tree = from.held();
   let count = 0;

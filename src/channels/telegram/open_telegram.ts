@@ -8,7 +8,8 @@
  *   answer_messages.ts  the view of a query in a chat: its progress, then the answer as messages of `rich_text.ts`
  *   messenger.ts        writes into chats within the limits of Telegram; `bot_api.ts` is the wire below it
  *
- * `bot_parts.ts` has the parts that the chats share: who may use the bot, the sessions of the chosen models, open questions. */
+ * `bot_parts.ts` has the parts that the chats share: who may use the bot, the sessions of the chosen models, open
+ * questions. */
 
 import { Cancelled, ConfigError } from "../../domain/errors.ts";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
@@ -127,7 +128,8 @@ interface TelegramBotOptions {
   readonly abort: { readonly closing: AbortController; readonly outbox: AbortController };
 }
 
-/** The running bot: it takes updates into the inbox and from there to the chats. The caller that starts it closes it. */
+/** The running bot: it takes updates into the inbox and from there to the chats. The caller that starts it closes
+ * it. */
 class TelegramBot {
   readonly #options: TelegramBotOptions;
   readonly #workers = new Map<string, ChatWorker>();

@@ -112,7 +112,8 @@ async function updateOf(request: Request): Promise<Update | null> {
   return isUpdate(value) ? value : null;
 }
 
-/** Returns the secret that Telegram must send with each update, derived from the token so that it need not be stored. */
+/** Returns the secret that Telegram must send with each update, derived from the token so that it need not be
+ * stored. */
 export function webhookSecret(token: string): string {
   return createHmac("sha256", token).update("vis webhook").digest("hex");
 }

@@ -16,7 +16,8 @@ const KEPT_MS = 15 * 60_000;
 
 type NodeParts = Omit<NodeRunsParts, "bell" | "publisher">;
 
-/** One of the processes that share a database. Each node accepts requests, runs some of them, and follows the others. */
+/** One of the processes that share a database. Each node accepts requests, runs some of them, and follows the
+ * others. */
 export class Node implements SharedQueries {
   readonly #parts: NodeParts;
   readonly #bell = new Bell();

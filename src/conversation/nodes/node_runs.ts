@@ -18,7 +18,8 @@ const UNSTORED: ReadonlySet<QueryReason> = new Set(["process_lost", "unstored"])
 
 const BUSY_MS = 500;
 
-/** A process needs `ENDING_MS` to end while its database does not answer; the process detects that after `ANSWER_MS`. */
+/** A process needs `ENDING_MS` to end while its database does not answer; the process detects that after
+ * `ANSWER_MS`. */
 const ENDING_MS = 4_000, ANSWER_MS = 500;
 
 export interface NodeRunsParts {
