@@ -83,6 +83,13 @@ inBrowser("is accessible and not wider than a phone", {
   await walk(page, ["light"]);
   const wide = "document.documentElement.scrollWidth";
   assert.ok(await inPage<number>(page, wide) <= 360, "nothing stands out of the window");
+  const poor = await inPage<readonly string[]>(
+    page,
+    `[...document.querySelectorAll("#composer button, #frame header button, .done > footer button")]
+      .filter((one) => one.checkVisibility() && (one.scrollWidth > one.clientWidth || one.offsetHeight < 40))
+      .map((one) => one.textContent)`,
+  );
+  assert.deepEqual(poor, [], "each button shows its text and fits a finger");
   await page.locator("#menu").click();
   await page.locator("#list a").first().waitFor();
   await inPage(page, SETTLED);
