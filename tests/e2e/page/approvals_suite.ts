@@ -66,8 +66,8 @@ inBrowser("the title of the tab says that a question waits, and the step keeps t
   await ask(page, "Begin");
   await question(page).waitFor();
   assert.match(await page.title(), /^Waiting for you · /);
-  await press(page, /^Yes, this time$/);
-  await page.locator(".running .said", { hasText: "Allow Vis to open doors? yes, this time" }).waitFor();
+  await press(page, /^Yes, for this call only$/);
+  await page.locator(".running .said", { hasText: "Allow Vis to open doors? yes, for this call only" }).waitFor();
   assert.doesNotMatch(await page.title(), /^Waiting/);
   later.open();
   await page.locator(".done > footer > span").waitFor();
