@@ -21,6 +21,7 @@ import { messageOf, UsageError } from "./domain/errors.ts";
 import { isPostgres } from "./domain/kit/addresses.ts";
 import type { DatabaseCopyReport, DatabaseCopyRequest } from "./domain/records/database_maintenance.ts";
 import { logLevelOf } from "./domain/records/history.ts";
+import { visibleText } from "./domain/kit/text.ts";
 
 type Extensions = Omit<SessionParts, "env">;
 
@@ -35,7 +36,11 @@ export async function main(args: readonly string[], extensions: Extensions): Pro
   const io = new DenoIo(args, { noColor: (env["NO_COLOR"] ?? "") !== "" || dumb, dumb });
   if (env["VIS_LOG"]) {
     const { startLogging } = await import("./logging/log.ts");
-    startLogging({ level: logLevelOf(env["VIS_LOG"]) ?? "warn", write: (line) => io.stderr(`${line}\n`) });
+    const level = logLevelOf(env["VIS_LOG"]);
+    if (level === null) {
+      io.stderr(`vis: VIS_LOG names no level: ${visibleText(env["VIS_LOG"])}; use debug, info, warn or error\n`);
+    }
+    startLogging({ level: level ?? "warn", write: (line) => io.stderr(`${line}\n`) });
   }
   const { runCli } = await import("./channels/cli/cli.ts");
   const code = await runCli(services(extensions, io), io).catch((error: unknown) => defect(error, { io, env }));

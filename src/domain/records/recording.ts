@@ -176,6 +176,7 @@ export interface RecordingDifference {
 /** Queries that were ended from outside: the point at which they ended has no meaning. */
 const CUT: readonly QueryReason[] = [
   "cancelled",
+  "forked",
   "process_lost",
   "limit_cost",
   "limit_tokens",

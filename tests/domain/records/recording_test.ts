@@ -105,7 +105,7 @@ Deno.test("compareRecordings() sub-queries are compared by their text, in whatev
 });
 
 Deno.test("compareRecordings() a query that was cut off is compared as far as it came", () => {
-  for (const reason of ["cancelled", "process_lost", "limit_cost"] as const) {
+  for (const reason of ["cancelled", "forked", "process_lost", "limit_cost"] as const) {
     const iterations = [iteration(1), iteration(2, { status: "interrupted", outcome: "" })];
     const recorded = query("a", { reason, status: "interrupted", iterations });
     assert.deepEqual(found(recorded, query("a", { iterations: [iteration(1), iteration(2)] })), []);

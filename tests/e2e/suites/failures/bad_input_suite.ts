@@ -29,6 +29,10 @@ export function badInputSuite(launcher: Launcher): void {
         });
         assert.ok(ran.stderr.split("\n").length <= 4);
       }),
+      "unknown log level": withUser(async (user) => {
+        const { code, stderr } = await user.run(["version"], { env: { VIS_LOG: "loud" } });
+        assert.deepEqual([code, stderr], [0, "vis: VIS_LOG names no level: loud; use debug, info, warn or error\n"]);
+      }),
       "unknown command": withUser(async (user) => {
         refused(await user.run(["rnu", "x"]), { code: 2, says: /^vis: unknown command 'rnu'\n\(Did you mean run\?\)/ });
       }),
