@@ -84,7 +84,7 @@ export class ProviderError extends Error {
 
 export type StoreErrorCode = "busy" | "full" | "readonly" | "moved" | "corrupt" | "newer" | "unavailable";
 
-/** The database cannot be used; `message` names the path and what to do. */
+/** The database cannot be used; `message` names the database and the advice. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
   constructor(message: string, readonly code: StoreErrorCode, options?: ErrorOptions) {

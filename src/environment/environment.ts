@@ -1,16 +1,16 @@
 import { statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { relative, resolve } from "node:path";
-/* The runtime of one live conversation. `Environment` is what the layers above use; `environment_parts.ts` says what it
- * is built from, and what a query attaches to it while it runs.
+/* The runtime of one live conversation. The layers above use `Environment`; `environment_parts.ts` lists its parts, and
+ * the parts that a query attaches to it while it runs.
  *
- *   sandbox_session.ts   keeps a child running and restores it, with what it shows of former blocks
+ *   sandbox_session.ts   keeps a child running and restores it, with the shown values of former blocks
  *   variables.ts         the variables by name, and which of them come and go
  *   answer_call.ts       a call from the sandbox: of a function of Vis, or of an extension
- *   environment_views.ts what an extension sees: its variables, its store, the history, its programs
+ *   environment_views.ts the view of an extension: its variables, its store, the history, its programs
  *   source_fault.ts      checks a file that an extension wrote
  *   input_variables.ts   variables that a request brings
- *   history.ts           what is stored of variables and queries, as blocks and extensions read it */
+ *   history.ts           stored variables and queries, as blocks and extensions read them */
 
 import { Cancelled, HostCallError, SandboxEnded } from "../domain/errors.ts";
 import { newId } from "../domain/kit/ids.ts";

@@ -29,7 +29,7 @@ export interface ActiveExtensions {
   readonly off?: readonly OffPart[];
   /** Returns the faults that extensions threw since the query began. */
   readonly faults?: () => readonly ExtensionFault[];
-  /** A nudge never throws. It returns null if it has no message now. */
+  /** A nudge never throws, and returns null if it has no message now. */
   readonly nudges: readonly { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> }[];
   /** Rejects only with `HostCallError`. */
   call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;
@@ -114,8 +114,8 @@ export interface OwnCall {
   readonly asks?: (<Answer>(question: () => Promise<Answer>) => Promise<Answer>) | undefined;
 }
 
-/** Returns the live view plus keys for one call, such as its signal. It is not a copy, because keys of a view change
- * and are read on access. It is read-only. */
+/** Returns a read-only, live view with additional keys for one call, such as its signal. The view is not a copy,
+ * because keys change and are read on access. */
 export function callView(env: EnvironmentView, own: Partial<EnvironmentView>): EnvironmentView {
   const read = (key: PropertyKey): unknown => {
     if (Object.hasOwn(own, key)) return Reflect.get(own, key);

@@ -6,7 +6,7 @@ type ExtensionOrigin = "home" | "project" | "path";
 export interface FoundFolder {
   readonly place: ExtensionOrigin;
   readonly path: string;
-  /** Why some folders in it were not found. This folder is not an extension itself. */
+  /** Why some folders in this folder were not found. A folder with a fault is not an extension itself. */
   readonly fault?: string;
 }
 

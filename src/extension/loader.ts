@@ -257,7 +257,7 @@ async function importModule(
   return await answerInTime(load, { clock: options.clock ?? REAL_CLOCK });
 }
 
-/** Returns the difference between the loaded extension and the manifest that the user saw. They must match. */
+/** Returns the difference between the loaded extension and the manifest that the user saw, which must match. */
 function differenceOf(extension: NormalExtension, entry: ManifestEntry): string | null {
   const differs = (key: string, stated: string, found: string): string =>
     `vis.json gives ${key} ${stated}, but its module gives ${found}`;

@@ -5,20 +5,20 @@ export interface SpawnOptions {
   /** The top of the repository around the workspace, all of which the program may read. Vis sets it. */
   readonly root?: string;
   /** The folder in which the program starts, relative to the workspace, and inside it or `root`; by default the
-   * workspace. Null means its temporary home folder. Its PATH and the variables of toolchains then omit folders of the
-   * workspace. */
+   * workspace. Null means the temporary home folder of the program. PATH and the variables of toolchains then omit
+   * folders of the workspace. */
   readonly cwd?: string | null;
   /** Variables in addition to the few that every program gets. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Standard input; empty if absent. A stream is read as fast as the program consumes it. When it ends, so does the
-   * input. */
+  /** Standard input; empty if absent. A stream is read as fast as the program consumes it. When the stream ends, so
+   * does the input. */
   readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
   /** The time limit; 120 000 if absent. When the program ends, Vis ends all processes that the program started. */
   readonly timeoutMs?: number;
   /** The limit of each of the two outputs, whose beginning and end are kept; 1 MiB if absent. */
   readonly maxBytes?: number;
   /** Whether to decode a complete output that is not UTF-8 by its byte order mark or by a guess. A note of the result
-   * names the encoding. Otherwise, bytes that are not UTF-8 become U+FFFD. */
+   * names the encoding. In other outputs, bytes that are not UTF-8 become U+FFFD. */
   readonly guessEncoding?: boolean;
   /** Ends the program like the time limit. `spawn` then rejects with the reason. */
   readonly signal?: AbortSignal;
@@ -27,8 +27,8 @@ export interface SpawnOptions {
   /** Receives output as it arrives, in addition to the output that the result keeps. Must not throw. The callee owns
    * the bytes. */
   readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
-  /** Takes the lines of standard error that begin with this token, without it. The output does not contain them. Vis
-   * takes a line of more than 64 KiB for output. */
+  /** Takes the lines of standard error that begin with this token, without the token. The output does not contain these
+   * lines. Vis takes a line of more than 64 KiB for output. */
   readonly asides?: { readonly token: string; readonly hear: (line: string) => void };
   /** By default "call": the program ends with the call. With "conversation", it runs until the conversation is
    * closed. */

@@ -269,7 +269,7 @@ export interface QueryKeys {
 export interface FileWatcher {
   /** Called before a program begins; the returned function is called when it has ended. */
   begin(): Promise<() => void>;
-  /** Reports changes since the last report, or since a program began, to the query. Returns null without changes. It
+  /** Reports changes since the last report, or since a program began, to the query. Returns null without changes. Vis
    * keeps the former files for `undo`. */
   report(): Promise<FileChanges | null>;
 }
@@ -302,7 +302,8 @@ export interface RouterFacts {
 interface VarIndexFacts {
   /** The last index that the model received; "" before the first one. */
   readonly index: string;
-  /** The revision of `index`, and the current revision of the variables. They differ when the index is stale. */
+  /** The revision of `index`, and the current revision of the variables. The two revisions differ when the index is
+   * stale. */
   readonly revision: number;
   readonly currentRevision: number;
 }

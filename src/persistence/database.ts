@@ -28,7 +28,8 @@ export interface HeldRun {
   readonly version?: string | null;
 }
 
-/** A database, or a transaction in it; queries run on both. Only `sqlite/` and `postgres/` know which database it is. */
+/** A database, or a transaction in it; queries run on both. Only `sqlite/` and `postgres/` know the kind of the
+ * database. */
 export abstract class Database extends Kysely<DatabaseSchema> {
   abstract readonly dialect: DatabaseDialect;
   /** The tenant whose rows are visible; null for all tenants. */
@@ -45,8 +46,8 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   abstract of(tenant: string | null): Database;
   /** The SQL must be compiled by a Kysely builder. */
   abstract run(sql: string, parameters: readonly unknown[]): readonly ResultRow[] | Promise<readonly ResultRow[]>;
-  /** Runs a statement without reading its rows. A transaction need not wait for it: if it fails, everything after it in
-   * the transaction fails with the same error. */
+  /** Runs a statement without reading its rows. A transaction need not wait for the statement: if it fails, every later
+   * statement of the transaction fails with the same error. */
   abstract store(sql: string, parameters: readonly unknown[]): void | Promise<void>;
   /** A transaction need not wait for the insertion. */
   abstract insert(table: string, cells: ResultRow): void | Promise<void>;
@@ -120,7 +121,7 @@ export interface DatabaseDialect {
   hasNoJob(run: string): RawBuilder<boolean>;
   /** Whether another node will continue a run of this branch if its own node is lost. */
   hasRunningJob(tx: Database, branchId: string): Promise<boolean>;
-  /** Returns requests with this key that nodes have accepted. Their queries may not have begun. */
+  /** Returns requests with this key that nodes have accepted, whose queries may not have begun. */
   keyedJobs(
     db: Database,
     key: string,

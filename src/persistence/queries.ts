@@ -422,8 +422,7 @@ async function rowsBefore(
   return { rows, more: total - rows.length };
 }
 
-/** Returns the blocks of the last iteration of an interrupted query. They were running, and their end was never
- * stored. */
+/** Returns the blocks of the last iteration of an interrupted query, whose end was never stored. */
 async function pendingBlocks(db: Database, queryId: string): Promise<readonly string[]> {
   const last = await lastIteration(db, queryId);
   if (last?.status !== "interrupted") return [];
@@ -578,7 +577,7 @@ function firstWords(text: string, maxChars: number): string {
 }
 
 /** Returns the spend of an interrupted query: the totals of its last reply, plus later model calls by blocks of the
- * running iteration. Its sub-queries have ended. */
+ * running iteration. The sub-queries of the query have ended. */
 async function spentOf(
   tx: Database,
   { queryId, facts }: { readonly queryId: string; readonly facts: Partial<QueryMetadata> },

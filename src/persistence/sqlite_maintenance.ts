@@ -124,7 +124,8 @@ async function exists(path: string): Promise<boolean> {
   return await stat(path).then(() => true, () => false);
 }
 
-/** Longer than a new connection waits for a lock on its file. It then opens the path again and finds the new file. */
+/** Longer than a new connection waits for a lock on its file. The connection then opens the path again and finds the
+ * new file. */
 const NEWCOMER_MS = 120;
 
 /** The backup is copied next to the database and checked there, before the database is touched. */
@@ -372,7 +373,7 @@ async function pruneRows(
     });
     conversations.push(...gone);
   }
-  // Without this, the index would keep words of deleted texts until a merge.
+  // The merge removes words of deleted texts from the index; otherwise they would stay until a later merge.
   if (conversations.length > 0) {
     await transactions.write(() => db.exec("INSERT INTO search (search) VALUES ('optimize')"));
   }

@@ -123,9 +123,9 @@ export interface ConversationStore {
   /** Returns null if the workspace has no conversation. */
   latestConversation(workspace: string): Promise<Branch | null>;
   listConversations(options: ConversationFilter): Promise<readonly (Branch & ConversationSummary)[]>;
-  /** Creates a branch that continues from a point of another branch. It sees the queries up to that point, and the
-   * variables as they were then. It copies no data. Both branches stay readable and are independent. Throws
-   * `UsageError` if the point does not exist or is still running. */
+  /** Creates a branch that continues from a point of another branch. The new branch sees the queries up to that point,
+   * and the variables as they were then, without a copy of data. Both branches stay readable and are independent.
+   * Throws `UsageError` if the point does not exist or is still running. */
   fork(fork: NewFork): Promise<Branch>;
   /** The oldest comes first. Branches of sub-queries are omitted. */
   branches(conversationId: string): Promise<readonly BranchNode[]>;
@@ -265,10 +265,10 @@ export interface NewIteration {
   readonly modelMs: number;
   readonly blocks: readonly string[];
   readonly spent?: Pick<IterationEnd["totals"], "usage" | "costUsd">;
-  /** Versions without a block: input of the query, as of this iteration. They are stored with its row. */
+  /** Versions without a block: input of the query, as of this iteration, stored with the row of the iteration. */
   readonly given?: readonly VariableImage[];
-  /** Merged with the metadata of `endIteration`. Until then, `pendingBlocks` is added: the source texts of the
-   * blocks. */
+  /** Merged with the metadata of `endIteration`. Until the iteration ends, the store adds `pendingBlocks`: the source
+   * texts of the blocks. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 

@@ -94,9 +94,10 @@ function sweep(db: DatabaseSync, upTo: number): Omit<Collected, "everything"> {
 }
 
 const REFERENCE = /sha256:([0-9a-f]{64})/g;
-/** Texts that searches read. They are never references, even if they look like one. */
+/** Texts that searches read, which are never references, even if they look like one. */
 const LITERAL = new Set(["query_soul.query", "expression_state.expr"]);
-/** Columns with JSON that may refer to content. Only their texts are assembled from pieces and searched. */
+/** Columns with JSON that may refer to content. Texts of other columns are neither assembled from pieces nor
+ * searched. */
 const JSON_COLUMNS = new Set(["metadata", "data", "value"]);
 
 interface Column {

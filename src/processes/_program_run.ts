@@ -21,10 +21,10 @@ export interface RunOptions {
   readonly guessEncoding: boolean;
   /** Whether the program was ended from outside; by default, whether a signal ended the process. */
   wasEnded?(status: Deno.CommandStatus): boolean;
-  /** Lines of standard error that begin with a token that only the launcher of the program knows. They are not part of
-   * the output, which begins after the first. */
+  /** Lines of standard error that begin with a token that only the launcher of the program knows. The output omits
+   * these lines, and begins after the first. */
   readonly lines?: MarkedLines;
-  /** The same for lines of the program itself. */
+  /** Lines of standard error that begin with a token of the program itself; the output omits them. */
   readonly asides: MarkedLines | undefined;
   kill(): void;
   askToEnd(): void;

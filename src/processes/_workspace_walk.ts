@@ -43,9 +43,9 @@ export interface SpecialFiles {
   readonly isWhole: boolean;
 }
 
-/** Finds the files of a workspace that may hold keys, and its repositories. Before the first command it searches all of
- * the workspace, and before each command the folders near the top. A folder is listed again only once names in it have
- * changed, so that the second look takes one system call for each folder. */
+/** Finds the files of a workspace that may hold keys, and its repositories. Before the first command, the walk covers
+ * all of the workspace, and before each command the folders near the top. A folder is listed again only once names in
+ * it have changed, so that the second look takes one system call for each folder. */
 export class WorkspaceWalk {
   readonly #patterns: readonly string[];
   readonly #wanted: (first: number, last: number) => boolean;

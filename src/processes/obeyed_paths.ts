@@ -14,8 +14,8 @@ export class ObeyedPaths {
     this.#claims = new ClaimCache(user, { withMissing: true });
   }
 
-  /** Returns the paths among these that are obeyed by the workspace's `.vis`, the repositories around them,
-   * repositories that those name, or the user's own settings. Paths are relative to the workspace, without links;
+  /** Returns the paths among these that git or Vis obeys: in the workspace's `.vis`, in repositories around the paths,
+   * in repositories that these name, or by the user's own settings. Paths are relative to the workspace, without links;
    * `root` is the top of the repository around the workspace. */
   async of(workspace: string, paths: readonly string[], root = workspace): Promise<readonly ObeyedPath[]> {
     const tops = [...foldersAround(workspace, paths)].filter((folder) => existsSync(join(folder, GIT)));

@@ -106,7 +106,7 @@ export class ProcessWall {
         // memory.
         if (!(error instanceof NoNamespaces)) throw error;
         if (++faults < 2) continue;
-        // Another command may have moved folders of this one, which says nothing about the machine.
+        // Another command may have moved folders of this one, which is no evidence against the machine.
         if (await this.#makesNamespaces(options)) throw error;
         this.#namespaces.failed(error.message); // The fault applies from now on, and the prompt reports it.
         createLog("commands").warn("namespaces_given_up", { error: error.message });

@@ -48,7 +48,7 @@ function requestText(messages: ModelRequest["messages"]): string {
   }).join("\n");
 }
 
-/** Returns the number of the file, one more than the largest in the folder. */
+/** Writes a request to a new file, and returns its number: the first free one above the largest in the folder. */
 async function writeRequest(folder: string, text: string): Promise<string> {
   const draft = await Deno.makeTempFile({ dir: folder, prefix: ".request-" });
   try {

@@ -56,9 +56,9 @@ export interface Capabilities {
   readonly price: Price | null;
 }
 
-/** A source of model replies. `stream` yields text and reasoning as they arrive, and finally one `end`. It throws
- * `ProviderError` for any failure of the service or the network. Once `signal` is aborted, at any time, `stream`
- * throws `Cancelled` and closes the connection. A provider never waits to retry. It may repeat a refused request at
+/** A source of model replies. `stream` yields text and reasoning as they arrive, and finally one `end`. For any failure
+ * of the service or the network, `stream` throws `ProviderError`. Once `signal` is aborted, at any time, `stream`
+ * throws `Cancelled` and closes the connection. A provider never waits to retry, but may repeat a refused request at
  * once: without a rejected field, or with a fresh token. */
 export interface Provider {
   readonly name: string;

@@ -40,7 +40,8 @@ export async function ensureFile(path: string, { mode = 0o600 } = {}): Promise<v
   if (file) await giveToFolder(file, dirname(path)).finally(() => file.close());
 }
 
-/** Creates a folder and its missing parents, with owners as in `inheritOwner`. Only their owner can enter them. */
+/** Creates a folder and its missing parents, with owners as in `inheritOwner`. By default, only their owner can enter
+ * them. */
 export async function ensureFolder(path: string, { mode = 0o700 } = {}): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode });
   if (first === undefined || Deno.build.os === "windows") return;

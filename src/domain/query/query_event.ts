@@ -63,8 +63,8 @@ export class Emitter {
 
 export type Delay = Extract<QueryEventBody, { readonly type: "retrying" | "waiting" }>;
 
-/** Returns the line that a user sees while a reply is late. Before a retry, it names the time, the attempt and the
- * reason. Before the reply begins, it names the longest wait. */
+/** Returns the line that a user sees while a reply is late. For a retry, the line names the wait, the attempt and the
+ * reason; for a late reply, the time so far and the limit. */
 export function delayLine(event: Delay): string {
   if (event.type === "waiting") {
     const { model, waitedMs, limitMs } = event;

@@ -50,7 +50,7 @@ export const PruneSchema = z.object({
   logRows: count,
   contents: count,
   contentBytes: count,
-  /** False if another process has the database open. Then only content that is at least a day old is removed. */
+  /** False if another process has the database open. Content that is less than a day old is then kept. */
   everything: z.boolean(),
 });
 

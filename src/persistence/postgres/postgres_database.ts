@@ -428,9 +428,10 @@ interface TransactionOptions {
   /** The change that is sent with the first statement, or with the first change of a run. Null for a transaction that
    * only reads. */
   readonly mark: ((run: SeenRun | null) => Statement) | null;
-  /** Whether each row names its tenant. Otherwise the server looks it up in previously stored rows. */
+  /** Whether each row names its tenant. If not, the server looks up the tenant in previously stored rows. */
   readonly hasTenant: boolean;
-  /** Whether the transaction belongs to a run. Its commit requires an unchanged run, so its reads need no locks. */
+  /** Whether the transaction belongs to a run. The commit of such a transaction requires an unchanged run, so its reads
+   * need no locks. */
   readonly ofRun: boolean;
 }
 

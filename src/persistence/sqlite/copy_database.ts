@@ -6,15 +6,15 @@ import { inheritOwner } from "../../domain/kit/files.ts";
 const PAGES_AT_ONCE = 4096;
 
 /** Copies the current state of a database to a new file, checks the copy and syncs it to disk. The copy has `mode` and
- * the owner of the file at `like`. Writers of the source continue meanwhile. Returns the size of the copy. If it
- * throws, it leaves no file. */
+ * the owner of the file at `like`. Writers of the source continue meanwhile. Returns the size of the copy. After an
+ * error, no file is left. */
 export async function copyDatabase(
   db: DatabaseSync,
   { target, like, mode = 0o600 }: { readonly target: string; readonly like: string; readonly mode?: number },
 ): Promise<number> {
   try {
     await writeFresh(target, { like, mode }, async () => {
-      // One snapshot covers the whole copy. Without it, each write of another process would restart the copy.
+      // One snapshot covers the whole copy. Without a snapshot, each write of another process would restart the copy.
       db.exec("BEGIN");
       try {
         db.prepare("SELECT count(*) FROM sqlite_master").get();

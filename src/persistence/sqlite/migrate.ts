@@ -35,8 +35,8 @@ interface Known {
 }
 
 /** Brings a database to the newest schema: each file in its own transaction, in order, recorded with its checksum. If a
- * file fails, the database stays at the version before it. Before it changes a database with data, it saves a copy in
- * the same folder as `<path>.before-V<n>`. Throws `StoreError`. */
+ * file fails, the database stays at the version before it. Before a change of a database with data, Vis saves a copy
+ * in the same folder as `<path>.before-V<n>`. Throws `StoreError`. */
 export async function migrate(
   db: DatabaseSync,
   files: readonly MigrationFile[],
@@ -262,9 +262,9 @@ function upgradeToV1(from: number): string {
   );
 }
 
-/** Returns the tables, indexes, views and triggers of a database by name. It skips the objects that SQLite and FTS5
- * create themselves, and the table of applied migrations. Comments and spaces do not count, because a column that is
- * added later is not on its own line. */
+/** Returns the tables, indexes, views and triggers of a database by name. Skips the objects that SQLite and FTS5 create
+ * themselves, and the table of applied migrations. Comments and spaces do not count, because a column that is added
+ * later is not on its own line. */
 export function schemaObjects(db: DatabaseSync): ReadonlyMap<string, string> {
   const rows = db.prepare(
     `SELECT type, name, tbl_name AS "on", sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'

@@ -143,7 +143,7 @@ async function protectDatabaseFile(path: string): Promise<void> {
 }
 
 /** Throws `StoreError` for a Vis database with wrong first bytes or a gap in its log, before SQLite reads them. This
- * process must have no connection to it yet, because closing a file releases its locks. */
+ * process must have no connection to the database yet, because closing a file releases its locks. */
 async function refuseDamagedFile(path: string): Promise<void> {
   const what = await headerDamage(path) ?? await logDamage(path);
   if (what !== null) throw damaged(path, { what });
@@ -204,7 +204,7 @@ export class OpenFiles {
     this.#database = identityOf(path);
   }
 
-  /** The log files exist when this is called. They are next to the file that a link leads to. */
+  /** The log files exist when this method is called, next to the file that a link leads to. */
   opened(): void {
     const real = Deno.realPathSync(this.#path);
     this.#logs = LOGS.map((suffix) => [`${real}${suffix}`, identityOf(`${real}${suffix}`)]);

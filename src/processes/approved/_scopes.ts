@@ -141,8 +141,8 @@ const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; r
   make: { of: words("test check all build lint clean"), runs: "what the Makefile says" },
   ruff: { of: words("check format"), runs: "" },
 };
-/** Subcommands with which package managers read. npm runs nothing that the workspace says; the others load code that
- * it names before each command. */
+/** Subcommands with which package managers read. npm runs no code that the workspace names; the others load such code
+ * before each command. */
 const READING: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("view v info show ping search ls list audit whoami why explain outdated"), runs: "" },
   pnpm: { of: words("view v info show search ls list ll why outdated audit"), runs: ".pnpmfile.cjs if it exists" },
@@ -175,8 +175,8 @@ const PLAIN = words(`
   cat ls head tail wc grep egrep fgrep rg diff cmp stat file du df date uname whoami id basename dirname realpath readlink
   uniq cut tr nl od hexdump cksum md5sum sha1sum sha256sum sha512sum tree jq seq sleep sum comm paste fold column
   mkdir rmdir touch rm cp mv tee gofmt shellcheck`);
-/** Matches arguments of a build tool that a lasting answer covers. They are words that are not options, and options
- * without a value that select built or printed parts. */
+/** Matches arguments of a build tool that a lasting answer covers: words that are not options, and options without a
+ * value that select built or printed parts. */
 const FREE =
   /^(?:(?![-@])[^=]*|--|-[vqxsklin]+|-v+|-j\d*|-race|-short|-count=\d+|--(?:watch(?:All)?(?:=false)?|run|release|all|all-targets|all-features|workspace|coverage|silent|verbose|quiet|bail|noEmit|check|lib|tests?|bench|bins?|examples?|locked|offline|frozen|no-run|no-fail-fast|fail-fast|mode|nocapture|passWithNoTests|ci|color(?:=\w+)?|reporter(?:=\w+)?|threads|no-color|strict))$/;
 /** Matches an address of code outside of the workspace. */

@@ -6,7 +6,7 @@ export class ProviderGuard {
   readonly #name: string;
   readonly #breaker: Breaker;
   readonly #window: RateWindow;
-  /** False until the service has given any answer. Until then its address may be wrong, and waiting would be useless. */
+  /** False until the service has responded once. Until then its address may be wrong, and waiting would be useless. */
   reached = false;
 
   constructor(

@@ -361,8 +361,8 @@ const QUICK = { firstMs: 500, mostMs: 30_000 };
 const LONGEST_QUICK_MS = 60_000;
 const PATIENT = { firstMs: 2_000, mostMs: 30_000 };
 
-/** The pauses of a request. They are short between attempts at one route. They are longer after all routes have failed
- * with temporary errors, as long as patience lasts. */
+/** The pauses of a request: short ones between attempts at one route, and longer ones after all routes have failed with
+ * temporary errors, as long as patience lasts. */
 class Retries {
   readonly #clock: Clock;
   readonly #random: () => number;

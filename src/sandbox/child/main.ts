@@ -3,11 +3,11 @@
  *   setup.ts      the first frame: walls, limits and grants; `scripts.ts` the three scripts that a child evaluates
  *   worker.ts     the same for a child with grants, whose blocks run in a worker
  *   blocks/       the script beside foreign code: `script.ts` assembles it and takes frames, `blocks.ts` runs blocks,
- *                 `requests.ts` does what else the main process asks
+ *                 `requests.ts` serves the other requests of the main process
  *   run/          `turns.ts` enters foreign code under a time limit; pipe, host calls, timers and output
- *   realm/        what blocks see: `realm.ts` empties the global, `globals.ts` and `names.ts` are what Vis adds;
- *                 `captured.ts` is what the child itself calls, since a block may replace the rest
- *   variables/    what is kept of a block, and restored; `view/` values as text, without running their code
+ *   realm/        the names that blocks see: `realm.ts` empties the global, `globals.ts` and `names.ts` add names of Vis;
+ *                 `captured.ts` has the functions that the child itself calls, since a block may replace others
+ *   variables/    saves and restores the variables of blocks; `view/` shows values as text, without running their code
  *   platform/     files and connections by a grant
  *   compiler/     the script with a context of its own: parses, rewrites and describes blocks; `compiler.ts` asks it */
 import { intrinsics } from "../codec/intrinsics.ts";
@@ -112,7 +112,7 @@ function inWorker(
 const MAX_CHARS = 500;
 const BytesOf = Uint8Array;
 const { exit } = Deno, writeSync = Deno.stderr.writeSync.bind(Deno.stderr);
-/** Without it, the runtime would dispatch an event in a global that has been emptied. */
+/** Without this mark, the runtime would dispatch an event in a global that has been emptied. */
 const DISPATCHED = Symbol.for("Deno.isUnloadDispatched");
 const { viewBuffer, defineProperty, encodeInto, slice } = intrinsics;
 

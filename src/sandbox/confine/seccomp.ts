@@ -171,8 +171,8 @@ const always = (pid: number): readonly GuardedCall[] => [
   { name: "prlimit64", checks: [{ index: 2 }] }, // The child may read limits, but sets no new value.
   // GETFD, SETFD, GETFL, SETFL and DUPFD_CLOEXEC are allowed.
   { name: "fcntl", checks: [{ index: 1, oneOf: [1, 2, 3, 4, 1030] }] },
-  // With it, tokio creates its signal pipe at the first deadline. A datagram pair could send to any unix socket that
-  // has a path.
+  // With `socketpair`, tokio creates its signal pipe at the first deadline. A datagram pair could send to any unix
+  // socket that has a path.
   { name: "socketpair", checks: [{ index: 0, oneOf: [AF_UNIX] }, { index: 1, oneOf: STREAM }] },
   // The address must be null: sending to one would connect a TCP socket past Landlock (fast open).
   { name: "sendto", checks: [{ index: 3, none: MSG_FASTOPEN }, { index: 4 }] },

@@ -1,7 +1,7 @@
-/* The sandbox as the main process sees it. `sandbox.ts` above says what one can do; this file opens one: one child, the
+/* The sandbox as the main process sees it. `sandbox.ts` above declares it; this file opens one: one child, the
  * requests to it, and the block that runs, with its output, deadline and end.
  *
- *   _child_link.ts     its process: frames, pings, how it ended, and what it sends, of which nothing is trusted
+ *   _child_link.ts     its process: frames, pings, its end, and its data, which the main process checks
  *   _call_registry.ts  host calls: checked, limited, answered once each
  *   probe_walls.ts     tests each wall alone, for `vis doctor`
  *   ../launch.ts       how a child is started: its program, the first child, its folder

@@ -41,7 +41,7 @@ interface Active {
   /** Each pause postpones the deadline. */
   deadline: number;
   pausedAt: number | null;
-  /** Whether the run may soon be out of time. Then only the event loop ends it. */
+  /** Whether the run may soon be out of time, so that only the event loop ends it. */
   isDue: boolean;
   ending: Ending | null;
   returned: unknown;

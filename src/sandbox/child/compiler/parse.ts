@@ -134,8 +134,7 @@ const TOO_DEEP: Unparsed = {
   offset: 0,
 };
 
-/** Parses JavaScript. Only if that fails, or would misread TypeScript, it strips the types first. Plain JavaScript thus
- * never reaches the stripper. */
+/** Parses JavaScript. If that fails, or would misread TypeScript, strips the types first. */
 export function parseText(given: string, loadSucrase: () => StripTypes): Parsed | Unparsed {
   const text = given.startsWith("#!") ? `//${given.slice(2)}` : given; // A separate script has no shebang.
   const plain = parseScript(text);

@@ -3,10 +3,10 @@
  * the parser. Questions and answers cross as JSON, from `compiler.ts` in the context of the blocks.
  *
  *   prepare.ts    makes a script of a block, which it repairs first, with `parse.ts`, `refusals.ts`, `rewrite.ts`
- *   declarations.ts  what a block declares; `analysis.ts` has the names in a syntax tree, `positions.ts` their places
- *   errors.ts     what was thrown, with places in the model's text and what to write instead
+ *   declarations.ts  the declarations of a block; `analysis.ts` has the names in a syntax tree, `positions.ts` their places
+ *   errors.ts     thrown errors, with places in the model's text and advice
  *   template.ts   texts of final answers
- *   shared.ts     what both contexts load; `sucrase.ts` the stripper, a bundle of its own */
+ *   shared.ts     the part that both contexts load; `sucrase.ts` the stripper, a bundle of its own */
 import type { BlockError } from "../../../domain/query/query_schemas.ts";
 import type { VariableImage } from "../../../domain/query/variable.ts";
 import type { ThrownError } from "../blocks/thrown_error.ts";

@@ -56,7 +56,7 @@ export function realmGlobals(turns: RealmTurns, current: () => RunContext | null
       });
     });
 
-  /** This class extends no other. The native one would be its prototype, and calls back outside of a turn. */
+  /** A subclass would have the native class as its prototype, which calls back outside of a turn. */
   class Registry {
     readonly #native: FinalizationRegistry<unknown>;
 

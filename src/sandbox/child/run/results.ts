@@ -8,8 +8,8 @@ interface Part {
   readonly inner: Readonly<Record<string, Part>>;
 }
 
-/** Makes the objects of results throw for names that only similar tools have. Otherwise they behave as plain objects.
- * The engine asks the prototype only for names that an object lacks, and it has no names itself. */
+/** Makes the objects of results throw for names that only similar tools have. Otherwise the objects behave as plain
+ * objects. The engine asks the prototype only for names that an object lacks, and the prototype has no names itself. */
 export class Results {
   readonly #parts: Record<string, Part> = look.create(null);
 

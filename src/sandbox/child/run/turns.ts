@@ -141,8 +141,8 @@ const TRAMPOLINE = "$sandboxTurn";
 
 /** The only entry point into foreign code. The timeout of a script stops loops and regular expressions and keeps all
  * variables, but does not cover code after an `await`. Therefore our script runs the task and then drains the
- * microtasks within the same limit. This also stops loops after an await and loops of microtasks. V8 drops the rest of
- * the microtask queue when a drain is stopped. */
+ * microtasks within the same limit. The limit thus also stops loops after an await and loops of microtasks. V8 drops
+ * the rest of the microtask queue when a drain is stopped. */
 class TimedEntry {
   readonly #script: InstanceType<typeof captured.Script>;
   #task: (() => void) | null = null;
@@ -182,7 +182,7 @@ class TimedEntry {
 /** The block that started the current code. Background work of earlier blocks keeps its own. */
 export interface RunContext {
   readonly id: string;
-  /** The reason why it must start no more work: its deadline passed, it was cancelled, or its query ended. Otherwise
-   * "". */
+  /** The reason why the block must start no more work: its deadline passed, it was cancelled, or its query ended.
+   * Otherwise "". */
   ended: string;
 }
