@@ -13,8 +13,8 @@ export const MAX_IMAGE_BYTES = 5_000_000;
 const DATA_URL = /^data:[\w+./-]*(?:;[\w=.+-]+)*;base64,/i;
 const MAX_URL_CHARS = 4_000;
 
-/** Reads an image from its bytes, or from an http, https or base64 `data:` URL; `name` identifies it in errors. The
- * type is detected from the first bytes; the type that a file or data URL declares is ignored. Throws `UsageError` for
+/** Reads an image from its bytes, or from an http, https or base64 `data:` URL; `name` identifies it in errors. For
+ * bytes and data URLs, the first bytes decide the type, whatever type a file or URL declares. Throws `UsageError` for
  * anything else. */
 export function readImage(source: Uint8Array<ArrayBuffer> | string, name: string): Image {
   const shown = clip(name, 200);

@@ -194,7 +194,7 @@ export interface ExtensionAdmin {
   distrust(path: string): Promise<boolean>;
   /** Lists commands that extensions add to the program, from a cached list if nothing has changed. */
   commands(): Promise<readonly ExtensionCommandFacts[]>;
-  /** Lists requests that extensions offer by name. An extension that fails is omitted. */
+  /** Lists requests that extensions offer by name. Omits an extension that fails. */
   requests(): Promise<readonly { readonly name: string; readonly doc: string; readonly text: string }[]>;
   /** Runs a command of an extension; null if no extension has it. Without `ask`, the command cannot ask the user. */
   run(args: readonly string[], user: CommandUser): Promise<number | null>;

@@ -210,8 +210,8 @@ const MAX_CHARS = 16 * 1024;
 /** Limit of the bytes of the names of all other files. */
 const MAX_NAMES = 64 * 1024;
 
-/** Returns the diffs in a function's result for an event: its key `diff`, or each element's. Diffs that only report a
- * removal or a move are skipped. Events carry the list, so it is bounded: the last diffs have only their names. */
+/** Returns the diffs in a function's result for an event: its key `diff`, or each element's. Skips diffs that only
+ * report a removal or a move. Events carry the list, so it is bounded: the last diffs have only their names. */
 export function diffsIn(result: unknown): { readonly diffs?: readonly string[] } {
   const found: string[] = [];
   let [left, names] = [MAX_CHARS, MAX_NAMES];

@@ -281,8 +281,8 @@ export class Environment {
     this.#session.living?.bind(name, text).catch(() => {});
   }
 
-  /** Returns a snapshot to be stored, with scope changes since the last one. The caller calls `done` when it is stored.
-   * Later changes are stored later. */
+  /** Returns the scope changes since the last stored snapshot, to be stored with the new versions. The caller calls
+   * `done` when it has stored them. Changes after the snapshot belong to the next one. */
   storing(): { readonly scopes: ScopesNow; done(): void } {
     const [images, scopes] = [this.#session.unsavedNow, this.#scopes.now];
     const done = (): void => {
@@ -404,8 +404,7 @@ async function storedSystem(
 const MAX_NOTES = 20;
 const MAX_CHARS = 500;
 
-/** Notes for the model that functions of extensions add besides their results. Each text is kept once, within a
- * limit. */
+/** Notes for the model that functions of extensions add besides their results. Keeps each text once, within a limit. */
 class CallNotes {
   #texts = new Set<string>();
   #left = 0;

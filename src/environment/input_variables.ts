@@ -16,7 +16,7 @@ export interface InputVariable {
 export interface VariableSource {
   readonly label: string;
   readonly json: boolean;
-  /** The encoding of bytes that were made from a text. The encoding of other bytes is detected. */
+  /** The encoding of bytes that were made from a text. Vis detects the encoding of other bytes. */
   readonly encoding?: "utf-8";
   readonly pieces: AsyncIterable<Uint8Array>;
 }
@@ -258,7 +258,7 @@ export class InputVariables {
     this.#unstored = [];
   }
 
-  /** Called when the query has ended. Variables that are not stored are kept for the next query. */
+  /** Called when the query has ended. Variables that are not stored stay for the next query. */
   end(): void {
     this.#shown = [];
   }

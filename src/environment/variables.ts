@@ -386,8 +386,7 @@ export class ScopeChanges {
 
 const MAX_STATEMENT = 120;
 
-/** Notes for the model on variables that were not restored. Each variable is reported once, until it has a new
- * version. */
+/** Notes for the model on variables that were not restored. Reports each variable once, until it has a new version. */
 export class MissingVariableNotes {
   readonly #notes: string[] = [];
   readonly #reported = new Set<string>();

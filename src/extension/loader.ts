@@ -190,7 +190,7 @@ type ReadModule = (source: string, path: string) => {
 interface ImportOptions {
   readonly cache: string;
   readonly readModule: ReadModule;
-  /** Reads the files of `modules`. If absent, an extension with modules is refused. */
+  /** Reads the files of `modules`. If absent, Vis refuses an extension with modules. */
   readonly readRealmModule?: ReadRealmModule;
   readonly clock?: Pick<Clock, "sleep">;
 }

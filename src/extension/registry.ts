@@ -110,9 +110,9 @@ export class ExtensionRegistry {
     return this.#installed();
   }
 
-  /** Asks every extension whether it is active and renders its prompt. Errors and timeouts are logged. If `activate`
-   * fails, the extension is skipped; if `prompt` fails, it has only its symbols. `own` returns the keys that belong to
-   * one extension. Throws like `installOrder`. */
+  /** Asks every extension whether it is active and renders its prompt. Logs errors and timeouts. If `activate` fails,
+   * the extension is skipped; if `prompt` fails, it has only its symbols. `own` returns the keys that belong to one
+   * extension. Throws like `installOrder`. */
   async activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions> {
     const faults: ExtensionFault[] = [];
     await this.#extend({ env, own, faults });

@@ -86,7 +86,7 @@ export interface RequestPlace {
 }
 
 export interface NamedRequest {
-  /** Small letters, digits and dashes, beginning with a letter. Other names are skipped. */
+  /** Small letters, digits and dashes, beginning with a letter. Vis skips other names. */
   readonly name: string;
   readonly doc: string;
   /** The words after the name replace `$ARGUMENTS`, or follow the text. */

@@ -17,7 +17,7 @@ import { markContent } from "./unused_content.ts";
 /** Limit of the listed problems of each kind. */
 const TOLD = 10;
 
-/** Checks one snapshot. Damage to the file is reported as a problem, not thrown as an error. */
+/** Checks one snapshot. Reports damage to the file as a problem, and throws no error for it. */
 export async function checkDatabase(path: string): Promise<CheckReport> {
   const start = performance.now();
   const { db, schema } = await openExisting(path, "check");

@@ -1,11 +1,12 @@
-/** The store: everything that Vis remembers. Code outside of this folder takes the interfaces below and opens a store
- * with `open_store.ts`; `vis db` uses `sqlite_maintenance.ts` and `copy_store.ts`. All other files are private.
+/** The store: the database of conversations, extension state and logs. Code outside of this folder takes the interfaces
+ * below and opens a store with `open_store.ts`; `vis db` uses `sqlite_maintenance.ts` and `copy_store.ts`. All other
+ * files are private.
  *
- * How to read the folder: `database_store.ts` names the function behind each method. Each topic has one file that
- * reads and writes: conversations, queries, iterations, variables, children, states, logs, search, nodes. `runs.ts`
- * decides which process may write a query; `queries.ts` ends a query whose process is gone. `tables.ts` describes the
- * tables, and `content.ts` stores long texts and values once. All statements use `database.ts`; `sqlite/` and
- * `postgres/` implement it. `erasure.ts` removes the contents of a deleted conversation. */
+ * How to read the folder: `database_store.ts` names the function behind each method. One file reads and writes each
+ * topic: conversations, queries, iterations, variables, children, states, logs, search, nodes. `runs.ts` decides which
+ * process may write a query; `queries.ts` ends a query whose process is gone. `tables.ts` describes the tables, and
+ * `content.ts` stores long texts and values once. All statements use `database.ts`; `sqlite/` and `postgres/`
+ * implement it. `erasure.ts` removes the contents of a deleted conversation. */
 import type { Image } from "../domain/images.ts";
 import type { ApprovalQuestion } from "../domain/query/approval.ts";
 import type { ModelTrace, SentMessage, SubCall } from "../domain/query/model_call.ts";
@@ -68,7 +69,7 @@ export interface Store
 export interface ConversationMaintenance {
   /** Sets the user's title, which only another title of the user replaces. */
   setTitle(branchId: string, title: string): Promise<void>;
-  /** Rejects with `BusyError` while a query runs in the conversation. Unreferenced texts and values are removed
+  /** Rejects with `BusyError` while a query runs in the conversation. The store removes unreferenced texts and values
    * directly afterwards; `close` waits for that. */
   deleteConversation(conversationId: string): Promise<void>;
   /** The query may run in any process. */
@@ -117,8 +118,8 @@ export interface ConversationStore {
   findConversation(conversationId: string): Promise<Branch | null>;
   /** Returns null if the chat has no conversation. */
   findExternal(chat: ExternalChat): Promise<Branch | null>;
-  /** Returns the newest branch of a chat's conversation, which is created if missing. Concurrent calls get the same
-   * one. */
+  /** Returns the newest branch of a chat's conversation, and creates the conversation if it is missing. Concurrent
+   * calls get the same one. */
   ensureConversation(facts: NewConversation & ExternalChat): Promise<Branch>;
   /** Returns null if the workspace has no conversation. */
   latestConversation(workspace: string): Promise<Branch | null>;

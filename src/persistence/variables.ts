@@ -123,7 +123,7 @@ export class VariableRows {
     });
   }
 
-  /** Changes the scope of variables. System variables and unknown names are skipped. An inherited variable gets its own
+  /** Changes the scope of variables. Skips system variables and unknown names. An inherited variable gets its own
    * soul. */
   setScope(
     branchId: string,
@@ -192,9 +192,9 @@ interface Node {
   readonly reads: readonly string[];
 }
 
-/** Orders the nodes so that each follows its requirements and reads (Kahn). A cycle is broken at the earliest node
- * whose requirements are met, otherwise at a node of a cycle of requirements. Every node is in the result once, and
- * the same input gives the same order. Names outside the list are ignored. */
+/** Orders the nodes so that each follows its requirements and reads (Kahn). Breaks a cycle at the earliest node whose
+ * requirements are met, otherwise at a node of a cycle of requirements. Every node is in the result once, and the same
+ * input gives the same order. Ignores names outside the list. */
 export function restoreOrder<T extends Node>(nodes: readonly T[]): T[] {
   const index = new Map(nodes.map((node, at) => [node.name, at]));
   const known = (names: readonly string[], self: number): Set<number> =>
@@ -514,7 +514,7 @@ export class VariableWriter {
     await this.#insert(await this.#souls.own(name), await systemCells(this.#content, text));
   }
 
-  /** Stores changes of scope, after all other rows of the iteration. System variables and unknown names are skipped. */
+  /** Stores changes of scope, after all other rows of the iteration. Skips system variables and unknown names. */
   async scopes({ live, forgotten }: NonNullable<IterationEnd["scopes"]>, at: Moment): Promise<void> {
     const facts = { db: this.#content.db, souls: this.#souls, at, now: this.#facts.now };
     await writeScopes(live, { ...facts, scope: "live" });
@@ -645,7 +645,7 @@ class VariableSouls {
     return this.#souls.get(name);
   }
 
-  /** Returns the row of a name in `expression_soul` that belongs to the branch, which is created if missing. */
+  /** Returns the row of a name in `expression_soul` that belongs to the branch. Creates the row if it is missing. */
   async own(name: string): Promise<VariableRow> {
     const known = this.#souls.get(name);
     if (known?.own) return known;
@@ -688,8 +688,8 @@ export interface Moment {
   readonly position: number;
 }
 
-/** Records that variables of a branch left the scope or returned. Names unknown to `souls` and names of system
- * variables are skipped. An inherited variable gets its own soul. */
+/** Records that variables of a branch left the scope or returned. Skips names of system variables and names unknown to
+ * `souls`. An inherited variable gets its own soul. */
 async function writeScopes(
   names: readonly string[],
   { db, souls, at, scope, now }: {

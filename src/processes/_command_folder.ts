@@ -10,7 +10,7 @@ import { machinePath, type PrivateFolders, realPath, refusePrivate } from "./_op
 import { removeTree, TooMuchToRemove } from "./folders.ts";
 
 const PREFIX = "vis-command-";
-/** A folder with more names is removed by another process. */
+/** Another process removes a folder with more names. */
 const MOST_REMOVED = 20_000;
 /** The limit for folders of killed processes that one process removes. */
 const MOST_SWEPT = 20;
@@ -97,8 +97,8 @@ export async function commandFolder(
 const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 
 /** Returns the paths that a program may read and change in addition to the common ones. Throws Error for a missing
- * path, a path that opens a private folder, and a path that changes the user's settings or keys. A workspace path that
- * leads out of the workspace is refused, since other programs may have created it. */
+ * path, a path that opens a private folder, and a path that changes the user's settings or keys. Refuses a workspace
+ * path that leads out of the workspace, since other programs may have created it. */
 export async function callPaths(
   workspace: string,
   { read, write }: Record<"read" | "write", readonly string[]>,

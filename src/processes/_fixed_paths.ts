@@ -533,7 +533,7 @@ class Placeholders {
     };
   }
 
-  /** If another Vis process has just removed the placeholder, it is made once more. */
+  /** Makes a placeholder and locks it, again if another Vis process has just removed it. */
   #hold(path: string, kind: "folder" | "file"): () => void {
     const libc = this.#libc ??= new Libc();
     for (let tries = 0; tries < TRIES; tries++) {

@@ -29,7 +29,7 @@ interface Entry {
   readonly isFolder: boolean;
 }
 
-/** Tests set it. On systems other than Linux, the runtime is used instead of system calls. */
+/** Tests set `os`. On systems other than Linux, this file uses the runtime instead of system calls. */
 interface OtherSystem {
   readonly os?: typeof Deno.build.os;
 }
@@ -131,7 +131,7 @@ function* elsewhereEntries(
 }
 
 /** Removes a file, a link, or a folder with its contents, of any depth and size, even if a folder in it forbids
- * removal. Follows no links. A missing path is ignored. No other program may change it meanwhile. Throws
+ * removal. Follows no links. Ignores a missing path. No other program may change it meanwhile. Throws
  * `TooMuchToRemove` after `most` names, and for a file so large that its removal would stop this process. */
 export async function removeTree(path: string, { most = Infinity } = {}): Promise<void> {
   const info = await Deno.lstat(path).catch((error: unknown) => {

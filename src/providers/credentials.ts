@@ -12,7 +12,7 @@ export type Credential =
   }
   | {
     readonly type: "copilot";
-    /** Valid until it is revoked. Short-lived tokens are made from it. */
+    /** Valid until it is revoked. Vis exchanges it for short-lived tokens. */
     readonly githubToken: string;
     readonly domain: string;
   };
@@ -26,7 +26,7 @@ export class Credentials {
   readonly #path: string | null;
   #read: Promise<Stored> | null = null;
 
-  /** `path` is null if the machine has no home folder. No key is stored then. */
+  /** `path` is null if the machine has no home folder. Vis then stores no key. */
   constructor(path: string | null) {
     this.#path = path;
   }

@@ -8,7 +8,7 @@ export interface ModelMessage {
   readonly role: "system" | "user";
   readonly text: string;
   readonly cache?: boolean;
-  /** Images come before the text. Calls with images to a model whose capabilities exclude them are refused. */
+  /** Images come before the text. The router refuses calls with images if no model accepts them. */
   readonly images?: readonly Image[];
 }
 

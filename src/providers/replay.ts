@@ -49,7 +49,7 @@ function* pieces(type: "text" | "reasoning", text: string): Generator<ModelEvent
 /** A query sends system, request, reply format and context. A plain call has fewer messages. */
 const MESSAGES_OF_A_QUERY = 4;
 
-/** Plays the replies of a recorded conversation, whatever the request. A call without a recorded reply is refused. */
+/** Plays the replies of a recorded conversation, whatever the request. Refuses a call without a recorded reply. */
 export function replayProvider(playback: Playback): Provider {
   return playedProvider({
     name: "replay",

@@ -47,7 +47,7 @@ export interface SandboxOptions {
   readonly modules?: Readonly<Record<string, string>>;
   /** Called when a module threw or was stopped, so that its name is missing. `ended` means that it ended the child. */
   readonly onModuleFailed?: (module: FailedModule) => void;
-  /** The base of relative paths in grants. If absent, they are refused. */
+  /** The base of relative paths in grants, which are refused if it is absent. */
   readonly workspace?: string;
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** A command to which the child's command line is appended. The command must pass stdio through to the child. Its
@@ -129,7 +129,7 @@ export interface Sandbox {
   bind(name: string, value: unknown, options?: BindOptions): Promise<void>;
   /** Returns the value of a variable, through the codec. Rejects with RangeError above `maxBytes`. */
   read(name: string, options: { readonly maxBytes: number }): Promise<unknown>;
-  /** Removes user variables from the scope. Unknown names are ignored. */
+  /** Removes user variables from the scope. Ignores unknown names. */
   forget(names: readonly string[]): Promise<void>;
   /** Cancels timers and pending host calls when a query has ended. If the child reported none, the message is sent with
    * the next request. */

@@ -199,7 +199,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 const NO_BYTES: Bytes = new Uint8Array();
 
 /** Converts the bytes of a text to UTF-8. `decodeText` detects the encoding from the first bytes, or from the first
- * non-ASCII bytes. Invalid bytes become U+FFFD, and a byte order mark is omitted. */
+ * non-ASCII bytes. Invalid bytes become U+FFFD. Omits a byte order mark. */
 export class Utf8Pieces {
   encoding = "utf-8";
   isGuess = false;

@@ -19,8 +19,8 @@ const KEY = /([A-Za-z][\w-]*)[ \t]*(=[ \t]*)?/y;
 const REST = /[^\n]*/y;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
 
-/** Parses the settings of a file as git does, in order: headers and keys may share a line. Invalid syntax is skipped up
- * to the end of its line. */
+/** Parses the settings of a file as git does, in order: headers and keys may share a line. Skips invalid syntax up to
+ * the end of its line. */
 export function parseGitConfig(text: string): readonly GitSetting[] {
   const found: GitSetting[] = [];
   let section = "", subsection: string | null = null, at = 0;

@@ -11,8 +11,8 @@ export type JsonValue =
 
 const MAX_DEPTH = 500;
 
-/** Converts a value from the codec to JSON data: a Map to an object, a Set to a list, a Date to ISO text. Undefined
- * fields are omitted, and undefined items become null. Throws TypeError with the path of a value that JSON cannot
+/** Converts a value from the codec to JSON data: a Map to an object, a Set to a list, a Date to ISO text. Omits
+ * undefined fields, and makes undefined items null. Throws TypeError with the path of a value that JSON cannot
  * express. */
 export function jsonValue(value: unknown): JsonValue {
   return convert(value, { path: "", depth: 0 });

@@ -34,8 +34,8 @@ export const SECRET_PATTERNS: readonly string[] = [
   "*.key",
 ];
 
-/** Whether a path relative to the workspace names a secret file; case is ignored. A pattern without `/` matches the
- * last part of the path. */
+/** Whether a path relative to the workspace names a secret file, in any case. A pattern without `/` matches the last
+ * part of the path. */
 export function isSecretFile(path: string, patterns: readonly string[]): boolean {
   const whole = path.toLowerCase();
   const name = whole.slice(whole.lastIndexOf("/") + 1);

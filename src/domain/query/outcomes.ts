@@ -159,7 +159,7 @@ export function outcomeOf({ outcome }: Readonly<Record<string, unknown>>): Itera
   return OUTCOMES.find((one) => one === outcome) ?? null;
 }
 
-/** The possible answers to a request for approval. "conversation" and "workspace" are kept as rules: requests of the
- * same extension and scope are not asked again. */
+/** The possible answers to a request for approval. Vis keeps "conversation" and "workspace" as rules, and does not ask
+ * again about the same extension and scope. */
 export const DECISIONS = ["once", "conversation", "workspace", "no"] as const;
 export type Decision = typeof DECISIONS[number];

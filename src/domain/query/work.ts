@@ -78,7 +78,7 @@ interface Changed extends Counts {
 }
 
 /** The files that a query changed, with the lines that its changes together added and removed. Lines that a later
- * change reverts do not count. Files that are unchanged in the end are omitted. */
+ * change reverts do not count. The list omits files that are unchanged in the end. */
 export class ChangedFiles {
   readonly #files = new Map<string, Changed>();
   #room = MAX_LINES;

@@ -70,8 +70,8 @@ export interface DatabaseMaintenance {
   restore(source: string): Promise<DatabaseRestoreReport>;
   check(): Promise<CheckReport>;
   stats(): Promise<DatabaseStats>;
-  /** Deletes conversations without activity since `before`, and unreferenced content. A conversation with a running
-   * query is kept. */
+  /** Deletes conversations without activity since `before`, and unreferenced content. Keeps a conversation with a
+   * running query. */
   prune(options: { readonly before: number; readonly dryRun: boolean }): Promise<PruneReport>;
   /** Returns unused pages to the disk. Refused while any process uses the database. */
   vacuum(): Promise<VacuumReport>;

@@ -191,8 +191,7 @@ interface Run {
   readonly paths?: PathMap;
 }
 
-/** Returns the differences between two runs of one query, in order. Times, ids and the folders of the runs are
- * ignored. */
+/** Returns the differences between two runs of one query, in order. Ignores times, ids and the folders of the runs. */
 export function compareRecordings(
   recorded: RecordedQuery,
   replayed: RecordedQuery,

@@ -515,8 +515,8 @@ export interface Address {
 
 const MODES = ["disable", "require", "verify-full"];
 
-/** Parses a `postgres://` URL. TLS is used and verified unless the server is on this machine or `sslmode` turns it off.
- * Throws `UsageError`. */
+/** Parses a `postgres://` URL. By default, the connection has verified TLS, unless the server is on this machine;
+ * `sslmode` selects another mode. Throws `UsageError`. */
 export function readAddress(text: string, password?: string): Address {
   // A URL needs a host. For a socket, the host is in the query string.
   const url = URL.parse(text.replace(/^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)(?=\/|\?|$)/, "$1localhost"));

@@ -5,8 +5,8 @@ import { shellText } from "../../domain/kit/text.ts";
 /** A command line for a shell, or a program with its arguments. */
 export type AskedCommand = string | readonly string[];
 
-/** The scopes that a lasting answer to a command would allow, one text for each program, or a reason why it is asked
- * every time. `runs` lists files of the workspace that its programs run. */
+/** The scopes that a lasting answer to a command would allow, one text for each program, or a reason why Vis asks every
+ * time. `runs` lists files of the workspace that its programs run. */
 type CommandScopes =
   | { readonly scopes: readonly string[]; readonly runs: readonly string[] }
   | { readonly never: string };

@@ -93,7 +93,7 @@ export class AskedPrograms {
   }
 
   /** Returns the scopes that a lasting answer about a program's network covers, one text for each program of a command
-   * line. Otherwise returns the reason why it is asked every time. */
+   * line. Otherwise returns the reason why Vis asks every time. */
   async networkScopes(workspace: string, argv: readonly string[], options: SpawnOptions): Promise<NetworkScopes> {
     const cwd = await folderOf(workspace, options) ?? OWN_FOLDER;
     const { leftOut } = await this.walls();

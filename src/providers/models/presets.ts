@@ -228,8 +228,8 @@ export function usualAddresses(variable: (name: string) => string | null): reado
   );
 }
 
-/** Requests the models from all addresses at once and waits at most `probeMs`. Addresses that do not answer like a
- * model server are omitted. The results are in the order of the addresses. Never throws. */
+/** Requests the models from all addresses at once and waits at most `probeMs`. Omits addresses that do not respond like
+ * a model server. The results are in the order of the addresses. Never throws. */
 export async function discoverLocal(
   addresses: readonly LocalAddress[],
   { probeMs = PROBE_MS }: { readonly probeMs?: number | undefined } = {},

@@ -159,9 +159,9 @@ export class Router {
     return { provider, model, capabilities: provider.capabilities(model) };
   }
 
-  /** Requests a reply. A call that fails before part of the reply was shown is retried, then the next route is called.
-   * If all have failed with temporary errors, all are retried after growing pauses, as long as patience lasts. Throws
-   * the last `ProviderError`, or `Cancelled`. */
+  /** Requests a reply. If a call fails before part of the reply was shown, the router tries the same route again, then
+   * the next one. If all routes have failed with temporary errors, it tries all again after growing pauses, as long as
+   * patience lasts. Throws the last `ProviderError`, or `Cancelled`. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const attempts: ModelTrace[] = [];
     const onAttempt = (trace: ModelTrace): void => {
@@ -394,8 +394,8 @@ class Retries {
   }
 }
 
-/** Returns the wait that the service requests, otherwise our own. Many clients receive the same time, so random jitter
- * is added to it. */
+/** Returns the wait that the service requests, otherwise our own. Many clients receive the same time, so the result
+ * adds random jitter. */
 function waitMs({ retryAfterMs }: ProviderError, own: number): number {
   return retryAfterMs ? retryAfterMs + own * 0.2 : own;
 }

@@ -6,7 +6,7 @@ export type ModelPreference = "cost" | "speed" | "intelligence";
 export interface ModelRoute {
   readonly provider: Provider;
   readonly model: string;
-  /** Rank among the models, higher is better. Without ranks, prices and reasoning are used instead. */
+  /** Rank among the models, higher is better. Without ranks, Vis compares prices and reasoning. */
   readonly speed?: number | undefined;
   readonly intelligence?: number | undefined;
   /** The longest time without a byte before the first text or reasoning; the default is the router's. */
@@ -26,7 +26,7 @@ export function namedRoutes(routes: readonly [ModelRoute, ...ModelRoute[]], name
 }
 
 /** Returns the first model that would serve a request, if its price is unknown; otherwise null. With a preference,
- * models with an unknown price are skipped, and the result is null unless all prices are unknown. */
+ * skips models with an unknown price, and returns null unless all prices are unknown. */
 export function unpriced(
   routes: readonly ModelRoute[],
   { prefer }: { readonly prefer: ModelPreference | null },

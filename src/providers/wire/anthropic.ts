@@ -59,7 +59,7 @@ function replyTokens(model: string, capabilities: Capabilities): number {
 }
 
 /** From 4.6 on, models decide how long they think and accept an effort. Earlier models accept a budget. If a model
- * refuses one form, the other is used. */
+ * refuses one form, Vis sends the other. */
 function thinking(
   model: string,
   facts: { readonly reasoning: ReasoningLevel; readonly without: ReadonlySet<string> },

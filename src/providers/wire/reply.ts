@@ -168,8 +168,8 @@ export class ReplyBuilder {
     this.finish ??= "content-filter";
   }
 
-  /** Replaces earlier counts. A list of counts is summed up, and a missing count is null or undefined. An impossible
-   * count is ignored. The caller calls it last in an event, since the output is counted up to there. */
+  /** Replaces earlier counts. Sums up a list of counts, takes null or undefined for a missing count, and ignores an
+   * impossible one. The caller calls it last in an event, since the output is counted up to there. */
   count(counts: { readonly [K in Count]?: unknown }): void {
     const read = Object.entries(counts).map(([name, value]) => [name, this.#tokens(name, value)] as const);
     const known = Object.fromEntries(read.filter(([, count]) => count !== null));

@@ -151,8 +151,8 @@ export function howReal({ link }: { readonly link: boolean }): readonly bigint[]
   return [O_PATH_CLOEXEC | (link ? O_NOFOLLOW : 0n), 0n, RESOLVE_NO_SYMLINKS];
 }
 
-/** Returns a descriptor for a path. The path had no link when it was resolved; a link created since is refused, not
- * followed. Throws Error if it cannot be opened. */
+/** Returns a descriptor for a path. The path had no link when it was resolved; the kernel refuses a link created since,
+ * and does not follow it. Throws Error if the path cannot be opened. */
 function openReal(libc: Libc, path: string): number {
   const name = new TextEncoder().encode(`${path}\0`);
   const how = new Uint8Array(new BigUint64Array(howReal({ link: false })).buffer);

@@ -197,7 +197,7 @@ const NET: readonly GuardedCall[] = [
 ];
 
 const PATHS: readonly GuardedCall[] = [
-  // Landlock checks the paths. O_PATH, which Landlock does not see, and files with set-id bits are refused.
+  // Landlock checks the paths. The filter refuses O_PATH, which Landlock does not see, and files with set-id bits.
   { name: "openat", checks: [{ index: 2, none: O_PATH | O_TMPFILE_BIT }, { index: 3, none: SET_ID_AND_STICKY }] },
   // The answer is "not a link" for every path, so that paths are used as they are and reveal nothing.
   { name: "readlink", checks: [], answer: EINVAL },

@@ -73,7 +73,8 @@ const SHARED: readonly CallName[] = [
   "mq_open",
   "mq_unlink",
 ];
-/** Signals are confined by a process namespace, and by Landlock from ABI 6 on. Without both, all of them are refused. */
+/** A process namespace confines signals, and so does Landlock from ABI 6 on. Without both, the filter refuses all of
+ * them. */
 const SIGNALS: readonly CallName[] = [
   "kill",
   "tkill",

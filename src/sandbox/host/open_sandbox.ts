@@ -461,8 +461,8 @@ function refusedRun(message: string): RunReport {
   return bareReport(failedBlock("refused", { name: "Error", message }));
 }
 
-/** Loads modules into a child, in order. Rejects with SandboxEnded if one of them ended it. Any other failed module is
- * reported and skipped. */
+/** Loads modules into a child, in order. Rejects with SandboxEnded if one of them ended it. Reports and skips any other
+ * failed module. */
 async function loadModules(
   { modules = {}, onModuleFailed }: Pick<SandboxOptions, "modules" | "onModuleFailed">,
   ask: (header: { readonly t: "module"; readonly name: string }, payload: Bytes) => Promise<unknown>,

@@ -197,8 +197,8 @@ function nameOf(node: ExportNamedDeclaration["specifiers"][number]["local"]): st
   return node.type === "Identifier" ? node.name : String(node.value);
 }
 
-/** Returns names that a plain JavaScript module uses, and that neither it nor the platform defines. A name that is only
- * an operand of `typeof` is skipped. */
+/** Returns names that a plain JavaScript module uses, and that neither it nor the platform defines. Skips a name that
+ * is only an operand of `typeof`. */
 export function undefinedNames(code: string): readonly { readonly name: string; readonly line: number }[] {
   const program = parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true, locations: true });
   const imported = new Set(

@@ -123,9 +123,9 @@ interface Received {
 
 type FetchExchange = (sent: SentRequest, signal: AbortSignal) => Promise<Received>;
 
-/** Returns a function that makes one request with the runtime's own fetch and reads its whole response. Redirects are
- * not followed. The function is created before foreign code runs, since `makeExchange` first checks how this runtime
- * looks up its Request. */
+/** Returns a function that makes one request with the runtime's own fetch, follows no redirect, and reads its whole
+ * response. The function is created before foreign code runs, since `makeExchange` first checks how this runtime looks
+ * up its Request. */
 function makeExchange(): FetchExchange {
   const call = looksUpRequest() ? fetchWithRequest : nativeFetch;
   return async ({ url, method, headers, body }, signal) => {

@@ -20,7 +20,7 @@ interface OutputOptions {
   readonly afterwards: (task: () => void) => void;
 }
 
-/** The output of a block is kept up to a limit, counted beyond it, and sent in few frames. A block in a loop is never
+/** Keeps the output of a block up to a limit, counts the rest, and sends it in few frames. A block in a loop is never
  * idle, so writing also sends output that has waited long enough. */
 export class Output {
   readonly #options: OutputOptions;

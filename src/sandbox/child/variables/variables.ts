@@ -174,7 +174,7 @@ export class RealmVariables {
     }
   }
 
-  /** Removes variables and restores the realm's properties under their names. Unknown names are ignored. */
+  /** Removes variables and restores the realm's properties under their names. Ignores unknown names. */
   forget(names: readonly string[]): void {
     for (let i = 0; i < names.length; i++) if (this.#entries[names[i]!]) this.#remove(names[i]!);
   }
