@@ -185,13 +185,12 @@ export function reasonOf(error: unknown): string {
   return messageOf(error).replace(/^(?!Vis )[A-Z](?=[a-z]* )/, (first) => first.toLowerCase());
 }
 
-/** Returns why a file could not be read or written. For other errors it returns `otherwise`, by default the system's
- * message. */
+/** Returns why a file could not be read or written, or for other errors `otherwise`, by default the system's message. */
 export function fileFault(error: unknown, otherwise = messageOf(error)): string {
   return WORDS[fileCode(error)] ?? otherwise;
 }
 
-/** Returns the system's error code, such as ENOENT; the name of the error if it has none. */
+/** Returns the system's error code, such as ENOENT, or the name of an error without a code. */
 export function fileCode(error: unknown): string {
   if (!(error instanceof Error)) return "";
   if ("code" in error) return String(error.code);

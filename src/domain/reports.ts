@@ -196,7 +196,8 @@ export interface ExtensionAdmin {
   commands(): Promise<readonly ExtensionCommandFacts[]>;
   /** Lists requests that extensions offer by name. Omits an extension that fails. */
   requests(): Promise<readonly { readonly name: string; readonly doc: string; readonly text: string }[]>;
-  /** Runs a command of an extension; null if no extension has it. Without `ask`, the command cannot ask the user. */
+  /** Runs a command of an extension and returns its exit code; null if no extension has the command. Without `ask`, the
+   * command cannot ask the user. */
   run(args: readonly string[], user: CommandUser): Promise<number | null>;
 }
 

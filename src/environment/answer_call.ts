@@ -93,9 +93,9 @@ export async function answerCall(
 class CallQuestions {
   #open = 0;
   #since = 0;
-  /** The time in which one was open. */
+  /** The milliseconds in which a question was open. */
   ms = 0;
-  /** Whether one ended without an answer. */
+  /** Whether a question ended without an answer. */
   unanswered = false;
 
   readonly ask = async <Answer>(question: () => Promise<Answer>): Promise<Answer> => {

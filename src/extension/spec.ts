@@ -117,7 +117,7 @@ export interface FunctionOptions {
   /** Names of similar tools that its results lack, each with the replacement: `{exitCode: "code"}`. Reading such a name
    * from an object of a result, or of a list of objects, throws. "commits.sha" belongs to the objects in `commits`. */
   readonly misnamed?: Readonly<Record<string, string>>;
-  /** Whether it has its own time limit and does not count against the block's time. */
+  /** Whether the function has its own time limit and does not count against the block's time. */
   readonly untimed?: boolean;
   /** Whether the function makes no lasting change and may be called for a plan; by default, whether `readOnly` loads
    * it. */
@@ -267,7 +267,7 @@ export interface QueryKeys {
 /** Finds out which files programs change in the workspace. If several programs run at once, the first report has the
  * changes of all. */
 export interface FileWatcher {
-  /** Called before a program begins; the returned function is called when it has ended. */
+  /** Called before a program begins. The caller calls the returned function when the program has ended. */
   begin(): Promise<() => void>;
   /** Reports changes since the last report, or since a program began, to the query. Returns null without changes. Vis
    * keeps the former files for `undo`. */
@@ -353,9 +353,9 @@ export interface OwnStore {
   /** Stores bytes of any size and returns a reference to put into a value. `vis db prune` removes bytes that no value
    * refers to. */
   putBytes(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<string>;
-  /** Yields the bytes of a reference in pieces, each read on demand. Throws if they are gone or damaged. */
+  /** Yields the bytes of a reference in pieces, each read on demand. Throws if the bytes are gone or damaged. */
   bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
-  /** Removes bytes that no value refers to any more. */
+  /** Removes bytes. The caller knows that no value refers to them any more. */
   dropBytes(reference: string): Promise<void>;
 }
 

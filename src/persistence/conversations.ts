@@ -384,7 +384,7 @@ export function readTurns(db: Database, branchId: string): Promise<readonly Quer
   });
 }
 
-/** Returns the running query of the user; sub-queries run within it. */
+/** Returns the running query of the user, in which sub-queries run. */
 export async function runningQuery(db: Database, conversationId: string): Promise<string | null> {
   const found = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .innerJoin("conversationState as b", "b.id", "q.conversationStateId")

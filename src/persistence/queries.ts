@@ -717,8 +717,8 @@ async function endLeftOf(
   }
 }
 
-/** Selects running queries, deeper ones first, because a parent's spend includes its sub-queries'. Skips queries with a job,
- * because a node continues them. */
+/** Selects running queries, deeper ones first, because a parent's spend includes its sub-queries'. Skips queries with a
+ * job, because a node continues them. */
 async function running(db: Database): Promise<LostRun[]> {
   const rows = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .leftJoin("childBranch as c", "c.conversationStateId", "q.conversationStateId")

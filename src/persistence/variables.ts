@@ -681,8 +681,8 @@ class VariableSouls {
   }
 }
 
-/** The point after an iteration of a run, or before the first one (-1). Without a run, it is before all queries of the
- * branch. */
+/** The point after an iteration of a run, or before the first one (-1). Without a run, the point is before all queries
+ * of the branch. */
 export interface Moment {
   readonly queryId: string | null;
   readonly position: number;

@@ -29,7 +29,7 @@ interface KnownFolder {
   readonly stamp: string | null;
   readonly folders: readonly string[];
   readonly secrets: readonly string[];
-  /** Whether it is the top of a repository: it has a file, folder or link `.git`, or is a bare one. */
+  /** Whether the folder is the top of a repository: it has a file, folder or link `.git`, or is a bare repository. */
   readonly isTop: boolean;
   readonly isClosed: boolean;
 }

@@ -48,7 +48,8 @@ export function stampOf(path: string): string {
   }
 }
 
-/** Returns `stampOf` for a file that was read since this time, to be kept; null if it might not show a later change. */
+/** Returns `stampOf` for a file that was read since this time, to be kept; null if the stamp might not show a later
+ * change. */
 export function keptStampOf(path: string, since = Date.now()): string | null {
   const stamp = stampOf(path);
   return isFresh(Number(stamp.split(",")[2] ?? 0), since) ? null : stamp;

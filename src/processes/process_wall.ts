@@ -50,7 +50,7 @@ export interface ProcessWallOptions {
   readonly private: PrivateFolders;
   /** Folders and files that programs may read and run, in addition to the system's. */
   readonly read: readonly string[];
-  /** TCP to any address; if false, no sockets at all. */
+  /** TCP to any address. If false, programs have no sockets, or a private network with only a loopback. */
   readonly network: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly secrets?: readonly string[];

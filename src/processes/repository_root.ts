@@ -35,7 +35,7 @@ export function repositoryRoot(
   }
 }
 
-/** Whether it is a folder of settings and keys, such as `~/.config`. */
+/** Whether a path is a folder of settings and keys, such as `~/.config`. */
 function isSettings(path: string, home: string): boolean {
   return dirname(path) === home && basename(path).startsWith(".");
 }

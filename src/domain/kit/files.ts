@@ -163,8 +163,9 @@ export async function plainTextFile(
   }
 }
 
-/** Reads the text of a file. Returns null if it is missing, not a regular file, or larger than any settings file. Links
- * are followed only in the user's own files, since a repository's links may lead anywhere. */
+/** Returns the text of a small file. Returns null if the file is missing, unreadable, not a regular file, or larger
+ * than `most` bytes. Only in the user's own files, callers set `links`, since a repository's links may lead
+ * anywhere. */
 export async function smallTextFile(
   path: string,
   { links = false, most = MAX_BYTES }: ReadOptions = {},

@@ -35,8 +35,8 @@ export interface StatePlace {
   /** Null for global state. */
   readonly branchId: string | null;
   /** The point of a change: the row of its iteration, or of its query (`query_state.id`) before the first iteration. If
-   * both are absent, it is the newest point of the branch. Global state does not depend on that point. A query that
-   * another process has ended as lost cannot change any state. */
+   * both are absent, the point is the newest one of the branch. Global state does not depend on the point. A query
+   * that another process has ended as lost cannot change any state. */
   readonly iterationId?: string | null;
   readonly queryId?: string | null;
 }
@@ -44,8 +44,8 @@ export interface StatePlace {
 /** Each change of a key makes a version. A branch sees the state of its ancestors at the time of its fork. Rejects with
  * `UsageError` if a limit is exceeded or the state changed in the meantime. */
 export interface StateStore {
-  /** Returns the new version, or the existing one if the value is the same. With `ifVersion`, it writes only if that is
-   * the newest version; 0 means that none may exist. */
+  /** Returns the new version, or the existing one if the value is the same. With `ifVersion`, writes only if that
+   * version is the newest; 0 means that no version may exist. */
   put(
     place: StatePlace,
     state: { readonly key: string; readonly value: JsonValue; readonly ifVersion?: number | undefined },

@@ -14,7 +14,8 @@ interface Prepared {
 
 const MAX_PREPARED = 300;
 
-/** Runs queries on one `node:sqlite` database. Each SQL text is prepared once and its statement kept. */
+/** Runs queries on one `node:sqlite` database. Prepares each SQL text once while its statement is among the kept
+ * ones. */
 export class SqliteConnection {
   readonly #db: DatabaseSync;
   readonly #prepared = new BoundedMap<string, Prepared>(MAX_PREPARED);

@@ -16,8 +16,8 @@ import { type Patience, watchedStream } from "./_watched_stream.ts";
 import { fittingRoutes, type ModelPreference, type ModelRoute, namedRoutes } from "./routes.ts";
 
 export interface RouterOptions {
-  /** The list has at least one route. The first is the root model. The others serve when it fails or when they are
-   * requested. */
+  /** The list has at least one route. The first is the root model. The others serve when the root model fails or when a
+   * request names them. */
   readonly routes: readonly ModelRoute[];
   readonly limits?: Readonly<Record<string, RateLimit>>;
   readonly notes?: readonly string[];
@@ -376,7 +376,8 @@ class Retries {
     this.#patienceMs = facts.patienceMs;
   }
 
-  /** Returns milliseconds until the same route is called again after its `attempt`; null if it should not be. */
+  /** Returns the milliseconds until the router calls the same route again after its `attempt`; null if it should call
+   * another one. */
   quickMs(error: ProviderError, attempt: number): number | null {
     if (!error.retryable || (error.retryAfterMs ?? 0) > LONGEST_QUICK_MS) return null;
     return waitMs(error, backoffMs(attempt, { ...QUICK, random: this.#random }));

@@ -27,15 +27,15 @@ export interface ProviderApi {
   /** Reads one event of a stream. Returns false if it does not belong to this API. Events with an `error` are not
    * passed to it. */
   read(event: JsonFields, reply: ReplyBuilder): boolean;
-  /** Returns the equivalent events for a reply that arrived whole although a stream was requested; null if it is not a
-   * reply. */
+  /** Returns the equivalent events for a body that arrived whole although a stream was requested; null if the body is
+   * no reply. */
   unstreamed(body: unknown): readonly JsonFields[] | null;
   /** Returns the name of the field to omit after the service refused the request with this text, or null. The provider
    * itself detects "stream". */
   refused(text: string): string | null;
   /** `page` is the `next` that `modelsIn` returned. */
   modelsAt(page: string | null): Pick<WireCall, "path" | "query">;
-  /** Returns null if it is not a list of models. */
+  /** Returns null if the body is not a list of models. */
   modelsIn(body: unknown): { readonly ids: readonly string[]; readonly next: string | null } | null;
 }
 

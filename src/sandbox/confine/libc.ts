@@ -15,7 +15,7 @@ type Address = bigint;
 export class Libc {
   readonly #library: Deno.DynamicLibrary<typeof SYMBOLS>;
 
-  /** Throws without glibc: other systems have no wall that could be built with it. */
+  /** Throws without glibc: with other C libraries, no wall can be built. */
   constructor() {
     this.#library = Deno.dlopen("libc.so.6", SYMBOLS);
   }

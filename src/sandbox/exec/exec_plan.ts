@@ -26,7 +26,7 @@ export const SAID = {
 } as const;
 
 export interface Layer extends GrantedPath {
-  /** Whether it is a link itself, not its target. */
+  /** Whether the path is a link itself, not its target. */
   readonly link: boolean;
   readonly writable: boolean;
 }
@@ -444,7 +444,7 @@ export function execRules(
 const MFD_CLOEXEC = 1n, MFD_ALLOW_SEALING = 2n, MFD_EXEC = 16n;
 const F_ADD_SEALS = 1033n, F_GET_SEALS = 1034, EVERY_SEAL = 15n, SEAL_EXEC = 32;
 
-/** The program that carries out plans (init.c), in memory, and the facts on which plans depend. */
+/** The program that carries out plans (init.c), and the facts on which plans depend. */
 export class ExecProgram implements ExecMachine {
   /** The path of a descriptor that children of this process keep until they become the program. */
   readonly path: string;

@@ -328,7 +328,7 @@ export class ChildExit {
     this.#facts = facts;
   }
 
-  /** Whether it ran out of memory. V8 aborts with a trap and the allocator with SIGABRT, and one of them usually
+  /** Whether the child ran out of memory. V8 aborts with a trap and the allocator with SIGABRT, and one of them usually
    * reports it on stderr. Near the limit, memory may not suffice for the report, so such a signal without the text of
    * a panic counts too. */
   get outOfMemory(): boolean {

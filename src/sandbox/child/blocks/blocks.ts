@@ -302,7 +302,7 @@ export class Blocks {
     this.#stopWork(active.context, outcome === "timeout" ? timedOut(active.run.deadlineMs) : "Cancelled");
   }
 
-  /** Ends the work that a block started, or work without a block, and prevents new work. */
+  /** Ends the work that a block started, and prevents new work. Without a block, stops only the timers. */
   #stopWork(owner: RunContext | null, why: string): void {
     this.#parts.timers.stop(owner);
     if (owner === null) return;

@@ -4,7 +4,7 @@ export class RealmBody {
   readonly #body: RealmBlob | null;
   #used = false;
 
-  /** Sets the content type in `headers` if it is known and they have none. */
+  /** Sets the content type in `headers` if the type is known and `headers` have none. */
   constructor(body: unknown, headers: RealmHeaders) {
     this.headers = headers;
     this.#body = body === undefined || body === null ? null : blobOf(body);
