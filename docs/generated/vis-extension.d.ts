@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 311004207e9d68b8a3b86bb9cdd34e8277f2d0244f5c219edb99606de4cc8a1a
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 115fc5ba59e1824222997934d77e422a826e798da90a99d57dee748a3b8dbf81
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -257,20 +257,20 @@ export interface SpawnOptions {
   /** The top of the repository around the workspace, all of which the program may read. Vis sets it. */
   readonly root?: string;
   /** The folder in which the program starts, relative to the workspace, and inside it or `root`; by default the
-   * workspace. Null means its temporary home folder. Its PATH and the variables of toolchains then omit folders of the
-   * workspace. */
+   * workspace. Null means the temporary home folder of the program. PATH and the variables of toolchains then omit
+   * folders of the workspace. */
   readonly cwd?: string | null;
   /** Variables in addition to the few that every program gets. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Standard input; empty if absent. A stream is read as fast as the program consumes it. When it ends, so does the
-   * input. */
+  /** Standard input; empty if absent. A stream is read as fast as the program consumes it. When the stream ends, so
+   * does the input. */
   readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
   /** The time limit; 120 000 if absent. When the program ends, Vis ends all processes that the program started. */
   readonly timeoutMs?: number;
   /** The limit of each of the two outputs, whose beginning and end are kept; 1 MiB if absent. */
   readonly maxBytes?: number;
   /** Whether to decode a complete output that is not UTF-8 by its byte order mark or by a guess. A note of the result
-   * names the encoding. Otherwise, bytes that are not UTF-8 become U+FFFD. */
+   * names the encoding. In other outputs, bytes that are not UTF-8 become U+FFFD. */
   readonly guessEncoding?: boolean;
   /** Ends the program like the time limit. `spawn` then rejects with the reason. */
   readonly signal?: AbortSignal;
@@ -279,8 +279,8 @@ export interface SpawnOptions {
   /** Receives output as it arrives, in addition to the output that the result keeps. Must not throw. The callee owns
    * the bytes. */
   readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
-  /** Takes the lines of standard error that begin with this token, without it. The output does not contain them. Vis
-   * takes a line of more than 64 KiB for output. */
+  /** Takes the lines of standard error that begin with this token, without the token. The output does not contain these
+   * lines. Vis takes a line of more than 64 KiB for output. */
   readonly asides?: {
     readonly token: string;
     readonly hear: (line: string) => void;
@@ -459,7 +459,7 @@ export interface RequestPlace {
   readonly secrets: readonly string[];
 }
 export interface NamedRequest {
-  /** Small letters, digits and dashes, beginning with a letter. Other names are skipped. */
+  /** Small letters, digits and dashes, beginning with a letter. Vis skips other names. */
   readonly name: string;
   readonly doc: string;
   /** The words after the name replace `$ARGUMENTS`, or follow the text. */
@@ -496,7 +496,7 @@ export interface FunctionOptions {
   /** Names of similar tools that its results lack, each with the replacement: `{exitCode: "code"}`. Reading such a name
    * from an object of a result, or of a list of objects, throws. "commits.sha" belongs to the objects in `commits`. */
   readonly misnamed?: Readonly<Record<string, string>>;
-  /** Whether it has its own time limit and does not count against the block's time. */
+  /** Whether the function has its own time limit and does not count against the block's time. */
   readonly untimed?: boolean;
   /** Whether the function makes no lasting change and may be called for a plan; by default, whether `readOnly` loads
    * it. */
@@ -654,9 +654,9 @@ export interface QueryKeys {
 /** Finds out which files programs change in the workspace. If several programs run at once, the first report has the
  * changes of all. */
 export interface FileWatcher {
-  /** Called before a program begins; the returned function is called when it has ended. */
+  /** Called before a program begins. The caller calls the returned function when the program has ended. */
   begin(): Promise<() => void>;
-  /** Reports changes since the last report, or since a program began, to the query. Returns null without changes. It
+  /** Reports changes since the last report, or since a program began, to the query. Returns null without changes. Vis
    * keeps the former files for `undo`. */
   report(): Promise<FileChanges | null>;
 }
@@ -702,7 +702,8 @@ export interface RouterFacts {
 export interface VarIndexFacts {
   /** The last index that the model received; "" before the first one. */
   readonly index: string;
-  /** The revision of `index`, and the current revision of the variables. They differ when the index is stale. */
+  /** The revision of `index`, and the current revision of the variables. The two revisions differ when the index is
+   * stale. */
   readonly revision: number;
   readonly currentRevision: number;
 }
@@ -761,9 +762,9 @@ export interface OwnStore {
   /** Stores bytes of any size and returns a reference to put into a value. `vis db prune` removes bytes that no value
    * refers to. */
   putBytes(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<string>;
-  /** Yields the bytes of a reference in pieces, each read on demand. Throws if they are gone or damaged. */
+  /** Yields the bytes of a reference in pieces, each read on demand. Throws if the bytes are gone or damaged. */
   bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
-  /** Removes bytes that no value refers to any more. */
+  /** Removes bytes. The caller knows that no value refers to them any more. */
   dropBytes(reference: string): Promise<void>;
 }
 export interface NudgeContext {
@@ -916,8 +917,8 @@ export interface GitSetting {
   readonly key: string;
   readonly value: string;
 }
-/** Parses the settings of a file as git does, in order: headers and keys may share a line. Invalid syntax is skipped up
- * to the end of its line. */
+/** Parses the settings of a file as git does, in order: headers and keys may share a line. Skips invalid syntax up to
+ * the end of its line. */
 export declare function parseGitConfig(text: string): readonly GitSetting[];
 /** Whether the hashes of a repository with these settings have 32 bytes, not 20. */
 export declare function isSha256(settings: readonly GitSetting[]): boolean;
@@ -968,7 +969,8 @@ export declare function replaceFile(path: string, text: string, { mode }?: {
 export declare function ensureFile(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
-/** Creates a folder and its missing parents, with owners as in `inheritOwner`. Only their owner can enter them. */
+/** Creates a folder and its missing parents, with owners as in `inheritOwner`. By default, only their owner can enter
+ * them. */
 export declare function ensureFolder(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
@@ -983,8 +985,9 @@ export interface ReadOptions {
    * encoding is refused. */
   readonly exact?: boolean;
 }
-/** Reads the text of a file. Returns null if it is missing, not a regular file, or larger than any settings file. Links
- * are followed only in the user's own files, since a repository's links may lead anywhere. */
+/** Returns the text of a small file. Returns null if the file is missing, unreadable, not a regular file, or larger
+ * than `most` bytes. Only in the user's own files, callers set `links`, since a repository's links may lead
+ * anywhere. */
 export declare function smallTextFile(path: string, { links, most }?: ReadOptions): Promise<string | null>;
 export interface FirstEntries {
   readonly entries: readonly Deno.DirEntry[];
@@ -999,8 +1002,8 @@ export declare function firstEntries(path: string, { most, os }: {
 /** Whether a text matches a pattern in which `*` matches any text. Matching never backtracks, so that no pattern can
  * hang it. */
 export declare function matchesWildcard(pattern: string, text: string): boolean;
-/** Whether a path relative to the workspace names a secret file; case is ignored. A pattern without `/` matches the
- * last part of the path. */
+/** Whether a path relative to the workspace names a secret file, in any case. A pattern without `/` matches the last
+ * part of the path. */
 export declare function isSecretFile(path: string, patterns: readonly string[]): boolean;
 /** Returns the name that was probably meant: at most a third of its letters differ. Returns null if none is close. */
 export declare function nearestName(asked: string, names: readonly string[]): string | null;
