@@ -54,7 +54,7 @@ function addHelpItself(program: Command, { services, io }: Context): void {
   program.command("help")
     .description("show the help of a command, or search the documentation")
     .argument("[words...]", "command name, such as conversations list, or words to search for; options are ignored")
-    .addOption(new Option("--man", "print the manual page, for man -l -"))
+    .addOption(new Option("--man", "print the manual page in roff, for man"))
     .addOption(new Option("--schema", "print the JSON Schema of the command's JSON output"))
     .helpOption(false)
     .allowUnknownOption()
