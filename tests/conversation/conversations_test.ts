@@ -194,6 +194,6 @@ Deno.test("byId() reports that the beginning of an id is ambiguous", async () =>
   );
   await assert.rejects(
     conversations.byId("fff"),
-    /^UsageError: Cannot find conversation: fff \(an id has 8 characters or more\)$/,
+    /^UsageError: Cannot find conversation fff: an id has at least 8 characters; vis conversations list shows the ids$/,
   );
 });

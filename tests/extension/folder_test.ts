@@ -184,7 +184,10 @@ Deno.test("loadShipped() skips a broken extension, gives the reason, and loads t
     for (const [at, [, expected]] of Object.values(broken).entries()) assert.match(skipped[at]?.reason ?? "", expected);
     const alone = [{ place: "home" as const, path: join(folder, "j_needs") }];
     const unmet = await loadShipped({}, { log, folders: alone, folderOptions });
-    assert.match(unmet.skipped[0]?.reason ?? "", /missing requirement: test\.a → test\.gone/);
+    assert.match(
+      unmet.skipped[0]?.reason ?? "",
+      /Cannot install extension test\.a: a requirement is missing: test\.a → test\.gone/,
+    );
   }));
 
 Deno.test("loadShipped() runs a project's code only while just this content is trusted", () =>

@@ -48,7 +48,10 @@ Deno.test("readArchive() refuses a foreign file, another version and a damaged a
     ],
     ["[]", /vis conversations export --format json did not write this file/],
     ['{"format":"other","version":1}', /vis conversations export --format json did not write this file/],
-    [text.replace('"version": 2', '"version": 3'), /its version is 3, this Vis reads 2: update Vis/],
+    [
+      text.replace('"version": 2', '"version": 3'),
+      /the archive has version 3, and this Vis reads version 2; update Vis/,
+    ],
     [text.replace('"version": 2', '"version": 0'), /its version is 0, this Vis reads 2$/],
     [text.replace(/,\n *"sha256": ".{64}"\n\}/, "}"), /the file was changed after the export: its hash does not match/],
     [text.replace(/"sha256": ".{64}"\n\}/, '"sha257": ""}'), /the file is damaged.*sha257/],
