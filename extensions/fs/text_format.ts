@@ -132,7 +132,7 @@ function tableOf(encoding: string): ReadonlyMap<string, number> {
   const known = TABLES.get(encoding);
   if (known) return known;
   if (encoding.startsWith("iso-2022") || encoding === "replacement" || encoding === "x-user-defined") {
-    throw new RangeError(`Vis can read text in ${encoding}, but not write it`);
+    throw new RangeError(`Text in ${encoding} is readable, but Vis cannot write it`);
   }
   const table = new Map<string, number>();
   const decoder = new TextDecoder(encoding);

@@ -24,7 +24,7 @@ export async function openConnection(
       if (!isRefusal(error)) break;
     }
   }
-  throw new Error(`Vis could not connect to ${url.host}: ${reasonOf(failure)}`);
+  throw new Error(`No connection to ${url.host} was possible: ${reasonOf(failure)}`);
 }
 
 async function checkedAddresses(

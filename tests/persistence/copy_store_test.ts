@@ -194,7 +194,7 @@ test("a database with data is refused, and stays unchanged", async ({ file, fold
   await assert.rejects(copy(url, file), { name: "UsageError", message: /the file already exists/ });
   await assert.rejects(copy(file, join(folder, "b.db")), { name: "UsageError", message: /use vis db backup/ });
   await assert.rejects(copy(url, url), { name: "UsageError", message: /use pg_dump/ });
-  await assert.rejects(copy(join(folder, "none.db"), url), { name: "UsageError", message: /there is no such file/ });
+  await assert.rejects(copy(join(folder, "none.db"), url), { name: "UsageError", message: /the file does not exist/ });
 });
 
 test("another source is refused while a copy is unfinished", async ({ file, folder, postgres }) => {

@@ -56,7 +56,7 @@ Deno.test("baseRuntimeFor() finds the runtime of each target, and refuses a miss
       assert.rejects(baseRuntimeFor(linux, env), { message });
     await refused(
       { DENORT_BIN: join(folder, `denort-${arm}`) },
-      /DENORT_BIN says .*, which is one for aarch64-unknown-l/,
+      /DENORT_BIN names .*, which is one for aarch64-unknown-linux-gnu/,
     );
     await refused({ DENORT_BIN: join(folder, "none") }, /^Cannot compile for x86_64-unk.*none, which does not exist$/);
     await refused({ DENORT_DIR: join(folder, "none") }, /DENORT_DIR says .*denort-x86_64-.*, which does not exist$/);
@@ -71,6 +71,7 @@ Deno.test("compileArguments() names each target, and compileFailure() names the 
   }
   const said =
     "error: invalid value 'riscv' for '--target': possible values: x86_64-apple-darwin, aarch64-apple-darwin\n";
-  const wanted = "Cannot compile for riscv: there are x86_64-apple-darwin, aarch64-apple-darwin";
+  const wanted =
+    "Cannot compile for riscv: the target is unknown; choose one of x86_64-apple-darwin, aarch64-apple-darwin";
   assert.equal(compileFailure(said, "riscv"), wanted);
 });

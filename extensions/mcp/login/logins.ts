@@ -70,7 +70,7 @@ export class ServerLogin implements AuthProvider {
       if (error instanceof OAuthError && /^invalid_|^unauthorized_/.test(error.code)) {
         throw this.#needed("the login has ended");
       }
-      throw new LoginError(`Vis cannot renew the login: ${loginFault(error)}`);
+      throw new LoginError(`The login could not be renewed: ${loginFault(error)}`);
     }
   }
 
@@ -152,9 +152,9 @@ export class Logins {
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return {};
       if (error instanceof LoginError) throw error;
-      throw new LoginError(`Vis cannot read ${this.path}: ${error instanceof Error ? error.name : "unknown"}`);
+      throw new LoginError(`The file ${this.path} is not readable: ${error instanceof Error ? error.name : "unknown"}`);
     }
-    return parsed(text) ?? fail(`vis mcp login did not write ${this.path}; remove the file and log in again`);
+    return parsed(text) ?? fail(`The file ${this.path} is not one of vis mcp login; remove it and log in again`);
   }
 }
 

@@ -216,9 +216,9 @@ export const storeArchiveCases: readonly StoreCase[] = [
       const cases: readonly [ConversationArchive, RegExp][] = [
         [broken((t) => void (t.iteration[0]!.queryStateId = conversationId)), /contradict each other/],
         [broken((t) => void (t.iteration[2]!.position = t.iteration[0]!.position)), /contradict each other/],
-        [broken((t) => void t.queryState.pop()), /is missing in the file/],
+        [broken((t) => void t.queryState.pop()), /the file lacks row .*/],
         [broken((t) => void t.iteration.push(t.iteration[0]!)), /two rows of the file have the same id/],
-        [{ ...archive, contents: archive.contents.slice(1) }, /is missing in the file/],
+        [{ ...archive, contents: archive.contents.slice(1) }, /the file lacks row .*/],
         [{ ...archive, contents: [{ sha256: archive.contents[0]!.sha256, text: "other" }] }, /its hash does not match/],
       ];
       for (const [bad, why] of cases) {
@@ -259,7 +259,10 @@ export const storeArchiveCases: readonly StoreCase[] = [
         assert.deepEqual(live, await store.liveImages(fork.branchId));
         assert.deepEqual(rows, await store.variableVersions(fork.branchId, "rows"));
       }
-      await assert.rejects(store.variables(branchId, { queryId: first, position: 9 }), /Cannot show iteration 10 of/);
+      await assert.rejects(
+        store.variables(branchId, { queryId: first, position: 9 }),
+        /Cannot show step 10 of query .*: it has steps 1 to 2/,
+      );
     },
   },
   {

@@ -210,7 +210,10 @@ export const storeForkCases: readonly StoreCase[] = [
       const { queryId } = await begun(store);
       await iterate(store, { queryId, position: 0, blocks: [defines("a", "1")] });
       await assert.rejects(store.fork({ queryId: "no", position: 0 }), /Cannot fork .*no: no query has this id/);
-      await assert.rejects(store.fork({ queryId, position: 4 }), /Cannot fork at iteration 5 .*it has 1 to 1/);
+      await assert.rejects(
+        store.fork({ queryId, position: 4 }),
+        /Cannot fork at step 5 of query .*: it has steps 1 to 1/,
+      );
       await assert.rejects(store.fork({ queryId, position: null }), /still running/);
       assert.deepEqual(await values(store, (await store.fork({ queryId, position: 0 })).branchId), { a: "1" });
     },

@@ -209,7 +209,10 @@ export const storeStateCases: readonly StoreCase[] = [
         message: /Cannot store k: its value has 1048578 characters of JSON; the limit is 1048576/,
       });
       assert.equal(await put("k", 0, 0), 1);
-      await assert.rejects(put("k", 1, 0), { name: "UsageError", message: "Cannot store k: it has version 1, not 0" });
+      await assert.rejects(put("k", 1, 0), {
+        name: "UsageError",
+        message: "Cannot store k: it has version 1, not 0; read it again",
+      });
       assert.equal(await put("k", 1, 1), 2);
       const raced = await Promise.allSettled([put("k", "one", 2), put("k", "two", 2)]);
       assert.deepEqual(raced.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);

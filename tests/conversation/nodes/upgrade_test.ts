@@ -153,7 +153,7 @@ test("nodes of two versions share a database until the older ones are replaced",
     const [wrote, knows] = [NEXT.version, migrations.length];
     assert.match(
       error.message,
-      new RegExp(`newer Vis wrote it \\(schema V${wrote}, this one knows V${knows}\\), update`),
+      new RegExp(`newer Vis wrote it \\(schema V${wrote}, this Vis knows V${knows}\\); update`),
     );
     return true;
   });

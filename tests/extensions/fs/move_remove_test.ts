@@ -35,7 +35,10 @@ Deno.test("fs.move() overwrites nothing, and does not move a folder into itself"
     "Cannot move a.txt: src is a folder; call fs.move with the target src/a.txt",
   );
   assert.match(await workspace.refusal("move", "src", "src/inner"), /src\/inner is inside it/);
-  assert.match(await workspace.refusal("move", "nope.txt", "c.txt"), /Cannot move nope\.txt: no such file/);
+  assert.match(
+    await workspace.refusal("move", "nope.txt", "c.txt"),
+    /Cannot move nope\.txt: there is no such file or folder; the nearest existing folder is the workspace/,
+  );
   assert.match(await workspace.refusal("move", "a.txt", "../app2/a.txt"), /outside the workspace/);
   assert.match(await workspace.refusal("move", "../app2/secret.txt", "mine.txt"), /outside the workspace/);
   assert.equal(await workspace.text("b.txt"), "b");

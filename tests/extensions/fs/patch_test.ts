@@ -149,7 +149,10 @@ Deno.test("fs.patch() refuses an impossible change, and names the reason", async
     await of("--- a/nope.txt\n+++ b/nope.txt\n@@ -1 +1 @@\n-a\n+b\n"),
     /Cannot patch nope\.txt: there is no such file or folder; the nearest existing folder is the workspace/,
   );
-  assert.match(await of("--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+b\n"), /creates it, and it already exists/);
+  assert.match(
+    await of("--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+b\n"),
+    /the patch creates the file, but it already exists/,
+  );
   assert.match(await of("--- a/x.bin\n+++ b/x.bin\n@@ -1 +1 @@\n-a\n+b\n"), /binary file/);
   assert.match(await of("diff --git a/x.bin b/x.bin\nGIT binary patch\nliteral 3\n"), /binary file/);
   assert.match(await of("--- a/a.txt\n+++ /dev/null\n@@ -0,0 +1 @@\n+b\n"), /not all of its lines/);
@@ -197,7 +200,10 @@ Deno.test("fs.patch() applies a hunk with lines that lost their blank where the 
     await workspace.refusal("patch", of([header, ...cut])),
     /the header of line 3 gives 5 old and 5 new lines, but its hunk has 4 and 3; add the missing lines, or write only @@/,
   );
-  assert.match(await workspace.refusal("patch", of([header, ...cut, "+FOUR"])), /its hunk has 4 and 4; add the lines/);
+  assert.match(
+    await workspace.refusal("patch", of([header, ...cut, "+FOUR"])),
+    /the header of line 3 gives 5 old and 5 new lines, but its hunk has 4 and 4; add the missing lines, or write only @@/,
+  );
   assert.match(await workspace.refusal("patch", of(["-one", "+1"])), /line 3 is not valid: "-one"/);
   assert.match(await workspace.refusal("patch", of(["@@ -1,2 +1,2 @@", " one", " two"])), /adds and removes nothing/);
   assert.match(await workspace.refusal("patch", of([])), /is incomplete: nothing follows that changes it/);
@@ -226,7 +232,10 @@ Deno.test("fs.patch() applies a diff and blocks in one text, and reads names wit
       /line 7 is not valid: "(?:your|Now).*; the line before <<<<<<< SEARCH must be the path of an existing file/,
     );
   }
-  assert.match(await workspace.refusal("patch", block("Create the helper:", "")), /line 1 cannot be read/);
+  assert.match(
+    await workspace.refusal("patch", block("Create the helper:", "")),
+    /line 1 is not valid: "Create the helper:"; the line before <<<<<<< SEARCH must be the path of an existing file/,
+  );
   assert.equal(await workspace.text("b.txt"), "y\n");
 });
 
@@ -261,7 +270,10 @@ Deno.test("fs.patch() applies the patches of Codex", async () => {
     await of("*** Delete File: nope.txt"),
     /Cannot patch nope\.txt: there is no such file or folder; the nearest existing folder is the workspace/,
   );
-  assert.match(await of("*** Move to: z.txt"), /line 2 cannot be read/);
+  assert.match(
+    await of("*** Move to: z.txt"),
+    /line 2 is not valid: "\*\*\* Move to: z\.txt"; no line after it changes a file/,
+  );
   assert.deepEqual(await workspace.names(), ["a b.txt", "d.txt", "e.txt", "new"]);
 });
 

@@ -56,7 +56,7 @@ Deno.test("history.search() finds requests, code and answers, with their place a
     message: /since is not a date such as "2026-11-22"/,
   });
   await assert.rejects(call("search", "x", { conversation: "00000000" }), {
-    message: "Cannot find conversation: 00000000",
+    message: "Cannot find conversation 00000000: no conversation has this id",
   });
   await store.close();
 });

@@ -12,7 +12,7 @@ Deno.test("parse() reads quotes, line ends and separators as written", () => {
 Deno.test("parse() refuses ambiguous text", () => {
   assert.throws(() => parse('a\n"x'), /the quote at character 2 is not closed/);
   assert.throws(() => parse('a\n"x"y'), /record 2 has text after a closing quote/);
-  assert.throws(() => parse("a\n1,2", { separator: "," }), /record 2 has 2 fields, the header 1/);
+  assert.throws(() => parse("a\n1,2", { separator: "," }), /record 2 has 2 fields, but the header has 1/);
   assert.throws(() => parse("a,a\n1,2"), /"a" occurs twice/);
   assert.throws(() => parse("data/sales.csv"), /data\/sales\.csv is a path; pass the text: await fs\.readFile\(path\)/);
   assert.deepEqual(parse("name.csv\n1"), [{ "name.csv": "1" }]);
@@ -33,7 +33,7 @@ Deno.test("markdown() names the columns", () => {
   const columns = { columns: ["a"] } as unknown as string[];
   assert.throws(
     () => markdown([{ a: 1 }], columns),
-    /columns are a list of names: tables\.markdown\(rows, \["a", "b"\]\)/,
+    /the columns are not a list of names; call tables\.markdown\(rows, \["a", "b"\]\)/,
   );
 });
 

@@ -30,7 +30,7 @@ Deno.test("backup() refuses a target that exists and a database that does not, a
     await writeFile(target, "mine");
     await assert.rejects(new SqliteMaintenance({ path }).backup(join(folder, "x.db")), {
       name: "UsageError",
-      message: `Cannot back up ${path}: there is no such file`,
+      message: `Cannot back up ${path}: the file does not exist`,
     });
     await (await openStore({ path })).close();
     await assert.rejects(new SqliteMaintenance({ path }).backup(target), {

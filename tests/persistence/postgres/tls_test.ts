@@ -38,13 +38,16 @@ test("an authority that cannot be read is an error of the URL", async () => {
   const file = `sslrootcert=${folder}/none.pem`;
   assert.match(
     await connected("localhost", "sslmode=verify-full", file),
-    /^usage: .*none\.pem cannot be read \(ENOENT\)/,
+    /^usage: Cannot use the database URL: Vis cannot read its sslrootcert .* \(ENOENT\); correct the path/,
   );
 });
 
 test("a server without TLS is not used in plain text where TLS is asked for", async (postgres) => {
   await change(postgres, "ssl = off");
-  assert.match(await connected("localhost", "sslmode=require"), /unavailable: .*it does not offer TLS/);
+  assert.match(
+    await connected("localhost", "sslmode=require"),
+    /unavailable: Cannot use database there: the server does not.* sslmode=disable if nobody else can read the network/,
+  );
   await change(postgres, "ssl = on");
 });
 

@@ -33,7 +33,7 @@ Deno.test({
     assert.deepEqual(new ProcessLimits(libc).setMemory(1000), []);
     assert.deepEqual(libc.limits, [[RLIMIT_DATA, 123_456 * 1024 + 1000]]);
     const none = new PretendingLibc("Name:\tvis\n");
-    assert.deepEqual(new ProcessLimits(none).setMemory(1000), ["memory limit: /proc/self/status cannot be read"]);
+    assert.deepEqual(new ProcessLimits(none).setMemory(1000), ["memory limit: Vis cannot read /proc/self/status"]);
     assert.deepEqual(none.limits, []);
     libc.close();
     none.close();

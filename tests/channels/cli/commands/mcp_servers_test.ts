@@ -93,7 +93,7 @@ Deno.test("vis mcp add and remove refuse impossible changes, and name a remedy",
         ["add", "hub", "https://h.example", "--header", "Authorization: Bearer abcdefgh123"],
         /Cannot save .* in a settings file/,
       ],
-      [["remove", "filse"], /unknown server; did you mean files\?/],
+      [["remove", "filse"], /no server has this name; did you mean files\?/],
     ];
     for (const [args, why] of refused) {
       const { code, err } = await run(...args);

@@ -271,5 +271,8 @@ Deno.test("a path that cannot be searched does not lose the hits of the others",
     assert.match(note, part);
   }
   assert.equal(again, note);
-  assert.match(await workspace.refusal("grep", "needle", ["nope", "c.bin"]), /Cannot search nope: no such file/);
+  assert.match(
+    await workspace.refusal("grep", "needle", ["nope", "c.bin"]),
+    /Cannot search nope: there is no such file or folder; the nearest existing folder is the workspace/,
+  );
 });

@@ -137,7 +137,7 @@ Deno.test("mcp: a login that fails gives the reason, shows no code or token, and
       address.searchParams.set("code", "stolen");
       return address;
     }],
-    [() => {}, /not the one that it names \(IssuerMismatchError\)/, (address) => {
+    [() => {}, /differs from the one that it names \(IssuerMismatchError\)/, (address) => {
       address.searchParams.set("iss", "https://other.example");
       return address;
     }],
