@@ -36,8 +36,8 @@ Deno.test("findPoint() reads N over a conversation, QUERY.ITERATION, 0, and N of
   );
   const fork = await store.fork({ queryId: second, position: 1 });
   assert.deepEqual(await at(null, fork.branchId), [2, 1]);
-  await assert.rejects(at("5", fork.branchId), /Cannot find iteration 5: the number of iterations is 4/);
+  await assert.rejects(at("5", fork.branchId), /Cannot find step 5: there are 4 steps/);
   const empty = await store.createConversation({ title: "e", channel: "cli", workspace: "/" });
-  await assert.rejects(at(null, empty.conversationId), /it has no query yet/);
+  await assert.rejects(at(null, empty.conversationId), /it has no request yet/);
   await store.close();
 });

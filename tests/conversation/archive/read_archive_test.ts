@@ -52,13 +52,16 @@ Deno.test("readArchive() refuses a foreign file, another version and a damaged a
       text.replace('"version": 2', '"version": 3'),
       /the archive has version 3, and this Vis reads version 2; update Vis/,
     ],
-    [text.replace('"version": 2', '"version": 0'), /its version is 0, this Vis reads 2$/],
+    [text.replace('"version": 2', '"version": 0'), /the archive has version 0, and this Vis reads version 2$/],
     [text.replace(/,\n *"sha256": ".{64}"\n\}/, "}"), /the file was changed after the export: its hash does not match/],
     [text.replace(/"sha256": ".{64}"\n\}/, '"sha257": ""}'), /the file is damaged.*sha257/],
     [text.replace('"position":0', '"position":7'), /the file was changed after the export: its hash does not match/],
     ["[".repeat(200_000), /it is deeper than 500 levels/],
     [`[${"[],".repeat(2_000_000)}[]]`, /it has more than 2000000 values/],
-    [changed((a) => void (a.tables.iteration[0]!.position = -1)), /damaged: tables\/iteration\/0\/position/],
+    [
+      changed((a) => void (a.tables.iteration[0]!.position = -1)),
+      /the file is damaged \(tables\/iteration\/0\/position must be at least 0\)/,
+    ],
     [changed((a) => Object.assign(a.tables, { extra: [] })), /damaged: tables has the unknown key extra/],
     [changed((a) => Object.assign(a.tables.queryState[0]!, { status: "running" })), /queryState\/0\/status/],
     [

@@ -155,7 +155,10 @@ Deno.test("fs.patch() refuses an impossible change, and names the reason", async
   );
   assert.match(await of("--- a/x.bin\n+++ b/x.bin\n@@ -1 +1 @@\n-a\n+b\n"), /binary file/);
   assert.match(await of("diff --git a/x.bin b/x.bin\nGIT binary patch\nliteral 3\n"), /binary file/);
-  assert.match(await of("--- a/a.txt\n+++ /dev/null\n@@ -0,0 +1 @@\n+b\n"), /not all of its lines/);
+  assert.match(
+    await of("--- a/a.txt\n+++ /dev/null\n@@ -0,0 +1 @@\n+b\n"),
+    /the patch removes the file, but lacks some of its lines/,
+  );
   assert.match(await of("--- a/.git/config\n+++ b/.git/config\n@@ -1 +1 @@\n-x\n+y\n"), /below \.git\/ are protected/);
   assert.match(await of("--- a/../app2/secret.txt\n+++ b/../app2/secret.txt\n@@ -1 +1 @@\n-secret\n+y\n"), /outside/);
   assert.equal(await workspace.text("a.txt"), "one\n");
@@ -206,7 +209,10 @@ Deno.test("fs.patch() applies a hunk with lines that lost their blank where the 
   );
   assert.match(await workspace.refusal("patch", of(["-one", "+1"])), /line 3 is not valid: "-one"/);
   assert.match(await workspace.refusal("patch", of(["@@ -1,2 +1,2 @@", " one", " two"])), /adds and removes nothing/);
-  assert.match(await workspace.refusal("patch", of([])), /is incomplete: nothing follows that changes it/);
+  assert.match(
+    await workspace.refusal("patch", of([])),
+    /the file of line 1 \(a\.txt\) is incomplete: no line after it changes the file/,
+  );
   assert.equal(await workspace.text("a.txt"), before);
 });
 

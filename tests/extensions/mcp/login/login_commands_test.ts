@@ -141,7 +141,7 @@ Deno.test("mcp: a login that fails gives the reason, shows no code or token, and
       address.searchParams.set("iss", "https://other.example");
       return address;
     }],
-    [({ metadata }) => void (metadata.issuer = "https://other.example"), /not the one that it names/],
+    [({ metadata }) => void (metadata.issuer = "https://other.example"), /differs from the one that it names/],
     [({ metadata }) => void (metadata.registration_endpoint = undefined), /does not support dynamic registration/],
     [
       ({ metadata }) => void (metadata.registration_endpoint = "http://192.0.2.1/r"),
