@@ -155,7 +155,7 @@ Deno.test("mcp: a login that fails gives the reason, shows no code or token, and
       ({ metadata }) => void (metadata.token_endpoint = "http://192.0.2.1/t"),
       /is not usable|does not begin with https|names/,
     ],
-    [({ metadata }) => void (metadata.code_challenge_methods_supported = ["plain"]), /cannot be used/],
+    [({ metadata }) => void (metadata.code_challenge_methods_supported = ["plain"]), /is not usable/],
   ];
   for (const [change, says, change2] of cases) {
     await using server = guarded();
