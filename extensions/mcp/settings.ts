@@ -19,13 +19,13 @@ export const Stdio = z.strictObject({
   ),
   env: values.describe("Variables in addition to the few that every program gets"),
   cwd: z.string().optional().describe(
-    "Folder of the workspace in which it starts; by default, an empty folder, and PATH then contains no program of the workspace",
+    "Folder of the workspace in which the program starts; by default, an empty folder, and PATH then contains no program of the workspace",
   ),
-  network: z.boolean().default(false).describe("Whether it may open TCP connections to any address"),
+  network: z.boolean().default(false).describe("Whether the program may open TCP connections to any address"),
   read: z.array(z.string().startsWith("/")).default([]).describe(
-    "Absolute paths that it may read and run, in addition to the system's and the workspace",
+    "Absolute paths that the program may read and run, in addition to the system's and the workspace",
   ),
-  write: z.array(text).default([]).describe("Paths that it may change, relative to the workspace"),
+  write: z.array(text).default([]).describe("Paths that the program may change, relative to the workspace"),
   ...limits,
 });
 export const Http = z.strictObject({

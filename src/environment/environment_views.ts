@@ -656,8 +656,10 @@ export class StoredHistory implements history.HistoryReader {
     const found = await this.#store.variableVersions(branchId, name, version === undefined ? { newest: 1 } : {});
     const one = version === undefined ? found.at(-1) : found.find((each) => each.version === version);
     if (one) return valueOf(one.image);
-    const which = version === undefined ? name : `version ${version} of ${name}, which has ${found.length}`;
-    throw new UsageError(`Cannot find variable ${which} in conversation ${conversationId}`);
+    const why = version === undefined
+      ? `conversation ${conversationId} has no such variable`
+      : `conversation ${conversationId} has ${found.length} versions of it`;
+    throw new UsageError(`Cannot find ${version === undefined ? name : `version ${version} of ${name}`}: ${why}`);
   }
 
   async #branch(id: string): Promise<Branch> {

@@ -45,7 +45,7 @@ function lineDiff(
   if (before.length + after.length > MAX_DIFF_CHARS) {
     throw new HostCallError(
       `Cannot compare the versions of ${name}: they have ${before.length} and ${after.length} characters, ` +
-        "over the limit; compare parts with varHistory",
+        `and together the limit is ${MAX_DIFF_CHARS}; compare parts with varHistory`,
       { namespace: "vis", symbol: "varDiff" },
     );
   }

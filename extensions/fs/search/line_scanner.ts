@@ -154,7 +154,7 @@ export class LineMatcher {
       throw new RangeError("Cannot search over line ends: Vis matches patterns line by line; search for one line");
     }
     if (pattern.length > MAX_PATTERN) {
-      throw new RangeError(`Cannot use the pattern: it has ${pattern.length} characters, over the limit`);
+      throw new RangeError(`Cannot use the pattern: it has ${pattern.length} characters; the limit is ${MAX_PATTERN}`);
     }
     this.#plain = !ignoreCase && (literal || PLAIN.test(pattern)) ? pattern : null;
     this.#expression = compile(pattern, { ignoreCase, literal });

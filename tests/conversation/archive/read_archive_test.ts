@@ -62,7 +62,7 @@ Deno.test("readArchive() refuses a foreign file, another version and a damaged a
       changed((a) => void (a.tables.iteration[0]!.position = -1)),
       /the file is damaged \(tables\/iteration\/0\/position must be at least 0\)/,
     ],
-    [changed((a) => Object.assign(a.tables, { extra: [] })), /damaged: tables has the unknown key extra/],
+    [changed((a) => Object.assign(a.tables, { extra: [] })), /damaged \(tables has the unknown key extra\)/],
     [changed((a) => Object.assign(a.tables.queryState[0]!, { status: "running" })), /queryState\/0\/status/],
     [
       changed((a) => Object.assign(a.contents.find((one) => "text" in one)!, { text: "other" })),
@@ -74,9 +74,9 @@ Deno.test("readArchive() refuses a foreign file, another version and a damaged a
     [changed((a) => void (a.tables.iteration[0]!.llmUserPrompt = "{}")), /the messages of row/],
     [changed((a) => void (a.tables.querySoul[0]!.metadata.answerSchema = "{")), /the answer schema of row/],
     [changed((a) => fork(a).metadata.fork!.queryId = a.tables.queryState.at(-1)!.id), /leaves its parent at a place/],
-    [changed((a) => void (fork(a).parentStateId = null)), /has no fitting fork/],
+    [changed((a) => void (fork(a).parentStateId = null)), /has a fork that does not match its parent/],
     [changed((a) => void (fork(a).version = 0)), /leaves its parent at a place/],
-    [changed(childOfItself), /has no end of parents/],
+    [changed(childOfItself), /form a circle/],
   ];
   for (const [bad, why] of cases) {
     assert.throws(() => readArchive(bad), (error: Error) => {
