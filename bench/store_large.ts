@@ -80,8 +80,8 @@ async function pagesOf(path: string, large: LargeConversation): Promise<number> 
 }
 
 /** Measures iterations of the large conversation in turn with iterations of a new one in the same database and of one
- * in a new database. All of them thus see the same machine. The order changes, so that none always follows the same
- * one. Each round is compared with itself. */
+ * in a new database. All iterations thus see the same machine. The order changes, so that no conversation always
+ * follows the same one. Each round is compared with itself. */
 async function alternating(path: string, { store: same, large }: { store: Store; large: LargeConversation }) {
   const rounds: { late: number[]; early: number[]; beside: number[] }[] = [];
   for (let round = 0; round < 30; round++) {

@@ -1,6 +1,6 @@
 /** A program that is compiled like Vis and run once. `main <folder>` evaluates the sandbox's scripts in the folder like
- * a child and runs a few blocks. Then it writes V8's code cache of each script next to it. The caches contain only
- * code that a start and an ordinary block need. */
+ * a child and runs a few blocks. Then the program writes V8's code cache of each script next to it. The caches contain
+ * only code that a start and an ordinary block need. */
 import { endProcess } from "../src/sandbox/child/main.ts";
 import { loadBlocks } from "../src/sandbox/child/scripts.ts";
 import { ALL_WALLS, type Setup } from "../src/sandbox/child/setup.ts";

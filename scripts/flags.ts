@@ -1,4 +1,5 @@
-/** The runtime flags of the program, from source and compiled. `bin/vis` repeats them in sh; a test compares both. */
+/** The runtime flags of the program, from source and compiled. `bin/vis` repeats the flags in sh; a test compares
+ * both. */
 
 /** The reasons for the flags:
  * - No `eval` and no Function constructor, not even in the main process.

@@ -218,7 +218,7 @@ function neededBy(files: Files): Readonly<Record<string, string>> {
   return Object.fromEntries(missing.map((one) => [one, asked[one] ?? "latest"]));
 }
 
-/** Installs into `node_modules` of the folder with Deno's own client. Without dependencies, it makes an empty folder. */
+/** Installs into `node_modules` of the folder with Deno's own client. Without dependencies, makes an empty folder. */
 async function install(
   needed: Readonly<Record<string, string>>,
   { folder, env }: { readonly folder: string; readonly env: EnvironmentVariables },

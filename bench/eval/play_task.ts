@@ -25,7 +25,7 @@ export interface TaskResult {
   readonly seconds: number;
 }
 
-/** Plays one task in its own workspace and checks it. Any failure is the reason why it is not solved. */
+/** Plays one task in its own workspace and checks it. A failure is the reason why the task is not solved. */
 export async function playTask(
   task: AgentTask,
   { direct = false, ...options }: AgentOptions & { readonly direct?: boolean },

@@ -16,7 +16,7 @@ export interface AgentOptions {
 
 export interface Asked {
   readonly request: string;
-  /** The blocks for the scripted provider. Models do not see them. */
+  /** The blocks for the scripted provider. Models do not see the blocks. */
   readonly script: readonly string[];
   readonly workspace: string;
   readonly database: string;
@@ -30,7 +30,7 @@ const MORE_TIME_MS = 60_000;
 const BLOCK_MS = 60_000;
 const AS_FENCES = "Reply with TypeScript in ```ts fences instead of a JSON object; finish with await answer(value).";
 
-/** Asks `vis run` like a user. Throws its output if it printed no result. */
+/** Asks `vis run` like a user. Throws the output if `vis run` printed no result. */
 export async function askVis(options: AgentOptions, asked: Asked): Promise<QueryResult> {
   if (options.provider !== SCRIPTED) {
     const model = options.model === null ? [] : ["--model", options.model];
@@ -50,7 +50,7 @@ export async function askVis(options: AgentOptions, asked: Asked): Promise<Query
   }
 }
 
-/** Starts a service that gives these replies in order. Returns the environment that leads to it. */
+/** Starts a service that gives these replies in order. Returns the environment that leads to the service. */
 export async function startScript(
   replies: readonly string[],
 ): Promise<{ readonly env: Readonly<Record<string, string>>; readonly close: () => Promise<void> }> {

@@ -20,7 +20,8 @@ export interface Played {
   readonly weightedKb: number;
 }
 
-/** Runs an agent that reads `rounds` files, one in each round. Throws the agent's output if it does anything else. */
+/** Runs an agent that reads `rounds` files, one in each round. Throws the agent's output if the agent does anything
+ * else. */
 export async function play(
   agent: Agent,
   { rounds, home, node, timeoutMs }: {

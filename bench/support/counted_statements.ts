@@ -2,7 +2,7 @@ import pg from "pg";
 
 export interface StatementCounts {
   readonly statements: number;
-  /** The number of waits for the server. A statement that is sent while others are unanswered adds none. */
+  /** The number of waits for the server. A statement that is sent while others wait adds no wait. */
   readonly roundTrips: number;
 }
 

@@ -14,7 +14,7 @@ export interface FiftyRoundsOptions {
 }
 
 /** Makes the run for the figures of round, memory and size. In each of fifty rounds, the model reads another file of 4
- * KB as a whole. Then it answers in call 51. */
+ * KB as a whole. Then the model answers in call 51. */
 export async function fiftyRounds(program: Program, options: FiftyRoundsOptions): Promise<VisRun> {
   const run = await visRun(program, {
     workspace: options.workspace,

@@ -1,4 +1,4 @@
-/** Reads facts of other processes from /proc. All of them are 0 or empty if the system has no /proc. */
+/** Reads facts of other processes from /proc. All facts are 0 or empty if the system has no /proc. */
 
 export function treeOf(pid: number): readonly number[] {
   const children = new Map<number, number[]>();
@@ -12,7 +12,7 @@ export function treeOf(pid: number): readonly number[] {
   return found;
 }
 
-/** Returns the memory of these processes in MB. Pages that several share are counted once among them. */
+/** Returns the memory of these processes in MB. Pages that several processes share are counted once. */
 export function proportionalMb(pids: readonly number[]): number {
   return pids.reduce(
     (sum, pid) => sum + Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0),

@@ -20,7 +20,7 @@ export interface Workspace {
   readonly isOpen?: boolean;
 }
 
-/** The change is outside of the workspace and inside the repository around it. The user may allow it. */
+/** The change is outside of the workspace and inside the repository around it. The user may allow the change. */
 export class OutsideWorkspace extends RangeError {
   override readonly name = "OutsideWorkspace";
 
@@ -216,8 +216,8 @@ export function upTo({ below }: Pick<Tree, "below">): string {
   return below === "" ? "" : "../".repeat(below.split("/").length);
 }
 
-/** Returns whether the entries make a folder a repository. Git recognises one by these names, whatever their contents
- * and kinds. */
+/** Returns whether the entries make a folder a repository. Git recognises a repository by these names, whatever their
+ * contents and kinds. */
 function isRepository(has: (name: string) => boolean): boolean {
   return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
 }

@@ -34,8 +34,8 @@ interface Seen {
 
 interface Known extends Seen {
   /** The SHA-256 of other states that the conversation knows, newest first. Some states are from before the
-   * conversation's own changes, and an undo restores them; its commands left the other states. An edit names the text
-   * that it replaces, so the edit needs no other reading. */
+   * conversation's own changes, and an undo restores them; commands left the other states. An edit names the text that
+   * it replaces, so the edit needs no other reading. */
   readonly others: readonly Promise<string>[];
 }
 

@@ -7,7 +7,7 @@ import { editDistance, Pace } from "@vis/extension";
 import { dirname } from "node:path";
 
 export interface FindOptions {
-  /** The limit for returned paths. Without it, more paths than the default limit are an error. */
+  /** The limit for returned paths. Without `limit`, more paths than the default limit are an error. */
   readonly limit?: number | undefined;
   readonly all?: boolean | undefined;
 }

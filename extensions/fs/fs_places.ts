@@ -14,7 +14,7 @@ interface Known {
   readonly tree: Tree;
   readonly checkpoints: Checkpoints | null;
   readonly queue: Semaphore;
-  /** Resolves once unfinished changes of an earlier process are reverted. All calls wait for it. */
+  /** Resolves once unfinished changes of an earlier process are reverted. All calls wait for this promise. */
   readonly ready: Promise<unknown>;
   /** The watch of the workspace; null until a command begins. */
   watch: FileWatch | null;

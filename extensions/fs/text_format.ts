@@ -12,7 +12,7 @@ export interface FileFormat extends TextFormat {
 const FIRST_STRAY = 0xdc00, MAX_STRAYS = 0x400;
 const STRAYS = /[\udc00-\udfff]/u;
 
-/** Returns UTF-8 as text, with the bytes that `TextDecoder` reads as U+FFFD. Returns null if they have too many
+/** Returns UTF-8 as text, with the bytes that `TextDecoder` reads as U+FFFD. Returns null if these bytes have too many
  * different values. */
 export function textWithStrays(
   bytes: Uint8Array,

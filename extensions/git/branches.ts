@@ -198,7 +198,8 @@ interface Tags {
 const MAX_TAGS = 200;
 const TAG_FIELDS = ["refname:short", "objectname", "*objectname", "creatordate:unix", "contents:subject"];
 
-/** Implements `git.tag`, which returns all tags, newest first. With a name, it first creates or deletes that tag. */
+/** Implements `git.tag`, which returns all tags, newest first. With a name, `git.tag` first creates or deletes that
+ * tag. */
 export async function tag(env: EnvironmentView, name?: string, options: TagOptions = {}): Promise<Tags> {
   const { at = "HEAD", message, delete: remove = false } = options;
   if (name !== undefined) checkedRef(name);

@@ -106,8 +106,8 @@ export class PatchReader {
   #file: OpenFile | null = null;
   #hunk: OpenHunk | null = null;
   #chars = 0;
-  /** The numbers of lines that the open hunk still expects, of each older side and of the newer one. Until they are
-   * zero, a line that looks like a header is text. */
+  /** The numbers of lines that the open hunk still expects, of each older side and of the newer one. Until these
+   * numbers are zero, a line that looks like a header is text. */
   #old: number[] = [];
   #new = 0;
 

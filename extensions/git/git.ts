@@ -30,8 +30,8 @@ const SHOWN_CALL = 2_000;
 
 export interface GitOptions {
   readonly input?: string;
-  /** The part that git may change. By default it is empty, so that programs started by git cannot change files
-   * either. */
+  /** The part that git may change. By default, git may change no part, so that programs started by git cannot change
+   * files either. */
   readonly changes?: "repository" | "workspace";
   readonly opens?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;

@@ -28,7 +28,7 @@ export function committerVariables({ name, email }: Identity): Readonly<Record<s
 }
 
 /** Returns the author of commits from the extension's settings, the repository, or name and address in the user's own
- * git settings. Throws Error that explains how to set it. */
+ * git settings. Throws Error that explains how to set the author. */
 export async function identityOf(
   { config, settings, gitDir, home = homedir() }: {
     readonly config: unknown;

@@ -62,7 +62,7 @@ export interface KeptLine {
   readonly isCut: boolean;
 }
 
-/** Returns the text of a file, or of its beginning, in the detected encoding. Returns null if it is binary. */
+/** Returns the text of a file, or of its beginning, in the detected encoding. Returns null for a binary file. */
 export function fileText(bytes: Uint8Array): { readonly text: string; readonly guess: string | null } | null {
   const decoded = decodeText(bytes);
   return decoded && { text: decoded.text, guess: decoded.isGuess ? decoded.encoding : null };

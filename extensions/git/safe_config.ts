@@ -105,8 +105,8 @@ const OVERRIDDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   credential: { helper: "" },
 };
 
-/** Returns variables that override subsections, whatever their names are. The environment passes them, since a name may
- * contain `=`. */
+/** Returns variables that override subsections, whatever their names are. The environment passes these variables, since
+ * a name may contain `=`. */
 export function overridesOf(names: readonly string[]): Readonly<Record<string, string>> {
   const overrides = names.flatMap((name): readonly (readonly [string, string])[] => {
     const [section = ""] = name.split(".", 1);

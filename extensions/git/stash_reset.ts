@@ -11,12 +11,12 @@ import { type FileStatus, type GitState, halfRenames, readState, readStatus, ref
 export interface ResetOptions {
   readonly to?: string;
   readonly mode?: "soft" | "mixed" | "hard";
-  /** Whether to discard uncommitted changes too. Without it, `hard` refuses them. */
+  /** Whether to discard uncommitted changes too. Without `force`, `hard` refuses to discard them. */
   readonly force?: boolean;
 }
 
 interface Reset extends GitState {
-  /** The former commit of the branch. `git.reset({to: was})` returns to it. */
+  /** The former commit of the branch. `git.reset({to: was})` returns to this commit. */
   readonly was: string;
   readonly undone: number;
   readonly lost: readonly string[];
@@ -286,7 +286,7 @@ export async function uncommitted(git: Git, paths?: string | readonly string[]):
 }
 
 /** Keeps the uncommitted changes of tracked files in a commit without a branch, in the form of a stash. Returns its
- * hash; undefined without changes. Throws Error if they cannot be kept. */
+ * hash; undefined without changes. Throws Error if git cannot keep the changes. */
 export async function saveWork(
   git: Git,
   files: readonly FileStatus[],

@@ -39,7 +39,7 @@ const CLOSE_MS = 3_000;
 /** A server that supports only the older protocol may not respond to the first request. */
 const PROBE_MS = 3_000;
 
-/** Starts a server and negotiates the protocol version. If it rejects, everything is cleaned up. Rejects with
+/** Starts a server and negotiates the protocol version. A rejection leaves no program and no connection. Rejects with
  * LoginError if a login is missing. */
 export async function connect(env: EnvironmentView, options: ConnectOptions): Promise<McpConnection> {
   const { config, login, onToolsChanged, onEnd } = options;
@@ -113,7 +113,7 @@ function stdioTransport(
   return new StdioTransport({ spawn, config, workspace, answers, onStderr });
 }
 
-/** Matches errors that walls report. Programs that need the network report them too. */
+/** Matches errors that walls report. Programs that need the network report such errors too. */
 const STOPPED = /EACCES|EPERM|EROFS|permission denied|operation not permitted|read-only file system/i;
 const OFFLINE = /EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|getaddrinfo|network is unreachable|resolve host/i;
 

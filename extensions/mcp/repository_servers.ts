@@ -1,5 +1,5 @@
 /** The MCP servers that a repository brings in `.mcp.json`, a file that several agents read. Vis asks the user before
- * it uses them. Each answer is about exactly this content of the file. */
+ * it uses the servers. Each answer is about exactly this content of the file. */
 import { enabledServers, Http, NAME, type ServerConfig, ServerError, Stdio, userVariables } from "./settings.ts";
 import { commandText, decodeText, type EnvironmentView, reasonOf, z } from "@vis/extension";
 import { createHash } from "node:crypto";
@@ -150,7 +150,8 @@ function whyNot(error: unknown): string {
 
 const ANSWERS = new Map<string, { readonly about: string; readonly answer: Promise<Approval> }>();
 
-/** Resolves once the user has allowed the servers. Rejects with `ServerError` if they may not be used. */
+/** Resolves once the user has allowed the servers. Rejects with `ServerError` if the user refuses them, or they may not
+ * be used. */
 export async function askForServers(
   env: EnvironmentView,
   { server, found }: { readonly server: string; readonly found: RepositoryServers },

@@ -98,7 +98,8 @@ export class ServerLink {
   }
 
   /** Sends one request. Rejects with Error that names the server, contains no secrets, and mentions if the server
-   * ended. A server that has lost the session did not run the request, so it is sent once more, in a new session. */
+   * ended. A server that has lost the session did not run the request, so Vis sends the request once more, in a new
+   * session. */
   async request<T>(
     env: EnvironmentView,
     run: (

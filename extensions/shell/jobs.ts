@@ -417,8 +417,8 @@ export class OutputRing {
       if (this.#isContinuation(lead)) continue;
       const byte = this.#at(lead);
       const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-      // The rest of the character follows if no byte of it has arrived. A limit that is too small for it must not stop
-      // the reading.
+      // The rest of the character follows if no byte of it has arrived. A limit that is too small for a character must
+      // not stop the reading.
       const isCut = lead + length > end && (lead > begin || end === this.#total);
       return isCut ? lead : end;
     }

@@ -87,7 +87,7 @@ export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" |
 
 const OF_ONE = "network for this command", LONGEST_SCOPE = 300;
 
-/** The text that a command reads in a hidden file. Most formats take it as a comment. */
+/** The text that a command reads in a hidden file. Most formats take the text as a comment. */
 const INSTEAD = "# Hidden from commands: shell.run(command, {secrets: [path]}) asks the user for it\n";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
@@ -99,7 +99,7 @@ interface Allowed {
   readonly all: boolean;
 }
 
-/** Returns the way to run a command. Rejects if a rule refuses it, if commands cannot run, or if the user refuses. */
+/** Returns the way to run a command. Rejects if a rule or the user refuses the command, or if commands cannot run. */
 export async function allowed(
   env: EnvironmentView,
   command: ShellCommand,
@@ -405,7 +405,7 @@ const ABSENT = /no such file or directory|\bENOENT\b/i;
 /** Matches an absolute path outside of the folders of the system, which commands can see. */
 const ELSEWHERE = /(?:^|[\s'"`])\/(?!(?:usr|bin|sbin|lib\w*|opt|etc|proc|dev)\/)\w/;
 const UNREACHED = /could not resolve|name resolution|getaddrinfo|network is unreachable/i;
-/** Matches the report of programs that ask a name server by UDP, which commands cannot reach. */
+/** Matches the errors of programs that cannot look up a name, because commands have no UDP. */
 const UNRESOLVED = /could not resolve|name resolution|getaddrinfo|EAI_AGAIN|dial udp|queryA+ E|bad address '/i;
 const TCP_ONLY =
   "Names are looked up over TCP, since commands have no UDP: a name that is right fails where the name server takes no TCP, and in programs that only ask by UDP (musl, Go without cgo, dig without +tcp)";

@@ -120,8 +120,8 @@ function oneLine(text: string, max: number): string {
   return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
 }
 
-/** Returns the text of a file below a folder, cut to `maxChars`. Returns null if it is missing or binary, or if its
- * links lead outside or to a file that may hold keys. Any person may have written the repository. */
+/** Returns the text of a file below a folder, cut to `maxChars`. Returns null if the file is missing or binary, or if
+ * its links lead outside or to a file that may hold keys. Any person may have written the repository. */
 export async function readProjectFile(
   root: string,
   { path, maxChars, secrets = [] }: {

@@ -50,7 +50,7 @@ export default defineExtension({
     FOUND.delete(env);
     return [...(found.skills.length > 0 ? [listOf(found)] : []), ...notes, ...knownIn(env)].join("\n");
   },
-  /** The first file that is read in a folder shows its instructions once. Later requests have them from the
+  /** The first file that is read in a folder shows its instructions once. Later requests have the instructions from the
    * beginning. */
   fileRead: tellInstructions,
   doctor: checkSkills,

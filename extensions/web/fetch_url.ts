@@ -29,7 +29,7 @@ export interface Fetched extends Body {
 const MOST_REDIRECTS = 5, MAX_URL = 8_000;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
-/** Parses an address written by a model. Rejects with Error if it must not be reached. */
+/** Parses an address written by a model. Throws Error for an address that must not be reached. */
 export function parseUrl(text: string, base?: URL): URL {
   if (text.length > MAX_URL || !URL.canParse(text, base)) {
     throw new Error("The address is not one such as https://host/path");

@@ -15,7 +15,8 @@ import { billOfMaterials, licenceText, type ThirdParty } from "./third_party.ts"
 export interface Program {
   readonly target: string;
   readonly path: string;
-  /** The libraries and certificates for the container image of the target. Without them, no image is made. */
+  /** The libraries and certificates for the container image of the target. Without these files, the release has no
+   * image. */
   readonly system?: readonly TarEntry[] | null;
 }
 
@@ -23,7 +24,7 @@ export interface PackOptions extends ArchiveOptions {
   readonly version: string;
   readonly programs: readonly Program[];
   readonly output: string;
-  /** The address at which the files will be published, or "" if unknown. `install.sh` downloads from it. */
+  /** The address at which the files will be published, or "" if unknown. `install.sh` downloads from this address. */
   readonly baseUrl: string;
   readonly latestUrl?: string;
   readonly packages: readonly ThirdParty[];

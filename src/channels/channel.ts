@@ -124,7 +124,8 @@ export interface SpeakRequest extends OpenRequest {
   readonly onNote: (text: string) => void;
 }
 
-/** Options of the screen on the terminal. Without `continue` and `conversation`, it starts a new conversation. */
+/** Options of the screen on the terminal. Without `continue` and `conversation`, the screen starts a new
+ * conversation. */
 export interface ScreenRequest extends OpenRequest {
   readonly continue?: boolean | undefined;
   readonly conversation?: string | undefined;
@@ -178,8 +179,8 @@ export interface ProviderAdmin {
   logout(provider: string): Promise<boolean>;
 }
 
-/** The settings. Methods that need all of them reject with `ConfigError` if a file cannot be used. An unknown key or an
- * invalid value is a `UsageError`. */
+/** The settings. Methods that need all settings reject with `ConfigError` if a file cannot be used. An unknown key or
+ * an invalid value is a `UsageError`. */
 export interface ConfigAdmin {
   /** Returns the file that `set` writes; it may not exist yet. */
   path(options: { readonly project: boolean }): string;
@@ -241,8 +242,8 @@ export interface Services {
   /** Copies a file to an empty PostgreSQL database, or such a database to a new file, and compares every row. After an
    * interruption, the same call continues. Rejects with `UsageError`, `StoreError` and `Cancelled`. */
   copyDatabase(request: DatabaseCopyRequest): Promise<DatabaseCopyReport>;
-  /** Replaces the executable with the executable of a release. Resolves with null if it is current. Rejects with
-   * `ConfigError`, `UsageError` and `Cancelled`, and has then changed no file. */
+  /** Replaces the executable with the executable of a release. Resolves with null if the executable is current. Rejects
+   * with `ConfigError`, `UsageError` and `Cancelled`, and has then changed no file. */
   update(request: UpdateRequest): Promise<InstalledRelease | null>;
   /** Runs this program again with other arguments in the same terminal; resolves with its exit code. */
   respawn(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number>;
@@ -263,14 +264,14 @@ export interface Io {
   /** Reads stdin; rejects with `UsageError` if the input is not text. */
   readStdin(): Promise<string>;
   /** Prompts for a line on the terminal. Rejects with `UsageError` if no terminal exists, and with `Cancelled` on
-   * Ctrl-C and Ctrl-D. With `typedNow`, lines that were typed before the prompt do not answer it. */
+   * Ctrl-C and Ctrl-D. With `typedNow`, lines that were typed before the prompt are no answer to the prompt. */
   askLine(question: string, options?: { readonly typedNow?: boolean }): Promise<string>;
   /** Prompts for a line that is not echoed. Rejects with `UsageError` if no terminal exists, and with `Cancelled` on
    * Ctrl-C. */
   askSecret(question: string): Promise<string>;
   /** Calls `run` on Ctrl-C, SIGTERM, SIGHUP and when stdout loses its reader, until the caller calls the returned
    * function. From the first call of this method on, a single signal does not end the process, so that running work
-   * can be closed. A second one ends it, unless it is SIGHUP. Throws `ConfigError` if a limit of the process is too
-   * low. */
+   * can be closed. A second signal other than SIGHUP ends the process. Throws `ConfigError` if a limit of the process
+   * is too low. */
   onInterrupt(run: () => void): () => void;
 }

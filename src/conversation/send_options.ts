@@ -1,4 +1,4 @@
-/** The options of a request besides its text. Vis checks them before it creates anything. */
+/** The options of a request besides its text. Vis checks the options before it creates anything. */
 import { fileFault, UsageError } from "../domain/errors.ts";
 import { checkImages, type Image, MAX_IMAGE_BYTES, readImage } from "../domain/images.ts";
 import { abortable } from "../domain/kit/concurrency.ts";
@@ -52,7 +52,7 @@ export interface AskOptions extends KeyedRequest {
   /** The purpose of a request that changes nothing: a plan, a review, or an answer outside of the conversation's work.
    * Vis refuses calls that could change something. */
   readonly only?: ReadingMode | undefined;
-  /** A JSON Schema as data. The answer must satisfy it, and is then also available in `value` of the result. */
+  /** A JSON Schema as data. The answer must satisfy the schema, and is then also available in `value` of the result. */
   readonly responseSchema?: unknown;
   readonly askedAs?: Asked | undefined;
   /** The number of iterations after which the model must ask for more. Without `extendsTo`, Vis does not extend this

@@ -598,8 +598,8 @@ const PLACEHOLDERS = new Set([
 ]);
 const MAX_FAILURES = 5, FAILURE_CHARS = 200;
 
-/** Returns why an answer must not end the query yet, or null. `resolved` is true if it came from a variable, a template
- * or a block. `entries` are the blocks whose failure counts against it. */
+/** Returns why an answer must not end the query yet, or null. `resolved` is true if the answer came from a variable, a
+ * template or a block. `entries` are the blocks whose failure counts against it. */
 export function refuseFinal(
   { answer, resolved, entries }: {
     readonly answer: string;

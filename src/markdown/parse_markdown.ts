@@ -139,7 +139,7 @@ interface Open {
   readonly inlines: MarkdownInline[];
 }
 
-/** Returns the inlines of a paragraph. Every text in them has passed `clean`. */
+/** Returns the inlines of a paragraph. Every text in the inlines has passed `clean`. */
 function inlinesOf(tokens: readonly Token[], clean: Clean): readonly MarkdownInline[] {
   const open: Open[] = [{ token: null, inlines: [] }];
   let left = 0;

@@ -173,7 +173,8 @@ export class Repetition {
   }
 }
 
-/** Whether the block may have changed something. A command may change nothing; its changes of files are known. */
+/** Whether the block may have changed something. A command counts only if it changed files, because Vis knows these
+ * changes. */
 function hasChanged({ calls }: BlockResult): boolean {
   return calls.some(({ changes, exitCode }) => changes === "files" || changes !== undefined && exitCode === undefined);
 }

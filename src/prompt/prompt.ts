@@ -55,8 +55,8 @@ export function callMessages(
   ];
 }
 
-/** The facts with which the prompt describes the environment. Vis reads them once per query, so that the prompt stays
- * byte-identical. */
+/** The facts with which the prompt describes the environment. Vis reads the facts once per query, so that the prompt
+ * stays byte-identical. */
 export interface PromptEnvironment {
   readonly cwd: string;
   readonly home: string;
@@ -140,7 +140,7 @@ const NO_EXTENSION: ReplyExample = {
 };
 
 /** Returns the third message of every call: the reply's format for any text model, byte-identical throughout a query. A
- * test compares it with a schema. */
+ * test compares the message with a schema. */
 export function replyFormat({ thinking, code, timeMs, answer }: ReplyExample = NO_EXTENSION): string {
   return `${FORMAT}
 To work: ${JSON.stringify({ thinking, code: [{ expr: code, timeMs }] })}

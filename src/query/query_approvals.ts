@@ -193,7 +193,8 @@ export class QueryApprovals {
 type Answered = ApprovalAnswer & { readonly fault?: string };
 type CheckedRequest = ApprovalRequest & { readonly scopes: readonly string[]; readonly lasting: boolean };
 
-/** Two requests with the same scopes have the same key. A request without scopes has its action as the key. */
+/** Lasting requests of an extension with the same scopes have the same key. The key of any other request has its
+ * action. */
 function refusalKey({ what, scopes, lasting }: CheckedRequest, { extension }: Asking): string {
   return JSON.stringify([extension, ...(lasting ? [...scopes].sort() : ["", what])]);
 }

@@ -39,7 +39,7 @@ export interface BegunQuery {
   readonly state: QueryState;
   readonly ledger: Ledger;
   readonly approvals: QueryApprovals;
-  /** Returns the milliseconds in which a question to the user was open. No duration includes them. */
+  /** Returns the milliseconds in which a question to the user was open. No duration includes this time. */
   readonly askedMs: () => number;
   readonly subcalls: Subcalls;
   readonly emitter: Emitter;
@@ -295,7 +295,7 @@ export class QueryLoop {
   }
 
   /** A second consecutive reply of plain text is the answer if a block of the query had a result. Otherwise no
-   * computation supports it. */
+   * computation supports the reply. */
   #prose(text: string | null): QueryReason | null {
     const { state } = this.#prepared;
     const repeated = text !== null && state.prose !== null;
@@ -337,8 +337,8 @@ async function afterRequest(store: () => Promise<void>): Promise<void> {
 
 const LEVELS: readonly ReasoningLevel[] = ["quick", "balanced", "deep"];
 
-/** Returns the user's setting, else the model's choice for this iteration, else balanced. Each consecutive error raises
- * the last one by a step. */
+/** Returns the user's setting, else the model's choice for this iteration, else balanced. For "balanced", each
+ * consecutive error raises the level by a step. */
 export function reasoningLevel(
   { configured = null, asked, consecutiveErrors }: {
     readonly configured?: ReasoningLevel | null;

@@ -38,7 +38,7 @@ export function withBudget(settings: QuerySettings, budget: number): QuerySettin
   return { ...settings, budget, ceiling: settings.operatorCeiling ?? null, extending: false };
 }
 
-/** The parts from which a query is built. The caller owns them. */
+/** The parts from which a query is built. The caller owns the parts. */
 export interface QueryParts extends
   Pick<
     EnvironmentParts,
@@ -83,7 +83,7 @@ export function needsPrice({ costUsd, priced = false }: Pick<QueryLimits, "costU
 export type ReadingMode = "plan" | "review" | "aside";
 
 /** The instructions of a query that makes a plan or a review. Stored instructions that contain this text mark a query
- * as a plan or a review. Sub-queries and repetitions therefore get them too. */
+ * as a plan or a review. Sub-queries and repetitions therefore get these instructions too. */
 const PLANNING = `Make a plan, and change nothing: calls that could change something are refused in this request.
 Read what the plan depends on. Answer with the plan in Markdown: what you would change, in which files and in which order,
 how you would check it, and what is still unclear. The user's next request may tell you to carry it out.`;

@@ -281,8 +281,8 @@ class QueryEnding {
     this.#announce(await this.#unstored(compose("unstored", this.#query), error));
   }
 
-  /** The user has paid for an answer. If it cannot be stored, the caller still receives it, with the reason as the last
-   * note. */
+  /** The user has paid for an answer. If the answer cannot be stored, the caller still receives it, with the reason as
+   * the last note. */
   async #stored(result: QueryResult, loop: Pick<QueryLoop, "end"> | null): Promise<QueryResult> {
     const { parts: { store }, queryId, state } = this.#query;
     const end = storedEnd(result, this.#query);
@@ -497,8 +497,8 @@ function said({ model, count, fault }: Unusable): string {
   return `The model ${model} replied ${count} times in a row ${instead ?? "without anything usable"}.`;
 }
 
-/** Returns the messages of the first call that a request would make now. `environment` must be a separate one, because
- * this function changes its index. */
+/** Returns the messages of the first call that a request would make now. The call needs its own `environment`, because
+ * it changes the index. */
 export async function previewCall(
   request: string,
   { parts, extras }: { readonly parts: Omit<QueryParts, "owner">; readonly extras: RequestExtras },

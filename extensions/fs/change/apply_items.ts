@@ -24,8 +24,8 @@ export interface Move {
 interface Application {
   readonly items: readonly ChangeItem[];
   readonly moves?: readonly Move[];
-  /** Maps each path to the temporary name under which a new file is written first. A file without one is written in
-   * place. */
+  /** Maps each path to the temporary name under which a new file is written first. A file without a temporary name is
+   * written in place. */
   readonly temporary: ReadonlyMap<string, string>;
   readonly keepFull?: boolean;
 }
@@ -33,7 +33,7 @@ interface Application {
 type Place = Pick<FsContext, "tree" | "guard">;
 
 /** Returns temporary names for the files that are replaced as a whole. A file that would lose attributes by a rename
- * has none. */
+ * has no temporary name. */
 export function temporaryNames(context: Place, items: readonly ChangeItem[]): ReadonlyMap<string, string> {
   const staysInPlace = ({ path, before, from = path }: ChangeItem): boolean => {
     if (before?.kind !== "file" && from === path) return false;

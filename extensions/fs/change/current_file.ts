@@ -13,8 +13,8 @@ export interface CurrentFile extends FileSnapshot {
   readonly seen: Facts;
 }
 
-/** Returns a file about to be changed; null if it is missing. Throws Error if it differs from the version that this
- * conversation last read. */
+/** Returns a file about to be changed; null if it is missing. Throws Error if the file differs from the version that
+ * this conversation last read. */
 export async function currentFile(
   context: FsContext,
   place: WorkspacePath,

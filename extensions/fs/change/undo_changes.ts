@@ -255,8 +255,8 @@ interface Wanted {
   readonly toLink: string | undefined;
 }
 
-/** Combines all changes of each path. `broken` has the paths that changed between two of them. A write to one name of a
- * file counts for all its names. */
+/** Combines all changes of each path. `broken` has the paths that changed between two of these changes. A write to one
+ * name of a file counts for all its names. */
 function composed(changes: readonly Checkpoint[]) {
   const paths = new Map<string, Wanted>();
   const broken = new Set<string>();

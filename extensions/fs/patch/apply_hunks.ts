@@ -34,7 +34,7 @@ export async function applyHunks(
 }
 
 interface Lines {
-  /** Each line keeps its `\r`. The last line gets one if it would have one when terminated. */
+  /** Each line keeps its `\r`. The last line gets a `\r` if it would have one when terminated. */
   readonly lines: string[];
   /** The text that new lines get before their line feed: `\r` or empty. */
   readonly end: string;

@@ -117,7 +117,8 @@ type ScanOutcome = "searched" | "binary" | "unreadable";
 interface ScanOptions {
   readonly buffer: Uint8Array<ArrayBuffer>;
   readonly pace: Pace;
-  /** Receives text that is cut at line endings; the last text may be empty. Returns false once it needs no more. */
+  /** Receives text that is cut at line endings; the last text may be empty. Returns false once the search needs no more
+   * text. */
   readonly take: (text: string, isLast: boolean) => Promise<boolean>;
 }
 
@@ -271,8 +272,8 @@ class SearchWorkerLink implements Disposable {
   }
 }
 
-/** Starts the worker. From source it is a separate module; in the executable it is next to the chunk that contains this
- * code. */
+/** Starts the worker. From source, the worker is a separate module; in the executable, it is next to the chunk that
+ * contains this code. */
 function startWorker(): Worker {
   const file = import.meta.url.endsWith(".ts") ? "./search_worker.ts" : "./search_worker.js";
   return new Worker(new URL(file, import.meta.url), { type: "module", deno: { permissions: "none" } });

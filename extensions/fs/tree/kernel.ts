@@ -206,7 +206,7 @@ export class Kernel {
     return this.#stat;
   }
 
-  /** Writes the numbers of `Tree.stamps` for one name, which ends with NUL. For a missing entry it writes no number. */
+  /** Writes the numbers of `Tree.stamps` for one name, which ends with NUL. For a missing entry, writes no number. */
   stamp(folder: number, name: Bytes, into: Float64Array, at: number): void {
     const bytes = this.#statBytes, stat = this.#stat;
     const code = this.#symbols.statx(this.#calls.statx, folder, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC, bytes);
@@ -288,7 +288,7 @@ export class Kernel {
     return this.#symbols.mode(this.#calls.faccessat, folder, terminated("."), W_OK_AND_X_OK) === 0;
   }
 
-  /** Reserves room on the disk for a file of this size. Throws Error if the disk lacks it. */
+  /** Reserves room on the disk for a file of this size. Throws Error if the disk lacks the room. */
   reserve(descriptor: number, size: number): void {
     const done = this.#symbols.allocate(this.#calls.fallocate, descriptor, KEEP_SIZE, 0n, BigInt(size));
     const code = done < 0n ? this.#errno() : 0;

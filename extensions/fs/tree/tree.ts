@@ -85,8 +85,8 @@ export interface Tree {
   /** The path from the root of the repository around the workspace down to it; "" without such a repository. */
   readonly below: string;
   look(path: string): Facts | null;
-  /** Returns the facts about a path that may lead over links. Returns null unless it is known that no part of it is a
-   * link, and that the entry has no other path. Never throws. */
+  /** Returns the facts about a path that may lead over links. Returns null unless it is known that no part of the path
+   * is a link, and that the entry has no other path. Never throws. */
   lookUnlinked(path: string): Facts | null;
   open(path: string): OpenFile;
   /** Returns entries, unsorted. Throws `FolderTooLarge` for a folder with more than can be listed. */
@@ -197,7 +197,7 @@ export function sizeText(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** Returns the path relative to the root of the tree. Throws `FilesystemLoop` if it leads out. */
+/** Returns the path relative to the root of the tree. Throws `FilesystemLoop` if the path leads out of the tree. */
 export function fromTop({ below }: Pick<Tree, "below">, path: string): string {
   if (!path.startsWith("..")) return below === "" ? path : path === "." || path === "" ? below : `${below}/${path}`;
   const whole = posix.join(below, path);

@@ -153,8 +153,8 @@ export class IgnoreRules {
     return new IgnoreRules(tree, sets).#with("", `${upTo(tree)}.git/info/exclude`);
   }
 
-  /** Adds the rules of a folder, given relative to the workspace; "" is the workspace. Reads them only if `entries`
-   * contain a `.gitignore`. */
+  /** Adds the rules of a folder, given relative to the workspace; "" is the workspace. Reads the rules only if
+   * `entries` contain a `.gitignore`. */
   below(folder: string, entries: readonly FolderEntry[]): IgnoreRules {
     if (!entries.some(({ name, kind }) => name === ".gitignore" && kind === "file")) return this;
     const base = fromTop(this.#tree, folder || ".");

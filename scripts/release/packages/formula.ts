@@ -1,4 +1,4 @@
-/** Maps targets to the conditions of Homebrew. Windows has none. */
+/** Maps targets to the conditions of Homebrew, which does not support Windows. */
 const PLATFORMS: Readonly<Record<string, { readonly os: string; readonly cpu: string }>> = {
   "x86_64-unknown-linux-gnu": { os: "linux", cpu: "intel" },
   "aarch64-unknown-linux-gnu": { os: "linux", cpu: "arm" },

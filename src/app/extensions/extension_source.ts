@@ -43,8 +43,8 @@ function homeOf({ home, extensionHome = home }: Wanted): string | null {
   return extensionHome;
 }
 
-/** Loads all requested extensions and reports the skipped ones. With `off`, it also loads extensions that are not
- * switched on. */
+/** Loads all requested extensions and reports the skipped ones. With `off`, also loads extensions that are not switched
+ * on. */
 export async function buildRegistry(
   settings: Wanted,
   { shipped, realm = {} }: ShippedParts,

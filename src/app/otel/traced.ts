@@ -30,7 +30,7 @@ export function tracedConversations(parts: ConversationParts, tracer: Tracer): C
 }
 
 /** Makes the spans of a query and its sub-queries from events. Each query is an `invoke_agent`; each block and each
- * call of an extension is an `execute_tool`. Spans of model calls are made at the call. */
+ * call of an extension is an `execute_tool`. `tracedProvider` makes the spans of model calls. */
 class QuerySpans implements SpanParent {
   readonly #tracer: Tracer;
   readonly #outer: SpanContext | null;

@@ -30,7 +30,7 @@ interface ChooseParts extends ResolveParts {
 }
 
 /** Chooses like `choose`, but treats the model in the workspace's settings as a preference. If no provider here serves
- * it, Vis uses the user's own model, with a note. */
+ * that model, Vis uses the user's own model, with a note. */
 export async function chooseProviders(parts: ChooseParts): Promise<ChosenProviders> {
   const preferred = preferredModel(parts.settings);
   if (preferred === null) return await choose(parts);
@@ -146,8 +146,8 @@ function plainProvider({ settings: { config, apiKey, variable, home = null } }: 
   };
 }
 
-/** Whether the key of OpenAI's variable may be sent to a server. Other servers must not get it, unless they are on this
- * machine. */
+/** Whether the key of OpenAI's variable may be sent to a server. Other servers must not get the key, unless they are on
+ * this machine. */
 function takesUsualKey(baseUrl: string, usual: string): boolean {
   const [url, own] = [URL.parse(baseUrl), URL.parse(usual)];
   return url !== null && (isLoopback(url.hostname) || url.origin === own?.origin);
@@ -303,7 +303,7 @@ function ownName(model: string | null, { name, slashes }: ResolvedProvider): str
   return model !== null && !slashes && model.startsWith(`${name}/`) ? model.slice(name.length + 1) : model;
 }
 
-/** Providers without a service. Vis uses them only if the settings name them. */
+/** Providers without a service. Vis uses such a provider only if the settings name it. */
 const WITHOUT_SERVICE: readonly string[] = ["demo", "files"];
 
 type ProviderEntry = Settings["config"]["providers"][number];
@@ -346,9 +346,9 @@ interface ResolveParts {
   readonly credentials: Credentials;
 }
 
-/** Resolves one provider of the settings, or a preset. `sole` means that it is the only requested one, so that
- * VIS_API_KEY and VIS_BASE_URL apply to it. `typed` is a key to use instead of any other. Throws `ConfigError` if it
- * is unknown or has no usable address; a missing key is not an error. */
+/** Resolves one provider of the settings, or a preset. `sole` means that no other provider is requested, so that
+ * VIS_API_KEY and VIS_BASE_URL apply to it. `typed` is a key to use instead of any other. Throws `ConfigError` for an
+ * unknown provider or one without a usable address; a missing key is not an error. */
 export async function resolveProvider(
   name: string,
   { settings, credentials, sole, typed }: ResolveParts & { readonly sole: boolean; readonly typed?: string },

@@ -66,8 +66,8 @@ function codeOf(error: unknown): string {
 
 async function tryWriting(path: string): Promise<void> {
   await access(path, constants.W_OK);
-  // Permissions alone are not enough: they do not apply to root, and do not show a disk that became read-only. The file
-  // itself must not be opened: closing it would drop the locks that the database holds on it.
+  // Permissions alone are not enough: they do not apply to root, and do not show a disk that became read-only. The
+  // check must not open the file itself: closing it would drop the locks that the database holds on it.
   const fault = folderFault(dirname(path));
   if (fault !== "") throw new Error(fault);
 }

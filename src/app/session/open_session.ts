@@ -39,7 +39,7 @@ import { isAlive, ownSession } from "./process_owner.ts";
 
 export interface SessionParts extends ShippedParts {
   readonly env: EnvironmentVariables;
-  /** The traces of the whole session. The caller that opened them closes them after the session. */
+  /** The traces of the whole session. The caller that opened the traces closes them after the session. */
   readonly telemetry?: Telemetry | null;
 }
 

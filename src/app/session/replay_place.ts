@@ -26,7 +26,7 @@ const FREE_BYTES = 64 * 2 ** 20;
 const UNUSED = ["extensions", "checkpoints", join("cache", "extensions")];
 
 /** Returns the workspace itself, or a copy of it and of the extensions' data in Vis's own folder. Rejects with
- * `UsageError` if it cannot be copied, and with `Cancelled`; then it leaves no copy behind. */
+ * `UsageError` if the workspace cannot be copied, and with `Cancelled`, and then leaves no copy behind. */
 export async function replayPlace(request: ReplayRequest, parts: ReplayPlaceParts): Promise<ReplayPlace> {
   const { cwd, recorded, inPlace, signal } = request;
   const workspace = await realFolder(cwd ?? Deno.cwd());

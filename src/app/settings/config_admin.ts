@@ -285,8 +285,8 @@ export class AppConfigAdmin implements ConfigAdmin {
     return { key, value, layer: top?.layer ?? "default", where: top?.where ?? "", doc, type, project, layers: said };
   }
 
-  /** Applies the first parsing of the words that the setting accepts to the file. Throws `UsageError` if none is
-   * accepted. */
+  /** Applies the first parsing of the words that the setting accepts to the file. Throws `UsageError` if the setting
+   * accepts no parsing. */
   async #fitting(
     setting: ConfigSetting,
     { at, file, words, project }: {

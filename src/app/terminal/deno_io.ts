@@ -56,8 +56,8 @@ export class DenoIo implements Io {
   readonly columns = (): number => consoleSize().columns;
   readonly rows = (): number => consoleSize().rows;
 
-  /** Reads all of stdin, with a message about a guessed encoding and about replaced characters. Throws `UsageError` if
-   * it is too long for a request. */
+  /** Reads all of stdin, with a message about a guessed encoding and about replaced characters. Throws `UsageError` for
+   * a text that is too long for a request. */
   async readStdin(): Promise<string> {
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
     const { Utf8Pieces } = await import("../../domain/kit/bytes.ts");
@@ -111,8 +111,8 @@ export class DenoIo implements Io {
     return () => void this.#handlers.delete(run);
   }
 
-  /** Resolves when everything is written or its reader has left. After a signal that interrupted no work, it waits for
-   * a stalled reader no longer than `LAST_WORDS_MS`. Rejects with `OutputError` if text could not be written to
+  /** Resolves when everything is written or its reader has left. After a signal that interrupted no work, waits for a
+   * stalled reader no longer than `LAST_WORDS_MS`. Rejects with `OutputError` if text could not be written to
    * stdout. */
   async drained(): Promise<void> {
     const { stdout, stderr } = this.#queues;

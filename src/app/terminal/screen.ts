@@ -87,7 +87,7 @@ async function clipboardImage(): Promise<Uint8Array<ArrayBuffer> | null> {
   return null;
 }
 
-/** Opens a text as a file in an editor that has the terminal. Returns null if it is unchanged. */
+/** Opens a text as a file in an editor that has the terminal. Returns null for an unchanged text. */
 async function editText(text: string, editor: string): Promise<string | null> {
   const folder = await Deno.makeTempDir({ prefix: "vis-" });
   try {

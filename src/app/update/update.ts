@@ -38,7 +38,8 @@ interface UpdateParts {
 }
 
 /** Replaces the executable with the executable of a release, after verifying its signatures and checksum. Resolves with
- * null if it is current. Throws `ConfigError`, `UsageError` and `Cancelled`, and has then changed no file. */
+ * null if the executable is current. Throws `ConfigError`, `UsageError` and `Cancelled`, and has then changed no
+ * file. */
 export async function update(request: UpdateRequest, parts: UpdateParts): Promise<InstalledRelease | null> {
   const { version, program } = parts;
   const { place, key } = sourceOf(request, parts);

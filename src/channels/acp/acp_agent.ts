@@ -315,7 +315,8 @@ const KINDS: Readonly<Record<Decision, PermissionOptionKind>> = {
   no: "reject_once",
 };
 
-/** Asks by the editor's own request for permission. Rejects if the editor has none; Vis then refuses the call. */
+/** Asks by the editor's own request for permission. Rejects if the editor has no such request; Vis then refuses the
+ * call. */
 function askPermission(client: AgentContext, sessionId: string): Approve {
   return async (question, signal) => {
     const choices = approvalChoices(question);

@@ -73,7 +73,8 @@ export async function runCli(services: Services, io: Io): Promise<number> {
   }
 }
 
-/** Returns null if the word is not a command of an extension. Any unknown word may be one, also after `help`. */
+/** Returns null if the word is not a command of an extension. Any unknown word may be such a command, also after
+ * `help`. */
 async function extensionCommand(
   args: readonly string[],
   { program, services, io }: { readonly program: Command; readonly services: Services; readonly io: Io },

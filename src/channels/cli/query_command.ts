@@ -363,8 +363,8 @@ export class Progress {
     if (event.type !== "usage") this.#status(at, `${task}${more}`);
   }
 
-  /** On a terminal, the notice stays until the next event. Elsewhere it is a line of output, since a long silence would
-   * look like the end. */
+  /** On a terminal, the notice stays until the next event. Elsewhere the notice is a line of output, since a long
+   * silence would look like the end. */
   #late(at: string, event: Delay): void {
     const text = `${at}${delayLine(event)}`;
     if (this.#io.stderrIsTerminal) return this.#live.show(text, this.#above);

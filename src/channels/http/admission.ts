@@ -171,7 +171,7 @@ function network(address: string): string {
 const KEPT_BUCKETS = 10_000;
 
 /** Makes token buckets by key; `what` names the kind of key, such as an address. The function takes one token from the
- * bucket of a key. If the bucket is empty, it throws `Problem` (429) with the seconds to wait. */
+ * bucket of a key. If the bucket is empty, the function throws `Problem` (429) with the seconds to wait. */
 export function rateLimiter(
   { perMinute, burst }: Rate,
   { what, now }: { readonly what: string; readonly now: () => number },

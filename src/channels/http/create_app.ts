@@ -29,7 +29,8 @@ const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "P
 const PATIENCE_MS = 4_000;
 const CONVERSATION = "/api/v1/conversations/:id";
 
-/** Handles everything between a request and its response. `hosts` are the names that it accepts, in lower case. */
+/** Handles everything between a request and its response. `hosts` are the names that the server accepts, in lower
+ * case. */
 export function createApp(parts: HttpParts, hosts: ReadonlySet<string>): Hono<Env> {
   const app = new Hono<Env>();
   const { admitted, authenticated } = admission(parts, hosts);

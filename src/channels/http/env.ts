@@ -12,10 +12,10 @@ import type { AbandonedCalls, Idempotency } from "./repeated_requests.ts";
 import type { Runs } from "./runs.ts";
 import type { TokenGrant, TokenSource } from "./tokens.ts";
 
-/** Dependencies of the HTTP channel. The caller that provides them closes them, after the server. */
+/** Dependencies of the HTTP channel. The caller that provides the dependencies closes them, after the server. */
 export interface HttpParts {
   readonly conversations: Conversations;
-  /** The real path of the workspace. New conversations belong to it unless they name another one. */
+  /** The real path of the workspace. New conversations belong to this workspace unless they name another one. */
   readonly workspace: string;
   readonly workspaces?: readonly string[];
   readonly budget?: { readonly iterations: number; readonly costUsd: number | null; readonly wallMs: number | null };

@@ -9,7 +9,7 @@ import type { HttpParts } from "./env.ts";
 import { Problem } from "./problem.ts";
 import type { LiveRun, Runs } from "./runs.ts";
 
-/** The header names the branch of a query in responses. Clients of OpenAI's APIs send it in requests too. */
+/** The header names the branch of a query in responses. Clients of OpenAI's APIs send the header in requests too. */
 export const CONVERSATION_HEADER = "x-vis-conversation";
 
 export interface FollowedEvent {

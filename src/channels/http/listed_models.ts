@@ -4,8 +4,8 @@ import type { ProviderAdmin } from "../channel.ts";
 import { Problem } from "./problem.ts";
 
 const LIST_MS = 20_000;
-/** A list counts as current for this long. After a name that it lacks, it counts only for a moment, since a model may
- * have been added. */
+/** A list counts as current for this long. After a request for an unknown name, a list counts only for a moment, since
+ * a model may have been added. */
 const CURRENT_MS = 300_000;
 const MOMENT_MS = 10_000;
 

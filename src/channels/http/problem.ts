@@ -62,7 +62,7 @@ export function unfitField(path: string, message: string): Problem {
   return new Problem(message, { kind: "bad-request", errors: [{ path, message }] });
 }
 
-/** Returns the problem for a request without a valid token. `isWrong` means that it has an invalid one. */
+/** Returns the problem for a request without a valid token. `isWrong` means that the request has an invalid token. */
 export function unauthorized(detail: string, isWrong: boolean): Problem {
   const why = isWrong ? ', error="invalid_token"' : "";
   return new Problem(detail, { kind: "unauthorized", headers: { "www-authenticate": `Bearer realm="vis"${why}` } });

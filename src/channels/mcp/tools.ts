@@ -14,7 +14,7 @@ import type { Session } from "../channel.ts";
 /** New conversations belong to `workspace`. */
 type Opened = Pick<Session, "conversations" | "workspace">;
 
-/** Dependencies of the tools. The caller that provides them closes them, after the server. */
+/** Dependencies of the tools. The caller that provides the dependencies closes them, after the server. */
 export interface McpParts {
   /** Opens Vis, or returns the open session. A failure is the result of the call that needs it, because some clients
    * hide stderr; the next call tries again. */

@@ -52,7 +52,7 @@ export class AnswerMessages {
     await this.#options.messenger.progress(this.#options.place, { messageId, text });
   }
 
-  /** Reports in the first message that the answer comes later. Retries until the chat shows it. */
+  /** Reports in the first message that the answer comes later. Retries until the chat shows the report. */
   async pause(text: string): Promise<void> {
     const { messenger, place } = this.#options;
     const messageId = this.#first;
@@ -60,8 +60,8 @@ export class AnswerMessages {
   }
 
   /** Writes the answer into the first message. With `anew`, writes new messages, which notify devices, and removes the
-   * first one. Makes one sound for all of it. Rejects with `TelegramError` if the chat accepts no message, and with
-   * `Cancelled` if the program ends first. */
+   * first one. Makes one sound for the whole answer. Rejects with `TelegramError` if the chat accepts no message, and
+   * with `Cancelled` if the program ends first. */
   async finish(
     whole: RichText,
     { anew = false, buttons = [] }: { readonly anew?: boolean; readonly buttons?: readonly MessageButton[] } = {},

@@ -128,7 +128,7 @@ interface TelegramBotOptions {
   readonly abort: { readonly closing: AbortController; readonly outbox: AbortController };
 }
 
-/** The running bot: it takes updates into the inbox and from there to the chats. The caller that starts it closes
+/** The running bot: it takes updates into the inbox and from there to the chats. The caller that starts the bot closes
  * it. */
 class TelegramBot {
   readonly #options: TelegramBotOptions;

@@ -16,8 +16,8 @@ interface SessionsOptions {
   readonly log: Log;
 }
 
-/** The sessions of the models that chats have chosen. A few stay open; beyond that, the least recently used session is
- * closed, but never one in use. A conversation lives in one session at a time. */
+/** The sessions of the models that chats have chosen. A few sessions stay open; beyond that, Vis closes the least
+ * recently used session that is not in use. A conversation lives in one session at a time. */
 export class ModelSessions {
   readonly #options: SessionsOptions;
   readonly #slots = new Map<string | null, Slot>();

@@ -143,7 +143,7 @@ export class ChatController {
     this.#parts.transcript.add(...turns.flatMap(({ entries }) => entries));
   }
 
-  /** Shows requests that another process has added to the conversation, or ended there. `open` reads all of them.
+  /** Shows requests that another process has added to the conversation, or ended there. `open` reads all requests.
    * Rejects with `StoreError`. */
   async follow(open: (branch: Branch) => Promise<OpenedBranch>): Promise<void> {
     const branch = this.#branch;
@@ -283,7 +283,7 @@ export class ChatController {
     }, { refused: () => {} });
   }
 
-  /** Runs one query from start to end. Calls `refused` if it did not begin. */
+  /** Runs one query from start to end. Calls `refused` if the query did not begin. */
   async #work(
     begin: (options: AskOptions) => Promise<QueryResult>,
     { refused }: { readonly refused: () => void },

@@ -14,7 +14,7 @@ export interface Prefs {
   readonly vim: boolean;
   /** Whether to ring the terminal's bell and notify the desktop when a long request ends or asks something. */
   readonly bell: boolean;
-  /** Keys by action of the screen, such as `{"retry": "ctrl+r"}`. The user can change them in the file only. */
+  /** Keys by action of the screen, such as `{"retry": "ctrl+r"}`. The user can change keys in the file only. */
   readonly keys: Readonly<Record<string, string>>;
 }
 
@@ -58,7 +58,7 @@ export class PrefsFile implements PrefsKeeper {
     this.#prefs = prefs;
   }
 
-  /** Opens the file and never rejects. For an unusable file it returns the defaults and a note for the user; otherwise
+  /** Opens the file and never rejects. For an unusable file, returns the defaults and a note for the user; otherwise
    * the note is "". */
   static async open(path: string): Promise<{ readonly prefs: PrefsFile; readonly note: string }> {
     try {

@@ -39,7 +39,7 @@ export interface ScreenParts {
   readonly extensions: () => Promise<Pick<ExtensionAdmin, "run" | "commands" | "requests">>;
   readonly runCommand: RunCommand;
   readonly clipboardImage?: () => Promise<Uint8Array<ArrayBuffer> | null>;
-  /** Opens a text in the user's editor, on the terminal. Resolves with null if it is unchanged. Rejects with
+  /** Opens a text in the user's editor, on the terminal. Resolves with null for an unchanged text. Rejects with
    * `UsageError`. */
   readonly edit?: (text: string) => Promise<string | null>;
   readonly gitState?: (workspace: string) => Promise<string>;

@@ -318,7 +318,7 @@ export class LongStrings implements Disposable {
     return strings;
   }
 
-  /** The JSON with short strings. Throws `TypeError` if it is not UTF-8. */
+  /** The JSON with short strings. Throws `TypeError` for bytes that are not UTF-8. */
   get text(): string {
     const decoder = new TextDecoder("utf-8", { fatal: true });
     return this.#kept.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode();

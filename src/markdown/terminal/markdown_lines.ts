@@ -156,7 +156,7 @@ interface Drawing extends Wrapping {
 const GAP = 3;
 const LEAST_COLUMN = 4;
 
-/** Draws a table. If it is wider than the terminal, cells are wrapped, or else shown one below the other. */
+/** Draws a table. If the table is wider than the terminal, cells are wrapped, or else shown one below the other. */
 function tableLines({ sides, head, rows }: MarkdownTable, drawing: Drawing): readonly string[] {
   const { width, columns, paint, runsOf } = drawing;
   const bold = (runs: readonly Run[]): readonly Run[] =>

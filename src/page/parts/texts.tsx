@@ -64,7 +64,7 @@ function unchanged(part: string): string {
   return part;
 }
 
-/** Shows a text unchanged. The keyboard can reach it, since it may scroll. */
+/** Shows a text unchanged. The keyboard can reach the text, since it may scroll. */
 export function Pre({ label, text, show, ...given }: {
   readonly label: string;
   readonly text: string;

@@ -15,7 +15,7 @@ import {
   typedRequest,
 } from "./suggestions.tsx";
 
-/** The input for requests. `children` are above it. */
+/** The input for requests. `children` are above the input. */
 export function Composer({ children }: { readonly children: ComponentChildren }): JSX.Element {
   useLayoutEffect(() => {
     addEventListener("resize", grow);

@@ -72,7 +72,7 @@ async function prompts(): Promise<readonly Prompt[]> {
   return (await json<ApiPromptList>(`${inApi("prompts")}?${place()}`)).items;
 }
 
-/** Handles a key while suggestions are shown. Returns false if it has another meaning. */
+/** Handles a key while suggestions are shown. Returns false for a key with another meaning. */
 export function suggestionKey({ key }: KeyboardEvent): boolean {
   const now = shown.value;
   if (now === null) return false;

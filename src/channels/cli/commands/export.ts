@@ -100,7 +100,7 @@ export async function importCommand(
   });
 }
 
-/** Lists the code in a file. Rejects unless the user trusts it, by the flag or on the terminal. */
+/** Lists the code in a file. Rejects unless the user trusts the code, by the flag or on the terminal. */
 async function askTrust(
   { functions, classes }: ArchiveCode,
   { path, io, flags }: { readonly path: string; readonly io: Io; readonly flags: ImportFlags },

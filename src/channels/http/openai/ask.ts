@@ -154,7 +154,7 @@ export function servedModels({ model, provider }: Pick<HttpParts, "model" | "pro
   }));
 }
 
-/** Returns the model of this name, or the agent if no name is given. Throws `Problem` (404) if it does not exist. */
+/** Returns the model of this name, or the agent if no name is given. Throws `Problem` (404) for an unknown name. */
 export function servedModel(parts: Pick<HttpParts, "model" | "provider">, name: string = OWN_NAME): ServedModel {
   const found = servedModels(parts).find(({ id }) => id === name);
   if (found) return found;

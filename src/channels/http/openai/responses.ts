@@ -43,7 +43,7 @@ export const ResponseSchema = z.object({
   work: QueryResultSchema.shape.work,
 }).loose();
 
-/** Fields of the request that a response repeats. Queries of other APIs have none of them. */
+/** Fields of the request that a response repeats. Queries of other APIs have none of these fields. */
 const AskedSchema = z.object({
   model: z.string().catch("vis"),
   instructions: z.string().nullable().catch(null),
@@ -53,7 +53,7 @@ const AskedSchema = z.object({
   format: z.record(z.string(), z.unknown()).nullable().catch(null),
 });
 
-/** Thinking of earlier responses that clients send back. The answer does not depend on it. */
+/** Thinking of earlier responses that clients send back. The answer does not depend on this thinking. */
 const Reasoning = z.object({ type: z.literal("reasoning") });
 
 /** An item of an earlier response, by its id instead of its text. Some clients omit the type. */

@@ -45,7 +45,7 @@ export class OlderCommandEntry extends CommandEntry {
   readonly #redraw: () => void;
   #asked = false;
 
-  /** `read` returns the value of the variable with this name. The entry calls `redraw` when it has changed. */
+  /** `read` returns the value of the variable with this name. The entry calls `redraw` after a change. */
   constructor(
     name: string,
     { shown, read, redraw }: {

@@ -4,8 +4,8 @@ import type { Theme } from "../text/theme.ts";
 import { wrapped } from "../text/wrapped.ts";
 
 export interface TranscriptEntry {
-  /** Returns lines of at most this many columns, and the same array if no line changed. Without `fresh`, they may be
-   * the lines before the last change, so that a key is painted at once while text arrives. */
+  /** Returns lines of at most this many columns, and the same array if no line changed. Without `fresh`, the lines may
+   * be the ones before the last change, so that a key is painted at once while text arrives. */
   lines(width: number, fresh?: boolean): readonly string[];
   /** Discards all drawn lines, because colours or settings changed. */
   invalidate(): void;
@@ -22,8 +22,8 @@ export interface DisplayOptions {
   readonly whole: boolean;
 }
 
-/** An entry that caches its lines until it changes. If drawing fails, it shows a notice. A text on which a package
- * fails must not prevent its conversation from opening. */
+/** An entry that caches its lines until it changes. If drawing fails, the entry shows a notice. A text on which a
+ * package fails must not prevent its conversation from opening. */
 export abstract class DrawnEntry implements TranscriptEntry {
   #width = 0;
   #lines: readonly string[] | null = null;

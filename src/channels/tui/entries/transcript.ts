@@ -9,7 +9,7 @@ interface Place {
 }
 
 /** Draws only the visible rows of the whole conversation. The position is an entry and a line in it, not a number of
- * rows from the beginning. Growth elsewhere therefore does not move it. */
+ * rows from the beginning. Growth elsewhere therefore does not move the position. */
 export class Transcript {
   readonly #entries: TranscriptEntry[] = [];
   #top: Place | null = null;

@@ -15,7 +15,7 @@ export class ImageReader {
     this.#userHome = userHome;
   }
 
-  /** Returns the first list whose paths are all files, or null. Opens none of them. */
+  /** Returns the first list whose paths are all files, or null. Opens none of the files. */
   async there(lists: readonly (readonly string[])[]): Promise<readonly string[] | null> {
     for (const paths of lists) {
       const found = await Promise.all(paths.map((path) => this.#isFile(path)));

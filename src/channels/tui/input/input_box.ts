@@ -50,7 +50,7 @@ interface InputParts {
 }
 
 /** The user's input: several lines, history, pastes of any size, images. Keys that arrive while an image is read wait
- * for it. */
+ * for the image. */
 export class InputBox {
   readonly #editor: Editor;
   readonly #tui: TUI;

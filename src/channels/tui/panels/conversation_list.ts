@@ -15,7 +15,7 @@ interface Asked {
   readonly title: LineInput | null;
 }
 
-/** Conversations, newest first, or the matches for the typed words. Enter opens one. */
+/** Conversations, newest first, or the matches for the typed words. Enter opens the selected conversation. */
 export class ConversationList extends BasePanel {
   readonly #found: ConversationSearch;
   #everywhere = false;

@@ -35,7 +35,7 @@ type Item =
   | { readonly kind: "typed"; readonly provider: string; readonly name: string }
   | { readonly kind: "login"; readonly choice: LoginChoice };
 
-/** Lists every provider with its models, including servers detected on this machine. Enter saves the selected one and
+/** Lists every provider with its models, including servers detected on this machine. Enter saves the selected model and
  * uses it from the next query on. */
 export class ModelPicker extends BasePanel {
   readonly title = "Model";

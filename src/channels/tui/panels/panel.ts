@@ -18,7 +18,7 @@ export interface Panel extends Component {
   readonly title: string;
   readonly hint: string;
   readonly rows: number;
-  /** Sets the number of rows, without borders. The screen calls it before every `render`, which then returns no more
+  /** Sets the number of rows, without borders. The screen calls `fit` before every `render`, which then returns no more
    * lines. */
   fit(rows: number): void;
   /** Drops pending results after the panel was closed. */

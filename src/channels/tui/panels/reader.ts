@@ -82,8 +82,8 @@ export class Reader {
 export interface TextPart {
   readonly head?: string;
   readonly text: string;
-  /** With "table", lines begin with a name in eleven columns. With "change", they are lines of a file after their
-   * number and sign. With "drawn", they are safe and already have their colours. */
+  /** With "table", lines begin with a name in eleven columns. With "change", lines of a file follow their number and
+   * sign. With "drawn", lines are safe and already have their colours. */
   readonly look?: Look;
 }
 
@@ -107,7 +107,7 @@ const KEPT_LINES = 2_000;
 const TABLE_COLUMN = 12;
 const NAMED = /^[\x20-\x7e]{12}/;
 
-/** A long text on a few rows. The cost of showing it depends on the rows, not on the text. */
+/** A long text on a few rows. The cost of showing the text depends on the rows, not on its length. */
 export class TextView {
   readonly #theme: PanelParts["theme"];
   #lines: readonly Line[] = [];

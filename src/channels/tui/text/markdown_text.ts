@@ -12,8 +12,8 @@ type Part = (width: number) => readonly string[];
 const LONG_LIST = 2_000;
 
 /** Markdown that grows. All text before its last paragraph, or before the last item of a long list, is drawn only once.
- * Appending therefore costs the same for a long answer. `whole` is for a complete text: it does not split lists, whose
- * items may depend on each other. */
+ * Appending therefore costs the same for a long answer. `whole` is for a complete text, and does not split lists,
+ * whose items may depend on each other. */
 export class MarkdownText {
   readonly #theme: Theme;
   readonly #options: { readonly whole: boolean; readonly look: (line: string) => string };

@@ -27,7 +27,7 @@ export interface Theme {
 const COLOURED_CHARS = 20_000;
 const same: Paint = (text) => text;
 
-/** The options of a theme. Every painting reads them, so that it follows every change. */
+/** The options of a theme. Every painting reads these options, so that it follows every change. */
 interface ThemeLook {
   readonly color: boolean;
   readonly dark: boolean | null;
