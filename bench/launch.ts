@@ -10,8 +10,8 @@ interface Places {
   readonly home: string;
 }
 
-/** Measures the time from the start of a process until the user can continue. The first start, which makes the database
- * and fills the runtime's caches, is not counted. */
+/** Measures the time from the start of a process until the user can continue. The first start makes the database and
+ * fills the runtime's caches, so it does not count. */
 export async function launch({ all }: Programs): Promise<readonly Figure[]> {
   const folder = await Deno.makeTempDir({ prefix: "vis-bench-launch-" });
   try {

@@ -5,7 +5,7 @@ import { ROOT } from "./_project.ts";
 /** An old state of test262 with its harness, and programs that test parsers. */
 export const CONFORMANCE_PACKAGES: readonly string[] = ["@gerhobbelt/test262@3.0.0-4", "test262-parser-tests@0.0.5"];
 
-/** Returns the folder of a package, `name@version`. The package is fetched once; its scripts do not run. */
+/** Returns the folder of a package, `name@version`. Fetches the package once and runs none of its scripts. */
 export async function fetchPackage(given: string): Promise<string> {
   const [, name, version] = /^((?:@[\w.-]+\/)?[\w.-]+)@([\w.+-]+)$/.exec(given) ?? [];
   if (name === undefined || version === undefined) {

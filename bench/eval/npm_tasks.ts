@@ -32,7 +32,7 @@ export interface NpmTasks extends AsyncDisposable {
   readonly tasks: readonly AgentTask[];
 }
 
-/** Makes one task for each package, such as `ini@4.1.0`. The folders of their dependencies are removed at the end. */
+/** Makes one task for each package, such as `ini@4.1.0`. Removes the folders of the dependencies at the end. */
 export async function npmTasks(
   refs: readonly string[],
   { seed, env }: { readonly seed: number; readonly env: EnvironmentVariables },

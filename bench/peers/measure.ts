@@ -41,7 +41,7 @@ async function measure(): Promise<void> {
         );
       }
       results[name] = { label: agent.label, sizeMb: await megabytes(agent.size), versionMs: [], runs: {}, fault: "" };
-      // First starts create folders and fill the page cache, so they are not counted.
+      // First starts create folders and fill the page cache, so they do not count.
       await attempt(results[name], () => played(name, 1));
       for (let at = 0; at < VERSIONS && results[name].fault === ""; at++) {
         results[name].versionMs = [...results[name].versionMs, await versionMs(agent, of(name))];

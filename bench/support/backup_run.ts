@@ -5,8 +5,8 @@ import { begun, block, image, iterationEnd, newIteration } from "../../tests/con
 import type { Figure } from "./figure.ts";
 import { LargeConversation } from "./large_conversation.ts";
 
-/** Makes a backup in another process, like `vis db backup`, while a turn is stored here repeatedly. Throws if a turn
- * fails or the copy is incomplete. */
+/** Makes a backup in another process, like `vis db backup`, while this process stores a turn repeatedly. Throws if a
+ * turn fails or the copy is incomplete. */
 export async function backupWhileWriting(
   folder: string,
   { megabytes }: { readonly megabytes: number },

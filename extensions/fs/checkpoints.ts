@@ -252,7 +252,7 @@ export interface ChangeItem {
   readonly path: string;
   readonly before: PathSnapshot;
   readonly after: PathSnapshot;
-  /** The inspected entry. The change is refused if the entry has changed since. */
+  /** The inspected entry. If the entry has changed since, Vis refuses the change. */
   readonly seen?: Facts | null;
   /** The path of another item, whose file is renamed to this path before its contents are written. */
   readonly from?: string | undefined;

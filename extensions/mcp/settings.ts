@@ -60,7 +60,7 @@ export function enabledServers(config: unknown): ReadonlyMap<string, ServerConfi
   return new Map(Object.entries(servers).filter(([, { disabled }]) => !disabled));
 }
 
-/** Returns the variables that servers of a repository may use. Unset variables are omitted. */
+/** Returns the variables that servers of a repository may use. Omits unset variables. */
 export function userVariables(config: unknown): Readonly<Record<string, string>> {
   const { variables = {} } = (config ?? {}) as { readonly variables?: Readonly<Record<string, string>> };
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => !/\$\{(auth:)?[\w.-]+\}/.test(value)));

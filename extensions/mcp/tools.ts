@@ -171,7 +171,7 @@ const UNUSABLE = ["then", "constructor", "prototype", "__proto__", "toJSON"];
 function symbolNames(names: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const counts = new Map<string, number>();
-  // A valid name is kept, even if others would be mapped to it.
+  // A valid name stays, even if others would become the same name.
   const taken = new Set(names.filter((name) => identifier(name) === name));
   for (const name of names) {
     if (found.has(name)) continue;

@@ -5,7 +5,7 @@ const MAX_NOTE_CHARS = 1_000;
 
 const text = z.string().min(1).max(MAX_NOTE_CHARS);
 
-/** The limit for the shown notes, which every call of a query carries. The newest notes are shown. */
+/** The limit for the shown notes, which every call of a query carries. The prompt shows the newest notes. */
 const MAX_SHOWN_CHARS = 2_000;
 
 export default defineExtension({
@@ -128,7 +128,7 @@ export async function readNotes(place: NotePlace, scope: NoteScope): Promise<rea
   return notes.sort((a, b) => a.at < b.at ? -1 : a.at > b.at ? 1 : 0);
 }
 
-/** Adds a note and returns it. The same text is stored once. */
+/** Adds a note and returns it. Stores the same text once. */
 export async function addNote(
   place: NotePlace,
   { text, scope }: { readonly text: string; readonly scope: NoteScope },

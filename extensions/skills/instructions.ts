@@ -35,7 +35,7 @@ export async function folderInstructions(
     .flatMap((one) => one ? [noteOf(one.file, one.name)] : []);
 }
 
-/** Returns each text with its title. A text that appears twice, often by a link or an import, is returned once. If all
+/** Returns each text with its title. Returns a text once even if it appears twice, often by a link or an import. If all
  * texts are too long together, keeps the texts nearest to the workspace. */
 export async function readInstructions({ workspace, root, home, secrets }: Places): Promise<readonly string[]> {
   const folders: string[] = [];

@@ -35,7 +35,7 @@ export function parse(
   });
 }
 
-/** Returns CSV with a header line for objects. Lists are written unchanged. */
+/** Returns CSV with a header line for objects. Writes lists unchanged. */
 export function csv(rows: Rows, { separator = "," }: { readonly separator?: string } = {}): string {
   return listed(rows).map((fields) => {
     const line = fields.map((field) => quoted(textOf(field), separator)).join(separator);

@@ -28,7 +28,7 @@ export interface PackOptions extends ArchiveOptions {
   readonly baseUrl: string;
   readonly latestUrl?: string;
   readonly packages: readonly ThirdParty[];
-  /** The key that signs every file. Without a key, no signatures are made. */
+  /** The key that signs every file. Without a key, the release has no signatures. */
   readonly key?: SigningKey | null;
 }
 

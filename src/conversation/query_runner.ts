@@ -84,7 +84,7 @@ export class QueryRunner {
       this.#run(branch, request, { ...options, emit }, between);
     const { around } = this.#parts;
     const whenFree = (): Promise<QueryResult> => around ? around(options.emit, run) : run(options.emit);
-    // A request that begins at once or continues is stored with its end, even if it is already cancelled.
+    // The runner stores a request that begins at once or continues with its end, even if it is already cancelled.
     const signal = options.left || !this.isBusy(branch.branchId) ? undefined : options.signal;
     return await this.#live.lockOf(branch).run(whenFree, signal);
   }

@@ -317,7 +317,7 @@ export class Recorder {
   }
 }
 
-/** Returns the result of a stored iteration for the loop. Faults of replies are not stored, so counting unusable
+/** Returns the result of a stored iteration for the loop. The store has no faults of replies, so counting unusable
  * replies begins again. */
 export function storedResult(stored: StoredIteration): Exclude<IterationResult, { readonly kind: "cancelled" }> {
   const { metadata, thinking, error } = stored;

@@ -113,7 +113,7 @@ async function giveUp(
   return { result, store: async () => {} };
 }
 
-/** All of the iteration is stored. */
+/** The iteration is stored whole. */
 function cancelled(begun: Extract<IterationResult, { readonly kind: "cancelled" }>["begun"]): Iterated {
   return { result: { kind: "cancelled", begun }, store: async () => {} };
 }

@@ -66,8 +66,8 @@ export interface NudgeWarning {
   readonly problem: string;
 }
 
-/** Returns the nudges of the active extensions, in order. Anything but a non-blank string is dropped; long nudges are
- * cut. */
+/** Returns the nudges of the active extensions, in order. Drops anything but a non-blank string, and cuts long
+ * nudges. */
 export function extensionNudges(
   nudges: readonly { readonly namespace: string; readonly text: unknown }[],
   onWarn: (warning: NudgeWarning) => void,

@@ -81,8 +81,8 @@ export class QueryLoop {
     this.#prepared = { ...prepared, frame: { ...frame, signal } };
   }
 
-  /** Iterates until the query has a reason to end. An accepted final is in the state. The end of each iteration is
-   * stored while the next one's model call is under way. */
+  /** Iterates until the query has a reason to end. An accepted final is in the state. The loop stores the end of each
+   * iteration while the next model call is under way. */
   async run(): Promise<QueryReason> {
     try {
       return await this.#decide();
@@ -337,8 +337,8 @@ async function afterRequest(store: () => Promise<void>): Promise<void> {
 
 const LEVELS: readonly ReasoningLevel[] = ["quick", "balanced", "deep"];
 
-/** Returns the user's setting, else the model's choice for this iteration, else balanced. For "balanced", each
- * consecutive error raises the level by a step. */
+/** Returns the user's setting, else the model's choice for this iteration. Without both, returns "balanced", or "deep"
+ * after an error. */
 export function reasoningLevel(
   { configured = null, asked, consecutiveErrors }: {
     readonly configured?: ReasoningLevel | null;

@@ -74,7 +74,7 @@ export class Subcalls implements SubcallFunctions {
   }
 
   /** Runs a sub-query with its own branch, sandbox and rows, below the iteration that called. Rejects with
-   * `HostCallError` if the sub-query cannot begin; its end is returned as a value. */
+   * `HostCallError` if the sub-query cannot begin; otherwise resolves with its end. */
   async runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult> {
     return await this.#keep(this.#runChild(task, { ...options, signal: this.#signal(options.signal) }));
   }

@@ -65,8 +65,8 @@ export async function changeFiles(
   }
 }
 
-/** Adds folders in place of removed files that have entries below them afterwards. A file is never renamed to a path at
- * or above its own; it is written again. */
+/** Adds folders in place of removed files that have entries below them afterwards. The change writes a file again
+ * instead of renaming it to a path at or above its own. */
 function withFolders(items: readonly ChangeItem[]): readonly ChangeItem[] {
   const folders = new Set(items.flatMap(({ path, after }) => after === null ? [] : foldersOf(path)));
   const now = items.map((item): ChangeItem =>

@@ -69,7 +69,7 @@ export class FileSearcher implements Disposable {
     });
   }
 
-  /** Files are read while the worker searches earlier ones. Hits still arrive in order. */
+  /** Vis reads files while the worker searches earlier ones. Hits still arrive in order. */
   async #sent({ path, real }: Candidate, worker: SearchWorkerLink): Promise<ScanOutcome> {
     const { tally, pace } = this.#options;
     let isOpen = false;

@@ -12,7 +12,7 @@ import { type EnvironmentView, type FileChanges, isSecretFile, messageOf, Pace, 
 const MOST_ITEMS = 2_000, MOST_BYTES = 64 << 20, MOST_OF_FILE = 16 << 20;
 /** The limits for contents that git does not have, which Vis keeps in memory in case a command changes them. */
 const KEPT_FILES = 2_000, KEPT_BYTES = 32 << 20, KEPT_OF_FILE = 1 << 20;
-/** The limits for files whose changes are shown, and for their bytes. Of other files, only the names are shown. */
+/** The limits for files whose changes are shown, and for their bytes. Vis shows only the names of other files. */
 const MOST_DIFFS = 200, DIFF_BYTES = 4 << 20;
 const MOST_NAMED = 40;
 const KIND = 0o170000, LINK = 0o120000, MODE = 0o7777;

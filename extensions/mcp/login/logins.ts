@@ -208,7 +208,7 @@ export function checkAddress(address: string, server: string): void {
   throw new LoginError(`${origin} does not begin with https, which logins need`);
 }
 
-/** Returns why a login failed. Texts of authorization servers are omitted, since they may repeat codes and tokens. */
+/** Returns why a login failed. Omits texts of authorization servers, since they may repeat codes and tokens. */
 export function loginFault(error: unknown): string {
   if (error instanceof LoginError) return reasonOf(error);
   if (error instanceof RegistrationRejectedError) {

@@ -198,7 +198,7 @@ const NO_PROVIDER =
   "demo needs no model";
 
 async function diagnoseProviders(settings: Settings): Promise<readonly CheckResult[]> {
-  // An unusable key file affects all providers and is reported once.
+  // An unusable key file affects all providers, so the check reports it once.
   const others = othersOf(settings).catch((error: unknown) => {
     if (error instanceof ConfigError) return [];
     throw error;

@@ -17,8 +17,8 @@ type Wanted = Pick<Settings, "config" | "home" | "workspace"> & Partial<Pick<Set
   readonly offered?: SettingSources["offered"];
 };
 
-/** Returns the extensions of a session. Throws `ConfigError` for a folder of `paths` that cannot be loaded; other
- * faulty ones are skipped, with the reason in `notes`. */
+/** Returns the extensions of a session. Throws `ConfigError` for a folder of `paths` that cannot be loaded; skips other
+ * faulty folders, with the reason in `notes`. */
 export async function extensionSource(
   settings: Wanted,
   parts: ShippedParts,

@@ -215,7 +215,7 @@ export class Span {
     return this;
   }
 
-  /** Undefined and null values are skipped. */
+  /** Skips undefined and null values. */
   set(attributes: Readonly<Record<string, Attribute | null | undefined>>): this {
     for (const [name, value] of Object.entries(attributes)) {
       if (value !== undefined && value !== null) this.#attributes[name] = value;

@@ -23,7 +23,7 @@ interface ReadinessParts {
 /** Returns the fault of each requirement of a query by name, or "". */
 type Readiness = () => Promise<Readonly<Record<"sandbox" | "disk" | "file", string>>>;
 
-/** Checks whether this machine can run queries now. A working sandbox is tested at most once in five minutes, a failing
+/** Checks whether this machine can run queries now. Vis tests a working sandbox at most once in five minutes, a failing
  * one once in five seconds. Concurrent callers share one test. */
 export function readiness(
   { database, trySandbox, now, fileFault, freeBytes = freeAt, tryWrite = tryWriting }: ReadinessParts,

@@ -18,7 +18,7 @@ export async function speak(
     openTraced({ ...request, ...asked }, { ...parts, version: version.vis });
   if (protocol === "acp") {
     const { serveAcp } = await import("../../channels/acp/serve_acp.ts");
-    await readSettings(request, parts.env, parts); // A fault of the settings is reported before the first session.
+    await readSettings(request, parts.env, parts); // Vis reports a fault of the settings before the first session.
     return serveAcp({ open, version: version.vis }, streams);
   }
   const { serveMcp } = await import("../../channels/mcp/serve_mcp.ts");

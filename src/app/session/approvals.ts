@@ -53,7 +53,7 @@ export class ApprovalFolder implements ApprovalRules {
     }
   }
 
-  /** Returns all answers, oldest first. Unreadable files are skipped. */
+  /** Returns all answers, oldest first. Skips unreadable files. */
   async all(): Promise<readonly KeptRule[]> {
     const found: KeptRule[] = [];
     try {

@@ -109,8 +109,8 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
   }
 }
 
-/** Opens a session like `openSession`, with the given traces or with the traces that the environment requests. Queued
- * spans are sent when the session closes or fails to open. */
+/** Opens a session like `openSession`, with the given traces or with the traces that the environment requests. Vis
+ * sends queued spans when the session closes or fails to open. */
 export async function openTraced(
   request: OpenRequest,
   { version, ...parts }: SessionParts & { readonly version: string },

@@ -214,7 +214,7 @@ export async function findProjectConfig(
 }
 
 /** Replaces a file as a whole, and keeps the permissions of the old file; only its owner can read a new file. `follow`
- * writes to the target of a link; otherwise the link is replaced. Throws `ConfigError`. */
+ * writes to the target of a link; otherwise replaces the link. Throws `ConfigError`. */
 export async function writeConfigFile(
   path: string,
   { text, follow }: { readonly text: string; readonly follow: boolean },

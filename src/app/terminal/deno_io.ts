@@ -41,7 +41,7 @@ export class DenoIo implements Io {
   #unheard = false;
   #signals = 0;
 
-  /** `dumb` means that the terminal cannot erase a line, so temporary lines are not shown on it. */
+  /** `dumb` means that the terminal cannot erase a line, so Vis shows no temporary lines on it. */
   constructor(args: readonly string[], options: { readonly noColor: boolean; readonly dumb?: boolean }) {
     this.args = args;
     this.stderrIsTerminal = Deno.stderr.isTerminal() && options.dumb !== true;

@@ -71,7 +71,7 @@ function answeredStream({ readable, writable }: Stream): Stream {
   return { readable: readable.pipeThrough(incoming), writable: outgoing };
 }
 
-/** Whether the message gets a response under its id. A malformed request is refused under the id null. */
+/** Whether the message gets a response under its id. The agent refuses a malformed request under the id null. */
 function isRequest(message: AnyMessage): message is Extract<AnyMessage, { readonly method: string }> & { id: Id } {
   return message.jsonrpc === "2.0" && "method" in message && typeof message.method === "string" &&
     "id" in message && (message.id === null || typeof message.id === "string" || typeof message.id === "number");

@@ -181,7 +181,7 @@ export class Trace {
     }
   }
 
-  /** Thinking is written whole, before the next output. */
+  /** Writes the thinking whole, before the next output. */
   #flush(): void {
     const text = this.#thinking.trim();
     this.#thinking = "";

@@ -25,7 +25,7 @@ import { Problem, problemOf } from "./problem.ts";
 /** Other methods would let callers choose labels of metrics. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 
-/** A request waits this long for a lost database. The loss is noticed some seconds before that. */
+/** After Vis has noticed the loss of the database, a request waits this long for it. */
 const PATIENCE_MS = 4_000;
 const CONVERSATION = "/api/v1/conversations/:id";
 

@@ -87,11 +87,11 @@ export class FollowedQuery {
     const run = this.run ?? shared;
     const after = Number(/^\d{1,12}$/.exec(lastId)?.[0] ?? 0);
     if (run && after + 1 >= run.oldest && after <= run.newest) return yield* numbered(run, after);
-    // The number is read before the rows, so that no event is missed between the two.
+    // Vis reads the number before the rows, so that it misses no event between the two.
     const next = run?.oldest ?? 0;
     let seen = Number(/^r(\d{1,9})$/.exec(lastId)?.[1] ?? 0);
     for await (const query of this.#states()) {
-      // Iterations are read after the query, since a query that has ended has all of them.
+      // Vis reads iterations after the query, since an ended query has all its iterations.
       const iterations = await conversations.iterations(queryId);
       for (const [at, event] of storedEvents(query, { iterations, model }).entries()) {
         if (isEnd(event) && run?.running) break;
@@ -144,7 +144,7 @@ async function* restOf(
 export const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";
 
 /** Returns a response of server-sent events, which reads `texts` only as fast as the client reads. If the client
- * leaves, `texts` ends and `left` is called. */
+ * leaves, the response ends `texts` and calls `left`. */
 export function eventStream(
   texts: AsyncGenerator<string>,
   { heartbeatMs, left, headers = {} }: {
@@ -173,7 +173,8 @@ export async function* eventTexts(events: AsyncIterable<FollowedEvent>): AsyncGe
 }
 
 /** Returns a response body of strings, which is read only as fast as the client reads. While the client waits for the
- * next one, the body sends `alive` at this interval. If the client leaves, `texts` ends and `left` is called. */
+ * next string, the body sends `alive` at this interval. If the client leaves, the body ends `texts` and calls
+ * `left`. */
 export function textStream(
   texts: AsyncGenerator<string>,
   { heartbeatMs, alive, left }: {

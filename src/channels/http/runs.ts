@@ -122,7 +122,7 @@ export class Runs {
 const KEPT_EVENTS = 1000;
 /** The limit for the characters of a run's events. A client that needs more reads rows. */
 const KEPT_CHARS = 500_000;
-/** The limit for the characters of a run's events after its query has ended. Older events are read from rows. */
+/** The limit for the characters of a run's events after its query has ended. Followers read older events from rows. */
 const KEPT_AFTER_CHARS = 200_000;
 
 /** Runs a query for a client, with the listeners of a run. A client that answers questions passes `approve` on. */

@@ -88,7 +88,7 @@ function faultOf(error: errors.JOSEError): string {
 
 /** The server reads the keys again after this time. */
 const FRESH_MS = 600_000;
-/** The last keys are used for this long if they cannot be read again. */
+/** If the server cannot read the keys again, it uses the last ones for this long. */
 const HELD_MS = 24 * 3_600_000;
 const PAUSE_MS = 10_000;
 const TIMEOUT_MS = 5_000;

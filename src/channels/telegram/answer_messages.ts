@@ -84,7 +84,7 @@ export class AnswerMessages {
     return this.#progress ?? this.#ids[0];
   }
 
-  /** The choice is made once: an earlier process may have written part of the answer already. */
+  /** The bot chooses once, because an earlier process may have written part of the answer already. */
   async #choose(anew: boolean): Promise<void> {
     if (this.#progress !== undefined) return;
     const [first] = this.#ids;

@@ -54,8 +54,8 @@ export class BotApi {
   }
 
   /** Reads a file that `getFile` named. A Bot API server in local mode returns a path on its own disk, below a folder
-   * named by the token. If the server is on this machine, the file is read there, else from the address of its other
-   * files. */
+   * named by the token. If the server is on this machine, Vis reads the file there, else from the address of the
+   * server's other files. */
   async download(
     path: string,
     { signal, maxBytes }: { readonly signal: AbortSignal; readonly maxBytes: number },
@@ -123,8 +123,8 @@ export class BotApi {
   }
 }
 
-/** `token`: the token is refused. `conflict`: another program polls for the bot, or a webhook is set. `flood`: wait.
- * `refused`: the call itself is refused, and would be again. `network`: any temporary failure. */
+/** `token`: Telegram refuses the token. `conflict`: another program polls for the bot, or a webhook is set. `flood`:
+ * wait. `refused`: Telegram refuses the call itself, and would refuse it again. `network`: any temporary failure. */
 type TelegramErrorCode = "token" | "conflict" | "flood" | "refused" | "network";
 
 /** Cases that Telegram distinguishes only by its message. `gone`: the message no longer exists, or the bot may no

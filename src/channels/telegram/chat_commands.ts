@@ -143,7 +143,7 @@ async function chooseModel(
   return new RichText().add(`From the next message on: ${told}`);
 }
 
-/** Returns null for the configured model. If a provider lists no names, the given one is tried. */
+/** Returns null for the configured model. If a provider lists no names, Vis tries the given one. */
 function chosen(asked: string, names: readonly string[]): string | null {
   if (names.includes(asked)) return asked;
   if (asked.toLowerCase() === DEFAULT) return null;

@@ -128,8 +128,8 @@ export class ChatQuery {
   }
 
   /** Returns the result of the message's query. The query begins only once: an earlier process may have begun or ended
-   * it. An interrupted query is run again from the state before it. Rejects like `ask`, and with `Cancelled` when it
-   * is cancelled. */
+   * it. The bot runs an interrupted query again from the state before it. Rejects like `ask`, and with `Cancelled`
+   * when it is cancelled. */
   async #result(
     conversations: Conversations,
     branch: Conversation,
@@ -166,7 +166,7 @@ export class ChatQuery {
     const { attempts = 1, message } = this.#entry;
     const begun = await conversations.stored.keyedQuery(branch.branchId, keyOf(this.#entry)) !== null;
     await this.#save({ queryId: cut.queryId, suspended: false, ...(begun ? { attempts: attempts + 1 } : {}) });
-    // A query's input is stored with its first iteration.
+    // Vis stores a query's input with its first iteration.
     if (cut.iterations === 0 && message.files.some(({ kind }) => kind === "document")) {
       return await this.#begin(conversations, branch);
     }

@@ -249,8 +249,8 @@ class TelegramBot {
     return null;
   }
 
-  /** Handles a press, which asks for more steps or answers an approval. No answer is stored, because an interrupted
-   * query asks again. */
+  /** Handles a press, which asks for more steps or answers an approval. The bot stores no answer, because an
+   * interrupted query asks again. */
   async #press({ place, userId, pressId, data, name, ...press }: Press): Promise<PendingMessage | null> {
     const { access, questions, messenger, closing } = this.#options.parts;
     const allowed = await access.allows(userId, place);

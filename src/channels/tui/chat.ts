@@ -388,8 +388,8 @@ interface OpenedBranch {
   readonly plan: readonly PlanItem[];
 }
 
-/** Opens a stored conversation for the screen, with requests, answers and the end of each query. Iterations are read
- * when they come into view. Rejects with `StoreError`. */
+/** Opens a stored conversation for the screen, with requests, answers and the end of each query. The screen reads
+ * iterations when they come into view. Rejects with `StoreError`. */
 export async function openBranch(
   branch: Branch,
   parts: OlderParts & { readonly redraw: () => void },

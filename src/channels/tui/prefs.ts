@@ -45,7 +45,7 @@ const CHOICES: Readonly<Record<Exclude<keyof Prefs, "keys">, readonly unknown[]>
 
 type Kept = Readonly<Record<string, unknown>>;
 
-/** A small JSON file that only its owner can read. Keys written by a newer version are kept. */
+/** A small JSON file that only its owner can read. Keeps the keys of a newer version. */
 export class PrefsFile implements PrefsKeeper {
   readonly #path: string;
   #prefs: Prefs;

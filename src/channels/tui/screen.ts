@@ -490,7 +490,7 @@ export class Screen implements PanelActions {
     const { clock = REAL_CLOCK } = this.#parts;
     while (!signal.aborted) {
       await clock.sleep(LOOK_MS, signal).catch(() => {});
-      // A fault of the database is shown with the next request.
+      // The screen shows a fault of the database with the next request.
       if (!signal.aborted) await this.chat.follow((branch) => this.#opened(branch)).catch(() => {});
     }
   }

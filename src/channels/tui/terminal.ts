@@ -1,7 +1,7 @@
 import process from "node:process";
 import { ProcessTerminal } from "@earendil-works/pi-tui";
 
-/** The terminal of this process. Output to a closed terminal is dropped without an error. */
+/** The terminal of this process. Drops output to a closed terminal without an error. */
 export class OwnTerminal extends ProcessTerminal {
   readonly #gone: () => void;
   #resized: () => void = () => {};

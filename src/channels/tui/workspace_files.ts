@@ -13,7 +13,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 ]);
 
 /** Completes the files of a workspace, nearest to its root first. Omits hidden folders, folders of tools, and links.
- * Reading stops at a limit, and the names are kept for a few seconds. */
+ * Reading stops at a limit, and Vis keeps the names for a few seconds. */
 export class WorkspaceFiles {
   readonly #workspace: string;
   #read: { readonly at: number; readonly files: Promise<readonly string[]> } | null = null;

@@ -51,7 +51,7 @@ export const MAX_BLOCKS = 100;
 /** A reply with this many items has too many blocks. */
 const MAX_ITEMS = 10 * MAX_BLOCKS;
 
-/** Whether a block does nothing: such a block is neither run nor stored. */
+/** Whether a block does nothing. Vis neither runs nor stores such a block. */
 export function isNoOp(code: string): boolean {
   return NO_OPS.has(code.trim());
 }

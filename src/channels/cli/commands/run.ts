@@ -238,7 +238,7 @@ export async function readImageArgument(given: string): Promise<Image> {
 const PIECE = 1 << 20;
 
 /** Reads the bytes of a file that the user named, which may be a pipe. To open a pipe without a writer would block the
- * process beyond any signal. A pipe is therefore opened for writing too until its first bytes arrive. */
+ * process beyond any signal. Vis therefore opens a pipe for writing too until its first bytes arrive. */
 async function* piecesOfInput(path: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const { isFifo } = await Deno.lstat(path);
   let writer = isFifo ? await Deno.open(path, { read: true, write: true }) : null;

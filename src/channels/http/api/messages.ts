@@ -177,7 +177,7 @@ async function resume(
   const query = sent && await conversations.records.query(sent.queryId);
   if (query?.status !== "interrupted") return sent;
   const conversation = await conversations.byId(query.branchId);
-  // The context is stored with the first iteration of the query.
+  // Vis stores the context with the first iteration of the query.
   const { context, ...rest } = body;
   return await begin(c, {
     body: query.iterations > 0 ? rest : { ...rest, context },

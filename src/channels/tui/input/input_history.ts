@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { replaceFile } from "../../../domain/kit/files.ts";
 
 const KEPT = 300;
-/** Longer text was pasted, not typed, and is not stored. */
+/** Vis does not store longer text, which the user pasted and did not type. */
 const MOST_CHARS = 10_000;
 
 /** Stores the inputs of a workspace, one line of JSON per entry, in a file that only its owner can read. Several
