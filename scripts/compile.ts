@@ -182,7 +182,7 @@ export function compileArguments(folder: string, { output = "dist/vis", target }
     // with the executable can compute. Another user of the machine could place code there for this user to run.
     "--no-code-cache",
     "--unstable-worker-options",
-    // With this flag, a request's signal means that its client has disconnected, not that it was answered.
+    // With this flag, a request's signal means that its client has disconnected, not that the response was sent.
     "--unstable-no-legacy-abort",
     ...PERMISSIONS,
     `--v8-flags=${flags.join(",")}`,

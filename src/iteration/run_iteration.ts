@@ -400,8 +400,8 @@ class ReplyProgress {
     return this.#reasoning.length > 0 || this.#thinking.length > 0;
   }
 
-  /** Handles an event. Returns true if a lasting part of it is shown: code, or native reasoning, which takes precedence
-   * over the reply's own thinking. */
+  /** Handles an event. Returns true if a lasting part of the event is shown: code, or native reasoning, which takes
+   * precedence over the reply's own thinking. */
   take(event: Delta): boolean {
     if (event.type === "reasoning") {
       this.#reasoning.push(event.delta);

@@ -28,8 +28,8 @@ export interface OnceOptions {
   readonly resume?: ((sent: StartedQuery, key: RequestKey) => Promise<StartedQuery>) | undefined;
 }
 
-/** Runs requests with an idempotency key once: the database has the query that a key began. Memory keeps the unstored
- * queries of a day and simultaneous requests, regardless of changes of the system clock. */
+/** Runs requests with an idempotency key once. The database keeps the queries that keys began. Memory keeps
+ * simultaneous requests and the unstored queries of a day, regardless of changes of the system clock. */
 export class Idempotency {
   readonly #kept = new BoundedMap<string, Known & { readonly at: number }>(KEPT_KEYS);
   readonly #pending = new Map<string, Promise<Known>>();

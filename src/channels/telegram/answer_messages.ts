@@ -25,8 +25,8 @@ interface ReplyOptions {
   readonly save: (change: Pick<PendingMessage, "replies" | "progress">) => Promise<void>;
 }
 
-/** The answer to one message: a list of messages that are stored as soon as they exist and filled afterwards. A message
- * can be filled again without a change, so a restart after a kill repeats no answer. */
+/** The answer to one message: a list of messages that the bot stores as soon as they exist and fills afterwards. A
+ * message can be filled again without a change, so a restart after a kill repeats no answer. */
 export class AnswerMessages {
   readonly #options: ReplyOptions;
   #ids: readonly number[];

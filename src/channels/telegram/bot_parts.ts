@@ -19,7 +19,7 @@ export interface BotParts {
   /** Aborts when running queries must end; their messages stay in the inbox. */
   readonly closing: AbortSignal;
   readonly quota: { readonly queriesPerDay: number | null; readonly costUsdPerDay: number | null };
-  /** An answer that took longer is sent as a new message, since Telegram sends no notification of edits. */
+  /** The bot sends an answer that took longer as a new message, since Telegram sends no notification of edits. */
   readonly lateMs: number;
   readonly models: (() => Promise<readonly string[]>) | null;
 }

@@ -17,8 +17,8 @@ export interface PendingMessage {
   /** The messages for the answer, in order. The bot creates them first and fills them later, so that it sends none
    * twice. */
   readonly replies?: readonly number[];
-  /** The progress message, if the answer is sent in new messages; null if the answer replaces it. The choice is made
-   * once, before the answer is written. */
+  /** The progress message, if the answer is sent in new messages; null if the answer replaces it. The bot chooses once,
+   * before it writes the answer. */
   readonly progress?: number | null;
   readonly startedAt?: number;
   /** Whether a short reply is about to be sent. If its arrival is unknown, the bot does not send the reply again. */

@@ -180,7 +180,7 @@ const ReadySchema = StatusSchema.extend({
 });
 
 const describeOperation = describeIn("operations");
-/** The server is ready only if the database answers within this time. */
+/** The server is ready only if the database responds within this time. */
 const READ_MS = 5_000;
 
 export const operations = new Hono<Env>();

@@ -240,7 +240,7 @@ class ConversationSearch {
     this.#branches.delete(conversationId);
   }
 
-  /** Returns an empty list until the search for these words is answered. Until then, if one search text extends the
+  /** Returns an empty list until the search for these words has ended. Until then, if one search text extends the
    * other, returns the matches of the previous search. */
   hits(words: string, everywhere: boolean): readonly FoundItem[] {
     const { words: answered = "", items = [] } = this.#hits ?? {};

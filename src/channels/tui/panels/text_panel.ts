@@ -103,7 +103,7 @@ export class CommandPanel extends TextPanel {
     this.parts.act.redraw();
   }
 
-  /** The last line of the question is shown before the answer. */
+  /** Shows the last line of the question before the answer. */
   async #ask(question: string, signal: AbortSignal): Promise<string> {
     const lines = question.trimEnd().split("\n");
     const last = lines.at(-1) ?? "";
