@@ -110,7 +110,8 @@ export interface FunctionOptions {
   readonly returns: string;
   /** Example calls; generated from the argument list if absent. */
   readonly examples?: readonly string[];
-  /** Names of functions and modules of other tools and runtimes that it replaces. Errors about them show its call. */
+  /** Names of functions and modules of other tools and runtimes that the function replaces. Errors about these names
+   * show the call of the function. */
   readonly insteadOf?: readonly string[];
   /** The call in these errors; generated from the argument list if absent. */
   readonly usage?: string;

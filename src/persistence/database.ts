@@ -44,7 +44,6 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   }
 
   abstract of(tenant: string | null): Database;
-  /** The SQL must be compiled by a Kysely builder. */
   abstract run(sql: string, parameters: readonly unknown[]): readonly ResultRow[] | Promise<readonly ResultRow[]>;
   /** Runs a statement without reading its rows. A transaction need not wait for the statement: if it fails, every later
    * statement of the transaction fails with the same error. */

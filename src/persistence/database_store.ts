@@ -254,7 +254,7 @@ function archive({ db }: Parts): Archive {
 type Converted = (error: unknown) => unknown;
 type Guard = <M extends (...args: never[]) => Promise<unknown>>(name: string, method: M) => M;
 
-/** Makes each method serve one tenant only, and reject with `StoreError` if the database fails. */
+/** Makes each method serve only the tenant of `owners`, if given, and reject with `StoreError` if the database fails. */
 function guardOf(converted: Converted, owners: Owners | null): Guard {
   return (name, method) => {
     const work = owners ? owners.checked(name, method) : method;

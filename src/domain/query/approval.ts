@@ -28,7 +28,7 @@ export interface ApprovalAnswer {
   readonly reason: string;
 }
 
-/** Asks the user. Rejects when the signal aborts; if it rejects for another reason, nothing is allowed. */
+/** Asks the user. Rejects when the signal aborts. After a rejection, nothing is allowed. */
 export type Approve = (question: ApprovalQuestion, signal: AbortSignal) => Promise<ApprovalAnswer>;
 
 export interface Approval {

@@ -109,7 +109,7 @@ export class CallRegistry {
     return before + (open > 0 ? performance.now() - since : 0);
   }
 
-  /** Resolves when reading from the child may continue; null if it may now. */
+  /** Resolves when reading from the child may continue; null if reading may continue now. */
   room(): Promise<void> | null {
     return this.#gate.room() ?? ALL_CHILDREN.room();
   }

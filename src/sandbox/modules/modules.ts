@@ -266,7 +266,8 @@ const DASH = "\ua7f7";
 export function moduleTextFault(path: string, text: string, loadSucrase: () => SucraseTransform): Fault | null {
   const isTyped = /\.[cm]?tsx?$/i.test(path);
   const plain = isTyped ? null : scriptFault(text);
-  // Import attributes of this form are newer than the parsers, and otherwise like any import.
+  // The parsers read neither names with a dash after the colon nor imports with `defer` or `source`, which are
+  // otherwise like other names and imports.
   text = text.replace(DASHED, (_, name: string, rest: string) => name + rest.replaceAll("-", DASH));
   text = text.replace(/^(\s*import\s+)(?:defer|source)(?=\s+[*\w{])(?!\s+from\b)/gm, "$1");
   if (!isTyped && plain === null) return null;
