@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 115fc5ba59e1824222997934d77e422a826e798da90a99d57dee748a3b8dbf81
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e1322574e93b444e46faa1c2f50aa3af05d88fad1c465a9effd26fba89d695b1
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -447,7 +447,6 @@ export type ReplyExample = Readonly<{
   timeMs: number;
   answer: string;
 }>;
-/** A result of `doc()`: the code that reads or calls it, and a line about it. */
 /** The folders in which an extension looks for requests. */
 export interface RequestPlace {
   readonly workspace: string;
@@ -465,6 +464,7 @@ export interface NamedRequest {
   /** The words after the name replace `$ARGUMENTS`, or follow the text. */
   readonly text: string;
 }
+/** A result of `doc()`: the code that reads or calls it, and a line about it. */
 export interface Topic {
   readonly name: string;
   readonly doc: string;
@@ -489,12 +489,14 @@ export interface FunctionOptions {
   readonly returns: string;
   /** Example calls; generated from the argument list if absent. */
   readonly examples?: readonly string[];
-  /** Names of functions and modules of other tools and runtimes that it replaces. Errors about them show its call. */
+  /** Names of functions and modules of other tools and runtimes that the function replaces. Errors about these names
+   * show the call of the function. */
   readonly insteadOf?: readonly string[];
   /** The call in these errors; generated from the argument list if absent. */
   readonly usage?: string;
-  /** Names of similar tools that its results lack, each with the replacement: `{exitCode: "code"}`. Reading such a name
-   * from an object of a result, or of a list of objects, throws. "commits.sha" belongs to the objects in `commits`. */
+  /** Names of similar tools that results of the function lack, each with the replacement: `{exitCode: "code"}`. Reading
+   * such a name from an object of a result, or of a list of objects, throws. "commits.sha" belongs to the objects in
+   * `commits`. */
   readonly misnamed?: Readonly<Record<string, string>>;
   /** Whether the function has its own time limit and does not count against the block's time. */
   readonly untimed?: boolean;

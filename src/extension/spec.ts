@@ -73,7 +73,6 @@ export interface Extension {
 /** Reasoning, a block with its estimated time, and an answer that uses the variables of the block. */
 export type ReplyExample = Readonly<{ thinking: string; code: string; timeMs: number; answer: string }>;
 
-/** A result of `doc()`: the code that reads or calls it, and a line about it. */
 /** The folders in which an extension looks for requests. */
 export interface RequestPlace {
   readonly workspace: string;
@@ -93,6 +92,7 @@ export interface NamedRequest {
   readonly text: string;
 }
 
+/** A result of `doc()`: the code that reads or calls it, and a line about it. */
 export interface Topic {
   readonly name: string;
   readonly doc: string;
@@ -115,8 +115,9 @@ export interface FunctionOptions {
   readonly insteadOf?: readonly string[];
   /** The call in these errors; generated from the argument list if absent. */
   readonly usage?: string;
-  /** Names of similar tools that its results lack, each with the replacement: `{exitCode: "code"}`. Reading such a name
-   * from an object of a result, or of a list of objects, throws. "commits.sha" belongs to the objects in `commits`. */
+  /** Names of similar tools that results of the function lack, each with the replacement: `{exitCode: "code"}`. Reading
+   * such a name from an object of a result, or of a list of objects, throws. "commits.sha" belongs to the objects in
+   * `commits`. */
   readonly misnamed?: Readonly<Record<string, string>>;
   /** Whether the function has its own time limit and does not count against the block's time. */
   readonly untimed?: boolean;

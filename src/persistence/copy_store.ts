@@ -260,7 +260,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 interface PlainRow {
   readonly cells: Row;
-  /** Null unless the text is too large for memory. */
+  /** The reference of a text that is too large for memory; otherwise null. */
   readonly large: string | null;
 }
 

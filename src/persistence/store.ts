@@ -406,9 +406,9 @@ export interface ClaimedJob {
   /** Whether its query is stored, so that this node continues it. */
   readonly begun: boolean;
   readonly lost: boolean;
-  /** The number of nodes that were lost in succession while they ran its present iteration. */
+  /** The number of nodes that were lost in succession while they ran the present iteration of the query. */
   readonly losses: number;
-  /** The time since it began, without waits for the user. */
+  /** The time since the query began, without waits for the user. */
   readonly elapsedMs: number;
 }
 

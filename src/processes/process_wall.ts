@@ -59,7 +59,7 @@ export interface ProcessWallOptions {
   readonly temporary?: string;
   /** False simulates a machine without namespaces. */
   readonly namespaces?: boolean;
-  /** The program that carries out plans (init.c); by default the one in memory. */
+  /** The program that carries out plans (init.c); by default the one of `ExecProgram`. */
   readonly launcher?: ChildProgram;
 }
 

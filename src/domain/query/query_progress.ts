@@ -21,7 +21,7 @@ export interface StepBlock {
 export interface StepChild {
   readonly task: string;
   iteration: number;
-  /** Null while it is running. */
+  /** Null while the sub-query is running. */
   done: { readonly ok: boolean; readonly text: string } | null;
 }
 

@@ -192,7 +192,7 @@ export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchem
 /** Upgrades databases from before V1. The first versions of Vis had migrations V1 to V12, which were folded into one
  * V1. When Vis opens a database of V10 to V12, it upgrades the database to V1; it refuses an older one. */
 
-/** The checksum of the first of those migrations, which every such database has recorded. */
+/** The checksum of the first of the folded migrations, which every database from before V1 has recorded. */
 export const FORMER_FIRST = "8e8841d5fd0e39a8ec6fe4e629882c7dbbfff0bfdf59d0e8dd748241183cfa56";
 
 const FORMER_SCHEMAS: ReadonlyMap<number, number> = new Map([

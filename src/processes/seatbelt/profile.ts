@@ -46,7 +46,7 @@ const PROGRAMS = [
 ];
 const SETTINGS = ["/private/etc", "/private/var/db/timezone", "/private/var/select"];
 const SETTING_FILES = ["/", "/private/var/db/xcode_select_link"];
-/** Keys and accounts among them: the system lets only root read these, and Vis may run as root. */
+/** Keys and accounts among the settings: the system lets only root read these, and Vis may run as root. */
 const SETTING_KEYS = [
   ...["kcpassword", "krb5.keytab", "master.passwd", "openldap", "ppp", "racoon", "security", "ssh", "sudoers"],
   ...["sudoers.d", "cups", "postfix", "wireguard"],
