@@ -130,7 +130,7 @@ function careServices(extensions: Extensions): Care {
       return new AppProviderAdmin(await settingsOf(request));
     },
     databaseCare: async (request) => {
-      const { SqliteMaintenance } = await import("./persistence/sqlite_maintenance.ts");
+      const { SqliteMaintenance } = await import("./persistence/sqlite/maintenance.ts");
       PROCESS_LIMITS.hold();
       const { database } = await settingsOf(request);
       if (isPostgres(database)) {

@@ -7,7 +7,7 @@ const server = text.describe("server");
 const args = z.record(z.string(), z.unknown()).describe("args").meta({ tsType: "object" }).optional();
 
 /** All code that needs the MCP library is loaded with the first call. */
-const calls = () => import("./calls.ts");
+const calls = () => import("./server_functions.ts");
 
 interface Servers {
   readonly servers?: Readonly<Record<string, { readonly disabled?: boolean }>>;

@@ -64,7 +64,7 @@ export function sqliteStore(database: DatabaseSync, options: StoreOptions): Stor
   const db = new SqliteDatabase(connection, { transactions, tenant: DEFAULT_TENANT });
   return databaseStore(db, {
     ...{ location, now, isAlive, busyMs, toStoreError },
-    check: async () => await (await import("./sqlite_check.ts")).quickCheck(db, location),
+    check: async () => await (await import("./sqlite/check_database.ts")).quickCheck(db, location),
     fileFault: () => files?.fault() ?? "",
   });
 }

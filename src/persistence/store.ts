@@ -1,5 +1,5 @@
 /** The store: the database of conversations, extension state and logs. Code outside of this folder takes the interfaces
- * below and opens a store with `open_store.ts`; `vis db` uses `sqlite_maintenance.ts` and `copy_store.ts`. All other
+ * below and opens a store with `open_store.ts`; `vis db` uses `sqlite/maintenance.ts` and `copy_store.ts`. All other
  * files are private.
  *
  * How to read the folder: `database_store.ts` names the function behind each method. One file reads and writes each

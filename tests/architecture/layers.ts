@@ -72,7 +72,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     "src/persistence/store.ts",
     "src/persistence/archive_schema.ts",
     "src/persistence/open_store.ts",
-    "src/persistence/sqlite_maintenance.ts",
+    "src/persistence/sqlite/maintenance.ts",
     "src/persistence/copy_store.ts",
   ],
   "src/query/": ["src/query/run_query.ts", "src/query/query_parts.ts"],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ExtensionStore } from "../../src/environment/environment_views.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { SqliteMaintenance } from "../../src/persistence/sqlite_maintenance.ts";
+import { SqliteMaintenance } from "../../src/persistence/sqlite/maintenance.ts";
 import { withDatabase } from "../helpers/with_database.ts";
 import { OwnStores } from "./_own_stores.ts";
 

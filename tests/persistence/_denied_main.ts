@@ -1,7 +1,7 @@
 /** `_denied_main.ts PATH COPY` opens a database, makes a backup and stores a row, and prints the result of each. */
 import { StoreError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { SqliteMaintenance } from "../../src/persistence/sqlite_maintenance.ts";
+import { SqliteMaintenance } from "../../src/persistence/sqlite/maintenance.ts";
 
 const [path = "", copy = ""] = Deno.args;
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { SqliteMaintenance } from "../../src/persistence/sqlite_maintenance.ts";
+import { SqliteMaintenance } from "../../src/persistence/sqlite/maintenance.ts";
 import type { Store } from "../../src/persistence/store.ts";
 import { begun, block, image, iterate, queryEnd, utf8 } from "../conformance/store/fixtures.ts";
 

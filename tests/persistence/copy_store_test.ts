@@ -7,7 +7,7 @@ import { StoreError, UsageError } from "../../src/domain/errors.ts";
 import type { DatabaseCopyProgress } from "../../src/domain/records/database_maintenance.ts";
 import { copyStore } from "../../src/persistence/copy_store.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { SqliteMaintenance } from "../../src/persistence/sqlite_maintenance.ts";
+import { SqliteMaintenance } from "../../src/persistence/sqlite/maintenance.ts";
 import type { Store } from "../../src/persistence/store.ts";
 import { readAll, richConversation } from "../conformance/store/archive.ts";
 import { begun, block, image, iterate, newQuery, queryEnd } from "../conformance/store/fixtures.ts";

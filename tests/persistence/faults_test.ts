@@ -7,7 +7,7 @@ import { gunzipSync } from "node:zlib";
 import { fileURLToPath } from "node:url";
 import { PERMISSIONS } from "../../scripts/flags.ts";
 import { openStore, sqliteStore } from "../../src/persistence/open_store.ts";
-import { SqliteMaintenance } from "../../src/persistence/sqlite_maintenance.ts";
+import { SqliteMaintenance } from "../../src/persistence/sqlite/maintenance.ts";
 import { begun, block, image, iterate, iterationEnd, newIteration } from "../conformance/store/fixtures.ts";
 import { boundByModes } from "./_bound_by_modes.ts";
 import { withDatabasePath } from "./_temp_database.ts";

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../migrations/mod.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { SqliteMaintenance } from "../../src/persistence/sqlite_maintenance.ts";
+import { SqliteMaintenance } from "../../src/persistence/sqlite/maintenance.ts";
 import { migrate, schemaObjects } from "../../src/persistence/sqlite/migrate.ts";
 import { runs } from "../helpers/long_part.ts";
 import { readsAs, unpacked } from "./_former.ts";

@@ -12,17 +12,14 @@ import { jsonOrUndefined } from "../../domain/kit/json.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../../domain/reports.ts";
 import type { SettingsSection } from "../../domain/settings.ts";
+import { ConfigTrust, findProjectConfig, readConfigFile, writeConfigFile } from "./settings_files.ts";
 import {
-  ConfigTrust,
   type EnvironmentVariables,
-  findProjectConfig,
-  readConfigFile,
   readSettings,
   realFolder,
   settingsSectionsOf,
   type ShippedParts,
   visHome,
-  writeConfigFile,
 } from "./settings.ts";
 
 interface Places {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { writeConfigFile } from "../../../src/app/settings/settings.ts";
+import { writeConfigFile } from "../../../src/app/settings/settings_files.ts";
 import { ConfigError } from "../../../src/domain/errors.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 

@@ -1,6 +1,6 @@
 /** `_care_main.ts PATH COPY` opens a database, which migrates it, and maintains it. It prints a line for each step. */
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { SqliteMaintenance } from "../../../src/persistence/sqlite_maintenance.ts";
+import { SqliteMaintenance } from "../../../src/persistence/sqlite/maintenance.ts";
 
 const [path = "", copy = ""] = Deno.args;
 const say = (text: string) => Deno.stdout.write(new TextEncoder().encode(`${text}\n`));

@@ -9,7 +9,7 @@ import { noise } from "../_filled.ts";
 import { givenAgain, MARK, marked, pieces } from "../_marked.ts";
 import { withDatabasePath } from "../_temp_database.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { SqliteMaintenance } from "../../../src/persistence/sqlite_maintenance.ts";
+import { SqliteMaintenance } from "../../../src/persistence/sqlite/maintenance.ts";
 import { begun, block, image, iterate, queryEnd, utf8 } from "../../conformance/store/fixtures.ts";
 import { runs } from "../../helpers/long_part.ts";
 

@@ -4,10 +4,10 @@ import { chmod, chown, readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { filled, opened } from "../_filled.ts";
 import { withDatabasePath } from "../_temp_database.ts";
-import { writeConfigFile } from "../../../src/app/settings/settings.ts";
+import { writeConfigFile } from "../../../src/app/settings/settings_files.ts";
 import { ensureFolder, replaceFile } from "../../../src/domain/kit/files.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { SqliteMaintenance } from "../../../src/persistence/sqlite_maintenance.ts";
+import { SqliteMaintenance } from "../../../src/persistence/sqlite/maintenance.ts";
 import { Credentials } from "../../../src/providers/credentials.ts";
 
 const SERVICE = { uid: 12_345, gid: 12_346 };

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { encodings, filled, opened } from "../_filled.ts";
 import { withDatabasePath } from "../_temp_database.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { SqliteMaintenance } from "../../../src/persistence/sqlite_maintenance.ts";
+import { SqliteMaintenance } from "../../../src/persistence/sqlite/maintenance.ts";
 import type { Store } from "../../../src/persistence/store.ts";
 import { begun } from "../../conformance/store/fixtures.ts";
 

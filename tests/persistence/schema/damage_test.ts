@@ -6,7 +6,7 @@ import { withDatabasePath } from "../_temp_database.ts";
 import { readArchive } from "../../../src/conversation/export/read_archive.ts";
 import { StoreError, UsageError } from "../../../src/domain/errors.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { SqliteMaintenance } from "../../../src/persistence/sqlite_maintenance.ts";
+import { SqliteMaintenance } from "../../../src/persistence/sqlite/maintenance.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
 import { begun, block, image, iterate, queryEnd } from "../../conformance/store/fixtures.ts";
 import { archiveTextOf } from "../../helpers/archive_of.ts";

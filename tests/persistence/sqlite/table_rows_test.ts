@@ -3,7 +3,7 @@ import { open, stat } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { filled, opened } from "../_filled.ts";
 import { withDatabasePath } from "../_temp_database.ts";
-import { SqliteMaintenance } from "../../../src/persistence/sqlite_maintenance.ts";
+import { SqliteMaintenance } from "../../../src/persistence/sqlite/maintenance.ts";
 import { tableRows } from "../../../src/persistence/sqlite/connection.ts";
 
 const PAGE = 4096;

@@ -3,16 +3,16 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
-import { messageOf, StoreError } from "../domain/errors.ts";
-import type { CheckReport } from "../domain/records/database_maintenance.ts";
-import { applyDelta, stepsOf } from "./content.ts";
-import type { Database } from "./database.ts";
-import { tableRows } from "./sqlite/connection.ts";
-import { type FoundSchema, schemaProblems } from "./sqlite/migrate.ts";
-import { openExisting } from "./sqlite/open_database.ts";
-import { isBusy, systemError, toStoreError } from "./sqlite/store_error.ts";
-import { columnsOf, snakeCase, type UserTable } from "./tables.ts";
-import { markContent } from "./unused_content.ts";
+import { messageOf, StoreError } from "../../domain/errors.ts";
+import type { CheckReport } from "../../domain/records/database_maintenance.ts";
+import { applyDelta, stepsOf } from "../content.ts";
+import type { Database } from "../database.ts";
+import { tableRows } from "./connection.ts";
+import { type FoundSchema, schemaProblems } from "./migrate.ts";
+import { openExisting } from "./open_database.ts";
+import { isBusy, systemError, toStoreError } from "./store_error.ts";
+import { columnsOf, snakeCase, type UserTable } from "../tables.ts";
+import { markContent } from "../unused_content.ts";
 
 /** Limit of the listed problems of each kind. */
 const TOLD = 10;

@@ -2,22 +2,22 @@ import { link, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { StoreError, UsageError } from "../domain/errors.ts";
-import { ensureFolder, renameOver } from "../domain/kit/files.ts";
-import type * as care from "../domain/records/database_maintenance.ts";
+import { StoreError, UsageError } from "../../domain/errors.ts";
+import { ensureFolder, renameOver } from "../../domain/kit/files.ts";
 import type {
   BackupReport,
   DatabaseRestoreReport,
   DatabaseStats,
   PruneReport,
   VacuumReport,
-} from "../domain/records/database_maintenance.ts";
-import { SqliteConnection, tableRows, Transactions } from "./sqlite/connection.ts";
-import { copyDatabase, modeOf, writeFresh } from "./sqlite/copy_database.ts";
-import { closeOnce, notAlone, openAlone, openDatabase, openExisting } from "./sqlite/open_database.ts";
-import { isDamaged, isNoDatabase, systemError, toStoreError } from "./sqlite/store_error.ts";
-import { checkDatabase, refuseDamaged } from "./sqlite_check.ts";
-import { collectContent, removeUnused } from "./unused_content.ts";
+} from "../../domain/records/database_maintenance.ts";
+import { collectContent, removeUnused } from "../unused_content.ts";
+import { checkDatabase, refuseDamaged } from "./check_database.ts";
+import { SqliteConnection, tableRows, Transactions } from "./connection.ts";
+import { copyDatabase, modeOf, writeFresh } from "./copy_database.ts";
+import { closeOnce, notAlone, openAlone, openDatabase, openExisting } from "./open_database.ts";
+import { isDamaged, isNoDatabase, systemError, toStoreError } from "./store_error.ts";
+import type * as care from "../../domain/records/database_maintenance.ts";
 
 const BUSY_MS = 10_000;
 

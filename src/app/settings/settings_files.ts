@@ -1,0 +1,96 @@
+import { createHash } from "node:crypto";
+import { dirname, join } from "node:path";
+import { type ConfigFile, type ProjectFile } from "../../config/layers.ts";
+import { ConfigError, fileFault, messageOf } from "../../domain/errors.ts";
+import { ensureFolder, plainTextFile, replaceFile } from "../../domain/kit/files.ts";
+import type { TrustList } from "../../extension/folder.ts";
+
+export async function readConfigFile(path: string): Promise<ConfigFile | null> {
+  try {
+    const text = await plainTextFile(path, { exact: true });
+    return text.trim() === "" ? null : { path, text };
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
+    throw new ConfigError(`Cannot read ${path}: ${fileFault(error)}`, {
+      code: "access",
+      advice: "let Vis read the file",
+      cause: error,
+    });
+  }
+}
+
+/** Returns null if the workspace has no file, or is the folder that contains the home. */
+export async function findProjectConfig(
+  { home, workspace }: { readonly home: string | null; readonly workspace: string },
+): Promise<ProjectFile | null> {
+  const folder = join(workspace, ".vis");
+  if (folder === home || home !== null && folder === await Deno.realPath(home).catch(() => home)) return null;
+  const file = await readConfigFile(join(folder, "config.jsonc"));
+  if (file === null) return null;
+  return {
+    ...file,
+    trusted: () => new ConfigTrust(home).has(file),
+    userPath: home === null ? null : join(home, "config.jsonc"),
+  };
+}
+
+/** Replaces a file as a whole, and keeps the permissions of the old file; only its owner can read a new file. `follow`
+ * writes to the target of a link; otherwise replaces the link. Throws `ConfigError`. */
+export async function writeConfigFile(
+  path: string,
+  { text, follow }: { readonly text: string; readonly follow: boolean },
+): Promise<void> {
+  try {
+    await ensureFolder(dirname(path));
+    const target = follow ? await Deno.realPath(path).catch(() => path) : path;
+    const mode = (await Deno.lstat(target).then((found) => found.isFile ? found.mode : null, () => null)) ?? 0o600;
+    await replaceFile(target, text, { mode: mode & 0o777 });
+  } catch (error) {
+    throw new ConfigError(`Cannot write ${path}: ${fileFault(error)}`);
+  }
+}
+
+/** Files of project settings in which the user allowed any key. The list has the hash of each file's text, so a changed
+ * file is no longer trusted. */
+export class ConfigTrust {
+  readonly #path: string | null;
+  #opened: Promise<TrustList> | null = null;
+
+  constructor(home: string | null) {
+    this.#path = home === null ? null : join(home, "trusted-configs.json");
+  }
+
+  /** The list is loaded lazily: most starts do not need it, and its code has a schema. */
+  #list(): Promise<TrustList> | null {
+    const path = this.#path;
+    if (path === null) return null;
+    return this.#opened ??= import("../../extension/folder.ts").then(({ TrustList }) => new TrustList(path));
+  }
+
+  /** Rejects with `ConfigError` if the list itself cannot be read. */
+  async has(file: ConfigFile): Promise<boolean> {
+    try {
+      return await (await this.#list())?.has(file.path, hashOf(file)) ?? false;
+    } catch (error) {
+      throw new ConfigError(messageOf(error));
+    }
+  }
+
+  async add(file: ConfigFile): Promise<void> {
+    const list = await this.#list();
+    if (list === null) {
+      throw new ConfigError(
+        "Cannot save your trust: Vis has no home folder; set VIS_HOME to a folder that Vis may write",
+      );
+    }
+    await list.add({ path: file.path, hash: hashOf(file), namespaces: [], at: new Date().toISOString() });
+  }
+
+  async remove(path: string): Promise<boolean> {
+    return await (await this.#list())?.remove(path) ?? false;
+  }
+}
+
+function hashOf({ text }: ConfigFile): string {
+  return createHash("sha256").update(text).digest("hex");
+}
