@@ -19,7 +19,7 @@ const TIMEOUT_MS = 120_000;
 
 const MAX_BYTES = 4 << 20;
 
-/** Git never changes these settings and programs of a repository here. */
+/** The command wall keeps these settings and programs of a repository read-only. */
 const KEPT = ["config", "config.worktree", "commondir", "hooks", "info/attributes", "modules"];
 
 /** A commit changes these paths in a repository outside of the workspace. The command wall keeps its hooks and settings

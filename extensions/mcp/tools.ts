@@ -264,7 +264,7 @@ export class ToolCache {
     this.#env = env;
   }
 
-  /** Returns null if the tools were never seen, or if the server's settings have changed. */
+  /** Returns null if the cache has no tools for these settings of the server. */
   async read(name: string, config: ServerConfig): Promise<readonly McpTool[] | null> {
     const found: unknown = await this.#env.store?.get(this.#keyOf(name, config), GLOBAL).catch(() => null);
     return Array.isArray(found) && found.every(isTool) ? toTools(found.slice(0, MOST_SYMBOLS)) : null;
@@ -279,8 +279,8 @@ export class ToolCache {
     await this.#env.store?.put(this.#keyOf(name, config), kept, GLOBAL).catch(() => {});
   }
 
-  /** Returns a key that depends on everything that determines the tools, but not on headers and variables. With `cwd`,
-   * the workspace can decide which program runs. */
+  /** Returns a key that depends on the command or the address of the server, but not on headers and variables. With
+   * `cwd`, the key has the workspace too, which can decide which program runs. */
   #keyOf(name: string, config: ServerConfig): string {
     const place = "url" in config || config.cwd === undefined ? [] : [this.#env.workspace];
     const facts = "url" in config ? [config.url] : [config.command, ...config.args, ...place];

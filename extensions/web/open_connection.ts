@@ -235,7 +235,7 @@ function parse6(text: string): readonly number[] | null {
   return groups.every((group) => /^[\da-f]{1,4}$/i.test(group)) ? groups.map((group) => parseInt(group, 16)) : null;
 }
 
-/** All access to the network, so that tests can replace it. */
+/** All access of this extension to the network, so that tests can replace it. */
 export interface Outside {
   resolve(host: string): Promise<readonly string[]>;
   /** Connects to an address, never to a name. */

@@ -145,8 +145,8 @@ export interface CheckResult {
   readonly fix: string;
 }
 
-/** Providers, their models and keys. Every method rejects with `ConfigError` if settings or key files cannot be used,
- * or if the provider is unknown. */
+/** Providers, their models and keys. A method rejects with `ConfigError` if it needs settings or key files that cannot
+ * be used, or if the provider is unknown. */
 export interface ProviderAdmin {
   /** Lists the providers. With `check`, requests the list of models from each. */
   providers(options: { readonly check: boolean; readonly signal: AbortSignal }): Promise<ProvidersReport>;

@@ -61,7 +61,8 @@ export interface QueryParts extends
   readonly approvalRules?: ApprovalRules;
   readonly now: () => number;
   readonly steering?: Steering;
-  /** Resolves with notes for the next model call. The call waits until then, or until the signal aborts. */
+  /** Resolves with notes for the next model call, which waits for this promise, but no longer than until the signal
+   * aborts. */
   readonly between?: (signal: AbortSignal) => Promise<readonly string[]>;
 }
 

@@ -26,7 +26,8 @@ interface Change {
   readonly kept?: readonly string[];
 }
 
-/** Changes all files or none, and records the change as one checkpoint. No other code changes files.
+/** Changes all files or none, and records the change as one checkpoint. No other code of `fs` changes
+ * files.
  *
  * If git or Vis obey one of the files, Vis asks the user first. After an error, or a kill at any moment, either every
  * file is changed or none. Throws `OutsideWorkspace` for files that the user must allow, and Error that names the

@@ -75,12 +75,12 @@ export interface OpenFolder extends Disposable {
   removeFolder(name: string): void;
 }
 
-/** The files of a workspace; no other code accesses them. `nameText` explains how bytes of a name that are not UTF-8
- * are written.
+/** The files of a workspace, for the functions of `fs`. `nameText` explains how bytes of a name that are not UTF-8 are
+ * written.
  *
  * Paths are relative to the workspace, which is ".", without links in any part. A path that has become a link in the
- * meantime throws `FilesystemLoop`. Paths begin with `..` only in the repository around the workspace. All errors are
- * classes of `Deno.errors`. */
+ * meantime throws `FilesystemLoop`. Paths begin with `..` only in the repository around the workspace. Errors are
+ * classes of `Deno.errors`, except `FolderTooLarge`. */
 export interface Tree {
   /** The path from the root of the repository around the workspace down to it; "" without such a repository. */
   readonly below: string;

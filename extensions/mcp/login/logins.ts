@@ -199,8 +199,8 @@ export function loginFetch(server: string): FetchLike {
   };
 }
 
-/** Throws LoginError unless the address has https. Only a server on the loopback interface may name others there,
- * because responses from outside must not reach programs of this machine. */
+/** Throws LoginError unless the address has https, or both address and server are on the loopback interface with http.
+ * Responses from outside must not reach programs of this machine. */
 export function checkAddress(address: string, server: string): void {
   const { protocol, origin } = new URL(address);
   const isLocal = isSecureUrl(address) && isSecureUrl(server) && new URL(server).protocol === "http:";

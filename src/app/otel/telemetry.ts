@@ -111,7 +111,7 @@ interface TracerParts {
   readonly followsParent: boolean;
 }
 
-/** Provides the parent of spans: work inside it begins below the span that it currently returns. */
+/** Provides the parent of spans: work in its scope begins below the span that `span` returns at that moment. */
 export interface SpanParent {
   readonly span: () => SpanContext | null;
 }

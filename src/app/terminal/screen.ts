@@ -112,7 +112,7 @@ async function editText(text: string, editor: string): Promise<string | null> {
 }
 
 /** Returns the branch of a repository, with a star for uncommitted changes; "" outside of a repository. Git runs behind
- * the whole wall, may change no file, and runs no program that the repository names. */
+ * the whole wall, may change no file, and runs no hook and no file system monitor of the repository. */
 async function gitState(
   { root, spawn }: { readonly root: string | null } & Pick<ReturnType<typeof programsOf>, "spawn">,
 ): Promise<string> {

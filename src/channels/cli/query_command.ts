@@ -200,7 +200,7 @@ const MAX_MARKDOWN = 100_000;
 const MIN_WIDTH = 24;
 const MAX_WIDTH = 120;
 
-/** Draws Markdown on a terminal; elsewhere the answer is unchanged. The returned text ends its line. */
+/** Draws Markdown on a terminal; a pipe gets the unchanged answer. The returned text ends its line. */
 export async function printedAnswer(
   { answer, answerType }: Pick<QueryResult, "answer" | "answerType">,
   { stdoutIsTerminal, stdoutColor, columns }: Pick<Io, "stdoutIsTerminal" | "stdoutColor" | "columns">,

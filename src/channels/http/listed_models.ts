@@ -25,7 +25,8 @@ export class ListedModels {
     this.#now = now;
   }
 
-  /** Throws `Problem` (404) for any other model. Asks services only about names that the settings lack. */
+  /** Throws `Problem` (404) for a model that neither the settings nor a service has. Asks services only about names
+   * that the settings lack. */
   async check(name: string | undefined, { modelNames }: Pick<Conversations, "modelNames">): Promise<void> {
     if (name === undefined || modelNames.includes(name)) return;
     if ((await this.#within(CURRENT_MS)).has(name)) return;

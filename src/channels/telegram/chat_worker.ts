@@ -13,7 +13,7 @@ const MAX_WAITING = 50;
 const EDITED = "I have already answered this message and do not read edits of it: send it as a new message";
 
 /** Processes the messages of one chat in order. Commands run at once, and a text during a query goes into that query.
- * All other messages run one after the other. */
+ * Other messages run one after the other. */
 export class ChatWorker {
   readonly #parts: BotParts;
   readonly #onFailed: (error: unknown) => void;

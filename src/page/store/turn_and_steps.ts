@@ -75,8 +75,8 @@ export class Turn {
     if (this.end.value !== null) this.end.value = { ...this.end.value, answerTree };
   }
 
-  /** Sends the query a message, and resolves once a step has read it. Resolves with false if the query ended first; the
-   * message is then a request. */
+  /** Sends the query a message, and resolves once a step has read the message. Resolves with false if the query ended
+   * first; the message is then a request. */
   async tell(text: string): Promise<boolean> {
     this.steered.value = [...this.steered.value, { text, step: null }];
     let isRead = false;

@@ -130,7 +130,7 @@ const BLANK = /[ \t\n]/;
 /** A backslash escapes these characters. Before others, the backslash is part of the path. */
 const GUARDED = /[^\p{L}\p{N}_]/u;
 
-/** No path is longer. The search for the end of a quote stops here. */
+/** The search for the end of a quote stops here, because Linux accepts no longer path. */
 const MOST_WORD_CHARS = 4_096;
 
 /** Reads a word in shell syntax, with quotes and escaped blanks, starting at a position: its value and its end. Returns

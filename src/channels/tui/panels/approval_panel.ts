@@ -26,8 +26,8 @@ interface QuestionsParts {
 }
 
 /** Shows the approvals that extensions request while a query of this screen runs. At an empty input, the letters of an
- * approval answer it. Typed text never does: a letter counts only if the approval was shown before it, and no other
- * key follows at once. */
+ * approval answer it. The beginning of a typed text is no answer: a letter counts only if the approval was shown
+ * before it, and no other key follows at once. */
 export class Questions {
   readonly #parts: QuestionsParts;
   #panel: ApprovalPanel | null = null;
