@@ -250,7 +250,8 @@ export async function newSecrets(
   return new Set(found.filter((path) => !committed.has(path)));
 }
 
-/** Throws Error if git would keep a new file that may hold keys. Git would later show the file without approval. */
+/** Throws Error if git would keep a new file that may hold keys. After the commit, git would show the file without
+ * approval. */
 export async function refuseNewSecrets(
   git: Git,
   paths: readonly string[],

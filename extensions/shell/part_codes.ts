@@ -32,7 +32,7 @@ export class PartCodes {
     return HIDES.test(line) ? new PartCodes(line) : null;
   }
 
-  /** Use `of` instead. */
+  /** Callers use `of` instead of the constructor. */
   constructor(line: string) {
     this.#line = line;
   }

@@ -228,7 +228,7 @@ interface LiveEnvironmentsOptions<E extends LiveEnvironment, B> {
   /** The limit for kept environments. An environment with a running query, child or program stays open beyond the
    * limit. */
   readonly kept: number;
-  /** Runs when an environment is closed, whether to make room or by `close`. */
+  /** The owner calls `onClose` for each environment that it closes, whether to make room or by `close`. */
   readonly onClose: (branchId: string) => void;
 }
 

@@ -218,7 +218,7 @@ export class Recorder {
     if (thinking) this.#frame.environment.bindSystem("$reasoning", thinking);
   }
 
-  /** Captures the state at the time of the call. Returns a function that stores it, with `write` if given. */
+  /** Captures the state at the time of the call. Returns a function that stores this state, with `write` if given. */
   ending({ status, outcome, executed, reason, final, doubt = null }: Ended): (write?: WriteEnd) => Promise<void> {
     const begun = this.#begun;
     if (begun === null) throw new Error("Cannot end an iteration that was not begun");

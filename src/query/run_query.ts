@@ -108,7 +108,7 @@ async function runWithin(
     return result;
   };
   try {
-    if (!parts.environment.alive) parts.trySandbox?.(); // The check precedes the model call.
+    if (!parts.environment.alive) parts.trySandbox?.(); // If the sandbox cannot get its folder, the query ends before the model call.
     const loop = new QueryLoop(await prepare(query), options.leaving);
     if (options.left) loop.continueFrom(options.left.iterations, options.left.query.steered);
     return await ended(await loop.run(), loop);

@@ -125,7 +125,7 @@ export class Kernel {
   readonly #stat = new DataView(new ArrayBuffer(STATX_BYTES));
   readonly #statBytes = new Uint8Array(this.#stat.buffer);
 
-  /** Use `shared` instead. */
+  /** Callers use `shared` instead of the constructor. */
   constructor() {
     this.#symbols = Deno.dlopen("libc.so.6", SYMBOLS).symbols;
   }

@@ -148,7 +148,7 @@ export class Tracer {
     return this.#places.run(place, work);
   }
 
-  /** All processes that see part of the trace decide equally. */
+  /** Processes with the same ratio decide equally about a trace. */
   #isChosen(traceId: string): boolean {
     return Number.parseInt(traceId.slice(-13), 16) < this.#parts.ratio * 16 ** 13;
   }

@@ -32,8 +32,8 @@ export interface HttpParts {
       workspace: string,
     ): Promise<readonly { readonly name: string; readonly detail: string; readonly text: string }[]>;
   };
-  /** Undoes file changes of a conversation, whose ids are separated by commas, or reapplies the last undo. Absent if
-   * the server may not change files. */
+  /** Undoes file changes of a conversation, or reapplies the last undo. `changes` has the ids of changes, separated by
+   * commas. Absent if the server may not change files. */
   readonly undo?: (
     conversation: Conversation,
     options: {

@@ -8,7 +8,7 @@ import { Problem } from "./problem.ts";
 const KEPT_MS = 24 * 3_600_000;
 const KEPT_KEYS = 10_000;
 
-/** The query that a request began; null if a running query received the message. Runs are not kept here, since a key is
+/** The query that a request began; null if a running query received the message. The type has no run, since a key is
  * kept for a day. */
 export type StartedQuery = { readonly queryId: string } | null;
 

@@ -57,8 +57,8 @@ export interface OpenedBot extends RunningBot {
   readonly receive: (request: Request) => Promise<Response>;
 }
 
-/** Starts the bot of a token. Rejects with `ConfigError` if the token is refused, like `open`, and with `Cancelled`
- * when the signal aborts. A failed start leaves no session open. */
+/** Starts the bot of a token. Rejects like `open`, with `ConfigError` if Telegram refuses the token, and with
+ * `Cancelled` when the signal aborts. A failed start leaves no session open. */
 export async function openTelegram(options: OpenTelegramOptions): Promise<OpenedBot> {
   const { token, apiUrl, clock, log, note, shutdownMs } = options;
   const api = new BotApi({ token, root: apiUrl.replace(/\/+$/, "") });

@@ -420,7 +420,7 @@ const ENDS = new RegExp(
 const ENDS_NAME = /"\s{0,99}:/y;
 
 /** Escapes quotes that a model left bare inside a string: `{"expr": "search.find("a", "b")"}`. Unlike the repair
- * library, this takes linear time and knows the names that may follow. */
+ * library, this function takes linear time and knows the names that may follow. */
 function repairQuotes(text: string): string {
   let out = "";
   let from = 0;

@@ -165,7 +165,7 @@ class Parts {
       new Finder("answer", null, ANSWER),
       ...FAMILIES.map((family) => new Finder("open", family, family.open)),
       ...FAMILIES.filter(({ endsOnlyItself }) => !endsOnlyItself).map((family) =>
-        // A token after the thinking is not a mark alone.
+        // The last part of `close`, a token that follows the thinking, is no mark alone.
         new Finder("close", family, family.close.replace(/\|\(\?=.*$/, ""))
       ),
       ...[...this.#fences.keys()].length > 0 ? [new Finder("fence", null, "(?<![^\\n])[ \\t]*(?:`{3,}|~{3,})")] : [],

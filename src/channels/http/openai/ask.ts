@@ -80,7 +80,7 @@ export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Re
   return c.json(await asked.whole(result, begun), 200, headers);
 }
 
-/** Begins a query that is cancelled if its client leaves, unless a key lets the client get the answer later. */
+/** Begins a query, and cancels it if its client leaves, unless a key lets the client get the answer later. */
 async function begin(
   c: Context<Env>,
   { target, request, given }: Asking,
@@ -325,7 +325,7 @@ const CODES: Partial<Record<ProblemKind, string>> = {
   quota: "insufficient_quota",
 };
 
-/** Ends whose cause is temporary, so that the same request may succeed later. */
+/** Ends after which clients may repeat the request, each with its kind of problem. */
 const PASSING: Partial<Record<QueryReason, ProblemKind>> = {
   configuration: "unavailable",
   process_lost: "unavailable",
