@@ -1,7 +1,7 @@
 /* One user turn from begin to end. `runQuery` begins, prepares, iterates and ends it, in every case; this file is the
  * entrance of the folder. The others, in the order of reading:
  *
- *   query_parts.ts      what a query is built from and what the operator set: settings, limits, models
+ *   query_parts.ts      the parts of a query and the choices of the operator: settings, limits, models
  *   query_loop.ts       the decisions between iterations, their state, and the context of each call
  *   subcalls.ts         calls of a model and sub-queries that blocks make
  *   query_approvals.ts  asks the user
@@ -108,7 +108,8 @@ async function runWithin(
     return result;
   };
   try {
-    if (!parts.environment.alive) parts.trySandbox?.(); // If the sandbox cannot get its folder, the query ends before the model call.
+    // If the sandbox cannot get its folder, the query ends before the model call.
+    if (!parts.environment.alive) parts.trySandbox?.();
     const loop = new QueryLoop(await prepare(query), options.leaving);
     if (options.left) loop.continueFrom(options.left.iterations, options.left.query.steered);
     return await ended(await loop.run(), loop);

@@ -26,7 +26,7 @@ export interface Incoming {
   readonly files: readonly IncomingFile[];
   /** Messages with the same album id belong together. */
   readonly album: string | null;
-  /** Whether this is the new text of an earlier message with that number. */
+  /** Whether the text is the new text of an earlier message with the same number. */
   readonly edited?: boolean;
 }
 

@@ -54,8 +54,8 @@ export class OwnTerminal extends ProcessTerminal {
 
 const SIGNALS: readonly (readonly [Deno.Signal, number])[] = [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]];
 
-/** Reports how the program ends, other than by the user's own keys. `last` is called when the process exits while this
- * is active, for any reason. A second signal other than SIGHUP ends the process immediately. */
+/** Reports how the program ends, other than by the user's own keys. `last` is called when the process exits during the
+ * watch, for any reason. A second signal other than SIGHUP ends the process immediately. */
 export function watchEnd({ signal, defect, last }: {
   readonly signal: (code: number) => void;
   readonly defect: (error: unknown) => void;

@@ -165,8 +165,8 @@ class Thread {
     this.#changed();
   }
 
-  /** Runs a request again. The previous run stays in the database. If the branch has inherited the request, this makes
-   * and opens a new branch. */
+  /** Runs a request again. The previous run stays in the database. If the branch has inherited the request, the page
+   * makes and opens a new branch. */
   async again(turn: Turn): Promise<void> {
     while (!this.#isSettled()) await becomes(() => this.#isSettled());
     if (this.running.value) return;
