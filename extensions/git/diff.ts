@@ -123,8 +123,8 @@ export class PatchReader {
     };
   }
 
-  /** Decodes lines that are not UTF-8, once all lines were read. Returns the paths of these files with the guessed
-   * encodings. */
+  /** Decodes lines that are not UTF-8, once all lines were read. Returns the paths of the files with such lines, each
+   * with the guessed encoding. */
   decode(): readonly (readonly [path: string, guess: string])[] {
     return this.#files.flatMap(({ path, texts }) => {
       const guess = texts.decode();

@@ -1,5 +1,5 @@
 /* One user turn from begin to end. `runQuery` begins, prepares, iterates and ends it, in every case; this file is the
- * entrance of the folder. The others, in the order of reading:
+ * entrance of the folder. Read the other files in this order:
  *
  *   query_parts.ts      the parts of a query and the choices of the operator: settings, limits, models
  *   query_loop.ts       the decisions between iterations, their state, and the context of each call
@@ -7,7 +7,7 @@
  *   query_approvals.ts  asks the user
  *   limits.ts           counts every call against the limits of cost and tokens, and ends what takes too long
  *
- * docs/internals/architecture.md has the table of what follows what. */
+ * docs/internals/architecture.md has the table of these decisions. */
 
 import { Cancelled, ConfigError, HandedOver, messageOf, StoreError, TakenOverError } from "../domain/errors.ts";
 import { clip, durationText, oneLine } from "../domain/kit/text.ts";

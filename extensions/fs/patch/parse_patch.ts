@@ -187,9 +187,9 @@ class PatchReader {
 
   /** Reads the lines of a hunk.
    *
-   * The counts of its header are exact in a program's patch, and estimates in a model's. In a model's patch, the parser takes
-   * more lines, and harmless lines of context may be missing. A line without a mark has lost its blank if the counts
-   * then match. Otherwise the line cannot be read. */
+   * The counts of its header are exact in a program's patch, and estimates in a model's. In a model's patch, the
+   * parser takes more lines, and harmless lines of context may be missing. A line without a mark has lost its blank if
+   * the counts then match. Otherwise the line cannot be read. */
   #hunkLines(counts: Counts | null) {
     const hunk = { old: [] as string[], new: [] as string[], ended: null as boolean | null, isChange: false };
     const [start, isFull] = [this.#at, () => counts?.old === hunk.old.length && counts.new === hunk.new.length];

@@ -31,7 +31,7 @@ export async function openFile(
   }
 }
 
-/** Returns the bytes of a file of `size` bytes; null if it has grown beyond `most`. */
+/** Returns the bytes of a file that had `size` bytes when it was opened; null for more than `most` bytes. */
 export async function readWhole(
   file: OpenFile,
   { size, most, signal }: { readonly size: number; readonly most: number; readonly signal: AbortSignal | undefined },

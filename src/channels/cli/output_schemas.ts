@@ -83,7 +83,7 @@ const result = QueryResultSchema.extend({
 
 const message = z.object({ role: z.string(), bytes: count, tokens: count, text: z.string() });
 
-/** An event. The last line may be the reason why the command failed instead. */
+/** A line of `--output jsonl`: an event, or at the end the reason why the command failed. */
 const LineSchema = z.union([
   QueryEventSchema,
   z.object({ type: z.literal("error"), error: z.object({ code: z.number().int(), message: z.string() }) }),

@@ -137,7 +137,7 @@ export const elements = {
   viewer: createRef<HTMLDialogElement>(),
 };
 
-/** Resolves when earlier changes are in the document. Components are drawn in a microtask. */
+/** Resolves when earlier changes are in the document, because components are drawn in a microtask. */
 export async function drawn(): Promise<void> {
   await Promise.resolve();
   await Promise.resolve();

@@ -266,7 +266,7 @@ function chosen(
   return { reasoning, maxIterations, model, limits } satisfies Partial<AskOptions>;
 }
 
-/** Returns the result of a query, or its events. A header names its branch, which a retry may have made. */
+/** Returns the result of a query, or its events. A header names the branch of the query, which a retry may have made. */
 async function answer(
   c: Context<Env>,
   { queryId, cancelOnDisconnect = false }: { readonly queryId: string; readonly cancelOnDisconnect?: boolean },

@@ -335,9 +335,9 @@ const PASSING: Partial<Record<QueryReason, ProblemKind>> = {
 
 type Ended = Pick<QueryResult, "reason" | "answer" | "notes" | "noAnswer" | "temporary">;
 
-/** Returns the problem for a query whose answer is missing or not stored, or null. After 5xx, clients automatically
- * repeat a request and its whole query. An end that would occur again is therefore 400. `closing` means that the
- * server shuts down. */
+/** Returns the problem for a query whose answer is missing or not stored; null for any other query. After 5xx, clients
+ * automatically repeat a request and its whole query. An end that would occur again is therefore 400. `closing` means
+ * that the server shuts down. */
 export function openAiFailure(result: Ended, { closing = false }: { readonly closing?: boolean } = {}): Problem | null {
   const { reason, temporary = false } = result;
   if (hasAnswer(result) && reason !== "unstored") return null;
