@@ -12,7 +12,7 @@ export interface Played {
   readonly wallMs: number;
   /** The time of every process that the agent started and waited for, including start and end. */
   readonly cpuSeconds: number;
-  /** The maximum memory of its processes. Pages that several share are counted once. */
+  /** The maximum memory of its processes. Pages that several processes share are counted once. */
   readonly peakMb: number;
   readonly firstKb: number;
   readonly lastKb: number;

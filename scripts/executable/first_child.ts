@@ -2,7 +2,7 @@
  * program. */
 import { CHILD_ARGUMENT, endFirstChild, FOLDER_PREFIX, keepFirstChild, startChild } from "../../src/sandbox/launch.ts";
 
-// A rehearsal runs from source. A single processor is left to the program.
+// A rehearsal runs from source. The program gets a single processor for itself.
 if (Deno.build.standalone && navigator.hardwareConcurrency > 1) {
   try {
     const folder = Deno.makeTempDirSync({ prefix: FOLDER_PREFIX });

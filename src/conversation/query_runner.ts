@@ -42,8 +42,8 @@ export interface RunnerOptions extends AskOptions {
   readonly leaving?: AbortSignal;
 }
 
-/** Runs queries in this process, one at a time in each branch. The runner owns their environments; `closeAll` ends
- * them. */
+/** Runs queries in this process, one at a time in each branch. The runner owns the environments of the branches;
+ * `closeAll` ends them. */
 export class QueryRunner {
   readonly #parts: RunnerParts;
   readonly #live: LiveEnvironments<Environment, Branch>;

@@ -100,7 +100,7 @@ export async function diagnoseCommands(
   const unwalled = programSettings(settings).unwalled;
   const programs = new AskedPrograms({
     wall,
-    mode: "run", // The user runs the checks.
+    mode: "run", // The user started the checks, so commands may run without a whole wall.
     env,
     visHome: settings.home,
     vouches: () => false,

@@ -35,7 +35,7 @@ async function checkServer({ services, io, flags }: CommandInput<ServeRequest>):
   return problem === "" ? 0 : 1;
 }
 
-/** Serves one client on stdin and stdout until it leaves. */
+/** Serves one client on stdin and stdout until the client leaves or the user interrupts the command. */
 export async function speakCommand(
   { services, io, flags }: CommandInput<Omit<SpeakRequest, "onNote">>,
 ): Promise<number> {
