@@ -263,7 +263,7 @@ export class BoundVariables {
     this.#source = source;
   }
 
-  /** Reads a variable without starting a child. Without a running child, it reads the stored version. */
+  /** Reads a variable without starting a child: without a running child, from the stored version. */
   async read(name: string, { maxBytes = READ_BYTES }: { readonly maxBytes?: number } = {}): Promise<unknown> {
     const { index, session } = this.#source;
     checkName(name, "read");

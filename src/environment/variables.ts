@@ -81,7 +81,7 @@ class FileTexts {
 
   /** A variable has the text of the files that its statements and its source variables read, except the files that its
    * statements changed. If a block read several texts, a text belongs to the file whose name follows in the code.
-   * Returns the files. */
+   * Returns the files whose text the variable has. */
   saved({ name, kind, summary }: VariableImage, { code, madeFrom }: {
     readonly code: string;
     readonly madeFrom: readonly string[];

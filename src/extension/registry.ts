@@ -564,8 +564,8 @@ function reasonOf(issue: z.core.$ZodIssue): string {
   return `${[`argument ${first + 1}`, ...deeper.map(String)].join(".")} ${message}`;
 }
 
-/** Returns the reason of the alternative with the type of the given value. Without such an alternative, it returns the
- * types of all. */
+/** Returns the reason of the alternative with the type of the given value, or the types of all without such an
+ * alternative. */
 function unionReason({ errors, message, path }: z.core.$ZodIssueInvalidUnion): string {
   const fitting = errors.find(([first]) => first && !(first.code === "invalid_type" && first.path.length === 0))?.[0];
   if (fitting) return reasonOf({ ...fitting, path: [...path, ...fitting.path] });

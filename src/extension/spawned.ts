@@ -30,7 +30,7 @@ export interface SpawnOptions {
   /** Takes the lines of standard error that begin with this token, without the token. The output does not contain these
    * lines. Vis takes a line of more than 64 KiB for output. */
   readonly asides?: { readonly token: string; readonly hear: (line: string) => void };
-  /** By default "call": the program ends with the call. With "conversation", it runs until the conversation is
+  /** By default "call": the program ends with the call. With "conversation", the program runs until the conversation is
    * closed. */
   readonly lifetime?: "call" | "conversation";
   /** A title for the user, shown if the program ends with a run that lasts for one request only. */

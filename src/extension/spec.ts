@@ -320,10 +320,10 @@ export interface CustomBinding {
 /** `workspace` names another workspace than the conversation's, by its real path. */
 type Scoped = Readonly<{ scope?: "conversation" | "workspace" | "global"; workspace?: string }>;
 
-/** `env.store`: JSON under keys of up to 200 characters. By default, it belongs to this conversation; with `scope`
+/** `env.store`: JSON under keys of up to 200 characters. By default, a key belongs to this conversation; with `scope`
  * "workspace" or "global", to all conversations there or everywhere. A command has no conversation, so it names one of
- * the other scopes. Each change creates a version, and the last 1000 versions of a key are kept. A value has at most 1
- * MiB of JSON, and a scope at most 10 000 keys. A fork sees the state of its conversation at the time it was made.
+ * the other scopes. Each change creates a version, and Vis keeps the last 1000 versions of a key. A value has at most
+ * 1 MiB of JSON, and a scope at most 10 000 keys. A fork sees the state of its conversation at the time it was made.
  * Rejects with TypeError if the value is not JSON, and with the limit that was exceeded. */
 export interface OwnStore {
   /** Stores the value; an equal value creates no version. With `ifVersion` it rejects if another version is the newest;

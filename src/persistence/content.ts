@@ -465,7 +465,7 @@ function anchorAfter(
   for (const skip of SKIPS) {
     const start = i + skip;
     if (start + ANCHOR > from.length) {
-      // If the tail of the base is shorter than an anchor, it matches only at the very end of the value.
+      // A tail of the base that is shorter than an anchor matches only at the very end of the value.
       const tail = from.subarray(start);
       const at = to.length - tail.length;
       if (tail.length > 0 && at >= j && to.subarray(at).equals(tail)) return { i: start, j: at };

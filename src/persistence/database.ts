@@ -199,7 +199,7 @@ export function namedQuery<V extends object, R>(
   };
 }
 
-/** A change whose values have names and whose rows are not read. Like `namedQuery`, it is built once. */
+/** A change whose values have names and whose rows are not read, built once like a `namedQuery`. */
 export function namedChange<V extends object>(build: Build<V, unknown>): (db: Database, values: V) => Promise<void> {
   const bound = binder(build);
   return async (db, values) => {

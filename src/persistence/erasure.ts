@@ -42,7 +42,7 @@ interface EraserOptions {
 export class Eraser {
   readonly #options: EraserOptions;
   #running: Promise<void> | null = null;
-  /** Whether the list must be read again. At the start, it may have entries of a killed process. */
+  /** Whether the list must be read again, as at the start, when it may have entries of a killed process. */
   #isAsked = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ended = false;

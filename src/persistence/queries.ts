@@ -398,8 +398,8 @@ const numberOfRun = namedQuery((db, { queryId }: { readonly queryId: string }) =
     .where("s.id", "=", queryId)
 );
 
-/** Returns the newest runs that a branch and its ancestors show before a query, and the number of earlier queries. If
- * the branch has no such query, it returns all ended runs. */
+/** Returns the newest runs that a branch and its ancestors show before a query, and the number of earlier queries.
+ * Without such a query in the branch, returns all ended runs. */
 async function rowsBefore(
   tx: Database,
   { branchId, before }: { readonly branchId: string; readonly before: string },

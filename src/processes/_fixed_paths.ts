@@ -89,7 +89,8 @@ function runningWith(folder: string): readonly Running[] {
 export class FixedPaths {
   readonly #placeholders = new Placeholders();
   readonly #claims: ClaimCache;
-  /** The turns of each workspace. A program that brings files takes all of them; a program that begins takes one. */
+  /** The turns of each workspace. A program that brings files takes all turns of a workspace; a program that begins
+   * takes one. */
   readonly #turns = new Map<string, Semaphore>();
 
   constructor(user: UserFolders) {

@@ -18,9 +18,9 @@ const MOST_LINKS = 200, MOST_WORDS = 2_000, MOST_MODULES = 2_000, MODULES_DEPTH 
 const MOST_LISTED = 1_000, MOST_KNOWN = 2_500, MOST_CLAIMS = 100_000;
 const MOST_VISITED = 20_000;
 
-/** A path that git or Vis runs or obeys, with `..` after links. `as` is its condition. With `part`, an entry must exist; with `word`, it must
- * be a file. With `near`, it must be a file or be able to become one in an existing folder. Other claims hold even for
- * missing paths. */
+/** A path that git or Vis runs or obeys, with `..` after links. `as` is its condition: for `part`, an entry must exist;
+ * for `word`, the entry must be a file. For `near`, the path must be a file, or able to become one in an existing
+ * folder. Other claims hold even for missing paths. */
 interface Claim {
   readonly path: string;
   readonly as: "part" | "word" | "near" | "file" | "folder";

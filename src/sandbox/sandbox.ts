@@ -124,8 +124,8 @@ export interface Sandbox {
   /** Sets `results` and `printed` to the values of the child that this one replaces. */
   restoreResults(results: FormerResults): Promise<void>;
   /** Sets a system variable (`$query`) or a user variable. The value goes through the codec. A system variable may be
-   * sent with the next request, which sees it. Text in parts ("more", … "last") is joined in the child. The caller
-   * stores it, so blocks do not save it while it is unchanged. */
+   * sent with the next request, which sees it. The child joins text in parts ("more", … "last"). The caller stores
+   * such a text, so blocks do not save it while it is unchanged. */
   bind(name: string, value: unknown, options?: BindOptions): Promise<void>;
   /** Returns the value of a variable, through the codec. Rejects with RangeError above `maxBytes`. */
   read(name: string, options: { readonly maxBytes: number }): Promise<unknown>;

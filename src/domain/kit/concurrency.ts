@@ -102,7 +102,7 @@ export async function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Waits until all promises have settled, even if one failed, and returns their results. Throws the first error in
- * their order. Unlike `Promise.all`, it leaves no work running. */
+ * their order. Leaves no work running, unlike `Promise.all`. */
 export async function together<const T extends readonly unknown[]>(
   works: T,
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {

@@ -22,8 +22,8 @@ export interface VariableImage {
   /** The key of the value in the table; null if the table's root is the value itself. For a function or class, the
    * variable with the same value. */
   readonly root: string | null;
-  /** Text that evaluates to a function, class or namespace. For an instance, it is the class name; for a lost value,
-   * the defining statement. */
+  /** Text that evaluates to a function, class or namespace. The text is the class name of an instance, and the defining
+   * statement of a lost value. */
   readonly source: string;
   /** Names that must exist before `source` is evaluated or the prototype is set. */
   readonly requires: readonly string[];

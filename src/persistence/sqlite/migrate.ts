@@ -175,7 +175,7 @@ function checksumOf(file: MigrationFile | undefined): string {
 }
 
 /** Describes each table, index, view and trigger that is missing or differs from the migrations. For a schema from
- * before V1, the one line names none, because only the digest is known. */
+ * before V1, only the digest is known, so the description names no object. */
 export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchema): readonly string[] {
   const expected = former ? FORMER_SCHEMAS.get(version) : migrations[version - 1]?.schema;
   if (schemaDigest(db) === expected) return [];
@@ -190,7 +190,7 @@ export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchem
 }
 
 /** Upgrades databases from before V1. The first versions of Vis had migrations V1 to V12, which were folded into one
- * V1. When Vis opens a database of V10 to V12, it upgrades the database to V1; it refuses an older one. */
+ * V1. Vis upgrades a database of V10 to V12 to V1 when it opens the database, and refuses an older one. */
 
 /** The checksum of the first of the folded migrations, which every database from before V1 has recorded. */
 export const FORMER_FIRST = "8e8841d5fd0e39a8ec6fe4e629882c7dbbfff0bfdf59d0e8dd748241183cfa56";

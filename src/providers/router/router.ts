@@ -160,8 +160,8 @@ export class Router {
   }
 
   /** Requests a reply. If a call fails before part of the reply was shown, the router tries the same route again, then
-   * the next one. If all routes have failed with temporary errors, it tries all again after growing pauses, as long as
-   * patience lasts. Throws the last `ProviderError`, or `Cancelled`. */
+   * the next one. If all routes have failed with temporary errors, the router tries all again after growing pauses, as
+   * long as patience lasts. Throws the last `ProviderError`, or `Cancelled`. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const attempts: ModelTrace[] = [];
     const onAttempt = (trace: ModelTrace): void => {
@@ -230,7 +230,7 @@ export class Router {
     return gate;
   }
 
-  /** Takes a place at the first route with room. If every rate window is full, it waits for the first one to have room.
+  /** Takes a place at the first route with room. While every rate window is full, waits for the first one to have room.
    * No code awaits between finding a place and taking it, because many callers do so at once. */
   async #enter(left: readonly ModelRoute[], asking: Asking): Promise<Way | ProviderError> {
     const { tokens } = asking;

@@ -134,7 +134,7 @@ export class HttpExchange {
     }
   }
 
-  /** Returns a body up to about `maxBytes`. If the call was aborted, it returns the part that has arrived. */
+  /** Returns a body up to about `maxBytes`, or the part that had arrived when the call was aborted. */
   async #start(bytes: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
     const decoder = new TextDecoder();
     let text = "";

@@ -336,7 +336,7 @@ function statusIn(code: string): number {
 }
 
 /** Returns the milliseconds that a response asks to wait: the longest wait in its headers, its fields and its text.
- * Returns null if none is readable, and 0 for a time in the past. For a 429 without these, it is the time until the
+ * Returns null if none is readable, and 0 for a time in the past. For a 429 without a wait, returns the time until the
  * used-up limit is reset (`x-ratelimit-reset…`, `anthropic-ratelimit-…-reset`). */
 function waitMs({ headers, waits, text, status }: ServiceError, now: number): number | null {
   const stated = [headerMs(headers, now), ...waits.map((one) => momentIn(one, now)), textMs(text, now)];

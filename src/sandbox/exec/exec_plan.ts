@@ -376,7 +376,7 @@ function place(
   plan.close(copy);
 }
 
-/** Covers a file with another one. If the file is gone, it may be elsewhere, so nothing may run. */
+/** Covers a file with another one. A file that is gone may be elsewhere, so nothing may run then. */
 function cover(plan: Plan, at: string, copy: number): void {
   setAttributes(plan, copy, { attributes: ATTR_NOSUID | ATTR_RDONLY, flags: 0 });
   plan.must(noMounts(`hide ${at}`), "move_mount", [copy, "", AT_FDCWD, at, FROM_DESCRIPTOR]);
@@ -459,8 +459,8 @@ export class ExecProgram implements ExecMachine {
     this.path = `/proc/self/fd/${descriptor}`;
   }
 
-  /** Returns the program of this process. If the system runs nothing from memory, it is an unnamed file on the disk of
-   * `folder`. Throws Error if it cannot be made. */
+  /** Returns the program of this process: in memory or, if the system runs nothing from memory, in an unnamed file on
+   * the disk of `folder`. Throws Error if the program cannot be made. */
   static of(folder: string): ExecProgram {
     return ExecProgram.#own ??= new ExecProgram(folder);
   }

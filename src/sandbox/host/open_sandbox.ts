@@ -257,7 +257,7 @@ class ConfinedSandbox implements Sandbox {
     return this.#exit !== null;
   }
 
-  /** Called once, first. If the child does not start, it cleans up and rejects with SandboxEnded. */
+  /** Called once, first. Cleans up and rejects with SandboxEnded if the child does not start. */
   async start(): Promise<void> {
     const late = `it was not ready within ${this.#startMs / 1000} s`;
     const timer = setTimeout(() => this.#link.kill(late), this.#startMs);

@@ -28,7 +28,7 @@ import { VariableRequests } from "./requests.ts";
 const MAX_NAME = 1000;
 const NAMES = { items: 100_000, length: MAX_NAME } as const;
 
-/** Returns the platform globals that active extensions requested. Without a grant, it returns none. */
+/** Returns the platform globals that active extensions requested: none without a grant. */
 function grantedGlobals(work: OutsideWork, access: ChildAccess): Record<string, unknown> {
   return {
     ...(access.globals.includes("fetch") ? realmFetch(work) : {}),
@@ -153,7 +153,7 @@ class Child {
     };
   }
 
-  /** Returns the names that Vis adds to the realm. If the model overwrites one, it is restored after the block. */
+  /** Returns the names that Vis adds to the realm. A name that the model overwrites is restored after the block. */
   #makeOwn(): Record<string, unknown> {
     const { turns, timers, output, outside, preview: show } = this.#parts;
     return {
@@ -167,9 +167,9 @@ class Child {
   }
 
   #emptyRealm(): string[] {
-    // The runtime reports stray exceptions and rejections through this global. Without it, they end the child. The
-    // runtime also dispatches page events that a child must ignore: preventing an ending one would let the child run
-    // on.
+    // The runtime reports stray exceptions and rejections through this global. Without the global, they end the child.
+    // The runtime also dispatches page events that a child must ignore: preventing an ending one would let the child
+    // run on.
     const dispatchEvent = captured.freeze((event: ErrorEvent & PromiseRejectionEvent) => {
       if (event.type !== "error" && event.type !== "unhandledrejection") return true;
       event.preventDefault();

@@ -51,7 +51,7 @@ export const captured = {
   clearTimeout: globalThis.clearTimeout.bind(globalThis),
   setImmediate: immediate,
   runMicrotasks: microtaskDrain(),
-  /** Names the run that started the current code. Unlike a variable, it follows promises and timers. */
+  /** Names the run that started the current code, and follows promises and timers, unlike a variable. */
   context: {
     get: (): unknown => context.getStore(),
     run: (store: unknown, f: () => void): void => context.run(store, f),
@@ -73,8 +73,8 @@ function temporalTexts(): Readonly<Record<string, TextOf>> {
   return table;
 }
 
-/** Returns a function for the state (0 pending, 1 fulfilled, 2 rejected) and result of a promise. The runtime reads
- * them without running code of the promise. */
+/** Returns a function that returns the state (0 pending, 1 fulfilled, 2 rejected) and the result of a promise, without
+ * running code of the promise. */
 function promiseDetails(): (promise: object) => readonly unknown[] {
   const core: unknown = Reflect.get(Deno, Reflect.get(Deno, "internal"))?.core;
   const details: unknown = typeof core === "object" && core !== null ? Reflect.get(core, "getPromiseDetails") : null;
