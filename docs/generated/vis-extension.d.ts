@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e1322574e93b444e46faa1c2f50aa3af05d88fad1c465a9effd26fba89d695b1
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: df6f80c95b12e2e5b6dd0c259b6f25c98b62f05b533c4369d0639c90d19c5c3d
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -285,7 +285,7 @@ export interface SpawnOptions {
     readonly token: string;
     readonly hear: (line: string) => void;
   };
-  /** By default "call": the program ends with the call. With "conversation", it runs until the conversation is
+  /** By default "call": the program ends with the call. With "conversation", the program runs until the conversation is
    * closed. */
   readonly lifetime?: "call" | "conversation";
   /** A title for the user, shown if the program ends with a run that lasts for one request only. */
@@ -720,10 +720,10 @@ export type Scoped = Readonly<{
   scope?: "conversation" | "workspace" | "global";
   workspace?: string;
 }>;
-/** `env.store`: JSON under keys of up to 200 characters. By default, it belongs to this conversation; with `scope`
+/** `env.store`: JSON under keys of up to 200 characters. By default, a key belongs to this conversation; with `scope`
  * "workspace" or "global", to all conversations there or everywhere. A command has no conversation, so it names one of
- * the other scopes. Each change creates a version, and the last 1000 versions of a key are kept. A value has at most 1
- * MiB of JSON, and a scope at most 10 000 keys. A fork sees the state of its conversation at the time it was made.
+ * the other scopes. Each change creates a version, and Vis keeps the last 1000 versions of a key. A value has at most
+ * 1 MiB of JSON, and a scope at most 10 000 keys. A fork sees the state of its conversation at the time it was made.
  * Rejects with TypeError if the value is not JSON, and with the limit that was exceeded. */
 export interface OwnStore {
   /** Stores the value; an equal value creates no version. With `ifVersion` it rejects if another version is the newest;

@@ -23,7 +23,7 @@ export interface LoginChoice {
   readonly start?: string;
 }
 
-/** The answer is "unknown" if the service could not be reached. */
+/** The outcome of a request with the key; "unknown" if the service could not be reached. */
 export interface KeyTrial {
   readonly state: "works" | "refused" | "unknown";
   readonly found: string;

@@ -68,7 +68,7 @@ export function offLine(off: readonly OffPart[]): string {
   return `Off; tell the user if one would help: ${off.map(({ alias, how }) => `${alias} (${how})`).join(", ")}`;
 }
 
-/** Returns why a function, or a whole alias, cannot be used. Returns null if it belongs to no extension that is off. */
+/** Returns why a function, or a whole alias, cannot be used; null if the name belongs to no extension that is off. */
 export function offReason(name: string, off: readonly OffPart[]): string | null {
   const found = off.find(({ alias }) => name === alias || name.startsWith(`${alias}.`));
   return found ? `${found.alias} is off; the user switches it on: ${found.how}` : null;

@@ -43,8 +43,8 @@ export interface LoadFolderOptions extends ImportOptions {
   readonly trust: TrustList;
 }
 
-/** Loads shipped extensions and extensions in folders. Never throws: it skips an extension that fails, with the
- * extensions that require it. */
+/** Loads shipped extensions and extensions in folders. Never throws: skips an extension that fails, with the extensions
+ * that require it. */
 export async function loadShipped(index: ShippedIndex, options: LoadOptions): Promise<LoadReport> {
   const results: Loaded[] = (await Promise.all([
     Promise.all(Object.entries(index).map(([name, load]) => loadOne(name, load, options.realm))),

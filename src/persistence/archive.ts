@@ -323,8 +323,8 @@ function contentsByHash(contents: ConversationArchive["contents"]): ContentSourc
   return { get: (hash) => found.get(hash), pieces: (hash) => [found.get(hash) ?? missing(`text ${hash}`)] };
 }
 
-/** Rows are stored in the order in which they were first stored. A file has that order, but groups versions by
- * variable. */
+/** Rows are stored in the order in which they were first stored. The rows of a file have that order, but versions are
+ * grouped by variable. */
 function ordered(name: ArchivedTable, tables: ConversationArchive["tables"]): readonly Row[] {
   if (name !== "expressionState") return tables[name];
   const places = new Map(tables.iteration.map(({ id }, at) => [id, at]));

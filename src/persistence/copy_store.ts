@@ -399,7 +399,7 @@ async function copyContents(
   for (const reference of referencesOf(row)) await copyContent(reference, { from, to });
 }
 
-/** Returns the contents that the texts of a row refer to. Some of them may not exist. */
+/** Returns the contents that the texts of a row refer to. Some of these contents may not exist. */
 function referencesOf({ cells }: PlainRow): ReadonlySet<string> {
   const found = new Set<string>();
   for (const cell of Object.values(cells)) {

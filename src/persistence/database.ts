@@ -186,8 +186,8 @@ class Parameter {
   constructor(readonly name: string) {}
 }
 
-/** A query whose values have names. Kysely builds it once for each kind of database, because building takes longer than
- * running it in SQLite. So `build` must not depend on the values. */
+/** A query whose values have names. Kysely builds the query once for each kind of database, because building takes
+ * longer than running it in SQLite. So `build` must not depend on the values. */
 export function namedQuery<V extends object, R>(
   build: Build<V, R>,
 ): (db: Database, values: V) => Promise<readonly R[]> {
@@ -291,7 +291,7 @@ export function searchText(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\ufffd");
 }
 
-/** Data differs from the stored data. The store turns it into a `StoreError` of kind corrupt. */
+/** Data differs from the stored data. The store turns `Damage` into a `StoreError` of kind corrupt. */
 export class Damage extends Error {
   override readonly name = "Damage";
 

@@ -305,8 +305,8 @@ function blockError(bytes: Uint8Array): BlockError {
 
 const ALL: IterationRange = { after: -1, limit: Number.MAX_SAFE_INTEGER };
 
-/** Returns the iterations of a query with their blocks, in order. The caller runs it in a transaction, so that the
- * result is one snapshot. */
+/** Returns the iterations of a query with their blocks, in order. The caller runs this function in a transaction, so
+ * that the result is one snapshot. */
 export async function readIterations(
   db: Database,
   queryId: string,

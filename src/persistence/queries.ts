@@ -184,7 +184,7 @@ async function keepRequestKey(
   await insertRow(tx, "requestKey", row);
 }
 
-/** Finds the key in any branch of the conversation. Returns null if it does not occur within the last day. */
+/** Finds the key in any branch of the conversation. Returns null if the key does not occur within the last day. */
 export async function findRequestKey(
   db: Database,
   { branchId, key, now }: { readonly branchId: string; readonly key: string; readonly now: number },
@@ -507,7 +507,7 @@ const queryToEnd = namedQuery((db, { queryId }: { readonly queryId: string }) =>
 
 /** Ends a running query in the transaction `db`, with any iteration that was left running. A completed query cannot
  * have a running iteration. A query that has ended stays unchanged. Throws `TakenOverError` if another process ended
- * it. */
+ * the query. */
 export async function endQuery(
   db: Database,
   { queryId, end, now }: { readonly queryId: string; readonly end: QueryEnd; readonly now: number },

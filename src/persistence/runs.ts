@@ -21,10 +21,10 @@ import type { DatabaseSchema } from "./tables.ts";
 
 type Row = HeldRun & Pick<DatabaseSchema["queryState"], "status" | "metadata">;
 
-/** A process that takes over a branch ends its run as lost, in the transaction that takes the lease. The row of a run
- * thus shows whether its process still holds the branch. Each write of a run checks it in the same transaction. A node
- * that takes over a run continues it, and its job shows the holder. Throws `TakenOverError` for a run that this
- * process no longer has. */
+/** A process that takes over a branch ends the branch's run as lost, in the transaction that takes the lease. The row
+ * of a run thus shows whether its process still holds the branch. Each write of a run checks the row in the same
+ * transaction. A node that takes over a run continues the run, whose job shows the holder. Throws `TakenOverError` for
+ * a run that this process no longer has. */
 export async function checkFence(db: Database, { status, metadata, ...run }: Row): Promise<void> {
   db.checkHolder(run);
   if (status === "running") return;
@@ -40,7 +40,7 @@ const runToWrite = namedQuery((db, { queryId }: { readonly queryId: string }) =>
     .select([db.dialect.holderOf("s.id", false).as("holder"), db.dialect.versionOf("s").as("version")])
 );
 
-/** Reads the run of an iteration that is written, in `Database.writeRun`. Throws if it has ended. */
+/** Reads the run of an iteration that is written, in `Database.writeRun`. Throws if the run has ended. */
 export async function runningRun(
   tx: Database,
   queryId: string,
@@ -124,7 +124,7 @@ export async function dropLease(tx: Database, branchId: string): Promise<void> {
   await deleteLease(tx, { branchId });
 }
 
-/** Reports that a process is alive, for processes that cannot check it. Returns the branches that it holds. */
+/** Reports that a process is alive, for processes that cannot check it. Returns the branches that the process holds. */
 export async function renewLeases(
   db: Database,
   { owner, now }: { readonly owner: ProcessOwner; readonly now: number },

@@ -163,7 +163,7 @@ export interface NewQuery extends KeyedRequest {
   readonly retryOf?: string;
 }
 
-/** The request as a client's protocol expressed it. Vis stores it to return it, and it has no effect. */
+/** The request as a client's protocol expressed it. Vis only stores and returns such a request. */
 export type Asked = Readonly<Record<string, unknown>>;
 
 export interface QueryExtras {
@@ -218,9 +218,9 @@ export interface EndOfIteration {
 }
 
 export interface QueryStore {
-  /** Stores the query as running and leases its branch to its process. Returns its id (`query_state.id`). Throws
-   * `BusyError` while another live process holds the branch. Throws `UsageError` for a retry of a query that is still
-   * running or not the last of its branch. */
+  /** Stores the query as running and leases its branch to its process. Returns the id of the run (`query_state.id`).
+   * Throws `BusyError` while another live process holds the branch. Throws `UsageError` for a retry of a query that is
+   * still running or not the last of its branch. */
   beginQuery(query: NewQuery): Promise<string>;
   /** Adds a message that the user sent while the query ran, before a call shows it. Throws if the query has ended. */
   addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;
@@ -308,7 +308,7 @@ export interface StoredIteration
 }
 
 export interface IterationStore {
-  /** The row has status running, the reply and the blocks. Returns its id. */
+  /** The row has status running, the reply and the blocks. Returns the id of the row. */
   beginIteration(iteration: NewIteration): Promise<string>;
   /** Stores blocks, variables, edges, system variables and totals in one transaction. An iteration ends once; a second
    * call throws. */
@@ -455,7 +455,8 @@ export interface NodeStore {
    * one at a time. `running` are the branches on which this node still works. */
   claim(most: number, running: readonly string[]): Promise<readonly ClaimedJob[]>;
   request(queryId: string): Promise<Uint8Array<ArrayBuffer>>;
-  /** Reports that this node is alive. Returns the epochs of the jobs that it holds, by query. All others are lost. */
+  /** Reports that this node is alive. Returns the epochs of the jobs that the node holds, by query. All other jobs of
+   * the node are lost. */
   beat(): Promise<ReadonlyMap<string, number>>;
   /** Leaves a job to any node, after a pause. Has no effect if this node no longer holds it. */
   release(job: Pick<ClaimedJob, "queryId" | "epoch">, afterMs?: number): Promise<void>;
@@ -466,7 +467,7 @@ export interface NodeStore {
   refuse(job: Pick<ClaimedJob, "queryId" | "epoch">): Promise<void>;
   /** Prepares the node for leaving. After this call, no request waits for it, and it takes none. */
   drain(): Promise<void>;
-  /** Ends the wait for a lost server. Calls that need it then reject. */
+  /** Ends the wait for a lost server. Calls that need the server then reject. */
   giveUp(): void;
   /** `oldestMs` is the age of the oldest waiting request. */
   waiting(): Promise<{ readonly depth: number; readonly oldestMs: number }>;
@@ -479,7 +480,7 @@ export interface NodeStore {
     job: Pick<ClaimedJob, "queryId" | "epoch">,
     questions: readonly ApprovalQuestion[],
   ): Promise<void>;
-  /** Stores events of any queries and notifies their followers. Repeating it has no effect. */
+  /** Stores events of any queries and notifies their followers. Storing the same events again has no effect. */
   publish(events: readonly SharedEvent[]): Promise<void>;
   /** Returns at most 500 events after a number, in order. */
   eventsAfter(queryId: string, number: number): Promise<readonly SharedEvent[]>;

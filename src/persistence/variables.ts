@@ -479,7 +479,7 @@ export class VariableWriter {
     this.#souls = new VariableSouls(content.db, facts);
   }
 
-  /** Looks up these names. The caller calls it first, with every name that it will use. */
+  /** Looks up these names. The caller calls `prepare` first, with every name that it will use. */
   async prepare(names: readonly string[]): Promise<void> {
     await this.#souls.prepare(names);
   }

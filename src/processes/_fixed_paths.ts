@@ -27,7 +27,7 @@ const MOST_LAYERS = 6_000;
 const MOST_TOP_FOLDERS = 2_000;
 /** The limit for programs of a workspace that begin at the same time. */
 const MOST_PROGRAMS = 1_000;
-/** The folders that belong to a bare repository itself. Other folders in it may be worktrees. */
+/** The folders that belong to a bare repository itself. Other folders in a bare repository may be worktrees. */
 const OF_REPOSITORY = new Set(
   "branches hooks info lfs logs modules objects rebase-apply rebase-merge refs sequencer svn worktrees".split(" "),
 );
@@ -36,7 +36,7 @@ export interface Fixed {
   readonly layers: readonly Layer[];
   /** Aborts once the command could change files that git or Vis obey. */
   readonly exposed: AbortSignal;
-  /** Called when the command has begun; its result is called when the command has ended. */
+  /** Called when the command has begun. */
   began(pid: number): void;
   leave(): Promise<void>;
 }
@@ -522,7 +522,7 @@ class Placeholders {
   readonly #held = new Map<string, { count: number; readonly release: () => void }>();
   #libc: Libc | null = null;
 
-  /** Makes a placeholder; the returned function releases it. Throws Error if it cannot be made. */
+  /** Makes a placeholder; the returned function releases it. Throws Error if the placeholder cannot be made. */
   take(path: string, kind: "folder" | "file"): () => void {
     const held = this.#held.get(path) ?? { count: 0, release: this.#hold(path, kind) };
     held.count++;

@@ -239,7 +239,7 @@ function folderOfPath(entry: string): readonly string[] {
   return [entry, ...AROUND_BIN.map((part) => join(dirname(entry), part))];
 }
 
-/** Returns a path that the settings let programs read. Throws Error if it does not exist. */
+/** Returns a path that the settings let programs read. Throws Error if the path does not exist. */
 async function namedPath(path: string): Promise<GrantedPath> {
   const found = isAbsolute(path) ? await realPath(path) : null;
   if (found) return found;

@@ -78,7 +78,7 @@ const LEAST = [5, 13] as const;
 const ACTIVE_MODULES = "/sys/kernel/security/lsm";
 
 /** Returns why this kernel has no Landlock that confines programs, as far as Vis can determine without a trial; null if
- * it should have it. The process that becomes a program tries it, and runs nothing without. */
+ * it should have it. The process that becomes a program tries Landlock, and without it runs nothing. */
 export async function landlockFault(): Promise<string | null> {
   const release = Deno.osRelease();
   const [major = 0, minor = 0] = release.split(".").map((part) => parseInt(part, 10));

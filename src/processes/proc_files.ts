@@ -10,7 +10,7 @@ const MAX_BYTES = 8_192, MAX_LINK = 256;
 class ProcFiles {
   #libc: Libc | null = null;
 
-  /** Returns the beginning of a file. Throws Error if it does not exist. */
+  /** Returns the beginning of a file. Throws Error if the file does not exist. */
   read(path: string): string {
     return this.#opened(path, (libc, descriptor) => libc.readStart(descriptor, MAX_BYTES));
   }

@@ -8,8 +8,9 @@ const BY_ANYONE = 0o002;
  * path. `closed` names folders that no repository may open, such as the user's home.
  *
  * The user chose the folder, but not the folders above it, and a `.git` in one of them would open it to the model. The
- * search therefore ends at another file system and at a folder of another user, as git's own does. It also ends at a
- * folder that everybody may write, that contains a closed folder, or that holds settings in the home folder. */
+ * search therefore ends at another file system and at a folder of another user, as git's own does. The search also
+ * ends at a folder that everybody may write, that contains a closed folder, or that holds settings in the home
+ * folder. */
 export function repositoryRoot(
   folder: string,
   { closed, user = Deno.build.os === "windows" ? null : Deno.uid() }: {

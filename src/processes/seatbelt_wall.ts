@@ -295,7 +295,7 @@ async function runProgram(argv: readonly string[], options: SeatbeltRun): Promis
   return { code: status.code, signal: status.signal, ...run, notes };
 }
 
-/** Finds a program as shells do. Throws Error if it does not exist or cannot be executed. */
+/** Finds a program as shells do. Throws Error if the program does not exist or cannot be executed. */
 async function programPath(name: string, { path, cwd }: { readonly path: string; readonly cwd: string }) {
   const places = name.includes("/") ? [resolve(cwd, name)] : path.split(delimiter).map((folder) => join(folder, name));
   let isThere = false;

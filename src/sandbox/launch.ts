@@ -75,7 +75,8 @@ export const CHILD_V8_FLAGS: readonly string[] = [
   "--no-compilation-cache",
   "--max-semi-space-size=2",
 ];
-/** The garbage collector gives up well below the memory limit. Near the limit it would first thrash for seconds. */
+/** The garbage collector gives up well below the memory limit. Near the limit, the collector would first thrash for
+ * seconds. */
 const HEAP_SHARE = 0.75;
 const MIB = 1 << 20;
 const FOLDERS = ["../../build/sandbox/", "../sandbox/"];

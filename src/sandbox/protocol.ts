@@ -278,8 +278,8 @@ function isId(text: string): boolean {
 const PART_BYTES = MAX_PAYLOAD_BYTES / 2;
 const OVERHEAD_BYTES = 500;
 
-/** Splits variables into parts that fit one frame each. Variables that share a table stay together, since it is sent
- * once. */
+/** Splits variables into parts that fit one frame each. Variables that share a table stay together, since the table is
+ * sent once. */
 export function imageParts(images: readonly VariableImage[]): VariableImage[][] {
   const parts: VariableImage[][] = [];
   let part: VariableImage[] = [], size = 0, last: VariableImage | null = null;

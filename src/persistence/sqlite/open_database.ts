@@ -58,8 +58,8 @@ function refuseOther(db: DatabaseSync, path: string): void {
   }
 }
 
-/** Checks the pages of a database that its last process did not close. While another process uses it, SQLite cannot
- * leave WAL mode, and that process has checked it. */
+/** Checks the pages of a database that its last process did not close. While another process uses the database, SQLite
+ * cannot leave WAL mode, and that process has checked it. */
 function checkLeft(db: DatabaseSync, path: string): void {
   try {
     db.exec("PRAGMA busy_timeout = 0");
@@ -180,8 +180,8 @@ export function notAlone(action: string, path: string): StoreError {
   );
 }
 
-/** Returns a function that closes a database the first time it is called. Where the system requires it, that is before
- * the file is replaced, and elsewhere afterwards. */
+/** Returns a function that closes a database the first time it is called: before the file is replaced where the system
+ * requires it, and elsewhere afterwards. */
 export function closeOnce(db: DatabaseSync): () => void {
   const open = new Set([db]);
   return () => {

@@ -170,7 +170,7 @@ function says(error: unknown, words: RegExp): boolean {
 /** The space that SQLite may need at once for the file, its log, and the log's index. */
 const WRITTEN_BYTES = 256 * 1024;
 const OPEN_FILES = 4;
-/** Some disks do not support sparse files. On them, writing at a later offset fills the space before it. */
+/** Some disks do not support sparse files. On such disks, writing at a later offset fills the space before it. */
 const FURTHEST_BYTES = 64 * 1024 * 1024;
 
 /** Returns the system's message for the fault that prevents writing in the folder of a database, or "". SQLite reports

@@ -36,7 +36,8 @@ export interface LibProc {
 export interface ProcessTable {
   children(pid: number): readonly number[];
   group(pid: number): readonly number[];
-  /** Returns the start time of a process, which together with its id is unique. Returns null if it does not run. */
+  /** Returns the start time of a process, which together with its id is unique. Returns null if the process does not
+   * run. */
   started(pid: number): string | null;
   /** Signals a process, or a group if the number is negative. Ignores ended ones. */
   signal(pid: number, name: Deno.Signal): void;
@@ -142,7 +143,8 @@ export class ProcessTree {
     this.#table.signal(-this.#root, "SIGTERM");
   }
 
-  /** Kills all running processes, suspended first so that none starts another meanwhile. Returns their ids. */
+  /** Kills all running processes, suspended first so that none starts another meanwhile. Returns the ids of the
+   * processes. */
   kill(): readonly number[] {
     const stopped = new Set<number>();
     for (let round = 0; round < STOP_ROUNDS; round++) {

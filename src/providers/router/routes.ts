@@ -11,7 +11,7 @@ export interface ModelRoute {
   readonly intelligence?: number | undefined;
   /** The longest time without a byte before the first text or reasoning; the default is the router's. */
   readonly firstTokenMs?: number | undefined;
-  /** The longest time without a byte after that; the default is the router's. */
+  /** The longest time without a byte after the first text or reasoning; the default is the router's. */
   readonly silenceMs?: number | undefined;
 }
 

@@ -11,7 +11,7 @@ const MAX_CALL = 300;
 /** A piece that begins with the whole reply so far repeats it, if the reply is at least this long. */
 const SURELY_REPEATED = 16;
 
-/** The reply so far, independent of the service's format. A wire writes it; the provider reads it. */
+/** The reply so far, independent of the service's format. A wire writes the builder; the provider reads it. */
 export class ReplyBuilder {
   model: string;
   finish: string | null = null;

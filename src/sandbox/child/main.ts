@@ -84,7 +84,8 @@ function workerUrl(): string {
 }
 
 /** Runs the same code in a worker, because a worker's permissions can be narrowed to paths and addresses. Landlock
- * covers all threads that read and write files for it. The worker has the pipe; this thread waits for its end. */
+ * covers all threads that read and write files for the worker. The worker has the pipe; this thread waits for its
+ * end. */
 function inWorker(
   start: WorkerStart,
   { url, permissions, finish }: {

@@ -241,7 +241,7 @@ const EVERY_MS = 1000, DEAD_AFTER_MS = 2000;
 
 interface HeartbeatOptions {
   readonly send: (header: Header) => void;
-  /** Whether no request to the child is open. A block may keep it busy until its deadline. */
+  /** Whether no request to the child is open. A block may keep the child busy until its deadline. */
   readonly isIdle: () => boolean;
   readonly onDead: () => void;
   readonly everyMs?: number;
@@ -499,7 +499,8 @@ export function readRestoreReports(answer: AnswerFrames): VariableRestoreReport[
   });
 }
 
-/** The text is an answer and stays unchanged, including the line endings of files. Channels clean it for display. */
+/** The text is an answer and stays unchanged, including the line endings of files. Channels clean the text for
+ * display. */
 export function readRenderReport(answer: AnswerFrames): RenderReport {
   const fields = new FrameFields(body(answer), "rendering");
   if (!fields.flag("ok")) return { ok: false, reason: cleanText(fields.text("reason", MAX_ANSWER_TEXT)) };

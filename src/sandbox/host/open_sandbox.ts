@@ -80,9 +80,9 @@ export interface SandboxTestOptions {
 /** Starting a child keeps a processor busy, so starting more than one per core would only delay all of them. */
 const slots = new Semaphore(navigator.hardwareConcurrency, () => new SandboxEnded("the caller stopped waiting for it"));
 
-/** Starts one confined child and waits until its walls are in place. The caller owns it and must `close` it. Rejects
- * with SandboxEnded if it does not start, and with Error if its bundles are missing or a grant is impossible. Walls
- * that this platform lacks are reported in `walls`, never skipped silently. */
+/** Starts one confined child and waits until its walls are in place. The caller owns the child and must `close` it.
+ * Rejects with SandboxEnded if the child does not start, and with Error if its bundles are missing or a grant is
+ * impossible. `walls` reports the walls that this platform lacks. */
 export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = {}): Promise<Sandbox> {
   return slots.run(async () => {
     const walls: WallSwitches = { ...ALL_WALLS, ...test.walls };
@@ -542,7 +542,8 @@ export class ActiveRun {
     this.#waiting = { since: goesOn ? performance.now() : null, before: ms };
   }
 
-  /** The run's foreign code has ended, as the child reports. Only its result is left, which may take longer. */
+  /** The run's foreign code has ended, as the child reports. Only the result of the run is left, which may take
+   * longer. */
   settled(): void {
     this.#settled = true;
   }

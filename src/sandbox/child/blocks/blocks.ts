@@ -404,7 +404,7 @@ function valueBytes(value: unknown): Bytes | null {
   }
 }
 
-/** The parts that run next to foreign code share this. `script.ts` creates them once. */
+/** The parts that run next to foreign code share this object. `script.ts` creates the object once. */
 export interface BlockParts {
   readonly pipe: Pipe;
   readonly compiler: Compiler;

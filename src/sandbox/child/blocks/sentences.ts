@@ -1,5 +1,5 @@
-/* Sentences for the model about its blocks, besides their results and output. The main process uses them when the
- * child cannot. */
+/* Sentences for the model about its blocks, besides their results and output. The main process uses these sentences
+ * when the child cannot. */
 
 export function timedOut(deadlineMs: number): string {
   return `Timeout (${deadlineMs / 1000}s)`;

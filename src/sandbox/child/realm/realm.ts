@@ -16,7 +16,7 @@ const WEB = ["structuredClone", "TextEncoder", "TextDecoder", "URL", "URLSearchP
 /** Half of the default ten are our frames below a block's, and awaiting code comes last, so more are kept. */
 const STACK_FRAMES = 24;
 /** Names that are defined as `undefined` and cannot be deleted, because runtimes keep a second set of some of them that
- * only scripts see. A block may declare them. */
+ * only scripts see. A block may declare such a name. */
 const ABSENT = [
   "process",
   "Buffer",

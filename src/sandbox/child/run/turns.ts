@@ -95,7 +95,7 @@ export class TimedTasks {
     else run();
   }
 
-  /** Runs a turn with its own limit. `after` runs when it has ended, stopped or not. */
+  /** Runs a turn with its own limit. `after` runs when the turn has ended, stopped or not. */
   alone(entry: { readonly limitMs: number; readonly task: () => void; readonly after: () => void }): void {
     this.#operations++;
     captured.setImmediate(() => {

@@ -205,7 +205,7 @@ export class RealmVariables {
     this.#define(name, value);
   }
 
-  /** Binds a text that the main process stores. Blocks do not save it while it is unchanged. */
+  /** Binds a text that the main process stores. Blocks do not save the text while it is unchanged. */
   bindKept(name: string, text: string): void {
     const entry = this.#declare(name);
     delete this.#fresh[name];
