@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: df6f80c95b12e2e5b6dd0c259b6f25c98b62f05b533c4369d0639c90d19c5c3d
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 4b0ddc1c047d37da47aa827298d82090afb4bbb02db843cc296f4089edfa040b
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -747,8 +747,8 @@ export interface OwnStore {
     readonly limit?: number;
   }): Promise<readonly StateEntry[]>;
   /** Returns newest values of all conversations and of the global scope, most recently changed first; 100 by default.
-   * With `scope: "workspace"`, it returns the workspace's. `where` matches values at a path: `{"job.state":
-   * "open"}`. */
+   * With `scope: "workspace"`, `query` returns the values of the workspace. `where` matches values at a path:
+   * `{"job.state": "open"}`. */
   query(options?: {
     readonly scope?: "workspace";
     readonly workspace?: string;
@@ -856,7 +856,7 @@ export declare class Semaphore {
   #private;
   constructor(limit?: number, cancelled?: () => Error);
   get open(): number;
-  /** Runs the work as soon as it fits. Rejects without running it if the signal is aborted before that. */
+  /** Runs the work as soon as it fits. If the signal is aborted before that, rejects without running the work. */
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
   runAmount<T>(amount: number, { work, signal }: {
     readonly work: () => Promise<T>;
@@ -930,7 +930,7 @@ export declare function userGitSettings({ home, gitDir }: {
   readonly gitDir: string;
 }): Promise<readonly GitSetting[]>;
 /** Returns the real path of the folder that `.git` is or names. If that folder does not exist, returns the named path.
- * Returns null if there is no `.git`, or if git finds no name in it. Throws Error for a name that is not UTF-8. */
+ * Returns null without a `.git`, or if git finds no name in `.git`. Throws Error for a name that is not UTF-8. */
 export declare function gitFolderOf(top: string): Promise<string | null>;
 /** Returns the folder that all worktrees of a repository share: the same one, unless its file `commondir` names
  * another. Throws Error for a name that is not UTF-8. */
@@ -963,7 +963,7 @@ export declare class GitIndex {
 /** Whether no other machine on the network can answer for this address: it uses https, or is this machine. */
 export declare function isSecureUrl(text: string): boolean;
 /** Replaces a file as a whole: readers see the old or the new text, and after an error the old one. Without `mode`,
- * only its owner can read it. The folder must exist. */
+ * only the owner of the file can read it. The folder must exist. */
 export declare function replaceFile(path: string, text: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
@@ -971,8 +971,8 @@ export declare function replaceFile(path: string, text: string, { mode }?: {
 export declare function ensureFile(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
-/** Creates a folder and its missing parents, with owners as in `inheritOwner`. By default, only their owner can enter
- * them. */
+/** Creates a folder and its missing parents, with owners as in `inheritOwner`. By default, only the owner of a folder
+ * can enter it. */
 export declare function ensureFolder(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
@@ -983,8 +983,8 @@ export declare function isBelow(path: string, folder: string): boolean;
 export interface ReadOptions {
   readonly links?: boolean;
   readonly most?: number;
-  /** Whether writing the text again must give the same bytes. If so, its byte order mark is kept, and a file in another
-   * encoding is refused. */
+  /** Whether writing the text again must give the same bytes. If so, the text keeps its byte order mark, and a file in
+   * another encoding is refused. */
   readonly exact?: boolean;
 }
 /** Returns the text of a small file. Returns null if the file is missing, unreadable, not a regular file, or larger
@@ -995,7 +995,7 @@ export interface FirstEntries {
   readonly entries: readonly Deno.DirEntry[];
   readonly hasMore: boolean;
 }
-/** Lists at most `most` entries of a folder. Where the system allows it, no other entries are read. Reading 300,000
+/** Lists at most `most` entries of a folder. Where the system allows, no other entries are read. Reading 300,000
  * entries would take 100 MB of memory and block this process for half a second. Throws the system's errors. */
 export declare function firstEntries(path: string, { most, os }: {
   readonly most: number;

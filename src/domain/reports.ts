@@ -29,7 +29,7 @@ export interface KeyTrial {
   readonly found: string;
 }
 
-/** A server with OpenAI's chat format. `key` is "" if it needs none. */
+/** A server with OpenAI's chat format. `key` is "" if the server needs none. */
 export interface NewServer {
   readonly baseUrl: string;
   readonly key: string;

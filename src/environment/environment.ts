@@ -164,7 +164,8 @@ export class Environment {
     return this.#iterationId;
   }
 
-  /** Adds input variables for the next query, which remain afterwards. A running child gets them immediately. */
+  /** Adds input variables for the next query, which remain afterwards. A running child gets the variables
+   * immediately. */
   async give(given: readonly InputVariable[]): Promise<void> {
     await this.#session.give(given.map(({ image }) => image));
     for (const { image } of given) this.index.saved(image, "");
@@ -274,7 +275,7 @@ export class Environment {
   }
 
   /** Sets a system variable in the index and in a running child, so that the next code sees it. A child that starts
-   * later gets it too. */
+   * later gets the variable too. */
   bindSystem(name: string, text: string): void {
     this.#system.set(name, text);
     this.index.system(name, text);

@@ -76,7 +76,8 @@ export interface SubcallFunctions {
   runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult>;
 }
 
-/** A scope exists only while a query runs. The query engine attaches it to the environment and removes it afterwards. */
+/** A scope exists only while a query runs. The query engine attaches the scope to the environment and removes it
+ * afterwards. */
 export interface QueryScope {
   readonly queryId: string;
   readonly signal: AbortSignal;

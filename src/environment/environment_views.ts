@@ -251,7 +251,7 @@ interface BoundVariablesSource {
   readonly scopes: ScopeChanges;
   readonly given: InputVariables;
   readonly stored: (name: string) => Promise<VariableImage | null>;
-  /** Whether a block is running. When it ends, variables bound in the meantime are stored. */
+  /** Whether a block is running. When the block ends, variables bound in the meantime are stored. */
   readonly running: () => boolean;
   readonly initialNames: () => ReadonlySet<string>;
 }

@@ -194,7 +194,7 @@ async function beginning(store: LargeTextStore, large: string): Promise<string> 
   return "";
 }
 
-/** Describes an input variable to the model in one line. No part of it can look like part of the message, and its
+/** Describes an input variable to the model in one line. No part of the line can look like part of the message, and its
  * length does not depend on the size of the value. */
 function describeInputVariables(
   name: string,

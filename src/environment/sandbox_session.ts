@@ -13,7 +13,7 @@ import {
 } from "../sandbox/sandbox.ts";
 
 export interface SessionSource {
-  /** Starts a confined child. Rejects if that fails, if a required wall is missing, or if `signal` is aborted. */
+  /** Starts a confined child. Rejects if the start fails, if a required wall is missing, or if `signal` is aborted. */
   readonly open: (signal: AbortSignal) => Promise<Sandbox>;
   /** The versions are in restore order. */
   readonly stored: () => Promise<readonly VariableImage[]>;
@@ -70,7 +70,7 @@ export class SandboxSession {
   }
 
   /** Runs work that needs no block in the child, with the large texts that the code names. If the child ends meanwhile,
-   * the work is repeated once in a new child. Rejects with `SandboxEnded` if that one ends too. */
+   * the session repeats the work once in a new child. Rejects with `SandboxEnded` if the new child ends too. */
   async use<T>(code: string, work: (sandbox: Sandbox, failed: string | null) => Promise<T>): Promise<T> {
     for (let time = 1;; time++) {
       const { sandbox, failed } = await this.readyFor(code);

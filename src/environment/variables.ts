@@ -354,8 +354,8 @@ export class ScopeChanges {
     this.#index.setScope(name, "live");
   }
 
-  /** Returns the variables that the finished block restored and did not change. Empty if its child ended during the
-   * block. */
+  /** Returns the variables that the finished block restored and did not change. Empty if the block's child ended during
+   * the block. */
   takeRestored({ saved, result }: RunReport): readonly RestoredImage[] {
     const killed = result.outcome === "killed" || result.outcome === "memory";
     const again: RestoredImage[] = [];

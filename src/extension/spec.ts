@@ -338,8 +338,8 @@ export interface OwnStore {
     options?: Scoped & { readonly prefix?: string; readonly limit?: number },
   ): Promise<readonly StateEntry[]>;
   /** Returns newest values of all conversations and of the global scope, most recently changed first; 100 by default.
-   * With `scope: "workspace"`, it returns the workspace's. `where` matches values at a path: `{"job.state":
-   * "open"}`. */
+   * With `scope: "workspace"`, `query` returns the values of the workspace. `where` matches values at a path:
+   * `{"job.state": "open"}`. */
   query(options?: {
     readonly scope?: "workspace";
     readonly workspace?: string;

@@ -5,7 +5,7 @@ import { type EnvironmentView, type Extension, TAKEN_NAMES } from "./spec.ts";
 import { z } from "zod";
 
 /** The key of the scripts of `modules`, by their names, on an extension whose files are known. An author cannot set
- * it. */
+ * this key. */
 export const REALM_SCRIPTS: unique symbol = Symbol("realm scripts");
 
 /** An extension in the registry. Optional keys have their defaults, and `prompt` is a function. */

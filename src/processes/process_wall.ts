@@ -331,7 +331,7 @@ async function ownPaths(
 }
 
 /** Returns the workspace's user if Vis runs as root, as in a container. Without its privileges, root could change
- * nothing there, and it would leave files that the user cannot change. */
+ * nothing there, and would leave files that the user cannot change. */
 async function ownerOf(workspace: string): Promise<NonNullable<ExecPolicy["owner"]> | null> {
   if (Deno.uid() !== 0) return null;
   const { uid, gid } = await Deno.stat(workspace);

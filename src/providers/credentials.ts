@@ -12,7 +12,7 @@ export type Credential =
   }
   | {
     readonly type: "copilot";
-    /** Valid until it is revoked. Vis exchanges it for short-lived tokens. */
+    /** Valid until it is revoked. Vis exchanges this token for short-lived ones. */
     readonly githubToken: string;
     readonly domain: string;
   };

@@ -175,8 +175,8 @@ function isClearlyUtf8({ text, replaced }: DecodedText): boolean {
   return whole > 3 * replaced || whole > 0 && replaced === 1 && text.endsWith("\uFFFD");
 }
 
-/** Text in a single-byte encoding is rarely valid UTF-8 by chance. Longer UTF-8 characters make that even less
- * likely. */
+/** Text in a single-byte encoding is rarely valid UTF-8 by chance. With longer UTF-8 characters, such a chance is even
+ * smaller. */
 function isRatherUtf8({ text, replaced }: DecodedText, guess: Candidate): boolean {
   const longer = (text.match(/[\u0800-\uffff]/g)?.length ?? 0) - replaced;
   const whole = wholeAbove(text, replaced) + longer;
@@ -348,7 +348,7 @@ const CENTRAL = /[ąćčďęěľĺłńňőŕřśšťůűýźżžáéíóöúüç
 const SIGN = /[“”„‘’‚–—…€©®™°§«»¿¡£·•§ªº\u00a0]/;
 
 /** Guesses the encoding of bytes that are neither UTF-8 nor UTF-16, by how natural the text reads. Callers must report
- * that it is a guess. Single bytes decode in many encodings; Western European is the last resort. */
+ * the guess. Single bytes decode in many encodings; Western European is the last resort. */
 function guessEncoding(bytes: Uint8Array): Candidate {
   const { sample, isCut } = sampleOf(bytes);
   let [best, most]: [Candidate, number] = ["windows-1252", -Infinity];

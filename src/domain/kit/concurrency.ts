@@ -25,7 +25,7 @@ export class Semaphore {
     return this.#open;
   }
 
-  /** Runs the work as soon as it fits. Rejects without running it if the signal is aborted before that. */
+  /** Runs the work as soon as it fits. If the signal is aborted before that, rejects without running the work. */
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.runAmount(1, { work, signal });
   }

@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises
 import ownPath, { dirname, resolve, sep } from "node:path";
 
 /** Replaces a file as a whole: readers see the old or the new text, and after an error the old one. Without `mode`,
- * only its owner can read it. The folder must exist. */
+ * only the owner of the file can read it. The folder must exist. */
 export async function replaceFile(path: string, text: string, { mode = 0o600 } = {}): Promise<void> {
   const fresh = `${path}.${crypto.randomUUID()}`;
   try {
@@ -40,8 +40,8 @@ export async function ensureFile(path: string, { mode = 0o600 } = {}): Promise<v
   if (file) await giveToFolder(file, dirname(path)).finally(() => file.close());
 }
 
-/** Creates a folder and its missing parents, with owners as in `inheritOwner`. By default, only their owner can enter
- * them. */
+/** Creates a folder and its missing parents, with owners as in `inheritOwner`. By default, only the owner of a folder
+ * can enter it. */
 export async function ensureFolder(path: string, { mode = 0o700 } = {}): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode });
   if (first === undefined || Deno.build.os === "windows") return;
@@ -132,8 +132,8 @@ class NotPlainFile extends Error {
 interface ReadOptions {
   readonly links?: boolean;
   readonly most?: number;
-  /** Whether writing the text again must give the same bytes. If so, its byte order mark is kept, and a file in another
-   * encoding is refused. */
+  /** Whether writing the text again must give the same bytes. If so, the text keeps its byte order mark, and a file in
+   * another encoding is refused. */
   readonly exact?: boolean;
 }
 
@@ -198,7 +198,7 @@ export interface FirstEntries {
   readonly hasMore: boolean;
 }
 
-/** Lists at most `most` entries of a folder. Where the system allows it, no other entries are read. Reading 300,000
+/** Lists at most `most` entries of a folder. Where the system allows, no other entries are read. Reading 300,000
  * entries would take 100 MB of memory and block this process for half a second. Throws the system's errors. */
 export async function firstEntries(
   path: string,

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { joinUnresolved, smallTextFile } from "./files.ts";
 
 /** Returns the real path of the folder that `.git` is or names. If that folder does not exist, returns the named path.
- * Returns null if there is no `.git`, or if git finds no name in it. Throws Error for a name that is not UTF-8. */
+ * Returns null without a `.git`, or if git finds no name in `.git`. Throws Error for a name that is not UTF-8. */
 export async function gitFolderOf(top: string): Promise<string | null> {
   const named = await namedGitFolder(top);
   return named === null ? null : await realOr(named);

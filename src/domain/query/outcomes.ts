@@ -1,8 +1,8 @@
 /** Closed lists of words for how a query, an iteration and an approval end. Interfaces for people show the sentence
  * that belongs to a word. */
 
-/** Why a query ended; docs/internals/architecture.md maps each reason to its status. `forked` is never stored: it marks
- * a query of which a fork shows only the first iterations. */
+/** Why a query ended; docs/internals/architecture.md maps each reason to its status. Vis never stores `forked`, which
+ * marks a query of which a fork shows only the first iterations. */
 export const QUERY_REASONS = [
   "answered",
   "max_iterations",

@@ -24,7 +24,7 @@ export class Emitter {
   readonly #now: () => number;
   readonly #parent: { readonly parentQueryId?: string };
   #seq: number;
-  /** 1-based; null outside an iteration. The query engine sets it. */
+  /** 1-based; null outside an iteration. The query engine sets this number. */
   iteration: number | null = null;
 
   constructor(

@@ -50,7 +50,7 @@ export interface StateStore {
     place: StatePlace,
     state: { readonly key: string; readonly value: JsonValue; readonly ifVersion?: number | undefined },
   ): Promise<number>;
-  /** Returns the newest version, or the version with this number. Returns null if it does not exist. */
+  /** Returns the newest version, or the version with this number; null if the version does not exist. */
   get(place: StatePlace, which: { readonly key: string; readonly version?: number | undefined }): Promise<
     StateVersion | null
   >;

@@ -66,7 +66,7 @@ export interface PagedQuery extends Omit<RecordedQuery, "iterations"> {
   iterations(): AsyncIterable<RecordedIteration> | Iterable<RecordedIteration>;
 }
 
-/** A conversation of any size. Few of its iterations are in memory at a time. */
+/** A conversation of any size, with few of its iterations in memory at a time. */
 export interface PagedRecording extends Omit<Recording, "queries"> {
   queries(): AsyncIterable<PagedQuery> | Iterable<PagedQuery>;
 }

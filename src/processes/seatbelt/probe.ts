@@ -33,8 +33,8 @@ const DATA_VOLUME = "/System/Volumes/Data";
 interface Attempt {
   readonly name: string;
   readonly wanted: ProbeRow["wanted"];
-  /** The command for a shell in the workspace; success means that the attempt got through. `$1` is its target, `$2` the
-   * secret. */
+  /** The command for a shell in the workspace; success means that the attempt got through. `$1` is the target of the
+   * attempt, `$2` the secret. */
   readonly command: string;
   readonly target: string;
   /** Whether the target exists, if the probe did not make it. */

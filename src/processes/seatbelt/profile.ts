@@ -193,8 +193,8 @@ function networkRules(): readonly string[] {
   ];
 }
 
-/** Returns folders from a writable one down to a kept or hidden path in it. Moving one of them would give its contents
- * another name, for which there is no rule. */
+/** Returns folders from a writable one down to a kept or hidden path in it. Moving such a folder would give its
+ * contents another name, for which there is no rule. */
 function pinsOf({ write, kept, hidden }: SeatbeltPolicy): readonly string[] {
   const roots = write.filter(({ folder }) => folder).map(({ path }) => path);
   return [

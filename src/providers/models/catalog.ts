@@ -26,7 +26,7 @@ const Model = z.object({
 const Service = z.object({ models: z.record(z.string(), z.unknown()) });
 const LONG = 200_000;
 
-/** Returns the data of each service that Vis knows and the catalogue has. Throws Error that names the unreadable part,
+/** Returns the data of each service that Vis knows and the catalogue has. Throws Error that names an unreadable part,
  * because the rest of the catalogue is then of no use. */
 export function readCatalog(text: string, source: string): ReadonlyMap<ModelDataSet, DataFile> {
   const services = z.record(z.string(), z.unknown()).safeParse(readForeignJson(text, LIMITS));

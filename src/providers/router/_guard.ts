@@ -91,8 +91,8 @@ interface BreakerLimits {
   readonly openMs: number;
 }
 
-/** Keeps calls away from a failing service. After several consecutive failures it opens, then half opens for one call,
- * whose success closes it. Every `enter` must be followed by `succeeded`, `failed` or `left`. */
+/** Keeps calls away from a failing service. After several consecutive failures, the breaker opens, then half opens for
+ * one call, whose success closes it. Every `enter` must be followed by `succeeded`, `failed` or `left`. */
 export class Breaker {
   readonly #clock: Clock;
   readonly #limits: BreakerLimits;

@@ -14,7 +14,7 @@ const MAX_REDIRECTS = 3;
 /** Limit of the characters of `head`. */
 const MAX_HEAD = 400;
 const WEB_PAGE = /^\s*(<!doctype|<html)/i;
-/** The first byte of gzip data. No text begins with it. */
+/** The first byte of gzip data, with which no text begins. */
 const GZIP = 0x1f;
 const JSON_TYPE = /\bapplication\/(\w+\+)?json\b/i;
 
@@ -51,8 +51,8 @@ export class HttpExchange {
     this.#asked = asked;
   }
 
-  /** Resolves once the headers of a reply have arrived. Yields its events as they arrive, several at a time, as JSON or
-   * parsed. Throws `RangeError` like `sse`. */
+  /** Resolves once the headers of a reply have arrived. Yields the events of the reply as they arrive, several at a
+   * time, as JSON or parsed. Throws `RangeError` like `sse`. */
   async open(wire: ProviderApi): Promise<AsyncGenerator<readonly unknown[]>> {
     return this.#events(wire, await this.#send());
   }

@@ -118,8 +118,8 @@ export class ReplyBuilder {
     this.#pending.push({ type: "reasoning", delta: whole });
   }
 
-  /** Adds a part that arrived whole, after its pieces or instead of them. `takeWhole` uses it if no text arrived in
-   * pieces. */
+  /** Adds a part that arrived whole, after its pieces or instead of them. `takeWhole` uses the part if no text arrived
+   * in pieces. */
   whole(kind: "text" | "reasoning", text: unknown): void {
     if (typeof text !== "string" || text === "" || this.#hasText) return;
     const last = this.#whole.at(-1);
@@ -169,7 +169,7 @@ export class ReplyBuilder {
   }
 
   /** Replaces earlier counts. Sums up a list of counts, takes null or undefined for a missing count, and ignores an
-   * impossible one. The caller calls it last in an event, since the output is counted up to there. */
+   * impossible one. The caller calls `count` last in an event, since the output is counted up to there. */
   count(counts: { readonly [K in Count]?: unknown }): void {
     const read = Object.entries(counts).map(([name, value]) => [name, this.#tokens(name, value)] as const);
     const known = Object.fromEntries(read.filter(([, count]) => count !== null));

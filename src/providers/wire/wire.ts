@@ -24,8 +24,8 @@ export interface ProviderApi {
   readonly api: string;
   authorize(token: string): Readonly<Record<string, string>>;
   request(request: ModelRequest, facts: CallFacts): WireCall;
-  /** Reads one event of a stream. Returns false if it does not belong to this API. Events with an `error` are not
-   * passed to it. */
+  /** Reads one event of a stream. Returns false if the event does not belong to this API. Events with an `error` are
+   * not passed to this method. */
   read(event: JsonFields, reply: ReplyBuilder): boolean;
   /** Returns the equivalent events for a body that arrived whole although a stream was requested; null if the body is
    * no reply. */

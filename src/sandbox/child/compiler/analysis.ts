@@ -37,7 +37,8 @@ const NO_CHILDREN: readonly AnyNode[] = [];
 /** A walk calls itself for each level of a tree, and the tree of `a.b.c` has one level for each name. */
 const MAX_DEPTH = 1_000;
 
-/** Counts the nodes of a tree and finds its longest name. Returns null if walking it could exhaust the stack. */
+/** Counts the nodes of a tree and finds its longest name. Returns null for a tree that could exhaust the stack of a
+ * walk. */
 export function sizeOf(tree: AnyNode): { readonly nodes: number; readonly longest: Identifier | null } | null {
   let level: AnyNode[] = [tree], nodes = 0;
   let longest: Identifier | null = null;
