@@ -181,7 +181,7 @@ export const ConfigSchema = z.strictObject({
       "Maximum number of HTTP requests per minute of one token, and of one address. At the limit, the response is 429 with Retry-After",
     ),
     burst: positive.default(500).describe(
-      "Maximum number of simultaneous HTTP requests of one token, and of one address. At the limit, the response is 429 with Retry-After",
+      "Maximum number of HTTP requests of one token, and of one address, in a burst; after it, requestsPerMinute limits their rate. At the limit, the response is 429 with Retry-After",
     ),
     quota: z.strictObject({
       queriesPerDay: positive.nullable().default(null).describe(

@@ -23,7 +23,10 @@ const LEFT_OUT = ".git";
 /** Throws Error if the folder is too large, contains a link or a special file, or has no valid manifest. */
 export async function readExtensionFolder(path: string): Promise<ExtensionFolder> {
   const info = await Deno.lstat(path).catch((error: unknown) => error);
-  if (info instanceof Error) throw refused(path, fileFault(info));
+  if (info instanceof Error) {
+    const advice = info instanceof Deno.errors.NotFound ? "; create an extension with vis extensions new" : "";
+    throw refused(path, `${fileFault(info)}${advice}`);
+  }
   if (!(await Deno.lstat(path)).isDirectory) throw refused(path, "it is not a folder");
   const reader = new FolderReader(path);
   await reader.read("", 0);

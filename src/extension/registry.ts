@@ -327,7 +327,8 @@ export function installOrder(extensions: readonly NormalExtension[]): readonly N
       const required = known.get(name);
       if (!required) {
         throw new Error(
-          `Cannot install extension ${path[0]}: a requirement is missing: ${[...path, name].join(" → ")}`,
+          `Cannot install extension ${path[0]}: a requirement is missing: ${[...path, name].join(" → ")}; ` +
+            `load ${name}, too, such as with --extension FOLDER`,
         );
       }
       visit(required, path);

@@ -35,7 +35,8 @@ Deno.test("installOrder() puts required extensions first and keeps the order els
 Deno.test("installOrder() names the chain of a missing requirement", async () => {
   const { registry } = registryOf(named("a", { requires: ["test.b"] }), named("b", { requires: ["test.gone"] }));
   const expected = {
-    message: "Cannot install extension test.a: a requirement is missing: test.a → test.b → test.gone",
+    message: "Cannot install extension test.a: a requirement is missing: test.a → test.b → test.gone; " +
+      "load test.gone, too, such as with --extension FOLDER",
   };
   assert.throws(() => registry.installOrder(), expected);
   await assert.rejects(registry.activate(VIEW), expected);

@@ -34,6 +34,7 @@ import {
   secretsIn,
   type Settings,
   settingsSectionsOf,
+  shippedExtensions,
   type ShippedParts,
 } from "../settings/settings.ts";
 import { checkExtensions, newExtension, testExtensions } from "./check_extensions.ts";
@@ -130,6 +131,14 @@ export class AppExtensionAdmin implements ExtensionAdmin {
   async add(from: string, { replace }: { readonly replace: boolean }): Promise<string> {
     const folder = await asUsage(() => this.#read(from));
     const [first] = folder.entries;
+    const shipped = new Set([...(await shippedExtensions(this.#parts)).values()].map(({ namespace }) => namespace));
+    const taken = folder.entries.find(({ namespace }) => shipped.has(namespace));
+    if (taken) {
+      throw new UsageError(
+        `Cannot add ${from}: a shipped extension has the namespace ${taken.namespace}; rename this one, or use it with ` +
+          "vis run --extension, which replaces the shipped one",
+      );
+    }
     const target = join(this.#own(), first?.namespace ?? basename(from));
     if (await exists(target)) {
       if (!replace) throw new UsageError(`Cannot add ${from}: ${target} already exists; --force replaces it`);

@@ -28,10 +28,7 @@ export async function extensionSource(
   const folders = settings.locked ? found.filter(({ place }) => place !== "project") : found;
   const { registry, skipped } = await buildRegistry(settings, parts, { folders });
   const named = skipped.find(({ folder }) => folder?.place === "path");
-  if (named) {
-    const advice = "create an extension with vis extensions new, or test this one with vis extensions check";
-    throw new ConfigError(named.reason, { advice });
-  }
+  if (named) throw new ConfigError(named.reason);
   const source = settings.locked ? registry : withOffParts(registry, {
     config: settings.config,
     extensions: await shippedExtensions(parts),

@@ -42,6 +42,14 @@ Deno.test("create() writes an extension whose checks hold, add() and remove() ma
       /^UsageError: Cannot read extension .*-not: there is no such file or folder; for a package, write npm:NAME@VERSION/,
     );
     await admin.add(made, { replace: true });
+    await write(join(folder, "one"), {
+      "vis.json": manifestOf({ namespace: "test.one" }),
+      "mod.ts": moduleOf(),
+    });
+    await assert.rejects(
+      admin.add(join(folder, "one"), { replace: true }),
+      /^UsageError: Cannot add .*one: a shipped extension has the namespace test\.one; rename this one/,
+    );
     const listed = await admin.list();
     assert.deepEqual(listed.map(({ name, place, state }) => `${name} ${place} ${state}`), [
       "test.one shipped loaded",

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { type Conversation, nothingToContinue } from "../../../conversation/conversations.ts";
 import { type AskOptions, type AskTarget, readImageFile } from "../../../conversation/send_options.ts";
-import { Cancelled, fileFault, messageOf, UsageError } from "../../../domain/errors.ts";
+import { Cancelled, ConfigError, fileFault, messageOf, UsageError } from "../../../domain/errors.ts";
 import { type Image, readImage } from "../../../domain/images.ts";
 import { ByteBuffer, decodeText } from "../../../domain/kit/bytes.ts";
 import { abortable } from "../../../domain/kit/concurrency.ts";
@@ -333,8 +333,15 @@ export async function promptCommand(
       'Cannot show the prompt: the request is empty; write one, such as vis prompt "List the routes"',
     );
   }
-  // A stored prompt can be shown without a provider.
-  return await withSession(services.open(asked ? flags : { ...flags, browse: true }), async (session) => {
+  // A prompt is sent to nobody, so a user without a provider can see it.
+  const withoutProvider = () => services.open({ ...flags, browse: true });
+  const opening = asked
+    ? services.open(flags).catch((error: unknown) => {
+      if (error instanceof ConfigError && error.code === "no_provider") return withoutProvider();
+      throw error;
+    })
+    : withoutProvider();
+  return await withSession(opening, async (session) => {
     const branch = flags.conversation !== undefined ? await session.conversations.byId(flags.conversation) : null;
     const messages = branch && !asked
       ? await stored(session, { branch, iteration: flags.iteration })

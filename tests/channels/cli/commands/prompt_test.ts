@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Session } from "../../../../src/channels/channel.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
+import { ConfigError } from "../../../../src/domain/errors.ts";
 import { type Engine, startEngine } from "../../../helpers/engine.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
@@ -79,6 +80,22 @@ Deno.test("vis prompt shows the messages of a stored iteration", async () => {
       "vis: Cannot show step 4 of the latest request: it has steps 1 to 3\n",
     ]);
   }
+});
+
+Deno.test("vis prompt needs no provider, but refuses other faults of the settings", async () => {
+  await using engine = await startEngine([]);
+  const { conversations } = engine;
+  const of = { workspace: "/nowhere", provider: "", model: "", database: ":memory:", close: () => Promise.resolve() };
+  const run = async (code: ConfigError["code"]) => {
+    const open = ({ browse = false }) =>
+      browse ? Promise.resolve({ ...of, conversations }) : Promise.reject(new ConfigError("Cannot open", { code }));
+    const io = fakeIo({ args: ["prompt", "count"] });
+    return { code: await runCli(fakeServices({ open }), io), out: io.out };
+  };
+  const shown = await run("no_provider");
+  assert.equal(shown.code, 0);
+  assert.match(shown.out, /=== 2 user: .*\ncount\n/);
+  assert.deepEqual(await run("value"), { code: 3, out: "" });
 });
 
 Deno.test("vis prompt prints bytes and an estimate of tokens for each message and for all", async () => {
