@@ -175,9 +175,9 @@ export class Conversations {
 
   /** Runs a request to its end. Rejects with `UsageError` for an empty or oversized request, an invalid schema,
    * unusable images or variables, and a cost limit without a known price. Rejects with `Cancelled` if the signal
-   * aborts before Vis creates anything. After these rejections, the store is unchanged. Also rejects with `BusyError`
-   * (`TakenOverError` if another process took over later), `ConfigError` and `StoreError`; every other end is a
-   * result. */
+   * aborts before Vis creates anything. After a rejection with one of these two errors, the store is unchanged. Also
+   * rejects with `BusyError` (`TakenOverError` if another process took over later), `ConfigError` and `StoreError`;
+   * every other end is a result. */
   async ask(target: AskTarget, request: string, options: AskOptions): Promise<QueryResult> {
     checkRequest(request);
     this.#checkPrice(options);

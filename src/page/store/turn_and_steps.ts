@@ -126,7 +126,7 @@ export class Turn {
     this.boxes.value = [...this.boxes.value, this.#box(from, height)];
   }
 
-  /** Marks messages as read by a step, in the order in which they were sent. Another tab may have sent a message. */
+  /** Marks the first unread message with this text as read by a step. Another tab may have sent the message. */
   #read(text: string, step: number | null): void {
     const all = this.steered.value;
     const at = all.findIndex((one) => one.step === null && one.text === text);
