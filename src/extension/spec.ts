@@ -59,7 +59,7 @@ export interface Extension {
   /** An older name of a shipped extension's section, at the top of the settings file. */
   readonly section?: string;
   /** Watches changes by programs in the workspace, for `env.watchFiles` of all extensions. Vis uses the first extension
-   * that has it. */
+   * that has `watchFiles`. */
   readonly watchFiles?: (env: EnvironmentView, options: WatchOptions) => FileWatcher;
   /** Called for each file that a function of an extension reads for the model and reports by `env.fileRead`. The path
    * is relative to the workspace. */

@@ -60,7 +60,8 @@ type Condition = Expression<SqlBool>;
 type Joined = DatabaseSchema & { q: DatabaseSchema["querySoul"]; s: DatabaseSchema["queryState"] };
 
 /** Selects the runs that a segment shows: the newest run of a retried query, and at the fork the run of the fork. The
- * branch of a sub-query begins with rows of a run in its parent's. `s` and `q` are `query_state` and `query_soul`. */
+ * branch of a sub-query begins with rows of a run in the parent's branch. `s` and `q` are `query_state` and
+ * `query_soul`. */
 export function isShownRun<D extends Joined>(
   on: ExpressionBuilder<D, "q" | "s">,
   { branchId, until }: BranchSegment,

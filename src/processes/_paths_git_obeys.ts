@@ -33,7 +33,7 @@ interface Claims {
   readonly claims: readonly Claim[];
   /** The files and folders from which the claims were read. */
   readonly from: Iterable<string>;
-  /** The tops of other repositories that it names: submodules, and remotes. */
+  /** The tops of other repositories that the claims' repository names: submodules, and remotes. */
   readonly others: readonly string[];
 }
 

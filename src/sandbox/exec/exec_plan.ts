@@ -48,7 +48,7 @@ export interface OwnNamespaces {
 export interface ExecPolicy {
   readonly cwd: string;
   readonly input: boolean;
-  /** Absolute, real paths that it may read and execute. */
+  /** Absolute, real paths that the program may read and execute. */
   readonly read: readonly GrantedPath[];
   /** Folders whose entries can be listed by name, recursively, but not read. */
   readonly list: readonly string[];
