@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 4b0ddc1c047d37da47aa827298d82090afb4bbb02db843cc296f4089edfa040b
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 8f64068dbe3724b18ff8a4009a062d017c8e35ce77596e6e2011cf8eba532480
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -430,7 +430,7 @@ export interface Extension {
   /** An older name of a shipped extension's section, at the top of the settings file. */
   readonly section?: string;
   /** Watches changes by programs in the workspace, for `env.watchFiles` of all extensions. Vis uses the first extension
-   * that has it. */
+   * that has `watchFiles`. */
   readonly watchFiles?: (env: EnvironmentView, options: WatchOptions) => FileWatcher;
   /** Called for each file that a function of an extension reads for the model and reports by `env.fileRead`. The path
    * is relative to the workspace. */
