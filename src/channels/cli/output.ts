@@ -1,5 +1,6 @@
 import { type FaultKind, faultOf } from "../../domain/errors.ts";
 import { visibleText } from "../../domain/kit/text.ts";
+import type { VersionFacts } from "../../domain/reports.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
 import type { Io } from "../channel.ts";
 
@@ -67,4 +68,8 @@ export function exitCodeOf(result: QueryResult): number {
 export function describeError(error: unknown): { readonly code: number; readonly message: string } | null {
   const fault = faultOf(error);
   return fault && { code: OF_FAULTS[fault.kind], message: fault.message };
+}
+
+export function versionLine({ vis, deno, v8, target, compiled }: VersionFacts): string {
+  return `vis ${vis} (deno ${deno}, v8 ${v8}, ${target}${compiled ? ", compiled" : ""})`;
 }

@@ -216,9 +216,9 @@ export const storeArchiveCases: readonly StoreCase[] = [
       const cases: readonly [ConversationArchive, RegExp][] = [
         [broken((t) => void (t.iteration[0]!.queryStateId = conversationId)), /contradict each other/],
         [broken((t) => void (t.iteration[2]!.position = t.iteration[0]!.position)), /contradict each other/],
-        [broken((t) => void t.queryState.pop()), /the file lacks row .*/],
+        [broken((t) => void t.queryState.pop()), /the file lacks (?:row|text) /],
         [broken((t) => void t.iteration.push(t.iteration[0]!)), /two rows of the file have the same id/],
-        [{ ...archive, contents: archive.contents.slice(1) }, /the file lacks row .*/],
+        [{ ...archive, contents: archive.contents.slice(1) }, /the file lacks (?:row|text) /],
         [{ ...archive, contents: [{ sha256: archive.contents[0]!.sha256, text: "other" }] }, /its hash does not match/],
       ];
       for (const [bad, why] of cases) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { repositoryRoot } from "../../src/processes/repository_root.ts";
-import { withFolder } from "../helpers/with_folder.ts";
+import { repositoryRoot } from "../../../src/app/settings/settings.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
 
 const user = Deno.build.os === "windows" ? null : Deno.uid();
 const modes = Deno.build.os === "windows" ? "needs modes of files" : "";
