@@ -113,7 +113,7 @@ Deno.test("a provider's refusal is shown in its own words", async () => {
 
 Deno.test("the model's list of tasks is one line above the input, and Ctrl-T unfolds it until it is answered", async () => {
   const replies = [
-    replyJson('const $plan = [{task: "Read it", done: true}, {task: "Write it", done: false}, {task: "Test it"}]'),
+    replyJson('$plan = [{task: "Read it", done: true}, {task: "Write it", done: false}, {task: "Test it"}]'),
     replyJson("$plan[1].done = true"),
     slow(final("never")),
     replyJson('const $plan = ["Again"]', { final: "Another: yes" }),

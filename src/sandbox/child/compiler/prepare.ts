@@ -1,4 +1,5 @@
 import type { BlockError } from "../../../domain/query/query_schemas.ts";
+import type { PLAN_VARIABLE } from "../../../domain/query/plan.ts";
 import { freeNames, LANGUAGE_NAMES } from "./analysis.ts";
 import {
   askedLast,
@@ -59,6 +60,8 @@ const MAX_CHARS = 256 << 10, MAX_NODES = 150_000;
 /** Each of several repairs parses the text again, so longer text is repaired once at most. */
 const REPAIRED_CHARS = 64 << 10;
 
+const PLAN: typeof PLAN_VARIABLE = "$plan";
+
 interface Attempt {
   readonly parsed: Parsed | Unparsed;
   readonly map: PositionMap;
@@ -88,7 +91,10 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
   const { code, awaits, map: toJs } = rewriteTopLevel(program, js);
   const fault = scriptFault(code);
   if (fault !== null) return refuse("Refused", { message: fault, offset: 0 });
-  const names = { declarations: topLevelDeclarations(parsed), assigned: topLevelAssignments(parsed) };
+  const assigned = topLevelAssignments(parsed), declared = topLevelDeclarations(parsed);
+  // The prompt asks for `$plan = …`, so this assignment declares the variable.
+  const plan = declared.some(({ name }) => name === PLAN) ? undefined : assigned.findLast(({ name }) => name === PLAN);
+  const names = { declarations: plan ? [...declared, plan] : declared, assigned };
   return {
     ok: true,
     code,

@@ -43,6 +43,15 @@ Deno.test("prepareBlock() several blocks share one scope", async () => {
   }
 });
 
+Deno.test("prepareBlock() an assignment declares the plan, which the prompt asks for, and no other variable", async () => {
+  using runner = new BlockRunner();
+  const { block } = await runner.run('$plan = [{ task: "Read", done: false }]');
+  assert.deepEqual(block.declarations.map(({ name, declaration }) => [name, declaration]), [["$plan", "let"]]);
+  assert.equal(await runner.value("$plan = [...$plan, 'Write']; $plan.length"), 2);
+  const { error } = await runner.run("$list = []");
+  assert.ok(error instanceof ReferenceError);
+});
+
 interface Refusal {
   readonly source: string;
   readonly says: RegExp;
