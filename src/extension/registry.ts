@@ -419,15 +419,17 @@ function tell({ symbol, told, log, extension, env }: Invocation, result: unknown
   }
 }
 
-const LAST_LINES = 8, FAILURE_LINES = 12;
+const LAST_LINES = 8, FAILURE_LINES = 12, FAILED_TESTS = 8;
 const BLOCK_LINES = 9, KEPT_CHARS = 200;
+/** Matches the name of a failed test. */
+const FAILED_TEST = /^\s*(?:not ok\b|(?:--- )?FAIL(?:ED|URE)?\b|[✗✖✘✕×●] ?\S)|\.\.\. FAILED\b/i;
 const FAILURE =
-  /^\s*(?:not ok\b|(?:--- )?FAIL(?:ED|URE)?\b|[✗✖✘✕×●] ?\S|Traceback \(most recent call last\))|\bpanicked at\b|\b(?:\w+Error\b|error)(?: ?\[\w+\]| [A-Z]+\d+)?:|\.\.\. FAILED\b/i;
+  /^\s*Traceback \(most recent call last\)|\bpanicked at\b|\b(?:\w+Error\b|error)(?: ?\[\w+\]| [A-Z]+\d+)?:/i;
 /** Matches lines about a test that passed or was skipped, whose title may contain the words of a failure. */
 const PASSED = /^\s*(?:ok\b|[✓✔√#])|^\s*not ok\b.*# (?:todo|skip)\b|\.\.\. ok\b/i;
 
-/** Returns the first lines that name a failure, each with the lines below it, and the last lines of each output. The
- * lines are as a terminal would show them without colours. A note counts the omitted lines. */
+/** Returns the names of the first failed tests, the lines below the first failures, and the last lines of each output.
+ * The lines are as a terminal would show them without colours. A note counts the omitted lines. */
 function shownOutput(outputs: readonly string[]): string {
   const texts = outputs.map(linesOf);
   const ends = texts.map(() => 0);
@@ -441,10 +443,19 @@ function shownOutput(outputs: readonly string[]): string {
   }
   const isKept = texts.flatMap((lines, at) => lines.map((_line, index) => index >= lines.length - (ends[at] ?? 0)));
   const lines = texts.flat();
-  for (let at = 0, left = FAILURE_LINES; at < lines.length && left > 0; at++) {
-    if (isKept[at] || !tellsFailure(lines[at])) continue;
-    const end = Math.min(at + BLOCK_LINES, at + left);
-    for (; at < end && isKept[at] === false && !PASSED.test(lines[at] ?? ""); at++, left--) isKept[at] = true;
+  let names = 0;
+  for (let at = 0; at < lines.length && names < FAILED_TESTS; at++) {
+    if (isKept[at] || !matchesFailure(lines[at], FAILED_TEST)) continue;
+    isKept[at] = true;
+    names++;
+  }
+  for (let at = 0, left = Math.max(FAILURE_LINES - names, BLOCK_LINES - 1); at < lines.length && left > 0; at++) {
+    if (!matchesFailure(lines[at], FAILED_TEST) && (isKept[at] || !matchesFailure(lines[at], FAILURE))) continue;
+    const end = at + BLOCK_LINES;
+    if (isKept[at]) at++;
+    for (; left > 0 && at < end && isKept[at] === false && !PASSED.test(lines[at] ?? ""); at++, left--) {
+      isKept[at] = true;
+    }
     at--;
   }
   const shown: string[] = [];
@@ -460,9 +471,9 @@ function shownOutput(outputs: readonly string[]): string {
   return shown.join("\n");
 }
 
-function tellsFailure(line = ""): boolean {
+function matchesFailure(line = "", pattern: RegExp): boolean {
   const text = line.slice(0, KEPT_CHARS);
-  return FAILURE.test(text) && !PASSED.test(text);
+  return pattern.test(text) && !PASSED.test(text);
 }
 
 function linesOf(output: string): readonly string[] {

@@ -329,6 +329,10 @@ Deno.test("invokeSymbol() reports the lines of an output that name a failure, ea
   const shown = await failed([...long, ...long]);
   assert.deepEqual(shown?.slice(0, 10), [...long.slice(0, 9), "… 42 more lines"]);
   assert.deepEqual(shown.slice(10), [...long.slice(0, 3), "… 40 more lines", ...long.slice(-8)]);
+  const titles = Array.from({ length: 10 }, (_, at) => `not ok ${at} title`);
+  const each = titles.flatMap((title) => [title, ...long.slice(1, 21), ...passed.slice(0, 5)]);
+  const named = (await failed([...each, ...passed]))?.filter((line) => !line.startsWith("… "));
+  assert.deepEqual(named, [titles[0], ...long.slice(1, 9), ...titles.slice(1, 8), ...passed.slice(-8)]);
   assert.deepEqual(await failed(["not ok 1 # TODO later", ...passed]), ["… 33 more lines", ...passed.slice(-8)]);
 });
 
