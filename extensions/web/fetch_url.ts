@@ -117,10 +117,13 @@ export function newHost(url: URL): string | null {
   return url.port === "" ? url.hostname : `${url.hostname}:${portOf(url)}`;
 }
 
-/** Returns whether a host obviously belongs to this machine or its network. For other names, the addresses decide. */
+/** Matches names that no host of the internet has: names without a dot, and the domains of local networks. */
+const LOCAL_NAME = /^[^.]*$|\.(?:localhost|local|internal|home\.arpa|lan)$/;
+
+/** Returns whether a host obviously belongs to this machine or its network. For other names, the addresses decide, and
+ * Vis resolves a name only after the approval, because the request to the DNS server would already carry data out. */
 function isOwn(host: string): boolean {
-  if (isAddress(host)) return addressClass(host) !== "public";
-  return host === "localhost" || host.endsWith(".localhost");
+  return isAddress(host) ? addressClass(host) !== "public" : LOCAL_NAME.test(host);
 }
 
 const plainHost = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");

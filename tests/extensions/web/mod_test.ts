@@ -47,7 +47,16 @@ Deno.test("web does not ask about an allowed host, and no answer allows this mac
   const yes = user(true);
   const call = (address: string) => active.call("web.get", [address], { env: yes.env, signal });
   await assert.rejects(call("https://allowed.invalid/"), /Cannot get/);
-  for (const own of ["http://localhost:3000/", "http://127.0.0.1/", "http://[::1]/", "http://169.254.169.254/"]) {
+  for (
+    const own of [
+      "http://localhost:3000/",
+      "http://127.0.0.1/",
+      "http://[::1]/",
+      "http://169.254.169.254/",
+      "http://printer/",
+      "http://nas.local./",
+    ]
+  ) {
     await assert.rejects(call(own), /not in web\.local|is reserved/);
   }
   assert.deepEqual(yes.asked, []);
