@@ -628,7 +628,7 @@ function groupRow(
 }
 
 function stale(path: string): string {
-  return `text of ${safeLine(path, STATEMENT_CHARS)}, which changed since`;
+  return `from ${safeLine(path, STATEMENT_CHARS)}, which changed since`;
 }
 
 function commented(facts: readonly string[]): string {

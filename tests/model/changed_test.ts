@@ -49,7 +49,7 @@ Deno.test("the index marks variables with text of a file that changed since", as
       replyJson([], { final: "Edited." }),
     ], { extensions: [fs], workspace });
     const marked = (call: number) =>
-      [...engine.context(call).matchAll(/^const (\w+)\b.*\/\/.* ?text of (\S+), which changed since$/gm)].map((
+      [...engine.context(call).matchAll(/^const (\w+)\b.*\/\/.* ?from (\S+), which changed since$/gm)].map((
         [, name, path],
       ) => `${name} ${path}`).toSorted();
     await engine.ask("Change it");
@@ -71,7 +71,7 @@ Deno.test("a later process knows which variables have text of a file that change
     for (const name of ["a.ts", "b.ts", "c.ts", "d.ts"]) await write(name, "one\n");
     const read = "abcd".split("").map((name) => `${name} = await fs.readFile("${name}.ts")`).join(", ");
     const marked = ({ context }: { context(call: number): string }, call: number) =>
-      [...context(call).matchAll(/^const (\w+)\b.*\/\/.* ?text of (\S+), which changed since$/gm)].map((
+      [...context(call).matchAll(/^const (\w+)\b.*\/\/.* ?from (\S+), which changed since$/gm)].map((
         [, name, path],
       ) => `${name} ${path}`).toSorted();
     {
