@@ -144,7 +144,7 @@ async function askForRepository(
   const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more files` : "";
   const named = `${paths.slice(0, MAX_NAMED).join(", ")}${more}`;
   const { allowed = false, reason = "no user can answer here" } = await openRoot?.(
-    `change ${named}, and later, while the answer holds, any file of ${root}, the repository around the workspace`,
+    `change ${named} in ${root}, the repository around the workspace`,
   ) ?? {};
   if (allowed) return;
   throw new Error(`${message}, and ${reason}; vis --root allows changes in the whole repository`);
