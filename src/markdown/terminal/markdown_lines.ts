@@ -71,15 +71,7 @@ function code(
   const runs = spans.map((span) => ({ text: span.text.replaceAll("\t", "    "), paint: paint.spans[span.kind] }));
   const indent = width > LEAST_WIDTH ? "  " : "";
   const lines = cutRuns(runs, { ...place, width: width - indent.length });
-  const fence = wrapRuns([{ text: `\`\`\`${language}`, paint: paint.mark }], place);
-  return [
-    ...fence,
-    ...lines.map((line) => line === "" ? "" : indent + line),
-    ...wrapRuns([{
-      text: "```",
-      paint: paint.mark,
-    }], place),
-  ];
+  return lines.map((line) => line === "" ? "" : indent + line);
 }
 
 function behind(

@@ -75,7 +75,9 @@ class Line {
   }
 
   painted(): string {
-    return this.#runs.map(({ text, paint }) => text === "" ? "" : paint(text)).join("").replace(/ +$/, "");
+    const end = this.#runs.findLastIndex(({ text }) => !/^ *$/.test(text));
+    return this.#runs.slice(0, end + 1)
+      .map(({ text, paint }, at) => text === "" ? "" : paint(at === end ? text.replace(/ +$/, "") : text)).join("");
   }
 }
 
