@@ -22,10 +22,15 @@ export class WorkspaceFiles {
     this.#workspace = workspace;
   }
 
-  /** Returns the first paths that contain the letters of `query` in their order, best first. The paths are relative to
-   * the workspace, and folders end with a slash. Omits names with line breaks or control characters. */
+  /** Returns the first paths that contain the letters of `query` in their order. Names that begin with `query` come
+   * first, then names and then paths that contain it. The paths are relative to the workspace, and folders end with a
+   * slash. Omits names with line breaks or control characters. */
   async like(query: string): Promise<readonly string[]> {
-    return fuzzyFilter([...(await this.#list()).filter(isPlain)], query, (path) => path).slice(0, MOST_FOUND);
+    const letters = query.toLowerCase();
+    const ranks: readonly [string[], string[], string[], string[]] = [[], [], [], []];
+    for (const path of (await this.#list()).filter(isPlain)) ranks[rankOf(path.toLowerCase(), letters)].push(path);
+    const [begin, contain, along, others] = ranks;
+    return [...begin, ...contain, ...along, ...fuzzyFilter(others, query, (path) => path)].slice(0, MOST_FOUND);
   }
 
   async #list(): Promise<readonly string[]> {
@@ -52,6 +57,12 @@ export class WorkspaceFiles {
     }
     return found.slice(0, MOST_FILES);
   }
+}
+
+function rankOf(path: string, letters: string): 0 | 1 | 2 | 3 {
+  const name = path.slice(path.lastIndexOf("/", path.length - 2) + 1);
+  if (name.startsWith(letters)) return 0;
+  return name.includes(letters) ? 1 : path.includes(letters) ? 2 : 3;
 }
 
 /** Returns the entries in the order of their names. Of a large folder, only the first entries that the system lists are

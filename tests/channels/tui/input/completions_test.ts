@@ -26,6 +26,16 @@ Deno.test("an @ finds files by letters of their path, without hidden folders and
   assert.deepEqual(await offered("me@app", FILES), []);
 });
 
+Deno.test("an @ with letters finds names that begin with them first, then names and paths that contain them", async () => {
+  const files = [
+    ...Array.from({ length: 9 }, (_, at) => `packages/a${at}.ts`),
+    ...["p/a/r.ts", "par-files/z.ts", "lib/compare.ts", "lib/Parse.js"],
+  ];
+  const found = await offered("@par", files);
+  assert.deepEqual(found.slice(0, 4), ["@par-files/", "@lib/Parse.js", "@lib/compare.ts", "@par-files/z.ts"]);
+  assert.ok(found.includes("@p/a/r.ts"), found.join());
+});
+
 Deno.test("an @ alone shows files, the ones at the root first", async () => {
   const found = await offered("@", FILES);
   assert.deepEqual(found, [
