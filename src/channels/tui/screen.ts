@@ -513,7 +513,7 @@ export class Screen implements PanelActions {
     if (this.#userCommands.runs(text)) return;
     submitted(outgoing, {
       commands: this.#commands,
-      send: (one) => this.chat.send(this.#userCommands.attached(one, this.chat)),
+      send: (one) => this.chat.send(one),
       ...{ giveBack: (one) => this.#input.giveBack(one), tell: (told) => this.tell(told) },
     });
   }

@@ -176,12 +176,15 @@ Deno.test("commands of extensions are commands of the screen, and /mcp shows the
   });
 });
 
+const KEPT_FIRST =
+  /\n Kept INDEX\.txt \(got later changes from someone else\); vis undo --force\s+overwrites\s+it\. Undid changes in a\.ts/;
+
 Deno.test("/rewind shows later changes, and reverts the conversation, the files, or both", async () => {
   for (
     const [choice, calls, told] of [
       ["c", 2, "Now on a new branch"],
-      ["f", 3, "Undid changes in a.ts"],
-      ["b", 3, "Undid changes in a.ts"],
+      ["f", 3, KEPT_FIRST],
+      ["b", 3, KEPT_FIRST],
     ] as const
   ) {
     const asked: (readonly string[])[] = [];
@@ -190,8 +193,9 @@ Deno.test("/rewind shows later changes, and reverts the conversation, the files,
       asked.push(args);
       const change = { at: 1, change: "edit", conversationId: "", paths: ["a.ts"] };
       const changes = [{ ...change, id: "c1", queryId: "other" }, { ...change, id: "c2", queryId: known.queryId }];
+      const kept = [{ path: "INDEX.txt", reason: "got later changes from someone else" }];
       const files = [{ path: "a.ts", diff: "--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-two\n+one\n" }];
-      print(JSON.stringify(args.includes("--list") ? { changes } : { changes: [], files }));
+      print(JSON.stringify(args.includes("--list") ? { changes } : { changes: [], files, kept }));
       return Promise.resolve(0);
     };
     const extensions = () =>
