@@ -16,6 +16,7 @@ import { OlderEntry, type OlderParts } from "./entries/step_entry.ts";
 import type { Transcript } from "./entries/transcript.ts";
 import { RunningTurn } from "./entries/turn.ts";
 import type { Outgoing } from "./input/outgoing.ts";
+import type { TakenOutputs } from "./user_commands.ts";
 
 const CHANNEL = "tui";
 /** Shorter requests ring no bell, since the user is still watching. */
@@ -46,6 +47,8 @@ interface ChatParts {
   readonly approve: Approve;
   /** Reacts to a step or the end of a query, which may have changed files. */
   readonly worked: () => void;
+  /** Takes the outputs of the user's commands for a request. */
+  readonly outputs: () => TakenOutputs;
   readonly ring: (why: string) => void;
   /** Returns an unsent message to the input, next to the text that is already there. */
   readonly giveBack: (outgoing: Outgoing) => void;
@@ -223,7 +226,9 @@ export class ChatController {
 
   async #run(outgoing: Outgoing): Promise<void> {
     const { transcript, shown, session, giveBack } = this.#parts;
-    const { text, variables, only } = outgoing;
+    const { text, only } = outgoing;
+    const outputs = this.#parts.outputs();
+    const variables = given({ ...outputs.variables, ...outgoing.variables });
     const images = Object.values(outgoing.images).map(({ image }) => image);
     const before = this.#asked;
     let begun = true;
@@ -231,12 +236,13 @@ export class ChatController {
     await this.#work(async (options) => {
       const { conversations, workspace } = session();
       const target = this.#branch ?? { channel: CHANNEL, workspace };
-      return await conversations.ask(target, text, { ...options, images, only, variables: given(variables) });
+      return await conversations.ask(target, text, { ...options, images, only, variables });
     }, {
       refused: () => {
         begun = false;
         if (this.#asked !== null) transcript.replace(this.#asked, []);
         this.#asked = before;
+        outputs.giveBack();
         giveBack(only === "plan" ? { ...outgoing, text: `/plan ${text}` } : outgoing);
       },
     });
@@ -268,6 +274,7 @@ export class ChatController {
 
   async #more(): Promise<void> {
     const { transcript, shown, session } = this.#parts;
+    const outputs = this.#parts.outputs();
     await this.#work(async ({ emit, ...options }) => {
       const branch = this.#branch;
       if (branch === null) {
@@ -279,8 +286,9 @@ export class ChatController {
         begun = true;
         emit(event);
       };
-      return await session().conversations.more(branch, { ...options, emit: first });
-    }, { refused: () => {} });
+      const variables = given(outputs.variables);
+      return await session().conversations.more(branch, { ...options, emit: first, variables });
+    }, { refused: outputs.giveBack });
   }
 
   /** Runs one query from start to end. Calls `refused` if the query did not begin. */

@@ -122,6 +122,7 @@ export class Screen implements PanelActions {
       changed: () => this.redraw(),
       approve: (question, signal) => this.#questions.approve(question, signal),
       worked: () => void this.#readGit(),
+      outputs: () => this.#userCommands.take(),
       ring: (why: string) => this.#ring(why),
       giveBack: (outgoing) => this.#input.giveBack(outgoing),
     });
@@ -339,10 +340,11 @@ export class Screen implements PanelActions {
     const paths = files.map(({ path }) => path).join(", ");
     const kept = keptText(report);
     const command = options["redo"] === true ? "vis undo --redo" : "vis undo";
-    const more = kept === "" ? "" : `. ${kept}; ${command} --force overwrites it`;
-    return `${options["redo"] === true ? "Reapplied" : "Undid"} changes in ${paths}${
-      options["redo"] === true ? "" : " (/redo reapplies them)"
-    }${older === "" ? "" : `. ${older}`}${more}`;
+    const done = options["redo"] === true
+      ? `Reapplied changes in ${paths}`
+      : `Undid changes in ${paths} (/redo reapplies them)`;
+    // The end of a long message is cut.
+    return [kept === "" ? "" : `${kept}; ${command} --force overwrites it`, done, older].filter(Boolean).join(". ");
   }
 
   async export(name: string): Promise<void> {
@@ -466,7 +468,9 @@ export class Screen implements PanelActions {
     if (opened === null) {
       this.#transcript.add(new Greeting({ session: () => this.#session, shown: () => this.#shown() }));
     }
+    const from = this.chat.branch;
     this.chat.show(branch, opened);
+    this.#userCommands.turn({ from, to: branch });
     this.redraw();
   }
 

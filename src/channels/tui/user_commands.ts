@@ -1,9 +1,8 @@
+import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import { messageOf } from "../../domain/errors.ts";
-import type { ChatController } from "./chat.ts";
 import { CommandEntry } from "./entries/command_entry.ts";
 import type { DisplayOptions } from "./entries/entry.ts";
 import type { Transcript } from "./entries/transcript.ts";
-import type { Outgoing } from "./input/outgoing.ts";
 import type { Session } from "../channel.ts";
 
 /** The limit for the characters of one command's output; the end is kept. */
@@ -25,12 +24,27 @@ interface UserCommandsParts {
   readonly worked: () => void;
 }
 
-/** Commands that the user types after `!`. The output of the commands goes with the next request, as variables. */
+interface TypedCommand {
+  readonly entry: CommandEntry;
+  /** Null while the command runs. */
+  output: { readonly name: string; readonly text: string } | null;
+}
+
+export interface TakenOutputs {
+  readonly variables: Readonly<Record<string, string>>;
+  /** Leaves the outputs to the next request. */
+  readonly giveBack: () => void;
+}
+
+/** Commands that the user types after `!`. The output of the commands goes with the next request of their conversation,
+ * as variables. */
 export class UserCommands {
   readonly #parts: UserCommandsParts;
   #running: AbortController | null = null;
   #count = 0;
-  #outputs: Record<string, string> = {};
+  /** The commands of the shown conversation whose output no request has read yet. */
+  #here: readonly TypedCommand[] = [];
+  readonly #elsewhere = new Map<string, readonly TypedCommand[]>();
 
   constructor(parts: UserCommandsParts) {
     this.#parts = parts;
@@ -46,13 +60,21 @@ export class UserCommands {
     return command !== "";
   }
 
-  /** Returns the message with the output since the last one. A message to a running request stays unchanged: with
-   * variables it would wait for the end of the request. */
-  attached(outgoing: Outgoing, { running }: Pick<ChatController, "running">): Outgoing {
-    if (running !== null) return outgoing;
-    const variables = { ...this.#outputs, ...outgoing.variables };
-    this.#outputs = {};
-    return { ...outgoing, variables };
+  /** Turns to another conversation, and shows its commands whose output no request has read yet. Those of a
+   * conversation without a request are dropped. */
+  turn({ from, to }: { readonly from: Branch | null; readonly to: Branch | null }): void {
+    if (from !== null) this.#elsewhere.set(from.conversationId, this.#here);
+    this.#here = to === null ? [] : this.#elsewhere.get(to.conversationId) ?? [];
+    this.#parts.transcript.add(...this.#here.map(({ entry }) => entry));
+  }
+
+  take(): TakenOutputs {
+    const taken = this.#here.filter(({ output }) => output !== null);
+    this.#here = this.#here.filter(({ output }) => output === null);
+    return {
+      variables: Object.fromEntries(taken.flatMap(({ output }) => output === null ? [] : [[output.name, output.text]])),
+      giveBack: () => void (this.#here = [...taken, ...this.#here]),
+    };
   }
 
   async #run(command: string): Promise<void> {
@@ -60,6 +82,8 @@ export class UserCommands {
     if (this.#running) return screen.tell("A command is running; Esc ends it");
     const entry = new CommandEntry(command, shown);
     const running = this.#running = new AbortController();
+    const typed: TypedCommand = { entry, output: null };
+    this.#here = [...this.#here, typed];
     transcript.add(entry);
     transcript.toEnd();
     screen.redraw();
@@ -74,7 +98,7 @@ export class UserCommands {
     this.#running = null;
     this.#parts.worked();
     const name = `ran_${++this.#count}`;
-    this.#outputs[name] = `$ ${command}\n${output}${failed === "" ? "" : `\n(${failed})`}`;
+    typed.output = { name, text: `$ ${command}\n${output}${failed === "" ? "" : `\n(${failed})`}` };
     entry.show(output, { end: `${failed === "" ? "" : `${failed} · `}the next request can read this as ${name}` });
     screen.redraw();
   }

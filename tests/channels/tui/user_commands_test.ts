@@ -27,6 +27,51 @@ Deno.test("a command after ! runs with the rights of the user, and the next requ
   }
 });
 
+Deno.test("the output of a command goes to the next request of its own conversation, a plan too", async () => {
+  const parts = { runCommand: () => Promise.resolve("") };
+  const replies = [final("A plan"), final("Elsewhere"), final("Back again"), final("Nothing more")];
+  await withScreen(replies, { parts }, async ({ screen, engine }) => {
+    const asked = async (text: string, answer: string): Promise<string> => {
+      screen.type(`${text}${ENTER}`);
+      await screen.until(answer);
+      await screen.until((now) => !now.includes("Esc cancels"));
+      return engine.provider.requests.at(-1)?.texts.join("\n").match(/variable ran_\d/g)?.join() ?? "";
+    };
+    screen.type(`!ls one${ENTER}`);
+    await screen.until("read this as ran_1");
+    assert.equal(await asked("/plan split it", "A plan"), "variable ran_1");
+    screen.type(`!ls two${ENTER}`);
+    await screen.until("read this as ran_2");
+    screen.type(`/new${ENTER}`);
+    await screen.until((text) => !text.includes("ran_2"));
+    assert.equal(await asked("something else", "Elsewhere"), "");
+    screen.type(`/conversations${ENTER}`);
+    await screen.until("split it");
+    screen.type("split");
+    await screen.until("[split] it");
+    screen.type(ENTER);
+    await screen.until("read this as ran_2");
+    assert.equal(await asked("continue", "Back again"), "variable ran_2");
+    assert.equal(await asked("and then", "Nothing more"), "");
+  });
+});
+
+Deno.test("the output of a command waits for the next request if a request does not begin", async () => {
+  const parts = { runCommand: () => Promise.resolve("") };
+  await withScreen([final("Done: yes")], { parts }, async ({ screen, engine }) => {
+    const ask = engine.conversations.ask.bind(engine.conversations);
+    engine.conversations.ask = () => Promise.reject(new Error("Cannot write: the disk is full"));
+    screen.type(`!ls${ENTER}`);
+    await screen.until("read this as ran_1");
+    screen.type(`Go${ENTER}`);
+    await screen.until("the disk is full");
+    engine.conversations.ask = ask;
+    screen.type(ENTER);
+    await screen.until("Done: yes");
+    assert.match(engine.provider.requests[0]?.texts.join("\n") ?? "", /variable ran_1 holds/);
+  });
+});
+
 Deno.test("the footer reads the branch again after a step and after a command of the user", async () => {
   const gate = Promise.withResolvers<void>();
   let state = "main";
