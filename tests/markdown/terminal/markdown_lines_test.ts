@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { visibleText } from "../../../src/domain/kit/text.ts";
@@ -44,7 +45,7 @@ Deno.test("markdownLines() aligns columns, wraps cells, and stacks the cells of 
   );
   assert.equal(drawn(table, 15), "a     │ b │   c\n──────┼───┼────\nx     │ y │ 100\nlong  │ z │   1\ntext  │   │");
   const wrapped = drawn("|wide head|x|\n|-|-|\n|a|b|", 8, terminalPaint({ color: true }));
-  assert.equal(wrapped.replace(/\x1b\[\d+m/g, "").replace(/ +$/gm, ""), "wide │ x\nhead │\n─────┼──\na    │ b");
+  assert.equal(stripVTControlCharacters(wrapped).replace(/ +$/gm, ""), "wide │ x\nhead │\n─────┼──\na    │ b");
   assert.equal(drawn("|a|b|c|\n|-|-|-|\n|1||3|\n|4|", 6), "a: 1\nc: 3\n──────\na: 4");
 });
 
