@@ -16,6 +16,7 @@ import { OlderEntry, type OlderParts } from "./entries/step_entry.ts";
 import type { Transcript } from "./entries/transcript.ts";
 import { RunningTurn } from "./entries/turn.ts";
 import type { Outgoing } from "./input/outgoing.ts";
+import { flat } from "./text/one_line.ts";
 import type { TakenOutputs } from "./user_commands.ts";
 
 const CHANNEL = "tui";
@@ -49,6 +50,8 @@ interface ChatParts {
   readonly worked: () => void;
   /** Takes the outputs of the user's commands for a request. */
   readonly outputs: () => TakenOutputs;
+  /** Returns the files that the query changed, except files whose changes were undone. */
+  readonly changedBy: (query: Pick<StoredQuery, "queryId">, branch: Branch) => Promise<readonly string[]>;
   readonly ring: (why: string) => void;
   /** Returns an unsent message to the input, next to the text that is already there. */
   readonly giveBack: (outgoing: Outgoing) => void;
@@ -251,18 +254,24 @@ export class ChatController {
 
   /** The previous run leaves the screen once the new one has begun. */
   async #again(): Promise<void> {
-    const { transcript, shown, session } = this.#parts;
+    const { transcript, shown, session, changedBy } = this.#parts;
     await this.#work(async ({ emit, ...options }) => {
       const { conversations } = session();
       const seenFrom = this.#branch;
       const query = seenFrom && (await conversations.queries(seenFrom)).at(-1);
       if (!query) throw new UsageError("Cannot retry the last request: this conversation has none yet; send one first");
+      const replaces = query.branchId === seenFrom.branchId;
+      // A fault is shown with an undo.
+      const changed = replaces ? await changedBy(query, seenFrom).catch(() => []) : [];
+      const kept = `The replaced run changed ${flat(changed.join(", "), 200)}; its changes are kept. ` +
+        `/undo undoes them after the changes of this run`;
       const begun = { yet: false };
       const first = (event: QueryEvent): void => {
         if (!begun.yet) {
           if (this.#asked !== null) transcript.cutFrom(this.#asked);
           this.#plan = [];
           transcript.add(this.#asked = new RequestEntry(query.text, { label: "asked again", shown }));
+          if (changed.length > 0) transcript.add(new LineEntry([kept, shown().theme.dim]));
           transcript.toEnd();
         }
         begun.yet = true;

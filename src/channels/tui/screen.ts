@@ -123,6 +123,11 @@ export class Screen implements PanelActions {
       approve: (question, signal) => this.#questions.approve(question, signal),
       worked: () => void this.#readGit(),
       outputs: () => this.#userCommands.take(),
+      changedBy: async ({ queryId }, { conversationId }) => {
+        const listed = await runUndo(await parts.extensions(), { list: true, conversation: conversationId });
+        const changes = (listed?.changes ?? []).filter((one) => one.queryId === queryId && !one.undone);
+        return [...new Set(changes.flatMap(({ paths }) => paths))];
+      },
       ring: (why: string) => this.#ring(why),
       giveBack: (outgoing) => this.#input.giveBack(outgoing),
     });
