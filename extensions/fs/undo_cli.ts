@@ -1,6 +1,7 @@
 import { z } from "@vis/extension";
-import { FilesChanged, openChanges, undoChanges, type UndoOptions } from "./change/undo_changes.ts";
+import { committedFiles, FilesChanged, openChanges, undoChanges, type UndoOptions } from "./change/undo_changes.ts";
 import type { Checkpoint } from "./checkpoints.ts";
+import type { FsContext } from "./context.ts";
 import type { FsPlaces } from "./fs_places.ts";
 
 export const UNDO_ARGUMENTS = z.object({
@@ -36,7 +37,7 @@ export async function undoCli(
   const view = { ...own, conversationId: "", note: (text: string) => void notes.push(text) };
   try {
     if (list) {
-      printJson({ changes: await listed(await (await places.of(view)).checkpoints?.list() ?? [], options) });
+      printJson({ changes: await listed(await places.of(view), options) });
       return 0;
     }
     const { changes, files, kept } = await places.change(
@@ -57,14 +58,19 @@ function cutOf(text: string): { readonly queryId: string; readonly at: number } 
   return { queryId, at: Number(at) };
 }
 
-/** Lists changes, newest first. `kept` has the files that the undo of a change left unchanged. */
-function listed(all: readonly Checkpoint[], { conversation = "" }: Pick<UndoOptions, "conversation">) {
+/** Lists changes, newest first. `kept` has the files that the undo of a change left unchanged, and `committed` the
+ * files that an undo would keep because they went into a git commit. */
+async function listed(context: FsContext, { conversation = "" }: Pick<UndoOptions, "conversation">) {
+  const all = await context.checkpoints?.list() ?? [];
   const open = new Map(openChanges(all).map((one) => [one.id, one]));
+  const inCommit = await committedFiles(context, [...open.values()].filter(({ isRest }) => !isRest).reverse());
   return all.filter((one) => one.conversationId.startsWith(conversation)).reverse()
     .map((one) => {
       const rest = open.get(one.id);
       const facts = { ...factsOf(one), undone: rest === undefined || rest.isRest };
-      return rest?.isRest ? { ...facts, kept: factsOf(rest).paths } : facts;
+      if (rest?.isRest) return { ...facts, kept: factsOf(rest).paths };
+      const committed = rest ? facts.paths.filter((path) => inCommit.has(path)) : [];
+      return committed.length > 0 ? { ...facts, committed } : facts;
     });
 }
 

@@ -13,6 +13,8 @@ export interface FileChange {
   /** Only lists have this field. */
   readonly undone?: boolean;
   readonly kept?: readonly string[];
+  /** Only lists have this field: files that went into a git commit since, and that an undo without `force` keeps. */
+  readonly committed?: readonly string[];
 }
 
 export interface UndoReport {

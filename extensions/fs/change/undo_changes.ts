@@ -120,12 +120,27 @@ async function withoutCommitted(
     const at = changes.find((one) => one.items.some((item) => item.path === path))?.at;
     return before?.kind === "file" && at !== undefined ? [[path, { bytes: before.bytes, at }] as const] : [];
   }));
-  const committed = await committedSince(root, files);
+  const committed = await committedSince(root, files, (path) => files.get(path)?.bytes ?? null);
   if (committed.size === 0) return { items, kept };
   return {
     items: items.filter(({ path }) => !committed.has(path)),
     kept: [...kept, ...[...committed].map((path) => ({ path, reason: COMMITTED }))],
   };
+}
+
+/** Returns the files of these changes, newest first, that an undo would keep because they went into a git commit. */
+export async function committedFiles(
+  context: FsContext,
+  changes: readonly Checkpoint[],
+): Promise<ReadonlySet<string>> {
+  const files = new Map(
+    changes.toReversed().flatMap(({ at, items }) => items.map(({ path }) => [path, { at }] as const)),
+  );
+  return await committedSince(context.root, files, async (path) => {
+    const now = await takeSnapshot(context, path).catch(() => null); // A file that cannot be read is not compared.
+    context.signal?.throwIfAborted();
+    return now?.kind === "file" ? now.bytes : null;
+  });
 }
 
 interface Undoing {

@@ -90,10 +90,12 @@ export class GitContents {
   }
 }
 
-/** Returns the paths whose content git's index has, if a commit, merge or checkout came after `at`. */
+/** Returns the paths whose content git's index has, if a commit, merge or checkout came after `at`. Calls `bytesOf` only
+ * for such paths. */
 export async function committedSince(
   workspace: string,
-  files: ReadonlyMap<string, { readonly bytes: Uint8Array; readonly at: number }>,
+  files: ReadonlyMap<string, { readonly at: number }>,
+  bytesOf: (path: string) => Uint8Array | null | Promise<Uint8Array | null>,
 ): Promise<ReadonlySet<string>> {
   const place = files.size === 0 ? null : await repositoryAround(workspace);
   if (place === null) return new Set();
@@ -109,7 +111,9 @@ export async function committedSince(
   for (const { name, isConflict, hash } of new GitIndex(bytes, { sha256 }).entries()) {
     const file = isConflict ? undefined : named.get(name);
     if (!file || file.at >= moved) continue;
-    const own = createHash(sha256 ? "sha256" : "sha1").update(`blob ${file.bytes.length}\0`).update(file.bytes);
+    const content = await bytesOf(file.path);
+    if (content === null) continue;
+    const own = createHash(sha256 ? "sha256" : "sha1").update(`blob ${content.length}\0`).update(content);
     if (own.digest().equals(hash)) found.add(file.path);
   }
   return found;

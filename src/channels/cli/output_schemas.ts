@@ -187,6 +187,7 @@ const storedOutputs = {
       paths: z.array(z.string()),
       undone: z.boolean().optional().describe("With --list"),
       kept: z.array(z.string()).optional().describe("With --list: files that its undo did not change"),
+      committed: z.array(z.string()).optional().describe("With --list: files that went into a git commit since"),
     })).optional(),
     files: z.array(z.looseObject({ path: z.string(), diff: z.string() })).optional(),
     kept: z.array(z.object({ path: z.string(), reason: z.string() })).optional()

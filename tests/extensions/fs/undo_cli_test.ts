@@ -121,7 +121,11 @@ Deno.test("undoCli() keeps a file that was committed after its change, and force
   await git("commit", "-qm", "first");
   await workspace.call("edit", "a.txt", { old: "one", new: "two" });
   assert.equal((await cli(workspace, { dryRun: true })).code, 0);
+  const committed = async () =>
+    (await cli(workspace, { list: true })).told.changes.map((one: { committed?: string[] }) => one.committed);
+  assert.deepEqual(await committed(), [undefined]);
   await git("commit", "-qam", "second");
+  assert.deepEqual(await committed(), [["a.txt"]]);
   assert.deepEqual(await cli(workspace, {}), {
     code: 1,
     told: { error: "Cannot undo: a.txt went into a git commit since", code: "files_changed" },

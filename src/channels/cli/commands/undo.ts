@@ -85,14 +85,18 @@ function hint({ code }: UndoReport, { redo }: UndoFlags): string {
 
 function list(changes: readonly FileChange[], io: Io): void {
   if (changes.length === 0) io.stderr("No file changes are recorded for this workspace\n");
-  for (const { at, change, conversationId, paths, undone, kept = [] } of changes) {
+  for (const { at, change, conversationId, paths, undone, kept = [], committed = [] } of changes) {
     const more = paths.length > SHOWN_PATHS ? ` (+${paths.length - SHOWN_PATHS})` : "";
     const shown = visibleText(`${paths.slice(0, SHOWN_PATHS).join(" ")}${more}`);
     const time = localTime(at, "second");
+    const named = committed.length === paths.length ? "" : `${committed.slice(0, SHOWN_PATHS).join(" ")} `;
+    const states = [
+      undone ? "  undone" : "",
+      kept.length > 0 ? ` except ${kept.slice(0, SHOWN_PATHS).join(" ")}` : "",
+      committed.length > 0 ? `  ${named}went into a git commit since (--force undoes it)` : "",
+    ].join("");
     io.stdout(
-      `${time}  ${conversationId.slice(0, 8).padEnd(8)}  ${change.padEnd(9)}  ${shown}${undone ? "  undone" : ""}${
-        kept.length > 0 ? visibleText(` except ${kept.slice(0, SHOWN_PATHS).join(" ")}`) : ""
-      }\n`,
+      `${time}  ${conversationId.slice(0, 8).padEnd(8)}  ${change.padEnd(9)}  ${shown}${visibleText(states)}\n`,
     );
   }
 }

@@ -109,6 +109,11 @@ Deno.test("vis undo --list shows changes, and which of them are undone", async (
     `${localTime(0, "second")}  0193abcd  edit       a.txt b.txt\n` +
       `${localTime(0, "second")}  0193abcd  edit       1 2 3 4 (+2)  undone\n`,
   );
+  const lines = async (committed: readonly string[]) =>
+    (await run(["undo", "--list"], { answer: { changes: [{ ...CHANGE, committed }] } })).out.split("edit       ")[1];
+  const why = "went into a git commit since (--force undoes it)";
+  assert.equal(await lines(["a.txt", "b.txt"]), `a.txt b.txt  ${why}\n`);
+  assert.equal(await lines(["b.txt"]), `a.txt b.txt  b.txt ${why}\n`);
   const none = await run(["undo", "--list"], { answer: { changes: [] } });
   assert.deepEqual([none.out, none.err], ["", "No file changes are recorded for this workspace\n"]);
 });
