@@ -47,8 +47,9 @@ Examples:
 
 Every request needs the token. If you set neither --token, --token-file nor
 VIS_TOKEN, Vis creates a token at the first start and saves it in
-$VIS_HOME/server-token. The API is documented at /docs. After Ctrl-C or SIGTERM running requests may finish
-(server.shutdownMs); a second signal stops the server immediately.`;
+$VIS_HOME/server-token. The API is documented at /docs. After Ctrl-C
+or SIGTERM, running requests may finish (server.shutdownMs); a second signal
+stops the server immediately.`;
 
 function port(text: string): number {
   const n = Number(text);
