@@ -44,7 +44,9 @@ export async function undoCli(
       view,
       (at) => undoChanges(at, { scope, ...options, changes: ids?.split(","), cuts: cuts?.split(",").map(cutOf) }),
     );
-    printJson({ changes: changes.map((one) => factsOf(one)), files, kept, ...(notes.length > 0 ? { notes } : {}) });
+    // A redo concerns the query of the changes that it reapplies, not the query that undid them.
+    const facts = changes.map((one) => ({ ...factsOf(one), queryId: (one.undone[0] ?? one).queryId }));
+    printJson({ changes: facts, files, kept, ...(notes.length > 0 ? { notes } : {}) });
     return kept.length === 0 ? 0 : 1;
   } catch (error) {
     if (!(error instanceof Error)) throw error;

@@ -22,7 +22,7 @@ export interface UndoOptions extends UndoChoice {
 }
 
 interface Undone {
-  readonly changes: readonly Checkpoint[];
+  readonly changes: readonly OpenChange[];
   readonly files: readonly Pick<Written, "path" | "diff">[];
   readonly kept: readonly Kept[];
 }
@@ -332,11 +332,11 @@ interface UndoChoice {
   readonly force?: boolean | undefined;
 }
 
-export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): readonly Checkpoint[] {
+export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): readonly OpenChange[] {
   const { conversation = "", redo = false, steps, scope = "call", changes: named, cuts = [], force = false } = choice;
   const isCut = (one: Checkpoint) => cuts.some(({ queryId, at }) => one.queryId === queryId && one.at >= at);
   const open = openChanges(all).filter((one) =>
-    one.conversationId.startsWith(conversation) && (force || !one.isRest) && !isCut(one)
+    one.conversationId.startsWith(conversation) && (force || !one.isRest) && ![one, ...one.undone].some(isCut)
   ).reverse();
   if (redo) return open.filter(({ change }) => change === "undo").slice(0, steps ?? 1);
   if (named) return open.filter(({ id }) => named.includes(id));
@@ -355,6 +355,8 @@ export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): r
 
 interface OpenChange extends Checkpoint {
   readonly isRest: boolean;
+  /** The changes that an undo reverted, newest first. */
+  readonly undone: readonly Checkpoint[];
 }
 
 /** Returns changes that are not undone, oldest first. Redoing a change makes it available for undo again. */
@@ -369,9 +371,10 @@ export function openChanges(all: readonly Checkpoint[]): OpenChange[] {
   }
   return all.flatMap((one): OpenChange[] => {
     const rest = left.get(one.id)?.at(-1);
-    if (rest === undefined) return [{ ...one, isRest: false }];
+    const undone = one.change === "undo" ? one.of.flatMap((id) => byId.get(id) ?? []) : [];
+    if (rest === undefined) return [{ ...one, isRest: false, undone }];
     const items = one.items.filter(({ path }) => rest.includes(path));
-    return items.length > 0 ? [{ ...one, items, isRest: true }] : [];
+    return items.length > 0 ? [{ ...one, items, isRest: true, undone }] : [];
   });
 }
 

@@ -79,6 +79,11 @@ export class Runs {
     return this.#byQuery.get(queryId) ?? null;
   }
 
+  /** Whether this server or one of its nodes may run a query of the conversation; false if only another process can. */
+  mayRun(conversationId: string): boolean {
+    return this.#shared !== null || this.#of(conversationId).length > 0;
+  }
+
   async cancel(conversationId: string): Promise<number> {
     if (this.#shared) return await this.#shared.cancel(conversationId);
     const found = this.#of(conversationId);

@@ -3,7 +3,7 @@ import type { AskOptions } from "../../conversation/send_options.ts";
 import { messageOf, UsageError } from "../../domain/errors.ts";
 import type { Approve } from "../../domain/query/approval.ts";
 import { addSpend, addUsage, NOTHING_SPENT } from "../../domain/query/model_call.ts";
-import { MORE_TEXT } from "../../domain/query/outcomes.ts";
+import { MORE_TEXT, PLANNED_TEXT } from "../../domain/query/outcomes.ts";
 import { isChild } from "../../domain/query/query_event.ts";
 import { PLAN_VARIABLE, planOf } from "../../domain/query/plan.ts";
 import type { PlanItem, QueryEvent, QueryResult, Usage } from "../../domain/query/query_schemas.ts";
@@ -24,8 +24,6 @@ const CHANNEL = "tui";
 const RUNG_MS = 10_000;
 /** The limit for iterations of a query that stay on the screen once another query runs. */
 const FOLDED = 40;
-
-const NOTHING_CHANGED = "Nothing was changed. Send go to carry the plan out, or say what should be different.";
 
 /** A message sent while a query runs. The message goes into the query's next call, or becomes the next query. */
 interface Waiting {
@@ -249,7 +247,7 @@ export class ChatController {
         giveBack(only === "plan" ? { ...outgoing, text: `/plan ${text}` } : outgoing);
       },
     });
-    if (only === "plan" && begun) transcript.add(new LineEntry([NOTHING_CHANGED, shown().theme.dim]));
+    if (only === "plan" && begun) transcript.add(new LineEntry([PLANNED_TEXT, shown().theme.dim]));
   }
 
   /** The previous run leaves the screen once the new one has begun. */

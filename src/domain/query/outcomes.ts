@@ -103,6 +103,9 @@ const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
   limit_time: "Raise budget.wallMs (vis run --timeout), or ask for less at once; all variables are kept.",
 };
 
+/** Follows the answer to a request for a plan. */
+export const PLANNED_TEXT = "Nothing was changed. Send go to carry the plan out, or say what should be different.";
+
 export const MORE_STEPS = 10;
 export const MORE_TEXT = `${MORE_STEPS} more steps`;
 

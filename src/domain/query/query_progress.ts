@@ -51,6 +51,9 @@ export function storedAsked({ asked }: Readonly<Record<string, unknown>>): strin
   return Array.isArray(asked) ? asked.map(String) : [];
 }
 
+/** The reason of a stored step whose process ended while its blocks ran. */
+export const LOST_BLOCKS = "The process ended while these blocks ran, so their results are lost";
+
 export interface Step {
   /** 1-based. */
   readonly number: number;

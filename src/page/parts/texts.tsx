@@ -270,3 +270,10 @@ function inlinesOf(inlines: readonly MarkdownInline[]): ComponentChildren[] {
 function link(href: string, children: ComponentChildren): JSX.Element {
   return <a href={href} title={href} rel="noopener noreferrer" target="_blank">{children}</a>;
 }
+
+/** Returns the time of a moment of today, or else its date. */
+export function shortTime(time: number): string {
+  const date = new Date(time);
+  const isToday = date.toDateString() === new Date().toDateString();
+  return isToday ? date.toLocaleTimeString([], { timeStyle: "short" }) : date.toLocaleDateString();
+}

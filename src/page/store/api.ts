@@ -256,6 +256,8 @@ export interface TurnEnd extends Readonly<Pick<QueryRow, Ending>> {
 export interface StepMetadata {
   readonly diffs?: readonly BlockDiff[];
   readonly outcome?: string;
+  /** The code of the blocks of a step that has not ended. */
+  readonly pendingBlocks?: readonly string[];
   readonly walls?: {
     readonly realm: boolean;
     readonly permissions: boolean;

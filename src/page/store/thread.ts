@@ -14,15 +14,24 @@ import {
   request,
   type UndoPreview,
 } from "./api.ts";
-import { chosen, chosenWorkspace, conversationList, drawn, entry, guarded, onTabs, say, tellTabs } from "./state.ts";
-import { Turn } from "./turn_and_steps.ts";
+import {
+  choices,
+  chosen,
+  chosenWorkspace,
+  conversationList,
+  drawn,
+  entry,
+  guarded,
+  onTabs,
+  say,
+  tellTabs,
+} from "./state.ts";
+import { type OnlyReads, Turn } from "./turn_and_steps.ts";
 
 const SSE = { accept: "text/event-stream" };
 const LOOK_MS = 1500;
 
-interface Facts extends ApiConversation {
-  readonly branches?: ConversationDetail["branches"];
-}
+interface Facts extends ApiConversation, Partial<Pick<ConversationDetail, "branches" | "runningElsewhere">> {}
 
 class Thread {
   readonly id = signal<string | null>(null);
@@ -38,6 +47,11 @@ class Thread {
   #newest: string | null = null;
   #branch: string | null = null;
   #listed = "";
+
+  /** Whether another process runs the query, so this page can neither cancel it nor add to it. */
+  get runsElsewhere(): boolean {
+    return this.running.value && this.turns.value.at(-1)?.isElsewhere === true;
+  }
 
   listen(): void {
     const look = () => void guarded(() => this.#changedElsewhere());
@@ -98,7 +112,7 @@ class Thread {
     await drawn();
     this.scroller?.toEnd();
     await placed();
-    if (running) await this.#follow(running.text, running, planOf(running, found));
+    if (running) await this.#follow(running.text, running, { plan: planOf(running, found) });
   }
 
   async more(): Promise<void> {
@@ -122,7 +136,7 @@ class Thread {
     text: string,
     { images = [], only, taken = () => {} }: {
       readonly images?: readonly string[];
-      readonly only?: "plan" | "review" | undefined;
+      readonly only?: OnlyReads | undefined;
       readonly taken?: () => void;
     } = {},
   ): Promise<void> {
@@ -140,7 +154,8 @@ class Thread {
       return isRead ? undefined : await this.#changedElsewhere();
     }
     const headers = { ...SSE, "idempotency-key": unique() };
-    await this.#run(text, shown, async () => {
+    const kind = only ?? (choices.plan.value ? "plan" : undefined);
+    await this.#run({ text, only: kind }, shown, async () => {
       const body = {
         ...{ request: text, approvals: "ask", ...chosen() },
         ...(only ? { [only]: true } : {}),
@@ -154,7 +169,7 @@ class Thread {
 
   async cancel(): Promise<void> {
     const id = this.id.value;
-    if (id !== null) await request(inApi("conversations", id, "cancel"), { method: "POST" });
+    if (id !== null && !this.runsElsewhere) await request(inApi("conversations", id, "cancel"), { method: "POST" });
   }
 
   async fork({ queryId }: Turn, iteration?: number): Promise<void> {
@@ -172,7 +187,7 @@ class Thread {
     if (this.running.value) return;
     const { plan: _notAgain, ...given } = chosen();
     const body = { queryId: turn.queryId, approvals: "ask", ...given };
-    await this.#run(turn.request, this.#shown, async () => {
+    await this.#run({ text: turn.request }, this.#shown, async () => {
       const response = await request(this.#path("retry"), { method: "POST", body, headers: SSE });
       const branch = response.headers.get("x-vis-conversation");
       if (branch !== this.#branch) location.hash = `c=${branch}`;
@@ -188,7 +203,7 @@ class Thread {
     const { plan: _asBefore, maxIterations: _fixed, ...given } = chosen();
     const body = { queryId: turn.queryId, more: true, approvals: "ask", ...given };
     await this.#run(
-      moreRequest(turn.request),
+      { text: moreRequest(turn.request) },
       this.#shown,
       () => request(this.#path("retry"), { method: "POST", body, headers: SSE }),
     );
@@ -259,14 +274,18 @@ class Thread {
   }
 
   /** Follows the query that `ask` begins, unless other content than `shown` was opened meanwhile. */
-  async #run(text: string, shown: AbortController, ask: () => Promise<Response>): Promise<void> {
+  async #run(
+    { text, only }: { readonly text: string; readonly only?: OnlyReads | undefined },
+    shown: AbortController,
+    ask: () => Promise<Response>,
+  ): Promise<void> {
     if (shown === this.#shown) this.#busy(true);
     try {
       const response = await ask();
       tellTabs();
       this.#changed();
       if (shown !== this.#shown) return await response.body?.cancel();
-      await this.#follow(text, { response });
+      await this.#follow(text, { response }, { only });
       tellTabs();
     } finally {
       if (shown === this.#shown) this.#busy(false);
@@ -288,18 +307,22 @@ class Thread {
     const newest = query?.queryId ?? null;
     if (shown !== this.#shown || this.running.value) return;
     if (newest === this.#newest) return this.#opened(facts.title, facts);
-    if (query && newest === facts.running) return await this.#follow(query.text, query, planOf(query, found));
+    if (query && newest === facts.running) {
+      this.#opened(facts.title, facts);
+      return await this.#follow(query.text, query, { plan: planOf(query, found) });
+    }
     await this.open(id);
   }
 
   async #follow(
     text: string,
     from: Pick<ApiQuery, "queryId" | "createdAt"> | { readonly response: Response },
-    plan: readonly PlanItem[] = [],
+    { plan = [], only }: { readonly plan?: readonly PlanItem[]; readonly only?: OnlyReads | undefined } = {},
   ): Promise<void> {
     const shown = this.#shown;
     const conversation = this.id.value ?? "";
-    const turn = new Turn(conversation, text);
+    const isElsewhere = !("response" in from) && this.facts.value?.runningElsewhere === true;
+    const turn = new Turn(conversation, text, { isElsewhere, only });
     turn.plan.value = plan;
     turn.begin("createdAt" in from ? from.createdAt : Date.now());
     this.turns.value = [...this.turns.value, turn];

@@ -4,6 +4,7 @@ import type { ApprovalQuestion } from "../../domain/query/approval.ts";
 import { BlockTally } from "../../domain/query/calls.ts";
 import { isChild, isEnd } from "../../domain/query/query_event.ts";
 import {
+  LOST_BLOCKS,
   QueryProgress,
   type Step,
   type StepChild,
@@ -23,11 +24,14 @@ interface SentMeanwhile {
   readonly step: number | null;
 }
 
+export type OnlyReads = "plan" | "review";
+
 export class Turn {
   readonly running = signal(false);
   readonly open = signal(false);
   readonly count = signal(0);
-  readonly tokens = signal<number | null>(null);
+  /** 0 if the provider has not counted them. */
+  readonly tokens = signal(0);
   readonly doing = signal("");
   /** The time since the query began in milliseconds, in whole seconds. */
   readonly elapsed = signal(0);
@@ -49,7 +53,19 @@ export class Turn {
 
   queryId: string | null = null;
 
-  constructor(readonly conversation: string, readonly request: string) {}
+  /** Whether another process runs the query, so this page can neither cancel it nor add to it. */
+  readonly isElsewhere: boolean;
+  /** The kind of a request that changes nothing; undefined also for a request that was sent elsewhere or earlier. */
+  readonly only: OnlyReads | undefined;
+
+  constructor(
+    readonly conversation: string,
+    readonly request: string,
+    { isElsewhere = false, only }: { readonly isElsewhere?: boolean; readonly only?: OnlyReads | undefined } = {},
+  ) {
+    this.isElsewhere = isElsewhere;
+    this.only = only;
+  }
 
   /** Makes the turn of an ended query, whose steps are fetched when the user opens them. */
   static ended(
@@ -110,7 +126,7 @@ export class Turn {
     this.open.value = open;
     const { end, boxes } = this;
     if (!open || end.value === null || boxes.value.length > 0) return;
-    const { iterations } = end.value;
+    const iterations = storedSteps(end.value);
     boxes.value = Array.from({ length: Math.ceil(iterations / BOX_STEPS) }, (_, at) => {
       const from = at * BOX_STEPS;
       return this.#box(from, Math.min(BOX_STEPS, iterations - from) * STEP_PX);
@@ -148,7 +164,7 @@ export class Turn {
     this.live.value = [];
     this.boxes.value = [];
     this.steered.value = this.steered.value.filter(({ step }) => step === null);
-    this.tokens.value = null;
+    this.tokens.value = 0;
     this.count.value = 0;
   }
 
@@ -181,6 +197,12 @@ export class Turn {
   }
 }
 
+/** Returns the number of steps of an ended query that may be stored. A step whose process ended is not counted in the
+ * result. */
+export function storedSteps({ iterations, reason }: Pick<TurnEnd, "iterations" | "reason">): number {
+  return iterations + (reason === "process_lost" ? 1 : 0);
+}
+
 export interface ShownStep {
   readonly number: number;
   readonly nudges: readonly string[];
@@ -204,24 +226,29 @@ export interface ShownStep {
   readonly ended: boolean;
 }
 
-export function shownStored({ iteration, thinking, blocks, traces, metadata, error }: Iteration): ShownStep {
+export function shownStored({ iteration, status, thinking, blocks, traces, metadata, error }: Iteration): ShownStep {
   const ms = [...traces, ...blocks.map(({ result }) => result)].reduce((sum, one) => sum + one.ms, 0);
-  const outcome = metadata.outcome ?? "running";
+  const outcome = metadata.outcome ?? (status === "interrupted" ? status : "running");
+  const ended = blocks.map(({ code, result }, at) => {
+    const diffs = (metadata.diffs ?? []).filter(({ block }) => block === at).map(({ diff }) => diff);
+    return { code, result, printing: "", whole: true, diffs, tally: BlockTally.of(result.calls) };
+  });
+  const lost = status === "interrupted" && blocks.length === 0 ? metadata.pendingBlocks ?? [] : [];
   return {
     number: iteration,
     thinking,
-    blocks: blocks.map(({ code, result }, at) => {
-      const diffs = (metadata.diffs ?? []).filter(({ block }) => block === at).map(({ diff }) => diff);
-      return { code, result, printing: "", whole: true, diffs, tally: BlockTally.of(result.calls) };
-    }),
+    blocks: [
+      ...ended,
+      ...lost.map((code) => ({ code, result: null, printing: "", whole: true, diffs: [], tally: new BlockTally() })),
+    ],
     ...{ nudges: [], children: storedChildren({ ...metadata }), asked: storedAsked({ ...metadata }) },
-    ...{ reason: error, live: false, ended: true },
+    ...{ reason: lost.length > 0 ? LOST_BLOCKS : error, live: false, ended: true },
     line: endOf(outcome, ms),
   };
 }
 
 function endOf(outcome: string, ms: number): string {
-  return outcome === "running" ? outcome : `${outcome} · ${durationText(ms)}`;
+  return outcome === "running" || ms === 0 ? outcome : `${outcome} · ${durationText(ms)}`;
 }
 
 /** An iteration of a running query: the facts that `QueryProgress` has about it, and the line about its activity. */

@@ -15,6 +15,8 @@ import {
   typedRequest,
 } from "./suggestions.tsx";
 
+const ELSEWHERE = "This request runs in another window; wait for its end, or cancel it there";
+
 /** The input for requests. `children` are above the input. */
 export function Composer({ children }: { readonly children: ComponentChildren }): JSX.Element {
   useLayoutEffect(() => {
@@ -22,6 +24,7 @@ export function Composer({ children }: { readonly children: ComponentChildren })
     return () => removeEventListener("resize", grow);
   }, []);
   const running = thread.running.value;
+  const elsewhere = thread.runsElsewhere;
   const { text, bad } = saidStatus.value;
   const onSubmit = (event: Event): void => {
     event.preventDefault();
@@ -42,7 +45,7 @@ export function Composer({ children }: { readonly children: ComponentChildren })
         <textarea
           id="request"
           rows={1}
-          placeholder={running ? "Add instructions…" : "What should Vis do?"}
+          placeholder={elsewhere ? ELSEWHERE : running ? "Add instructions…" : "What should Vis do?"}
           aria-label="Request"
           ref={elements.request}
           {...suggestionAttributes()}
@@ -55,8 +58,8 @@ export function Composer({ children }: { readonly children: ComponentChildren })
           onPaste={(event) => take(event, event.clipboardData)}
         />
         {running || <AttachButton />}
-        <Button id="cancel" hidden={!running} run={() => guarded(() => thread.cancel())}>Cancel</Button>
-        <button id="send" type="submit" class="primary">Send</button>
+        <Button id="cancel" hidden={!running || elsewhere} run={() => guarded(() => thread.cancel())}>Cancel</Button>
+        <button id="send" type="submit" class="primary" disabled={elsewhere}>Send</button>
       </div>
       <RequestOptions />
     </form>
@@ -105,6 +108,7 @@ async function send(): Promise<void> {
   const area = elements.request.current;
   const typed = area?.value ?? "";
   const images = attached.value;
+  if (thread.runsElsewhere) return say(ELSEWHERE, { bad: true });
   if (area === null || requestOfImages(typed, images).trim() === "") return;
   if (images.length > 0 && thread.running.value) return say("Images go with the next request", { bad: true });
   area.value = "";

@@ -4,8 +4,8 @@ import { ask, AskDialog, Viewer } from "../panels/dialogs.tsx";
 import { showGraph } from "../panels/graph.tsx";
 import { showVariables } from "../panels/variables.tsx";
 import { Button } from "../parts/controls.tsx";
-import { clean, folderName } from "../parts/texts.tsx";
-import { type ApiConversation, inApi, json, request } from "../store/api.ts";
+import { clean, folderName, shortTime } from "../parts/texts.tsx";
+import { type ApiConversation, type ConversationDetail, inApi, json, request } from "../store/api.ts";
 import { conversationList, elements, entry, guarded, newFolder, tellTabs } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
 import { Composer } from "./composer.tsx";
@@ -80,11 +80,16 @@ function Branches(): JSX.Element {
     >
       {branches.map((branch, at) => (
         <option key={branch.branchId} value={branch.branchId} selected={branch.branchId === branchId}>
-          {`${at + 1}: ${branch.title}`}
+          {`${at + 1}: ${branchText(branch)}`}
         </option>
       ))}
     </select>
   );
+}
+
+/** Names a branch by its last own request, since all branches of a conversation have one title. */
+function branchText({ last, createdAt }: ConversationDetail["branches"][number]): string {
+  return `${clean(last?.text ?? "no request of its own")} · ${shortTime(last?.createdAt ?? createdAt)}`;
 }
 
 function EntryView({ enter }: { readonly enter: (token: string) => void }): JSX.Element {

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { view } from "../panels/dialogs.tsx";
 import { Button } from "../parts/controls.tsx";
-import { folderName, plural } from "../parts/texts.tsx";
+import { folderName, plural, shortTime } from "../parts/texts.tsx";
 import { type ApiListedConversation, type ApiSearchHit, json } from "../store/api.ts";
 import { conversationList, elements, guarded, serverFacts } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
@@ -75,7 +75,9 @@ function Row({ conversation }: { readonly conversation: ApiListedConversation })
       >
         <span>{title}</span>
         <small>
-          {[running ? "running" : when(activeAt), plural(queries, "request"), folderName(workspace)].filter(Boolean)
+          {[running ? "running" : shortTime(activeAt), plural(queries, "request"), folderName(workspace)].filter(
+            Boolean,
+          )
             .join(" · ")}
         </small>
       </a>
@@ -102,12 +104,6 @@ function move(event: KeyboardEvent, by: number): void {
   const at = links.indexOf(document.activeElement as HTMLElement) + by;
   if (at < 0) elements.filter.current?.focus();
   else links[at]?.focus();
-}
-
-function when(time: number): string {
-  const date = new Date(time);
-  const isToday = date.toDateString() === new Date().toDateString();
-  return isToday ? date.toLocaleTimeString([], { timeStyle: "short" }) : date.toLocaleDateString();
 }
 
 const KEY = "vis-theme";

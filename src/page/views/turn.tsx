@@ -11,7 +11,7 @@ import {
 } from "../../domain/query/approval.ts";
 import { aboutText } from "../../domain/query/model_call.ts";
 import type { BlockTally } from "../../domain/query/calls.ts";
-import { type Decision, MORE_TEXT, type QueryReason, takesMore } from "../../domain/query/outcomes.ts";
+import { type Decision, MORE_TEXT, PLANNED_TEXT, type QueryReason, takesMore } from "../../domain/query/outcomes.ts";
 import { planLine } from "../../domain/query/plan.ts";
 import { blockLine, type StepChild } from "../../domain/query/query_progress.ts";
 import type { BlockResult } from "../../domain/query/query_schemas.ts";
@@ -32,6 +32,7 @@ import {
   type ShownStep,
   shownStored,
   type StepBox,
+  storedSteps,
   type Turn,
 } from "../store/turn_and_steps.ts";
 
@@ -43,6 +44,7 @@ export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: b
       <h2 class="unseen">Request</h2>
       <div class="asked">
         <LongText text={turn.request} />
+        {turn.only && <small>{turn.only}</small>}
       </div>
       <Meanwhile messages={turn.steered.value.filter(({ step }) => step !== null)} />
       <div class="done">
@@ -51,8 +53,9 @@ export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: b
         <Plan turn={turn} />
         <Asking turn={turn} />
         <Answer turn={turn} />
+        {turn.only === "plan" && turn.end.value !== null && <p class="did">{PLANNED_TEXT}</p>}
         <Changes turn={turn} />
-        {last && <Undone turn={turn} />}
+        <Undone turn={turn} />
         <TurnFooter turn={turn} />
       </div>
     </article>
@@ -78,21 +81,25 @@ function Work({ turn }: { readonly turn: Turn }): JSX.Element {
     <details
       class="work"
       open={turn.open.value}
-      hidden={end !== null && end.iterations === 0}
+      hidden={end !== null && storedSteps(end) === 0}
       onToggle={({ currentTarget }) => turn.showSteps(currentTarget.open)}
     >
-      <summary>{end === null ? working(turn) : plural(end.iterations, "step")}</summary>
+      <summary>{end === null ? working(turn) : stepsText(end)}</summary>
       <Steps turn={turn} />
     </details>
   );
 }
 
-function working({ count, tokens, doing, elapsed }: Turn): string {
+function stepsText(end: TurnEnd): string {
+  return plural(end.iterations, end.reason === "process_lost" ? "finished step" : "step");
+}
+
+function working({ count, tokens, doing, elapsed, isElsewhere }: Turn): string {
   const parts = [
     count.value === 0 ? "Working" : `Step ${count.value}`,
-    doing.value,
+    isElsewhere ? "runs in another window" : doing.value,
     elapsed.value < 1000 ? "" : clockText(elapsed.value),
-    tokens.value === null ? "" : plural(tokens.value, "token"),
+    tokens.value === 0 ? "" : plural(tokens.value, "token"),
   ];
   return parts.filter((part) => part !== "").join(" · ");
 }
@@ -284,9 +291,9 @@ function ofRequest(turn: Turn): string {
   return ` by request ${before + at + 1} of ${before + turns.length}, “${oneLine(turn.request, REQUEST_CHARS)}”`;
 }
 
-function Undone({ turn: { conversation } }: { readonly turn: Turn }): JSX.Element | null {
-  const { undone = [] } = changes.latest.value ?? {};
-  if (undone.length === 0) return null;
+function Undone({ turn: { conversation, queryId } }: { readonly turn: Turn }): JSX.Element | null {
+  const { undone = [], undoneQueryId = null } = changes.latest.value ?? {};
+  if (undone.length === 0 || undoneQueryId === null || undoneQueryId !== queryId) return null;
   return (
     <p class="undone">
       <span>{`The changes of ${namedFiles(undone)} are undone.`}</span>
@@ -360,12 +367,12 @@ function GoTo({ turn, iterations }: { readonly turn: Turn; readonly iterations: 
   );
 }
 
-function factsOf({ status, reason, ms, usage, costUsd, confidence }: TurnEnd): string {
+function factsOf({ status, reason, ms, usage, costUsd, confidence, iterations }: TurnEnd): string {
   const parts = ms > 0 ? [durationText(ms)] : [];
   if (usage.input + usage.output > 0) {
     parts.push(`${aboutText(usage)}${usage.input.toLocaleString()} in + ${usage.output.toLocaleString()} out tokens`);
     if (costUsd === null) parts.push("price unknown");
-  }
+  } else if (iterations > 0) parts.push("tokens not counted");
   if (costUsd !== null && costUsd > 0) parts.push(`${aboutText(usage)}$${costUsd.toFixed(4)}`);
   if (status !== "done") parts.unshift((reason && WHY[reason]) ?? reason ?? status);
   else if (confidence !== null && confidence !== "high") parts.push(`confidence ${confidence}`);

@@ -63,6 +63,8 @@ Deno.test(
     const detail = await (await second.ask(`/api/v1/conversations/${id}`)).json();
     const { items: [query] } = await (await second.ask(`/api/v1/conversations/${id}/queries`)).json();
     assert.deepEqual([query.status, query.reason, query.queryId], ["running", null, detail.running]);
+    const own = await (await first.ask(`/api/v1/conversations/${id}`)).json();
+    assert.deepEqual([detail.runningElsewhere, own.runningElsewhere], [true, false]);
     const { items: [listed] } = await (await second.ask("/api/v1/conversations")).json();
     assert.equal(listed.running, true);
     assert.equal((await second.post(messages(id), { request: "y" })).status, 409);

@@ -55,6 +55,8 @@ inBrowser("completes files after @ and own prompts after a slash, and sends the 
   await input.fill("/plan the next step");
   await page.keyboard.press("Enter");
   await page.locator(".answer li", { hasText: "planned" }).waitFor();
+  await page.locator(".last .asked small", { hasText: "plan" }).waitFor();
+  await page.locator(".last .did", { hasText: "Nothing was changed. Send go" }).waitFor();
   const asked = rig.engine.provider.requests[1]?.texts.join("\n") ?? "";
   assert.match(asked, /the next step/);
   assert.ok(!asked.includes("/plan the next"));
@@ -75,16 +77,18 @@ const undo = (rigQuery: () => Promise<string>): NonNullable<HttpParts["undo"]> =
 const latest = { query: () => Promise.resolve("") };
 
 const earlier = { queryId: "" };
+const undone = { at: 0 };
 
-inBrowser("an undo names its request if it is not the last one", {
+inBrowser("an undo and its redo belong to the request that changed the files", {
   replies: [final("Hello"), final("Hello again")],
   rig: {
-    undo: (_, { redo = false }) => {
-      const change = { id: "0abc-01", at: 7, change: "edit", conversationId: "c", paths: ["a.ts"], ...earlier };
+    undo: (_, { redo = false, dryRun = false }) => {
+      const change = { id: "0abc-01", change: "edit", conversationId: "c", paths: ["a.ts"], ...earlier };
       const diff = "--- a/a.ts\n+++ b/a.ts\n@@ -1,0 +1,20 @@\n" + "+x\n".repeat(20);
-      return Promise.resolve(
-        redo ? { error: "Nothing to redo" } : { changes: [change], files: [{ path: "a.ts", diff }], kept: [] },
-      );
+      if (redo !== undone.at > 0) return Promise.resolve({ error: "Nothing to change" });
+      const at = 7 + undone.at;
+      if (!dryRun) undone.at++;
+      return Promise.resolve({ changes: [{ ...change, at }], files: [{ path: "a.ts", diff }], kept: [] });
     },
   },
 }, async ({ page, rig }) => {
@@ -101,7 +105,9 @@ inBrowser("an undo names its request if it is not the last one", {
   await changed.getByRole("button", { name: "Undo these changes" }).click();
   await page.locator("#ask-question", { hasText: "Undo the changes of a.ts by request 1 of 2, “Begin”?" })
     .waitFor();
-  await page.locator("#ask-no").click();
+  await page.locator("#ask-yes").click();
+  await page.locator(".turn").first().getByRole("button", { name: "Redo" }).waitFor();
+  assert.equal(await page.locator(".undone").count(), 1);
 });
 
 inBrowser("shows the last request's changes in files, undoes them after a confirmation, and redoes them", {

@@ -151,6 +151,8 @@ inBrowser("forks at a step, shows both branches, and goes back", {
   await page.locator(".turn").waitFor();
   await ask(page, "What is n");
   await page.locator(".answer", { hasText: "here n is 1" }).waitFor();
+  await page.locator("#branch option", { hasText: /^1: Count · / }).waitFor({ state: "attached" });
+  await page.locator("#branch option", { hasText: /^2: What is n · / }).waitFor({ state: "attached" });
   await page.locator("#branch").selectOption({ index: 0 });
   await page.locator(".answer", { hasText: /^n is 2/ }).waitFor();
   assert.equal(await page.locator(".answer", { hasText: "here n is" }).count(), 0);

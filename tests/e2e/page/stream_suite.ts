@@ -54,9 +54,12 @@ inBrowser("shows a request that another process runs, while it runs and once it 
   assert.deepEqual(await page.locator("#folder").textContent(), "work");
   const first = engine.ask("Begin");
   await page.locator(".running .step .result", { hasText: "41" }).waitFor();
+  await page.locator(".work > summary", { hasText: "runs in another window" }).waitFor();
+  assert.deepEqual([await page.locator("#cancel").isHidden(), await page.locator("#send").isDisabled()], [true, true]);
   elsewhere.open();
   await page.locator(".answer", { hasText: "It is 41" }).waitFor();
   await first;
+  await page.locator("#send:enabled").waitFor();
   await engine.ask("Go on");
   await page.locator(".turn.last .answer", { hasText: "The next one" }).waitFor();
   assert.equal(await page.locator(".turn").count(), 2);

@@ -67,6 +67,17 @@ Deno.test("chooseChanges() omits later changes of a query that is cut, and of no
   assert.equal(ids(chooseChanges(all, { steps: 9, cuts: [{ queryId: "q2", at: 0 }] })), "4 2 1");
 });
 
+Deno.test("chooseChanges() redoes no undo of a change that is cut", () => {
+  const all = [
+    checkpoint("1"),
+    checkpoint("2", { at: 10, queryId: "q2" }),
+    checkpoint("3", { at: 11, change: "undo", of: ["1"], queryId: null }),
+    checkpoint("4", { at: 12, change: "undo", of: ["2"], queryId: null }),
+  ];
+  assert.equal(ids(chooseChanges(all, { redo: true })), "4");
+  assert.equal(ids(chooseChanges(all, { redo: true, cuts: [{ queryId: "q2", at: 0 }] })), "3");
+});
+
 async function cli(workspace: Workspace, options: Record<string, unknown>) {
   let text = "";
   const place = { workspace: workspace.root, home: workspace.home, print: (part: string) => void (text += part) };

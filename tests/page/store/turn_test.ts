@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { blockResult } from "../../../src/domain/query/calls.ts";
 import type { QueryEvent } from "../../../src/domain/query/query_schemas.ts";
-import { Turn } from "../../../src/page/store/turn_and_steps.ts";
+import type { Iteration } from "../../../src/page/store/api.ts";
+import { shownStored, storedSteps, Turn } from "../../../src/page/store/turn_and_steps.ts";
 
 Deno.test("Turn shows the last lines of a running call until it has ended, and the list of tasks", () => {
   const turn = new Turn("c", "Build it");
@@ -20,4 +21,17 @@ Deno.test("Turn shows the last lines of a running call until it has ended, and t
   take({ type: "host_call", block: 0, name: "shell.run", phase: "end", ms: 5, ok: true });
   take({ type: "block_finished", block: 0, result: blockResult({ ok: true }) });
   assert.equal(printing(), "");
+});
+
+Deno.test("a step whose process ended shows its blocks and says that their results are lost", () => {
+  const { blocks, line, reason } = shownStored({
+    ...{ iteration: 2, status: "interrupted", thinking: "", response: "", error: null, steered: [], createdAt: 0 },
+    ...{ blocks: [], traces: [], metadata: { pendingBlocks: ["await shell.run('make')"] } },
+  } as Iteration);
+  assert.deepEqual([blocks.map(({ code }) => code), line], [["await shell.run('make')"], "interrupted"]);
+  assert.match(reason ?? "", /results are lost/);
+  assert.deepEqual([
+    storedSteps({ iterations: 1, reason: "process_lost" }),
+    storedSteps({ iterations: 1, reason: "answered" }),
+  ], [2, 1]);
 });

@@ -1,5 +1,5 @@
 import pc from "picocolors";
-import type { BranchOfConversation } from "../../../conversation/conversations.ts";
+import type { BranchOfConversation, Conversations } from "../../../conversation/conversations.ts";
 import { blockEnd, endFacts } from "../../../conversation/export/markdown.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { isPostgres } from "../../../domain/kit/addresses.ts";
@@ -23,10 +23,10 @@ export async function printConversations(
 ): Promise<number> {
   const found = await browse({ services, flags }, async ({ conversations, workspace }) => {
     const listed = await conversations.list({ limit: flags.limit, ...(flags.here ? { workspace } : {}) });
-    return await Promise.all(listed.map(async (one) => ({
-      ...one,
-      branches: await conversations.branches(one.conversationId),
-    })));
+    return await Promise.all(listed.map(async (one) => {
+      const branches = await conversations.branches(one.conversationId);
+      return { ...one, branches, numbers: await forkNumbers(conversations, branches) };
+    }));
   });
   if (flags.output === "json") {
     const listed = found.map(
@@ -39,10 +39,10 @@ export async function printConversations(
     return 0;
   }
   for (const one of found) {
-    const { conversationId, activeAt, queries, running, title, workspace, branches } = one;
+    const { conversationId, activeAt, queries, running, title, workspace, branches, numbers } = one;
     if (io.stdoutIsTerminal) {
       io.stdout(`${conversationLine(one, { io, now: Date.now(), here: flags.here === true })}\n`);
-      for (const line of branchLines(branches)) io.stdout(`  ${visibleText(line)}\n`);
+      for (const line of branchLines(branches, { numbers })) io.stdout(`  ${visibleText(line)}\n`);
       continue;
     }
     const when = localTime(activeAt);
@@ -50,7 +50,7 @@ export async function printConversations(
     const named = `${oneLine(title, 80)}${running ? " · running" : ""}`;
     const folder = flags.here || workspace === "" ? "" : `  ${workspace}`;
     io.stdout(`${visibleText(`${conversationId}  ${when}  ${count.padStart(12)}  ${named}${folder}`)}\n`);
-    for (const line of branchLines(branches)) io.stdout(`  ${visibleText(line)}\n`);
+    for (const line of branchLines(branches, { numbers })) io.stdout(`  ${visibleText(line)}\n`);
   }
   if (found.length === 0) io.stderr("No conversations yet\n");
   return 0;
@@ -60,17 +60,18 @@ export async function showConversation(
   id: string,
   { services, io, flags }: CommandInput<ConversationsFlags & { readonly query?: number | undefined }>,
 ): Promise<number> {
-  const { whole, branches, shown } = await browse({ services, flags }, async ({ conversations }) => {
+  const { whole, branches, shown, numbers } = await browse({ services, flags }, async ({ conversations }) => {
     const branch = await conversations.byId(id);
     const all = await conversations.branches(branch.conversationId);
-    return { whole: await conversations.recording(branch), branches: all, shown: branch.branchId };
+    const numbers = await forkNumbers(conversations, all);
+    return { whole: await conversations.recording(branch), branches: all, shown: branch.branchId, numbers };
   });
   const recording = flags.query === undefined ? whole : only(whole, flags.query);
   if (flags.output === "json") {
     const facts = { ...printable(recording), branchId: shown, branches: branches.map(branchFacts) };
     io.stdout(jsonText(facts, { indent: 2 }));
   } else {
-    const tree = branchLines(branches, { shown });
+    const tree = branchLines(branches, { shown, numbers });
     io.stdout(visibleText(conversationText(recording, { first: flags.query ?? 1, branches: tree })));
   }
   return 0;
@@ -168,9 +169,22 @@ function conversationLine(
   ].join("  ");
 }
 
+/** Returns the numbers of the requests at which branches begin, as their parents count them. */
+export async function forkNumbers(
+  conversations: Pick<Conversations, "queries">,
+  branches: readonly BranchOfConversation[],
+): Promise<ReadonlyMap<string, number>> {
+  const parents = new Set(branches.map(({ parentBranchId }) => parentBranchId));
+  const numbers = new Map<string, number>();
+  for (const parent of branches.filter(({ branchId }) => parents.has(branchId))) {
+    for (const [at, { queryId }] of (await conversations.queries(parent)).entries()) numbers.set(queryId, at + 1);
+  }
+  return numbers;
+}
+
 export function branchLines(
   branches: readonly BranchOfConversation[],
-  { shown }: { readonly shown?: string } = {},
+  { shown, numbers }: { readonly shown?: string; readonly numbers: ReadonlyMap<string, number> },
 ): readonly string[] {
   if (branches.length < 2) return [];
   const known = new Set(branches.map(({ branchId }) => branchId));
@@ -191,7 +205,7 @@ export function branchLines(
       ];
       const count = `${branch.queries} ${branch.queries === 1 ? "request" : "requests"}`;
       const title = titles.get(parent ?? "") === branch.title ? [] : [oneLine(branch.title, 60)];
-      const facts = [placeOf(branch), count, ...marks, ...title].join(" · ");
+      const facts = [placeOf(branch, numbers), count, ...marks, ...title].join(" · ");
       lines.push(`${indent}${last ? "└" : "├"} ${branch.branchId}  ${facts}`);
       walk(branch.branchId, `${indent}${last ? "  " : "│ "}`);
     }
@@ -200,9 +214,10 @@ export function branchLines(
   return lines;
 }
 
-function placeOf({ fork }: BranchOfConversation): string {
+/** A request that was retried has no number, because the branch shows its newest run instead. */
+function placeOf({ fork }: BranchOfConversation, numbers: ReadonlyMap<string, number>): string {
   if (fork === null) return "first branch";
-  const query = `request ${fork.queryId}`;
+  const query = `request ${numbers.get(fork.queryId) ?? fork.queryId}`;
   return fork.position < 0 ? `from before ${query}` : `from step ${fork.position + 1} of ${query}`;
 }
 

@@ -8,7 +8,7 @@ import { MAX_ARCHIVE_BYTES } from "../../../domain/records/conversations.ts";
 import type { Io } from "../../channel.ts";
 import { jsonText } from "../output.ts";
 import { browse, type StoredCommand } from "../program/command.ts";
-import { branchLines } from "./conversations.ts";
+import { branchLines, forkNumbers } from "./conversations.ts";
 
 const MAX_NAMES = 20;
 const READ_BYTES = 64 * 1024;
@@ -24,7 +24,9 @@ export async function exportCommand(
     if (branch === null) {
       throw new UsageError(`Cannot export a conversation: ${workspace} has none yet; name one, or ask something first`);
     }
-    const tree = branchLines(await conversations.branches(branch.conversationId), { shown: branch.branchId });
+    const branches = await conversations.branches(branch.conversationId);
+    const numbers = await forkNumbers(conversations, branches);
+    const tree = branchLines(branches, { shown: branch.branchId, numbers });
     const how = { conversations, format: flags.format, branches: tree.map(visibleText) };
     await using made = await conversations.exports.make(branch, how);
     if (flags.output !== undefined) await writeWhole(flags.output, made.pieces());

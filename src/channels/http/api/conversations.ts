@@ -7,7 +7,7 @@ import type { Conversation, Conversations } from "../../../conversation/conversa
 import type { Exported } from "../../../conversation/export/exported.ts";
 import { BusyError, UsageError } from "../../../domain/errors.ts";
 import { Semaphore } from "../../../domain/kit/concurrency.ts";
-import { visibleText } from "../../../domain/kit/text.ts";
+import { oneLine, visibleText } from "../../../domain/kit/text.ts";
 import { PLAN_VARIABLE, planOf } from "../../../domain/query/plan.ts";
 import { undoCuts } from "../../../domain/undo.ts";
 import { hasMarkdown, type MarkdownBlock } from "../../../markdown/tree.ts";
@@ -21,7 +21,7 @@ import * as schema from "./schemas.ts";
 const UNTITLED = "New conversation";
 const BASE = "/api/v1/conversations";
 const MATCH = { "If-Match": "ETag of the conversation as it was read; 412 if it has changed since" };
-const MAX_TREES = 100;
+const MAX_TREES = 100, TITLE_CHARS = 100;
 const EXPORTED = { json: "application/json", md: "text/markdown", html: "text/html" };
 /** After this time, a server with many running exports has probably finished one. */
 const RETRY_SECONDS = "10";
@@ -214,8 +214,9 @@ conversations.get(
       await undo?.(conversation, { dryRun: true, ...cuts }) ?? { error: NONE };
     const { changes: [last] = [] } = await undo?.(conversation, { dryRun: true, redo: true, ...cuts }) ?? {};
     // After a later change, the API no longer offers the undo.
-    const undone = last !== undefined && changes.every(({ at }) => at < last.at) ? last.paths : [];
-    return c.json(schema.UndoPreviewSchema.parse({ changes, files, kept, fault: error, undone }));
+    const isLast = last !== undefined && changes.every(({ at }) => at < last.at);
+    const { paths: undone, queryId: undoneQueryId } = isLast ? last : { paths: [], queryId: null };
+    return c.json(schema.UndoPreviewSchema.parse({ changes, files, kept, fault: error, undone, undoneQueryId }));
   },
 );
 
@@ -262,12 +263,23 @@ interface TaggedDetail {
 async function taggedDetail(c: Context<Env>, conversation: Conversation): Promise<TaggedDetail> {
   const { conversations } = c.env.parts;
   const { conversationId } = conversation;
-  const branches = await conversations.branches(conversationId);
+  const branches = await Promise.all(
+    (await conversations.branches(conversationId)).map(async (branch) => ({
+      ...branch,
+      last: branch.queries === 0 ? null : await newestQuery(conversations, branch),
+    })),
+  );
   const running = await conversations.records.running(conversationId);
+  const runningElsewhere = running !== null && !c.env.runs.mayRun(conversationId);
   const plan = await latestPlan(conversations, conversation);
-  const detail = ConversationDetailSchema.parse({ ...conversation, running, branches, plan });
+  const detail = ConversationDetailSchema.parse({ ...conversation, running, runningElsewhere, branches, plan });
   const digest = createHash("sha256").update(JSON.stringify(detail)).digest("base64url");
   return { detail, etag: `"${digest.slice(0, 22)}"` };
+}
+
+async function newestQuery(conversations: Conversations, branch: Conversation) {
+  const [found] = await conversations.queries(branch, { newest: 1 });
+  return found ? { text: oneLine(found.text, TITLE_CHARS), createdAt: found.createdAt } : null;
 }
 
 /** Returns the list of tasks that the model kept last; null if it kept none. */

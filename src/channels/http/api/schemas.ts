@@ -47,10 +47,15 @@ export const ConversationListSchema = z.object({
 
 export const ConversationDetailSchema = ConversationSchema.extend({
   running: z.string().nullable().describe("The running query, in this server or in another process"),
+  runningElsewhere: z.boolean().describe(
+    "Whether only another process can cancel the running query or send it messages",
+  ),
   branches: z.array(
     ConversationSchema.pick({ branchId: true, title: true, createdAt: true }).extend({
       parentBranchId: z.string().nullable(),
       queries: z.number().int(),
+      last: z.object({ text: z.string(), createdAt: time }).nullable()
+        .describe("Its newest query, with the first 100 characters of the request; null if it has none of its own"),
     }),
   ),
   plan: z.object({ at: time, items: z.array(PlanItemSchema).readonly() }).nullable()
@@ -248,6 +253,9 @@ export const UndoPreviewSchema = UndoSchema.extend({
   fault: z.string().nullable().describe("Reason why nothing can be undone"),
   undone: z.array(z.string()).readonly().describe(
     "Files that redo would change, which are the files of the last undo unless files were changed after it",
+  ),
+  undoneQueryId: z.string().nullable().describe(
+    "The query that had changed the files in undone; null if no query did, or if undone is empty",
   ),
 });
 

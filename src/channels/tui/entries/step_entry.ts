@@ -8,6 +8,7 @@ import {
   blockFailure,
   blockLine,
   boundedResult,
+  LOST_BLOCKS,
   newBlock,
   newStep,
   type Step,
@@ -110,7 +111,11 @@ export class StepEntry extends DrawnEntry {
       const what = outcome === "failed" ? "no usable reply" : "answer refused";
       return wrapped(`${what}: ${oneLine(reason ?? "", 400)}`, width).map(theme.warn);
     }
-    const told = outcome === "empty" ? reason ?? "an empty reply" : outcome === "executed" ? reason ?? "" : "";
+    const told = outcome === "empty"
+      ? reason ?? "an empty reply"
+      : outcome === "executed" || outcome === null
+      ? reason ?? ""
+      : "";
     if (told === "") return [];
     return wrapped(oneLine(told, 400), width).map(reason === null ? theme.dim : theme.warn);
   }
@@ -276,7 +281,8 @@ export function storedStep(iteration: StoredIteration): Step {
     children: storedChildren(metadata),
     asked: storedAsked(metadata),
     outcome,
-    reason: status === "interrupted" ? null : error, // The line about the end of the query shows the reason.
+    // The line about the end of the query shows why it was interrupted.
+    reason: pending.length > 0 ? LOST_BLOCKS : status === "interrupted" ? null : error,
   };
 }
 

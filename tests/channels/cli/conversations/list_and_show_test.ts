@@ -128,7 +128,11 @@ Deno.test("listConversations() --here lists the conversations of the workspace, 
 
 async function listed(conversation: object, branches: readonly object[], here = false): Promise<readonly string[]> {
   const io = fakeIo({ stdoutIsTerminal: true });
-  const conversations = { list: () => Promise.resolve([conversation]), branches: () => Promise.resolve(branches) };
+  const conversations = {
+    list: () => Promise.resolve([conversation]),
+    queries: () => Promise.resolve([{ queryId: "q0" }, { queryId: "q" }]),
+    branches: () => Promise.resolve(branches),
+  };
   const session = { ...Object(null), conversations, workspace: "/home/me", close: () => Promise.resolve() };
   const services = fakeServices({ open: () => Promise.resolve(session) });
   await printConversations({ services, io, flags: { limit: 5, output: "text", here } });
@@ -173,9 +177,9 @@ Deno.test("listConversations() draws branches as a tree, also one whose parent i
   const tree = [branch("a", null), branch("b", "a", 1), branch("c", "b", -1, "own"), branch("d", "a")];
   assert.deepEqual((await listed(one, tree)).slice(1), [
     "  └ a  first branch · 1 request · t",
-    "    ├ b  from step 2 of request q · 1 request",
-    "    │ └ c  from before request q · 1 request · own",
-    "    └ d  from step 1 of request q · 1 request · latest",
+    "    ├ b  from step 2 of request 2 · 1 request",
+    "    │ └ c  from before request 2 · 1 request · own",
+    "    └ d  from step 1 of request 2 · 1 request · latest",
   ]);
   assert.equal((await listed(one, [branch("a", null), branch("b", "gone")])).length, 3);
 });

@@ -150,12 +150,15 @@ Deno.test("undo offers to reapply the last undo, until files are changed after i
   const { undo } = recorded();
   await using rig = await startRig([], { undo });
   const at = `/api/v1/conversations/${await rig.conversation()}/undo`;
-  const undone = async (): Promise<unknown> => (await (await rig.ask(at)).json()).undone;
-  assert.deepEqual(await undone(), []);
+  const undone = async (): Promise<readonly unknown[]> => {
+    const { undone, undoneQueryId } = await (await rig.ask(at)).json();
+    return [undone, undoneQueryId];
+  };
+  assert.deepEqual(await undone(), [[], null]);
   await (await rig.post(at, { changes: ["0abc-01"] })).json();
-  assert.deepEqual(await undone(), ["a.ts"]);
+  assert.deepEqual(await undone(), [["a.ts"], "q"]);
   assert.equal((await (await rig.post(at, { redo: true })).json()).files.length, 1);
-  assert.deepEqual(await undone(), []);
+  assert.deepEqual(await undone(), [[], null]);
   const both = await rig.post(at, { changes: ["0abc-01"], redo: true });
   assert.deepEqual([both.status, (await both.json()).detail], [
     400,
