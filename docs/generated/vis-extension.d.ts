@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 8f64068dbe3724b18ff8a4009a062d017c8e35ce77596e6e2011cf8eba532480
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 97cb37c4ce4bc41339c3b7b647abdad5b646a0eec0884aed314f74f3ff9ee263
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
