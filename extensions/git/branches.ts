@@ -293,7 +293,8 @@ export async function changeWorktree(
   }
   const git = await Git.of(env, ["worktree", path, options]);
   if (!remove) {
-    const commit = from ?? "HEAD", cannot = `make worktree ${path}`;
+    const cannot = `make worktree ${path}`;
+    const commit = from === undefined ? "HEAD" : await commitHash(git, from, cannot);
     await refusePlanted(git, { commit, place: target, cannot });
     await refuseObeyed(git, { commit, place: target, cannot });
   }

@@ -172,7 +172,7 @@ Deno.test("readVar() refuses a missing variable, a value that is not data, and a
   await engine.ask("x");
   const found = shown(engine).slice(1);
   const expected = [
-    /ReferenceError: Cannot read none: no such variable|Cannot read none/,
+    /ReferenceError: Cannot read none: no variable has this name|Cannot read none/,
     /twice|function/,
     /"RangeError: Cannot read long: it is larger than 1048576 bytes, the limit; raise maxBytes"/,
     /^2097152$/,

@@ -155,7 +155,7 @@ Deno.test(
       const onOutput = (_output: string, bytes: Uint8Array): void => void printed.push(new TextDecoder().decode(bytes));
       await assert.rejects(
         wall.spawn(workspace, ["no-such-program"], { onOutput }),
-        /^Error: Cannot run no-such-program: it does not exist/,
+        /^Error: Cannot run no-such-program: the program does not exist/,
       );
       assert.deepEqual(printed, []);
       await assert.rejects(wall.spawn(workspace, ["echo", "x".repeat(200_000)]), {

@@ -73,7 +73,7 @@ Deno.test(
         assert.equal(probe.find((row) => row.name === name)?.outcome, "allowed");
         await assert.rejects(
           wall.spawn(workspace, ["touch", "made"]),
-          new RegExp(`^Error: Cannot run commands: .*not whole`),
+          new RegExp(`^Error: Cannot run commands: the wall of this machine is incomplete`),
         );
         assert.equal((await started()).length, 1, "only the probe ran");
       });
@@ -248,7 +248,7 @@ Deno.test(
       await refused(/the folder of Vis/, { read: [join(visHome, "auth.json")] });
       await refused(/leads out of the workspace/, { write: [join(workspace, "out")] });
       await refused(/outside the workspace/, { cwd: ".." });
-      await refused(/^Error: Cannot run no-such-program: it does not exist$/, {}, ["no-such-program"]);
+      await refused(/^Error: Cannot run no-such-program: the program does not exist$/, {}, ["no-such-program"]);
       await Deno.writeTextFile(join(workspace, "a"), "");
       await refused(/^Error: Cannot run \.\/a: the file is not executable$/, {}, ["./a"]);
     });

@@ -26,12 +26,12 @@ Deno.test("git.add() and git.commit() explain errors, and list the existing name
       log(env, { ref: "mian" }),
       /Cannot read the log: the repository has no mian; the nearest are main/,
     );
-    await assert.rejects(diff(env, { from: "nope" }), /there is no nope; the nearest are main/);
+    await assert.rejects(diff(env, { from: "nope" }), /the repository has no nope; the nearest are main/);
     await assert.rejects(show(env, "HEAD:src/nope"), /there is no file src\/nope in HEAD; the nearest are /);
     await assert.rejects(blame(env, "a.tx"), /there is no file a.tx; the nearest are a.txt/);
     await assert.rejects(blame(env, "b.txt", { ref: "HEAD" }), /there is no file b.txt in HEAD; the nearest are a.txt/);
     await assert.rejects(changeBranch(env, "x", { from: "mian" }), /the repository has no mian; the nearest are main/);
-    await assert.rejects(changeBranch(env, "y", { delete: true }), /there is no y; the nearest are main/);
+    await assert.rejects(changeBranch(env, "y", { delete: true }), /the repository has no y; the nearest are main/);
     await assert.rejects(changeBranch(env, "main"), /it already exists/);
     await write("a.txt", "other\n");
     assert.equal((await commit(env, "some", { paths: "a.txt" })).files, 1);

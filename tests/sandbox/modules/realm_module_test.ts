@@ -59,7 +59,7 @@ for (
     ["has a default beside others", "export default 1; export const a = 2;", /a default beside others/],
     ["is cut off", "export function a( {", /./],
     ["would close its wrapping", "export const a = 1; })(); (function () {", /./],
-    ["is too long", `export const a = "${"x".repeat(1 << 20)}";`, /over 1048576/],
+    ["is too long", `export const a = "${"x".repeat(1 << 20)}";`, /the limit is 1048576/],
   ] as const
 ) {
   Deno.test(`realmModuleReader() refuses a module that ${what}`, () => {
