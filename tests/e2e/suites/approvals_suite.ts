@@ -50,8 +50,7 @@ export function approvalsSuite(launcher: Launcher): void {
     assert.match(pty.screen().replace(/\n/g, " "), /Allow Vis to run, behind a wall that is not whole: echo ran\?/);
     pty.type("a\r");
     await pty.until((screen) => screen.split("Answer with a letter").length > 2);
-    // The terminal breaks lines within words.
-    const [, after] = pty.screen().replaceAll("\n", "").split("Vis asks every time, because it has $");
+    const [, after] = pty.screen().replaceAll(/\s+/g, " ").split("Vis asks every time, because it has $");
     assert.ok(after !== undefined, pty.screen());
     assert.doesNotMatch(after, /from now on/);
     pty.type("y\r");
