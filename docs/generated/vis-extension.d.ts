@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 97cb37c4ce4bc41339c3b7b647abdad5b646a0eec0884aed314f74f3ff9ee263
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 0028dabceb6da280a9a0b39a10fcd7557de4b63b7db6b1eaad1def1c9f4ad36c
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -260,7 +260,7 @@ export interface SpawnOptions {
    * workspace. Null means the temporary home folder of the program. PATH and the variables of toolchains then omit
    * folders of the workspace. */
   readonly cwd?: string | null;
-  /** Variables in addition to the few that every program gets. */
+  /** Environment variables of the program, in addition to PATH, HOME, TMPDIR, the locale, TZ and those of toolchains. */
   readonly env?: Readonly<Record<string, string>>;
   /** Standard input; empty if absent. A stream is read as fast as the program consumes it. When the stream ends, so
    * does the input. */

@@ -166,8 +166,8 @@ export class Checkpoints {
     }
   }
 
-  /** Returns whether a running process is making the change. Without locks in the system, a young change counts as
-   * such. */
+  /** Returns whether a running process is making the change. If the system has no file locks, a change that
+   * is younger than `YOUNG_MS` counts as running. */
   #isBeingMade(name: string): boolean {
     const path = join(this.#folder, name);
     try {

@@ -13,7 +13,9 @@ export function parse(
   { separator, header = true }: { readonly separator?: string; readonly header?: boolean } = {},
 ): (Record<string, string> | string[])[] {
   if (typeof text !== "string") {
-    throw new TypeError("Cannot parse CSV: the value is not text; pass one, such as await fs.readFile(path)");
+    throw new TypeError(
+      `Cannot parse CSV: the value is of type ${typeof text}, not text; pass the text, such as await fs.readFile(path)`,
+    );
   }
   if (PATH.test(text)) {
     throw new TypeError(`Cannot parse CSV: ${text} is a path; pass its text: await fs.readFile(path)`);

@@ -233,7 +233,7 @@ export const ConfigSchema = z.strictObject({
     ),
   }).prefault({}),
   approvals: z.enum(["ask", "never"]).default("ask").describe(
-    "Whether Vis asks you for approval when an extension needs more than it was granted, or refuses it without asking",
+    "What Vis does with a call that your settings and answers do not allow: ask you (ask), or refuse the call without a question (never)",
   ),
   secrets: z.array(z.string().min(1)).default([...SECRET_PATTERNS]).describe(
     "Files of the workspace that may contain secrets; * matches any text, and ! makes an exception. Vis asks before the model reads one. A workspace can only add patterns",

@@ -129,7 +129,9 @@ export class CallRegistry {
     }
     if (this.#bytes > 0 && this.#bytes + payload.length > MAX_CALL_BYTES) {
       throw new ProtocolError(
-        `Cannot accept a call: the running calls have ${this.#bytes + payload.length} bytes, over the limit`,
+        `Cannot accept a call: with it, the running calls would have ${
+          this.#bytes + payload.length
+        } bytes; the limit is ${MAX_CALL_BYTES}`,
       );
     }
     this.#remember(id);

@@ -107,15 +107,17 @@ async function askTrust(
   { functions, classes }: ArchiveCode,
   { path, io, flags }: { readonly path: string; readonly io: Io; readonly flags: ImportFlags },
 ): Promise<void> {
-  const parts = [counted(functions, ["function", "functions"]), counted(classes, ["class", "classes"])];
-  const carried = `${visibleText(path)} contains code: ${parts.filter((part) => part !== "").join(" and ")}. ` +
-    "A request that continues the conversation runs it in the sandbox, with everything that your requests may use";
-  if (flags.trust) return flags.quiet ? undefined : io.stderr(`${carried}.\n`);
+  const counts = [counted(functions, ["function", "functions"]), counted(classes, ["class", "classes"])];
+  const code = counts.filter((count) => count !== "").join(" and ");
+  const warning = `${visibleText(path)} contains code: ${code}. ` +
+    "A request that continues the conversation runs it in the sandbox, with everything that your requests may use.\n";
+  if (flags.trust) return flags.quiet ? undefined : io.stderr(warning);
   if (io.stdinIsTerminal && io.stderrIsTerminal) {
-    io.stderr(`${carried}.\n`);
+    io.stderr(warning);
     if (/^y(es)?$/i.test((await io.askLine("Do you trust it? [y/N] ", { typedNow: true })).trim())) return;
   }
-  throw new UsageError(`Cannot import the conversation: ${carried}; if you trust the file, add --trust`);
+  const why = `${visibleText(path)} has code that later requests would run (${code})`;
+  throw new UsageError(`Cannot import the conversation: ${why}; if you trust the file, add --trust`);
 }
 
 function counted(names: readonly string[], [one, many]: readonly [string, string]): string {
