@@ -153,10 +153,8 @@ export class Quotas {
 
   #check(use: Use, { queriesPerDay, costUsdPerDay, concurrent }: Quota): void {
     if (concurrent !== null && use.running >= concurrent) {
-      throw refused(
-        `Cannot start a query: this token already runs ${concurrent} queries, its limit; wait for the end of one`,
-        1,
-      );
+      const running = `${concurrent} ${concurrent === 1 ? "query" : "queries"}`;
+      throw refused(`Cannot start a query: this token already runs ${running}, its limit; wait for the end of one`, 1);
     }
     const seconds = Math.ceil(((use.day + 1) * DAY_MS - this.#now()) / 1000);
     if (queriesPerDay !== null && use.queries >= queriesPerDay) {

@@ -59,7 +59,10 @@ export function flagsSuite(launcher: Launcher): void {
       "--no-extension refuses a name that is none": withUser(async (user, env) => {
         const ran = await user.run(["run", "--no-extension", "memmo", "x"], { env });
         assert.deepEqual([ran.code, ran.stdout, user.mock.requests.length], [2, "", 0]);
-        assert.match(ran.stderr, /^vis: Cannot leave out memmo: unknown extension; did you mean memo\?\n$/);
+        assert.match(
+          ran.stderr,
+          /^vis: Cannot leave out extension memmo: no extension has this name; did you mean memo\?\n$/,
+        );
       }, { reply: final("It is so") }),
       "--trace is in the JSON too, and --quiet says nothing": withUser(async (user, env) => {
         const { code, stdout, stderr } = await user.run(["run", "--trace", "-q", "--json", "x"], { env });

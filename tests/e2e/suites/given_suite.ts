@@ -31,7 +31,7 @@ export function givenSuite(launcher: Launcher): void {
     const path = await user.write("bad.json", '{"properties": {"a": {"type": "text"}}}');
     const ran = await user.run(["run", "How many?", "--schema", path]);
     assert.equal(ran.code, 2);
-    assert.match(ran.stderr, /^vis: Cannot use the schema: at #\/properties\/a: type must be one of null, /m);
+    assert.match(ran.stderr, /^vis: Cannot use the schema: at #\/properties\/a, type must be one of null, /m);
     assert.equal(user.mock.requests.length, 0);
   });
 

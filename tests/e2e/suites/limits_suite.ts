@@ -225,7 +225,7 @@ export function limitsSuite(launcher: Launcher): void {
         async ({ ask }) => {
           const { path } = await conversation(ask);
           const first = await ask(path, { request: "wait" }, { accept: "text/event-stream" });
-          await refused(await messaged(ask), /already runs 1, its limit/);
+          await refused(await messaged(ask), /already runs 1 query, its limit/);
           await ask(path.replace(/messages$/, "cancel"), {});
           await first.text();
           // A sent call counts, though no reply arrived.

@@ -5,7 +5,7 @@ import { mounter, mounting, noMounts } from "../_mounts.ts";
 import { launched, together } from "../helpers/together.ts";
 import { type Ran, type StartOptions, User } from "../helpers/user.ts";
 
-const FULL = /^vis: Cannot use database .*small\/vis\/vis\.db: the disk is full, or has no inodes left/m;
+const FULL = /^vis: Cannot use database .*small\/vis\/vis\.db: the disk is full or has no inodes left/m;
 const READ_ONLY = /^vis: Cannot use database .*vis\.db: its disk is mounted read-only; mount it for writing/m;
 
 /** Asserts an empty stdout, one message, and no call of the model. */

@@ -24,7 +24,7 @@ export function repliesSuite(launcher: Launcher): void {
           assert.match(stderr, /✗ throw new TypeError[^]*\n {4}TypeError: not today/);
           assert.match(context(5), /TypeError: not today/);
           assert.match(stderr, /^\[6\] answer refused: /m);
-          assert.match(stderr, /✗ reading picture\.bin failed[^]*\n {4}Cannot read picture\.bin: binary/);
+          assert.match(stderr, /✗ reading picture\.bin failed[^]*\n {4}Cannot read picture\.bin: it is a binary file/);
           assert.match(context(7), /picture\.bin/);
           assert.ok((user.mock.requests[7]?.bytes ?? Infinity) < 40_000);
           assert.equal(stderr.match(/✗/g)?.length, 6, stderr);

@@ -93,7 +93,7 @@ export function screenSuite(launcher: Launcher): void {
     await pty.until("mock-1");
     pty.type("Where is it?\r");
     const screen = await pty.until(/1 step/);
-    assert.match(screen, /It is here[^]*Cannot use database[^]*it was removed or renamed/);
+    assert.match(screen, /It is here[^]*Cannot use database[^]*the file was removed or renamed/);
     pty.type("And now?\r");
     await pty.until((text) => text.split("Cannot use database").length > 2);
     pty.type("\x03\x03");

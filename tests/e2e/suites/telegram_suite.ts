@@ -124,7 +124,7 @@ export function telegramSuite(launcher: Launcher): void {
     chat.api.say("say word1");
     const { code, stderr } = await bot.ended;
     assert.equal(code, 3, stderr);
-    assert.match(stderr, /^vis: Cannot use database .*: it was removed or renamed/m);
+    assert.match(stderr, /^vis: Cannot use database .*: the file was removed or renamed/m);
     chat.onModel = null;
     Deno.renameSync(`${database}.away`, database);
     const isTold = (text: string): boolean => /^⚠️ You said word1\n\nCannot use database .* was removed/.test(text);

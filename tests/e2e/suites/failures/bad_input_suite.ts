@@ -30,7 +30,7 @@ export function badInputSuite(launcher: Launcher): void {
         assert.ok(ran.stderr.split("\n").length <= 4);
       }),
       "unknown log level": withUser(async (user) => {
-        const { code, stderr } = await user.run(["version"], { env: { VIS_LOG: "loud" } });
+        const { code, stderr } = await user.run(["conversations", "list"], { env: { VIS_LOG: "loud" } });
         assert.deepEqual([code, stderr], [0, "vis: VIS_LOG names no level: loud; use debug, info, warn or error\n"]);
       }),
       "unknown command": withUser(async (user) => {
@@ -59,12 +59,15 @@ export function badInputSuite(launcher: Launcher): void {
         const input = Uint8Array.from({ length: 4096 }, (_, at) => at % 256);
         refused(await user.run(["run", "what is this"], { input }), {
           code: 2,
-          says: /^vis: Cannot read stdin: it contains binary data, not text\n$/,
+          says: /^vis: Cannot read stdin: it contains binary data, not text; write it to a file/,
         });
         assert.equal(user.mock.requests.length, 0);
       }),
       "a conversation that is none": withUser(async (user) => {
-        refused(await user.run(["run", "--conversation", "0123456789", "x"]), { code: 2, says: /0123456789\n$/ });
+        refused(await user.run(["run", "--conversation", "0123456789", "x"]), {
+          code: 2,
+          says: /^vis: Cannot find conversation 0123456789: /,
+        });
       }),
       "a file that is no database": withUser(async (user) => {
         const text = "Dear diary, ".repeat(1000);

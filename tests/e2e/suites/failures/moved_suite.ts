@@ -74,7 +74,7 @@ export function movedSuite(launcher: Launcher): void {
         await using user = await changing(launcher, { change, reply: unseen });
         const { code, stdout, stderr } = await user.run(["run", "x"]);
         assert.deepEqual([code, stdout], [3, ""], stderr);
-        assert.match(stderr, /^vis: Cannot use database .*: it was removed or renamed/m);
+        assert.match(stderr, /^vis: Cannot use database .*: the file was removed or renamed/m);
         assert.deepEqual(await Array.fromAsync(Deno.readDir(user.workspace)), []);
       },
       "as events, before there is an answer": async () => {
@@ -82,14 +82,14 @@ export function movedSuite(launcher: Launcher): void {
         await using user = await changing(launcher, { change, reply: replyJson("const n = 6", { final: "{{n}}" }) });
         const { code, stdout, stderr } = await user.run(["run", "--output", "jsonl", "x"]);
         assert.equal(code, 3);
-        assert.match(stderr, /^vis: Cannot use database .*: it was removed or renamed/m);
+        assert.match(stderr, /^vis: Cannot use database .*: the file was removed or renamed/m);
         const lines = stdout.trimEnd().split("\n");
         const ended = JSON.parse(lines.pop() ?? "");
         assert.equal(ended.type, "error");
-        assert.match(ended.error.message, /^Cannot use database .*: it was removed or renamed/);
+        assert.match(ended.error.message, /^Cannot use database .*: the file was removed or renamed/);
         const last = checkEvents(`${lines.join("\n")}\n`).at(-1);
         assert.ok(last?.type === "failed" && last.result.reason === "unstored", stdout);
-        assert.match(last.result.notes.at(-1) ?? "", /: it was removed or renamed/);
+        assert.match(last.result.notes.at(-1) ?? "", /: the file was removed or renamed/);
         Deno.renameSync(`${user.database}.away`, user.database);
         const shown = await user.run(["conversations", "show", last.result.conversationId.slice(0, 13)]);
         assert.match(shown.stdout, /the database could not be used/);
@@ -117,10 +117,10 @@ export function movedSuite(launcher: Launcher): void {
     change = (database) => Deno.renameSync(database, `${database}.away`);
     const { status, reason, answer, notes } = await (await send()).json();
     assert.deepEqual([status, reason, answer], ["error", "unstored", "Here I am"]);
-    assert.match(notes.at(-1), /: it was removed or renamed while it was in use/);
+    assert.match(notes.at(-1), /: the file was removed or renamed while it was in use/);
     const refused = await send();
     assert.equal(refused.status, 503);
-    assert.match((await refused.json()).detail, /^Cannot use database .*: it was removed or renamed/);
+    assert.match((await refused.json()).detail, /^Cannot use database .*: the file was removed or renamed/);
     const completion = { model: "vis", messages: [{ role: "user", content: "y" }] };
     const asked = user.mock.requests.length;
     assert.equal((await ask("/v1/chat/completions", completion)).status, 503);
@@ -129,14 +129,14 @@ export function movedSuite(launcher: Launcher): void {
     const { errors } = await away.json();
     assert.equal(away.status, 503);
     assert.deepEqual([errors.length, errors[0].path], [1, "file"]);
-    assert.match(errors[0].message, /^it was removed or renamed while it was in use/);
+    assert.match(errors[0].message, /^the file was removed or renamed while it was in use/);
 
     Deno.renameSync(`${user.database}.away`, user.database);
     reply = replyJson("const n = 6", { final: "{{n}}" });
     change = (database) => Deno.renameSync(database, `${database}.away`);
     const path = `/api/v1/conversations/${conversationId}/messages`;
     const events = await (await ask(path, { request: "x" }, { accept: "text/event-stream" })).text();
-    assert.match(events, /event: failed\ndata: .*"reason":"unstored".*it was removed or renamed/);
+    assert.match(events, /event: failed\ndata: .*"reason":"unstored".*the file was removed or renamed/);
     reply = final("Here I am");
     Deno.renameSync(`${user.database}.away`, user.database);
     assert.equal((await ask("/readyz")).status, 200);
