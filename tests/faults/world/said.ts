@@ -28,7 +28,9 @@ export function saidByRun({ code, signal, stdout, stderr }: Ran): Said {
   const failed: Said = { how: "failed", text: `exit ${signal ?? code}: ${shortened(stderr + stdout)}` };
   try {
     const result = JSON.parse(stdout);
-    if (result.error) return /busy/i.test(result.error.message) ? { how: "refused", text: stderr } : failed;
+    if (result.error) {
+      return /Cannot start the request: /.test(result.error.message) ? { how: "refused", text: stderr } : failed;
+    }
     const said = saidBy(result);
     return (said.how === "done") === (code === 0) ? said : failed;
   } catch {
