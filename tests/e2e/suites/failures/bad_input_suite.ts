@@ -31,7 +31,8 @@ export function badInputSuite(launcher: Launcher): void {
       }),
       "unknown log level": withUser(async (user) => {
         const { code, stderr } = await user.run(["conversations", "list"], { env: { VIS_LOG: "loud" } });
-        assert.deepEqual([code, stderr], [0, "vis: VIS_LOG names no level: loud; use debug, info, warn or error\n"]);
+        assert.equal(code, 0);
+        assert.match(stderr, /^vis: VIS_LOG names no level: loud; use debug, info, warn or error\n/);
       }),
       "unknown command": withUser(async (user) => {
         refused(await user.run(["rnu", "x"]), { code: 2, says: /^vis: unknown command 'rnu'\n\(Did you mean run\?\)/ });

@@ -10,14 +10,17 @@ import { client, urlOf } from "../../helpers/server.ts";
 const CHANGES: Readonly<Record<string, readonly [change: (database: string) => void, says: string]>> = {
   "the folder is removed": [
     (database) => Deno.removeSync(dirname(database), { recursive: true }),
-    "it was removed or renamed",
+    "the file was removed or renamed",
   ],
   "the folder is renamed": [
     (database) => Deno.renameSync(dirname(database), `${dirname(database)}-away`),
-    "it was removed or renamed",
+    "the file was removed or renamed",
   ],
-  "the file is removed": [(database) => Deno.removeSync(database), "it was removed or renamed"],
-  "the file is renamed": [(database) => Deno.renameSync(database, `${database}.away`), "it was removed or renamed"],
+  "the file is removed": [(database) => Deno.removeSync(database), "the file was removed or renamed"],
+  "the file is renamed": [
+    (database) => Deno.renameSync(database, `${database}.away`),
+    "the file was removed or renamed",
+  ],
   "another file takes its place": [
     (database) => {
       Deno.copyFileSync(database, `${database}.copy`);
