@@ -11,6 +11,7 @@ import { pathToFileURL } from "node:url";
  * tasks of the evaluation, very large folders, and every state of the page. */
 const LONG: readonly string[] = [
   "tests/e2e/compiled_long_test.ts",
+  "tests/processes/planting_test.ts",
   "tests/faults/kill_anywhere_test.ts",
   "tests/e2e/page",
   "tests/e2e/attacks_compiled_test.ts",
@@ -51,7 +52,6 @@ const LONG: readonly string[] = [
   "tests/persistence/store/postgres_store_test.ts",
   "tests/processes/folders_test.ts",
   "tests/processes/owner_attacks_test.ts",
-  "tests/processes/planting_test.ts",
   "tests/processes/process_wall_attacks_test.ts",
   "tests/processes/workspace_walk_test.ts",
   "tests/sandbox/attacks",
