@@ -201,9 +201,13 @@ export class Kernel {
   stat(folder: number, path: string | null): DataView {
     const flags = path === null ? AT_EMPTY_PATH : AT_SYMLINK_NOFOLLOW;
     const name = path === null ? this.#empty : terminated(path);
-    const code = this.#symbols.statx(this.#calls.statx, folder, name, flags, STATX_BASIC_AND_BIRTH, this.#statBytes);
-    this.#check(code, "statx", path ?? "");
-    return this.#stat;
+    for (let tries = 0;; tries++) {
+      const done = this.#symbols.statx(this.#calls.statx, folder, name, flags, STATX_BASIC_AND_BIRTH, this.#statBytes);
+      if (done === 0) return this.#stat;
+      const code = this.#errno();
+      // statx never fails with EAGAIN. The runtime's own calls left this number before it was read.
+      if (code !== EAGAIN || tries === RETRIES) throw this.#error("statx", { code, path: path ?? "" });
+    }
   }
 
   /** Writes the numbers of `Tree.stamps` for one name, which ends with NUL. For a missing entry, writes no number. */
