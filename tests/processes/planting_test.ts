@@ -359,7 +359,7 @@ Deno.test("commands are refused where git runs hooks from a path that is not UTF
     await asUser("git config core.hooksPath \"$(printf 'hooks\\377')\"", place);
     await assert.rejects(
       wallOf(place).spawn(place.workspace, ["true"]),
-      /^Error: Cannot run commands: \S*hooks\ufffd, which git runs by the setting core.hooksPath, is not UTF-8/,
+      /^Error: Cannot run commands: \S*hooks\ufffd, which git runs by the setting core.hooksPath, has a name that is not UTF-8/,
     );
   });
 });
