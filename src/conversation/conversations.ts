@@ -156,17 +156,13 @@ export class Conversations {
 
   /** Deletes a conversation with every branch. Rejects with `BusyError` while a query runs in it. */
   async delete({ conversationId }: Branch): Promise<void> {
-    if (await this.shared?.isBusy(conversationId)) {
-      throw new BusyError(
+    const busy = () =>
+      new BusyError(
         `Cannot delete conversation ${conversationId}: a request is running in it; cancel the request first`,
       );
-    }
+    if (await this.shared?.isBusy(conversationId)) throw busy();
     for (const { branchId } of await this.#store.branches(conversationId)) {
-      if (this.#runner.isBusy(branchId)) {
-        throw new BusyError(
-          `Cannot delete conversation ${conversationId}: a request is running in it; cancel the request first`,
-        );
-      }
+      if (this.#runner.isBusy(branchId)) throw busy();
       await this.close(branchId);
     }
     await this.records.running(conversationId);

@@ -435,7 +435,7 @@ async function layersOf(
 
 const LOCK_SHARED = 1n, LOCK_ALONE = 2n, LOCK_AT_ONCE = 4n;
 const EWOULDBLOCK = 11;
-const LOCK_AGAIN_MS = 50, ALONE_TRIES = 40;
+const LOCK_AGAIN_MS = 50, ALONE_TRIES = 40, LOCK_TRIES = 5;
 
 /** Locks of workspaces between Vis processes. A process has a shared lock while a command of it can change files there.
  * While git brings files, a process has the lock alone, since it cannot pause commands of another process. */
@@ -493,8 +493,12 @@ class WorkspaceLocks {
   #lock(folder: string, how: bigint): boolean {
     const descriptor = this.#held.get(folder)?.descriptor ?? -1;
     if (descriptor < 0 || this.#libc === null) return true;
-    const result = this.#libc.call("flock", [BigInt(descriptor), how | LOCK_AT_ONCE]);
-    return result === 0 || this.#libc.errno() !== EWOULDBLOCK;
+    for (let tries = 0; tries < LOCK_TRIES; tries++) {
+      if (this.#libc.call("flock", [BigInt(descriptor), how | LOCK_AT_ONCE]) === 0) return true;
+      if (this.#libc.errno() === EWOULDBLOCK) return false;
+      // The runtime's own calls may have overwritten the number, so one other number is no proof.
+    }
+    return true;
   }
 
   async #until(

@@ -232,12 +232,12 @@ function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
   const value = changesOf(turn);
   useLayoutEffect(() => thread.scroller?.keepEnd(), [value]);
   if (value === null) return null;
-  const lines = filesOf(value).reduce((sum, file) => sum + file.lines.length, 0);
+  const counts = countsOf(value);
   const said = saidByChanges(turn) ? turn.end.value?.work?.text : null;
   return (
     <div class="changes">
-      <details open={lines <= SHORT_LINES}>
-        <summary>{said ?? `${plural(value.files.length, "file")} changed ${diffCounts(countsOf(value))}`}</summary>
+      <details open={counts.lines <= SHORT_LINES}>
+        <summary>{said ?? `${plural(value.files.length, "file")} changed ${diffCounts(counts)}`}</summary>
         {value.files.map(({ path, diff }) => <DiffView key={path} text={diff} />)}
       </details>
       {value.kept.length > 0 && <p>{keptText(value, "Undo keeps")}</p>}
@@ -253,13 +253,14 @@ function changesOf({ queryId }: Turn): UndoPreview | null {
   return value.changes[0]?.queryId === queryId ? value : null;
 }
 
-function filesOf({ files }: UndoPreview): readonly DiffFile[] {
-  return files.flatMap(({ diff }) => readDiff(diff));
-}
-
-function countsOf(value: UndoPreview): { readonly added: number; readonly removed: number } {
-  const sum = (side: "added" | "removed") => filesOf(value).reduce((all, file) => all + file[side], 0);
-  return { added: sum("added"), removed: sum("removed") };
+function countsOf({ files }: UndoPreview): Readonly<Record<"added" | "removed" | "lines", number>> {
+  const read = files.flatMap(({ diff }) => readDiff(diff));
+  const sum = (count: (file: DiffFile) => number): number => read.reduce((all, file) => all + count(file), 0);
+  return {
+    added: sum(({ added }) => added),
+    removed: sum(({ removed }) => removed),
+    lines: sum((one) => one.lines.length),
+  };
 }
 
 /** Whether undoing the changes would revert all of the turn's changes: then one line describes both. */
