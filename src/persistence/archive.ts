@@ -29,8 +29,7 @@ function archived(table: ArchivedTable, row: Row): Row {
   return Object.fromEntries(archivedColumns(table).map((column) => [column, row[column]]));
 }
 
-/** Converts a database row to its form in an archive. The caller has loaded the row's JSON into `content`. `refer`
- * receives the references of the other cells. */
+/** The caller has loaded the row's JSON into `content`. `refer` receives the references of the other cells. */
 function toArchiveRow(
   row: Row,
   { table, content, refer, adopt }: {
@@ -73,8 +72,6 @@ function toArchiveRow(
   return Object.fromEntries(Object.entries(row).map(([column, cell]) => [column, given(column, cell)]));
 }
 
-/** Converts a row of an archive to the cells of the database. `bytesIn` returns the bytes for a hash. `before` is the
- * cell of the previous version. */
 async function fromArchiveRow(
   row: Row,
   { table, content, bytesIn, before }: {
@@ -340,7 +337,7 @@ interface Given {
   readonly bytesIn: (hash: string) => Uint8Array;
 }
 
-/** Converts a row to a row of this database: with new ids and this workspace, and without its former chat. */
+/** The row gets new ids and this workspace, and loses its former chat. */
 async function ownRow(table: ArchivedTable, given: Given): Promise<Row> {
   const { row, ids } = given;
   const own = (id: unknown): string => ids.get(String(id)) ?? missing(`row ${id}`);
@@ -419,7 +416,6 @@ async function cellsOf(
   return { ...await fromArchiveRow(rest, how), result };
 }
 
-/** Cuts the bytes into pieces whose size does not depend on the archive. */
 async function* pieces(source: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const whole = new Uint8Array(PIECE_BYTES);
   let filled = 0;

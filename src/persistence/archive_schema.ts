@@ -18,7 +18,7 @@ const HASH = /^[0-9a-f]{64}$/;
 const REFERENCE = /^sha256:[0-9a-f]{64}$/;
 const NAME = /^[$_\p{ID_Start}][$\u200c\u200d\p{ID_Continue}]*$/u;
 const ENDED = ["done", "error", "interrupted"] as const;
-const LATEST = 253_402_300_799_999; // The end of the year 9999.
+const LATEST = 253_402_300_799_999; // This is the end of the year 9999.
 
 const id = z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 const time = z.int().min(0).max(LATEST);
@@ -126,7 +126,6 @@ const blockError = z.looseObject({
   stack: z.string(),
 }).partial();
 
-/** Cells whose form in an archive differs from their column: JSON, and texts limited to some values. */
 const CELLS = {
   conversationSoul: { metadata: z.looseObject({ channel: z.string().max(200), workspace: z.string() }) },
   conversationState: {
@@ -181,8 +180,7 @@ const CELLS = {
   subCall: { usage },
 } satisfies { readonly [T in ArchivedTable]: { readonly [C in string]?: z.ZodType } };
 
-/** Returns the schema of a cell by its column. A cell that may be NULL may be missing, since newer versions add
- * columns. */
+/** A cell that may be NULL may be missing, since newer versions add columns. */
 function cellOf({ kind, nullable, oneOf, atLeast = 0 }: TableColumn): z.ZodType {
   const cell = (): z.ZodType => {
     switch (kind) {
@@ -235,21 +233,20 @@ const content = z.union([
   z.strictObject({ sha256: z.string().regex(HASH), base64: z.array(z.string()) }),
 ]);
 
-/** A stored conversation, as `vis conversations export --format json` writes it: the rows of its tables. JSON is
- * embedded, and long texts and values are references to `contents`. */
+/** `vis conversations export --format json` writes this form. JSON is embedded, and long texts and values are
+ * references to `contents`. */
 export const conversationArchive = z.strictObject({
   format: z.literal(ARCHIVE_FORMAT),
   version: z.literal(ARCHIVE_VERSION),
   tables,
   contents: z.array(content),
-  /** The hash of all other fields, added when the archive is written. */
+  /** The hash covers all other fields, and is added when the archive is written. */
   sha256: z.string().regex(HASH).optional(),
 });
 
 export type ConversationArchive = z.infer<typeof conversationArchive>;
 
-/** A part of an archive. The parts are written in this order: the beginning, each table with its rows, and their
- * contents. */
+/** The parts are written in this order: the beginning, each table with its rows, and their contents. */
 export type ArchivePart =
   | { readonly format: string; readonly version: number }
   | { readonly table: string }

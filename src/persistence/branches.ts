@@ -10,14 +10,13 @@ import type { DatabaseSchema } from "./tables.ts";
 export interface ForkPoint {
   readonly queryId: string;
   readonly soulId: string;
-  /** Archives contain this time. */
   readonly soulCreatedAt: number;
-  /** The last iteration that the branch has (0-based). With -1, the branch has neither an iteration of this query nor
+  /** The branch has iterations up to this one (0-based). With -1, the branch has neither an iteration of this query nor
    * the query. */
   readonly position: number;
 }
 
-/** A branch as a descendant sees it: the whole branch, or the part that existed at the fork. */
+/** A descendant sees the whole branch (`until` is null), or the part that existed at the fork. */
 export interface BranchSegment {
   readonly branchId: string;
   readonly until: ForkPoint | null;
@@ -47,7 +46,6 @@ export async function readLineage(
   }
 }
 
-/** Returns the lineage that a fork at this point would see. */
 export async function readLineageAt(
   db: Database,
   { parentId, ...until }: ForkPoint & { readonly parentId: string },

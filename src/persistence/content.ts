@@ -32,7 +32,7 @@ const insertContent = namedChange((db, row: DatabaseSchema["content"]) =>
  * hash. Lone surrogates become U+FFFD, since the database holds UTF-8. */
 export class Content {
   readonly db: Database;
-  /** Values by their hashes; null if the stored bytes have another hash. */
+  /** A value is null if the stored bytes have another hash. */
   readonly #known = new Map<string, Uint8Array<ArrayBuffer> | null>();
   readonly #references = new WeakMap<Uint8Array, string>();
 
@@ -93,7 +93,7 @@ export class Content {
     for (const hash of hashes) {
       if (found.has(hash)) continue;
       const pieces = await this.db.run("SELECT bytes FROM long_value_piece WHERE hash = $1 ORDER BY position", [hash]);
-      // The column has the bytes.
+      // Content without pieces has its bytes in its own column.
       if (pieces.length > 0) found.set(hash, joinBytes(pieces.map(({ bytes }) => bytes as Uint8Array)));
     }
     return found;
@@ -115,14 +115,14 @@ export class Content {
     return cell.startsWith(PREFIX) ? decode(this.#loaded(cell)) : cell;
   }
 
-  /** Returns the bytes of a loaded cell. The same reference always gives the same object. */
+  /** The same reference always gives the same object. */
   bytes(cell: Uint8Array | string): Uint8Array<ArrayBuffer> {
     if (typeof cell === "string") return this.#loaded(cell);
     if (cell.length <= INLINE_BYTES) return owned(cell);
     return this.#loaded(this.adopt(cell));
   }
 
-  /** Counts the bytes of a column as loaded content, and returns their reference. */
+  /** The bytes of a column count as loaded content afterwards. */
   adopt(bytes: Uint8Array): string {
     const hash = hashOf(bytes);
     if (!this.#known.get(hash)) this.#known.set(hash, owned(bytes));
@@ -190,15 +190,14 @@ export class Content {
     await insertContent(this.db, { ...NO_DELTA, hash, encoding: "chunks", bytes: list });
   }
 
-  /** Stores a value in a PostgreSQL table. The server removes the pieces of the value with the last row that refers to
-   * them. */
+  /** The server removes the pieces of the value with the last row that refers to them. */
   async #putLong(bytes: Uint8Array): Promise<string> {
     const hash = hashOf(bytes);
     // The row is locked in both cases, so that no other transaction removes it.
     const [row] = await this.db.run(PUT_LONG, [hash]);
     for (let from = 0, at = 0; row?.["isNew"] && from < bytes.length; from += PIECE_BYTES, at++) {
       const piece = [hash, at, bytes.subarray(from, from + PIECE_BYTES)];
-      // Limits the number of pieces on their way to the server.
+      // An occasional wait limits the number of pieces on their way to the server.
       if (at % SENT_AT_ONCE === 0) await this.db.run(PUT_PIECE, piece);
       else await this.db.store(PUT_PIECE, piece);
     }
@@ -224,7 +223,6 @@ function hashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Returns undefined if `work` fails on damaged JSON or damaged steps. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work();
@@ -248,7 +246,7 @@ function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer ? bytes as Uint8Array<ArrayBuffer> : new Uint8Array(bytes);
 }
 
-/** The CRC-32 of a short value, for the metadata of its row. A longer value has a hash instead. */
+/** The metadata of a row has the CRC-32 of a short value. A longer value has a hash instead. */
 export interface ValueCheck {
   readonly crc?: number;
 }
@@ -257,7 +255,6 @@ export function checkOf(bytes: Uint8Array): ValueCheck {
   return bytes.length === 0 || bytes.length > INLINE_BYTES ? {} : { crc: crc32(bytes) };
 }
 
-/** Throws `Damage` if a value differs from the stored one. */
 export function compareValue(bytes: Uint8Array, { crc }: ValueCheck, what: string): void {
   if (crc !== undefined && crc32(bytes) !== crc) throw new Damage(`${what} is not the stored one`);
 }
@@ -363,7 +360,6 @@ function changed(hash: string): Damage {
   return new Damage(`content ${PREFIX}${hash} is not the stored one`);
 }
 
-/** Returns null if the content does not exist. */
 export async function encodingOf(db: Database, reference: string): Promise<"raw" | "chunks" | "delta" | null> {
   const row = await db.selectFrom("content").select("encoding").where("hash", "=", reference.slice(PREFIX.length))
     .executeTakeFirst();
@@ -388,7 +384,7 @@ interface Delta {
   readonly literals: Uint8Array<ArrayBuffer>;
 }
 
-/** Shorter runs of equal bytes do not count as a match. */
+/** A shorter run of equal bytes does not count as a match. */
 const ANCHOR = 16;
 /** After a difference, the base is searched at these distances, which suit a few changed bytes, a changed entry, or a
  * removed entry. */
@@ -418,7 +414,7 @@ export function deltaOf(base: Uint8Array, value: Uint8Array): Delta | null {
   return { steps, literals: new Uint8Array(Buffer.concat(literals)) };
 }
 
-/** Reconstructs the value. Throws RangeError if the steps do not fit the base. */
+/** Throws RangeError if the steps do not fit the base. */
 export function applyDelta(base: Uint8Array, { steps, literals }: Delta): Uint8Array<ArrayBuffer> {
   const value = new Uint8Array(steps.reduce((sum, [, length, literal]) => sum + length + literal, 0));
   let end = 0, at = 0;
@@ -439,7 +435,7 @@ export function applyDelta(base: Uint8Array, { steps, literals }: Delta): Uint8A
 function equalBytes(from: Buffer, to: Buffer, { i, j }: { readonly i: number; readonly j: number }): number {
   const most = Math.min(from.length - i, to.length - j);
   let equal = 0;
-  // Compares long stretches at once, because comparing buffers is native.
+  // Comparing buffers is native, so long stretches are compared at once.
   for (let step = 4096; step >= 64; step >>= 2) {
     while (equal + step <= most && same(from, to, { i: i + equal, j: j + equal, step })) equal += step;
   }
@@ -455,7 +451,7 @@ function same(
   return from.subarray(i, i + step).equals(to.subarray(j, j + step));
 }
 
-/** Finds the nearest match: the first place after `i` whose bytes also occur in the value after `j`. */
+/** The nearest match is the first place after `i` whose bytes also occur in the value after `j`. */
 function anchorAfter(
   from: Buffer,
   to: Buffer,
@@ -521,7 +517,7 @@ function boundary(bytes: Uint8Array, start: number): number {
   return limit;
 }
 
-/** Returns 256 fixed random words (xorshift32). If the words changed, pieces of old and new values would no longer
+/** The random words (xorshift32) are fixed: if the words changed, pieces of old and new values would no longer
  * match. */
 function gearTable(): Uint32Array {
   const table = new Uint32Array(256);

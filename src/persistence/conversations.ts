@@ -161,8 +161,7 @@ async function newestBranchesOf(db: Database, ids: readonly string[]): Promise<r
   });
 }
 
-/** Returns these conversations with their newest branch, and the status of each branch's newest query. A running query
- * is always the newest. */
+/** A running query is always the newest of its branch. */
 async function branchesWithQueries(
   db: Database,
   ids: readonly string[],
@@ -260,7 +259,6 @@ export function listConversations(
   });
 }
 
-/** Orders by last use, newest first. A page does not read the conversations after it. */
 function byActivity(db: Database) {
   return db.selectFrom("conversationSoul as c").select(["c.id", "c.activity"]).where(isSeen(db, "c.tenant"))
     .orderBy("c.activity", "desc");
@@ -268,7 +266,8 @@ function byActivity(db: Database) {
 
 const TITLE_CHARS = 100;
 
-/** The origin of a branch's title, in `conversation_state.metadata`; absent if the title comes from the request. */
+/** The metadata of a branch records the origin of its title. The origin is absent if the title comes from the
+ * request. */
 interface TitleMetadata {
   readonly titledBy?: "nobody" | "user" | "model";
 }
@@ -334,7 +333,6 @@ async function externalIn(db: Database, { channel, externalId }: ExternalChat): 
   return found?.id ?? null;
 }
 
-/** Removes a conversation, and notes the references of its rows for erasure in the same transaction. */
 export function removeConversation(db: Database, conversationId: string): Promise<void> {
   return db.write(async (tx) => {
     // The lock keeps a query from beginning in the conversation meanwhile.

@@ -128,8 +128,6 @@ interface CopyWork extends Pick<DatabaseCopyRequest, "signal" | "onProgress"> {
   readonly to: Database;
 }
 
-/** Copies all rows after a mark, compares every row with its source, and makes the copy usable. Returns the number of
- * rows. */
 async function copyRows(start: CopyMark, work: CopyWork): Promise<number> {
   const counts = new Map<UserTable, number>();
   for (const table of USER_TABLES) counts.set(table, await countRows(work.from, table));
@@ -260,7 +258,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 interface PlainRow {
   readonly cells: Row;
-  /** The reference of a text that is too large for memory; otherwise null. */
+  /** `large` is the reference of a text that is too large for memory, otherwise null. */
   readonly large: string | null;
 }
 
@@ -275,7 +273,7 @@ interface Page {
   readonly most: number;
 }
 
-/** Limit of the bytes of all rows in memory, unless one row is longer. */
+/** All rows in memory together have at most this many bytes, unless one row is longer. */
 const PAGE_BYTES = 8 << 20;
 
 async function readRows(db: Database, { table, after, most }: Page): Promise<readonly CopiedRow[]> {
@@ -337,7 +335,6 @@ async function plainRow(db: Database, table: UserTable, row: Row): Promise<Plain
   return { cells, large };
 }
 
-/** Whether a row has its own tenant; other rows have the tenant of their conversation. */
 function isOwner(table: UserTable, row: Row): boolean {
   return table === "conversationSoul" || (table === "extensionState" && row["conversationStateId"] === null);
 }
@@ -379,7 +376,7 @@ async function storedCells(
   return stored;
 }
 
-/** Returns the cell of a variable's previous version, so that only the difference is stored. */
+/** The previous version is the base, so that only the difference is stored. */
 async function before(db: Database, cells: PlainRow["cells"], column: string): Promise<Uint8Array | string | null> {
   const { version, expressionSoulId } = cells;
   if (!db.dialect.hasDifferences || column !== "result" || typeof version !== "number" || version === 0) return null;
@@ -390,8 +387,6 @@ async function before(db: Database, cells: PlainRow["cells"], column: string): P
 
 const REFERENCE = /sha256:[0-9a-f]{64}/g;
 
-/** Copies the contents that the texts of a row refer to, such as images. Text that only resembles a reference also
- * counts. */
 async function copyContents(
   row: PlainRow,
   { from, to }: { readonly from: Database; readonly to: Database },
@@ -399,7 +394,7 @@ async function copyContents(
   for (const reference of referencesOf(row)) await copyContent(reference, { from, to });
 }
 
-/** Returns the contents that the texts of a row refer to. Some of these contents may not exist. */
+/** Text that only resembles a reference also counts, so some of these contents may not exist. */
 function referencesOf({ cells }: PlainRow): ReadonlySet<string> {
   const found = new Set<string>();
   for (const cell of Object.values(cells)) {
@@ -417,7 +412,7 @@ async function copyContent(
 }
 
 /** Compares the next rows of a table with the rows of the other database. Reading their texts and values verifies their
- * hashes. Returns the rows. Throws `StoreError` on a difference. */
+ * hashes. Throws `StoreError` on a difference. */
 async function verifyRows(
   { from, to }: { readonly from: Database; readonly to: Database },
   page: Parameters<typeof readRows>[1],
@@ -450,7 +445,7 @@ function unlike(what: string): StoreError {
   );
 }
 
-/** Reads the copy. Damage of the copy throws `StoreError`; all other damage is damage of the source. */
+/** Damage of the copy throws `StoreError`; all other damage is damage of the source. */
 async function ofCopy<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();

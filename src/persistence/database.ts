@@ -28,11 +28,11 @@ export interface HeldRun {
   readonly version?: string | null;
 }
 
-/** A database, or a transaction in it; queries run on both. Only `sqlite/` and `postgres/` know the kind of the
+/** Queries run both on a database and on a transaction in it. Only `sqlite/` and `postgres/` know the kind of the
  * database. */
 export abstract class Database extends Kysely<DatabaseSchema> {
   abstract readonly dialect: DatabaseDialect;
-  /** The tenant whose rows are visible; null for all tenants. */
+  /** Only rows of this tenant are visible; with null, the rows of all tenants. */
   abstract readonly tenant: string | null;
 
   constructor(dialect: Dialect) {
@@ -76,17 +76,17 @@ export abstract class Database extends Kysely<DatabaseSchema> {
    * later writes depend on that version. */
   checkHolder(_run: HeldRun): void {}
 
-  /** Called when this process has stored the end of a run. */
+  /** The caller has stored the end of a run of this process. */
   ended(_queryId: string): void {}
 
   abstract close(): Promise<void>;
 }
 
 export interface DatabaseDialect {
-  /** The limit for a text or value in its own column. Longer texts and values are in `content`. */
+  /** A longer text or value is in `content`, not in its own column. */
   readonly textBytes: number;
   readonly valueBytes: number;
-  /** The limit for content that is not divided into pieces. */
+  /** Longer content is divided into pieces. */
   readonly contentBytes: number;
   /** Whether a new version of a value is stored as the difference to the previous one; otherwise as a long value. */
   readonly hasDifferences: boolean;
@@ -99,15 +99,14 @@ export interface DatabaseDialect {
   wholeText(cell: string): RawBuilder<string | null>;
   /** The cell may be in `content`. The result is NULL if the key is missing. */
   jsonText(cell: string, key: string): RawBuilder<string | null>;
-  /** Whether the JSON in a column has this value at a path. True and 1 differ, and so do null and a missing value. */
+  /** True and 1 differ, and so do null and a missing value. */
   hasJson(column: string, path: readonly string[], value: string | number | boolean | null): RawBuilder<boolean>;
   isListed(column: string, json: string): RawBuilder<SqlBool>;
   byteLength(column: string): string;
   mentionsContent(column: string): string;
   externalId(conversation: string): RawBuilder<string | null>;
-  /** `putLarge` has stored the text. */
+  /** The caller has stored the text with `putLarge`. */
   largeCell(reference: string): string | null;
-  /** Selects the row with the highest version of each group of rows `e`, with these columns and `version`. */
   newestVersions(
     rows: { readonly by: string; readonly columns: string; readonly from: RawBuilder<unknown> },
   ): RawBuilder<unknown>;
@@ -147,8 +146,8 @@ export interface SearchDialect {
   all(db: Database): readonly RawBuilder<unknown>[];
 }
 
-/** The words of a search. By word and token, `joined` has index terms in which the token is next to characters of
- * scripts without spaces. */
+/** `joined` has index terms by word and token. In these terms, the token is next to characters of scripts without
+ * spaces. */
 export interface SearchWords {
   readonly words: ReadonlySet<string>;
   readonly joined: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
@@ -157,7 +156,7 @@ export interface SearchWords {
 export interface SearchMatch {
   readonly where: RawBuilder<unknown>;
   readonly order: RawBuilder<unknown>;
-  /** Whether the order is a rank, which requires reading every match. */
+  /** A rank requires reading every match. */
   readonly isRanked: boolean;
 }
 
@@ -186,8 +185,8 @@ class Parameter {
   constructor(readonly name: string) {}
 }
 
-/** A query whose values have names. Kysely builds the query once for each kind of database, because building takes
- * longer than running it in SQLite. So `build` must not depend on the values. */
+/** Kysely builds the query once for each kind of database, because building takes longer than running it in SQLite. So
+ * `build` must not depend on the values. */
 export function namedQuery<V extends object, R>(
   build: Build<V, R>,
 ): (db: Database, values: V) => Promise<readonly R[]> {
@@ -199,7 +198,7 @@ export function namedQuery<V extends object, R>(
   };
 }
 
-/** A change whose values have names and whose rows are not read, built once like a `namedQuery`. */
+/** The change is built once like a `namedQuery`, so `build` must not depend on the values. */
 export function namedChange<V extends object>(build: Build<V, unknown>): (db: Database, values: V) => Promise<void> {
   const bound = binder(build);
   return async (db, values) => {
@@ -274,7 +273,7 @@ export async function idsWith(
   return rows.map(({ id }) => id);
 }
 
-/** Encodes JSON for the database. Lone surrogates and NUL are escaped, so that every text is preserved exactly. */
+/** Lone surrogates and NUL are escaped, so that every text is preserved exactly. */
 export function toJson(value: Readonly<Record<string, unknown>> | readonly unknown[]): string {
   return JSON.stringify(value);
 }
@@ -291,7 +290,7 @@ export function searchText(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\ufffd");
 }
 
-/** Data differs from the stored data. The store turns `Damage` into a `StoreError` of kind corrupt. */
+/** The store turns `Damage` into a `StoreError` of kind corrupt. */
 export class Damage extends Error {
   override readonly name = "Damage";
 

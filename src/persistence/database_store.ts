@@ -52,18 +52,17 @@ import type { StoredQuery } from "../domain/query/stored_query.ts";
 import type { NewChildBranch } from "../domain/records/conversations.ts";
 import { readLineage } from "./branches.ts";
 
-/** Limit of the tenants whose stores are cached. */
 const MOST_VIEWS = 1000;
 
 export interface DatabaseStoreOptions {
   readonly location: string;
   readonly now: () => number;
   readonly isAlive: IsAlive;
-  /** The longest wait of a write for another writing process. */
+  /** A write waits at most this long for another writing process. */
   readonly busyMs: number;
   readonly check: () => Promise<readonly string[]>;
   readonly fileFault: () => string;
-  /** Finds the reason of a failed write; by default it checks the files. */
+  /** By default, the store looks for the reason of a failed write in its files. */
   readonly writeFault?: () => Promise<string>;
   readonly asNode?: Store["asNode"];
   readonly toStoreError: (error: unknown, location: string) => unknown;
@@ -257,7 +256,6 @@ function archive({ db }: Parts): Archive {
 type Converted = (error: unknown) => unknown;
 type Guard = <M extends (...args: never[]) => Promise<unknown>>(name: string, method: M) => M;
 
-/** Makes each method serve only the tenant of `owners`, if given, and reject with `StoreError` if the database fails. */
 function guardOf(converted: Converted, owners: Owners | null): Guard {
   return (name, method) => {
     const work = owners ? owners.checked(name, method) : method;
@@ -290,7 +288,6 @@ type Methods = Omit<
   "location" | "tenant" | "states" | "of" | "asNode" | "check" | "fileFault" | "writeFault" | "log" | "close"
 >;
 type Kind = "conversation" | "branch" | "run" | "iteration";
-/** Locates ids of rows in the arguments of a method: the kind of row, the position, and the keys that lead to the id. */
 type Rule = readonly (readonly [Kind, number, ...string[]])[];
 
 const BRANCH: Rule = [["branch", 0]];
@@ -300,8 +297,8 @@ const ITERATION: Rule = [["iteration", 0]];
 const OF_RUN: Rule = [["run", 0, "queryId"]];
 const BRANCH_AT: Rule = [...BRANCH, ["run", 1, "queryId"]];
 const STATE: Rule = [["branch", 0, "branchId"], ["iteration", 0, "iterationId"], ["run", 0, "queryId"]];
-/** Methods without ids to check: they search among the tenant's rows, work for the whole process, or name content by
- * its hash. */
+/** These methods have no ids to check: they search among the tenant's rows, work for the whole process, or name content
+ * by its hash. */
 const NONE: Rule = [];
 
 const RULES: Readonly<Record<keyof Methods | `states.${keyof StateStore}`, Rule>> = {
@@ -371,7 +368,7 @@ interface Named {
 /** Keeps a tenant from reaching rows of other tenants. Methods get an unused id instead, as if the row did not exist. */
 export class Owners {
   readonly #db: Database;
-  /** Whether a row belongs to the tenant, by its id. Rows never change their tenant. */
+  /** Rows never change their tenant. */
   readonly #known = new BoundedMap<string, boolean>(MOST_KNOWN);
   #reading: Promise<void> | null = null;
 
@@ -379,8 +376,7 @@ export class Owners {
     this.#db = db;
   }
 
-  /** Wraps the method of this name with its rule. Calls keep their order, even if rows have to be read for one of
-   * them. */
+  /** Calls keep their order, even if rows have to be read for one of them. */
   checked<M extends Method>(name: string, method: M): M {
     const rule: Rule | undefined = Reflect.get(RULES, name);
     if (rule === undefined) throw new Error(`Cannot serve ${name} to a tenant: no rule exists for it`);
@@ -410,13 +406,12 @@ export class Owners {
     await read;
   }
 
-  /** Remembers the owner of a row. A missing row is not remembered, since it may be made later. */
+  /** A missing row is not remembered, since it may be made later. */
   async #read({ kind, id }: Named): Promise<void> {
     const [row] = await TENANT_OF[kind](this.#db, { id });
     if (row) this.#known.set(id, row.tenant === this.#db.tenant);
   }
 
-  /** Remembers that rows belong to the tenant, because it made or found them. */
   #note(name: string, result: unknown): void {
     if (typeof result === "string" && /^(?:begin|fail)/.test(name)) this.#known.set(result, true);
     if (name !== "createConversation" && name !== "findConversation" && name !== "createChildBranch") return;
@@ -504,7 +499,6 @@ class Children {
     });
   }
 
-  /** The oldest query comes first. */
   async queries(
     iterationId: string,
     byId: (queryId: string) => Promise<StoredQuery | null>,

@@ -12,17 +12,17 @@ const REFERENCE = /sha256:([0-9a-f]{64})/g;
 /** After this many rows, other work may run. */
 const ROWS_AT_ONCE = 2_000;
 const HASHES_AT_ONCE = 200;
-/** The pause before the first erasure, so that it does not delay the start of a process. */
+/** The pause keeps the first erasure from delaying the start of a process. */
 const FIRST_MS = 1_000;
 const EVERY_MS = 60_000;
 /** An older claim was left by a process that was killed. */
 const CLAIM_MS = 24 * 3_600_000;
 const TRIES = 3;
-/** The distance within which two contents may belong to the same transaction. */
+/** Two contents within this distance may belong to the same transaction. */
 const NEAR = 50;
 const ORPHAN_BYTES = 1 << 20;
 
-/** JSON that names content within its text: images, large texts, bytes that extensions store. */
+/** This JSON names content within its text: images, large texts, bytes that extensions store. */
 const NESTED: readonly (readonly [table: ConversationTableName, column: string])[] = [
   ["querySoul", "metadata"],
   ["expressionState", "metadata"],
@@ -42,7 +42,7 @@ interface EraserOptions {
 export class Eraser {
   readonly #options: EraserOptions;
   #running: Promise<void> | null = null;
-  /** Whether the list must be read again, as at the start, when it may have entries of a killed process. */
+  /** At the start the list must be read, because it may have entries of a killed process. */
   #isAsked = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ended = false;
@@ -224,8 +224,6 @@ function partsOf({ encoding, bytes, base }: Parted): readonly string[] {
   return Array.isArray(list) ? list.map(String) : [];
 }
 
-/** Removes PostgreSQL content without a referring row, and the settled entries of the list. Returns the number of
- * settled entries. */
 export async function eraseOnServer(all: Database, { wanted }: Pick<ErasureWork, "wanted">): Promise<number> {
   return await all.write(async (tx) => {
     const hashes = [...wanted];
@@ -292,7 +290,7 @@ async function erased(db: DatabaseSync, { wanted, busyMs }: Omit<ErasureWork, "l
   return 0;
 }
 
-/** Rows that change after they were stored, by table. `?` is a query that was running. */
+/** These rows change after they were stored, by table. `?` is a query that was running. */
 const CHANGING: Readonly<Record<string, string>> = {
   conversation_soul: "true",
   conversation_state: "true",

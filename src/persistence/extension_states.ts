@@ -204,7 +204,6 @@ async function keysIn(tx: Database, { namespace, branchId }: StatePlace): Promis
   return keys;
 }
 
-/** With null, rows of the global state of the tenant match. */
 function isIn(tx: Database, branchId: string | null) {
   return (on: ExpressionBuilder<DatabaseSchema, "extensionState">) =>
     branchId === null
@@ -212,7 +211,6 @@ function isIn(tx: Database, branchId: string | null) {
       : on("conversationStateId", "=", branchId);
 }
 
-/** Whether another branch may need an old version. */
 async function isForked(tx: Database, branchId: string | null): Promise<boolean> {
   if (branchId === null) return false;
   const [fork, child] = await Promise.all([
@@ -234,8 +232,7 @@ async function momentOf(tx: Database, { branchId, iterationId, queryId }: StateP
   return queryId ? { queryId, position: -1 } : await newestMoment(tx, branchId);
 }
 
-/** Returns a branch and its ancestors, the branch first, as for its variables. A sub-query continues from the iteration
- * that started it. */
+/** A sub-query continues from the iteration that started it, so its lineage goes on in the branch of that iteration. */
 async function readStateLineage(db: Database, branchId: string): Promise<readonly BranchSegment[]> {
   const lineage: BranchSegment[] = [...await readLineage(db, branchId)];
   const met = new Set<string>();
@@ -264,7 +261,7 @@ async function stateVersions(tx: Database, rows: readonly StateRow[]): Promise<r
   }));
 }
 
-/** Returns the branches from which a branch reads, itself first. Null is the global state. */
+/** The branch itself comes first. Null is the global state. */
 async function stateSegments(
   tx: Database,
   { branchId }: StatePlace,

@@ -17,7 +17,7 @@ interface IterationMetadata {
   readonly pendingBlocks: readonly string[];
 }
 
-/** Writes the rows of `iteration` and their dependent rows. Each method is one transaction. */
+/** Each method is one transaction. */
 export class Iterations {
   readonly #db: Database;
   readonly #now: () => number;
@@ -231,7 +231,7 @@ type BlockMetadata =
   & ValueCheck
   & { readonly ms?: number };
 
-/** Texts that their columns cannot return exactly: blank code, lone surrogates, NUL. */
+/** The columns cannot return these texts exactly: blank code, lone surrogates, NUL. */
 interface ExactTexts {
   readonly code: string;
   readonly stdout: string;
@@ -305,8 +305,7 @@ function blockError(bytes: Uint8Array): BlockError {
 
 const ALL: IterationRange = { after: -1, limit: Number.MAX_SAFE_INTEGER };
 
-/** Returns the iterations of a query with their blocks, in order. The caller runs this function in a transaction, so
- * that the result is one snapshot. */
+/** The caller runs this function in a transaction, so that the result is one snapshot. */
 export async function readIterations(
   db: Database,
   queryId: string,
@@ -378,7 +377,6 @@ async function readBlocks(
   return found;
 }
 
-/** Returns null if that position has no iteration. */
 export async function readSentMessages(
   db: Database,
   { queryId, position }: { readonly queryId: string; readonly position: number },
@@ -417,7 +415,6 @@ const metadataOf = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("queryState as s").select("s.metadata").where("s.id", "=", queryId)
 );
 
-/** Returns a reader of the messages that the user sent while a query ran, by the 0-based position of the iteration. */
 async function readSteered(db: Database, queryId: string): Promise<(position: number) => readonly string[]> {
   const [row] = await metadataOf(db, { queryId });
   const content = new Content(db);

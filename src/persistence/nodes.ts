@@ -89,7 +89,7 @@ function converted(location: string, nodes: NodeStore): NodeStore {
 export interface JobTimes {
   /** A node that has not reported for this long loses its jobs. */
   readonly leaseMs: number;
-  /** The longest wait of a request for the last node that ran its branch. */
+  /** A request waits at most this long for the last node that ran its branch. */
   readonly graceMs: number;
   /** For this long after a run, a node counts as having the sandbox of the branch. */
   readonly warmMs: number;
@@ -225,7 +225,6 @@ class JobQueue {
     await this.#rows("DELETE FROM node WHERE id = $1", [this.#options.node]);
   }
 
-  /** Removes nodes that have not reported for this long, and older records of the node that ran a branch. */
   async trim(olderMs: number): Promise<void> {
     await this.#rows(
       `WITH gone AS (DELETE FROM node WHERE heartbeat_at < clock_timestamp() - $1 * interval '1 millisecond')
@@ -327,8 +326,7 @@ RETURNING job.query_id, job.conversation_state_id AS branch_id, job.epoch,
   ready.node_id IS NOT NULL AS lost, EXISTS (SELECT FROM query_state s WHERE s.id = job.query_id) AS begun,
   greatest(0, extract(epoch FROM clock_timestamp() - job.begun_at) * 1000 - job.held_ms) AS elapsed_ms`;
 
-/** Messages to the nodes that run queries. A node that takes over a query finds the messages that were not carried
- * out. */
+/** A node that takes over a query finds the messages that were not carried out. */
 class Commands {
   readonly #db: Database;
 
@@ -382,7 +380,7 @@ class Commands {
   }
 }
 
-/** The newest events of queries on all nodes. Older events are rebuilt from rows of the store. */
+/** The table has the newest events of queries on all nodes. Older events are rebuilt from rows of the store. */
 class EventTable {
   readonly #db: Database;
 
@@ -439,7 +437,7 @@ interface Client {
   on(event: "notification", listener: (said: { readonly channel: string; readonly payload?: string }) => void): void;
 }
 
-/** Receives a notification. Receives null after a time in which some notifications may have been missed. */
+/** The listener receives null after a time in which some notifications may have been missed. */
 type Heard = (said: { readonly channel: string; readonly payload: string } | null) => void;
 
 interface PostgresListenerOptions {

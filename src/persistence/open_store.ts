@@ -12,15 +12,15 @@ import { isBusy, toStoreError } from "./sqlite/store_error.ts";
 import type { ProcessOwner, Store } from "./store.ts";
 
 export interface OpenStoreOptions {
-  /** A file, ":memory:", or the `postgres://` URL of a database. */
+  /** The path is a file, ":memory:", or the `postgres://` URL of a database. */
   readonly path: string;
-  /** Needed if the URL of a PostgreSQL database has no password. */
+  /** The password is needed if the URL of a PostgreSQL database has none. */
   readonly password?: string | undefined;
   readonly now?: () => number;
   /** Whether the process of a lease exists; null if this machine cannot know. The default returns null for every
    * process. */
   readonly isAlive?: (owner: ProcessOwner) => boolean | null;
-  /** The longest wait of a write for another writing process, after which the write throws `StoreError` of kind busy. */
+  /** A write waits at most this long for another writing process, and then throws `StoreError` of kind busy. */
   readonly busyMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -48,7 +48,6 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
 
 interface StoreOptions extends Pick<DatabaseStoreOptions, "location" | "now" | "isAlive"> {
   readonly files?: OpenFiles | null;
-  /** The longest wait of a write for another writing process. */
   readonly busyMs: number;
 }
 

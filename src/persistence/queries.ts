@@ -144,7 +144,7 @@ async function firstRun(
   return { soulId, version: 0 };
 }
 
-/** Adds another run of the last query. The branch then shows the variables as they were before the query. */
+/** The branch then shows the variables as they were before the query. */
 async function anotherRun(
   tx: Database,
   { query: { retryOf = "" }, branch }: { readonly query: NewQuery; readonly branch: BranchToBegin },
@@ -164,8 +164,8 @@ async function anotherRun(
 
 const KEPT_MS = 24 * 3_600_000;
 
-/** Stores the key with the query that it begins, and deletes keys older than a day. Throws `BusyError` if another
- * process received the key in the meantime or has continued its request. */
+/** Deletes keys older than a day. Throws `BusyError` if another process received the key in the meantime or has
+ * continued its request. */
 async function keepRequestKey(
   tx: Database,
   { requestKey, queryId, now }: { readonly requestKey: RequestKey; readonly queryId: string; readonly now: number },
@@ -245,7 +245,7 @@ const runById = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   queryRows(db).where("s.id", "=", queryId)
 );
 
-/** Limit of the earlier queries that the model sees. */
+/** The model sees at most this many earlier queries. */
 const EARLIER = 12;
 
 const runsBefore = namedQuery((db, { queryId }: { readonly queryId: string }) =>
@@ -259,7 +259,7 @@ const runsBefore = namedQuery((db, { queryId }: { readonly queryId: string }) =>
     .orderBy("q.number")
 );
 
-/** A run that a branch shows. `until` is set for the query of a fork, of which the branch shows a part. */
+/** `until` is set for the query of a fork, of which the branch shows a part. */
 interface ShownRow {
   readonly row: QueryRow;
   readonly until: ForkPoint | null;
@@ -398,8 +398,7 @@ const numberOfRun = namedQuery((db, { queryId }: { readonly queryId: string }) =
     .where("s.id", "=", queryId)
 );
 
-/** Returns the newest runs that a branch and its ancestors show before a query, and the number of earlier queries.
- * Without such a query in the branch, returns all ended runs. */
+/** Without such a query in the branch, returns all ended runs. */
 async function rowsBefore(
   tx: Database,
   { branchId, before }: { readonly branchId: string; readonly before: string },
@@ -422,7 +421,6 @@ async function rowsBefore(
   return { rows, more: total - rows.length };
 }
 
-/** Returns the blocks of the last iteration of an interrupted query, whose end was never stored. */
 async function pendingBlocks(db: Database, queryId: string): Promise<readonly string[]> {
   const last = await lastIteration(db, queryId);
   if (last?.status !== "interrupted") return [];
@@ -456,7 +454,7 @@ async function extrasMetadata(
   };
 }
 
-/** Returns the parts of a request besides its text, exactly as received; empty if the query does not exist. */
+/** The parts are exactly as received, and empty if the query does not exist. */
 export async function readExtras(db: Database, queryId: string): Promise<QueryExtras> {
   const content = new Content(db);
   const { images = [], answerSchema = null, askedAs = null } = await readMetadata(content, queryId);
@@ -670,7 +668,7 @@ interface LostRun {
   readonly queryId: string;
   readonly branchId: string;
   readonly createdAt: number;
-  /** The process that holds the branch. Without an owner, a running query is lost. */
+  /** The owner is the process that holds the branch. Without an owner, a running query is lost. */
   readonly owner: ProcessOwner | null;
   readonly facts: Partial<QueryMetadata>;
 }

@@ -70,7 +70,7 @@ export async function checkRun(
 /** Returns null if this process cannot know. */
 export type IsAlive = (owner: ProcessOwner) => boolean | null;
 
-/** Four heartbeats of a process that cannot be checked from here. */
+/** A process that cannot be checked from here has missed four heartbeats after this time. */
 const STALE_MS = 120_000;
 
 const OWNER = ["host", "space", "pid", "started", "session"] as const;
@@ -224,7 +224,6 @@ const THINKINGS = 2;
 
 interface Wanted {
   readonly queryId: string;
-  /** Iterations from this position on do not count. */
   readonly until: number;
 }
 
@@ -233,7 +232,6 @@ const thinkingsBefore = namedQuery((db, { queryId, until }: Wanted) =>
     .where("i.position", "<", until).where("i.llmThinking", "<>", "").orderBy("i.position", "desc").limit(THINKINGS)
 );
 
-/** The oldest comes first. */
 export async function newestThinkings(content: Content, { queryId, until }: Wanted): Promise<string[]> {
   const rows = await thinkingsBefore(content.db, { queryId, until });
   const cells = rows.map(({ llmThinking }) => llmThinking ?? "").reverse();

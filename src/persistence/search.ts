@@ -15,13 +15,13 @@ import {
 } from "./database.ts";
 import type { QueryMetadata } from "./runs.ts";
 
-/** Limit of the words of a search. Longer input is cut, which bounds the time of a search. */
+/** Longer input is cut to this many words, which bounds the time of a search. */
 const MAX_WORDS = 32;
 const MAX_WORD_CHARS = 200;
 /** Ranking reads every text that contains the words. If more texts match, only the newest are ranked. */
 const MAX_RANKED = 5000;
 
-/** Characters of scripts that are written without spaces, or whose words have endings attached. */
+/** Scripts with these characters are written without spaces, or attach endings to words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
@@ -119,8 +119,7 @@ async function found(
   }));
 }
 
-/** Finds words of scripts without spaces inside of texts. The search reads all texts, since the index holds only whole
- * runs of such characters. */
+/** The search reads all texts, since the index holds only whole runs of such characters. */
 function matchInside(
   db: Database,
   { words, joined, inside }: SearchWords & { readonly inside: readonly string[] },
@@ -240,7 +239,7 @@ async function snippetsOf(
     readonly hits: readonly Found[];
     readonly query: string;
     readonly inside: readonly string[];
-    /** False if a text may contain another form of a word. */
+    /** It is false if a text may contain another form of a word. */
     readonly isExact: boolean;
   },
 ): Promise<readonly string[]> {
@@ -296,7 +295,8 @@ function lost(): never {
   throw new Damage("the search index does not match the stored texts");
 }
 
-/** Limits: the searched characters of a text, and the characters of words that a row of the index can hold. */
+/** The words come from the first `MAX_CHARS` characters of a text. The other limits are how much a row of the index can
+ * hold. */
 const MAX_CHARS = 1 << 20, MAX_WORDS_CHARS = 500_000, MAX_INDEXED_WORD_CHARS = 500, MAX_POSITION = 16_383;
 
 type Others = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
@@ -311,7 +311,6 @@ interface Index {
 class Words {
   #index: Index | null = null;
 
-  /** The words keep the order of the text. */
   vector(text: string): string {
     let chars = 0;
     return this.of(text.slice(0, MAX_CHARS)).flatMap((word, at) => {
@@ -320,7 +319,7 @@ class Words {
     }).join(" ");
   }
 
-  /** Returns a `tsquery` for texts with all these phrases. `others` has terms that count as a token of a phrase. */
+  /** `others` has terms that count as a token of a phrase. */
   query(phrases: readonly string[], others: Others = new Map()): string {
     return phrases.map((phrase) => {
       const terms = (token: string) => [token, ...others.get(phrase)?.get(token) ?? []].map(quoted).join(" | ");

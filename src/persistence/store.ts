@@ -45,7 +45,7 @@ export interface Store
     ChildStore,
     LargeTextStore,
     Archive {
-  /** A path, ":memory:", or the URL of a server. */
+  /** The location is a path, ":memory:", or the URL of a server. */
   readonly location: string;
   /** The store shows only the rows of this tenant, or all rows if it is null. New rows belong to the tenant, or to the
    * default one. Exceptions that concern every tenant are the total use of labels, the leases and the log. */
@@ -76,7 +76,6 @@ export interface ConversationMaintenance {
   runningQuery(conversationId: string): Promise<string | null>;
   /** Returns the run of the query whose id starts with this prefix, or null without a single match. */
   findQuery(prefix: string): Promise<string | null>;
-  /** Returns the usage by queries with a label that started since then, without sub-queries. */
   labelUse(since: number): Promise<readonly LabelUse[]>;
   /** Returns the queries of a branch like `Store.queries`, but without reading their texts. */
   turns(branchId: string): Promise<readonly QueryIterations[]>;
@@ -105,9 +104,8 @@ export interface Branch {
 
 export interface BranchNode extends Branch {
   readonly parentBranchId: string | null;
-  /** Null for the first branch. */
   readonly fork: { readonly queryId: string; readonly position: number } | null;
-  /** The number of its own queries, without its ancestors'. */
+  /** The queries of ancestors do not count. */
   readonly queries: number;
 }
 
@@ -116,12 +114,10 @@ export interface ConversationStore {
   /** Returns the newest branch of the conversation with this id, the branch with this id, or null. A unique prefix of
    * at least 8 characters is enough. */
   findConversation(conversationId: string): Promise<Branch | null>;
-  /** Returns null if the chat has no conversation. */
   findExternal(chat: ExternalChat): Promise<Branch | null>;
   /** Returns the newest branch of a chat's conversation, and creates the conversation if it is missing. Concurrent
    * calls get the same one. */
   ensureConversation(facts: NewConversation & ExternalChat): Promise<Branch>;
-  /** Returns null if the workspace has no conversation. */
   latestConversation(workspace: string): Promise<Branch | null>;
   listConversations(options: ConversationFilter): Promise<readonly (Branch & ConversationSummary)[]>;
   /** Creates a branch that continues from a point of another branch. The new branch sees the queries up to that point,
@@ -135,17 +131,17 @@ export interface ConversationStore {
 /** Identifies the process, or its part, that runs a query, so that other processes can check whether it still exists. */
 export interface ProcessOwner {
   readonly host: string;
-  /** The space in which `pid` is valid, since hosts may share a name, and a host may run several containers. */
+  /** `pid` is valid in this space, since hosts may share a name, and a host may run several containers. */
   readonly space: string;
   readonly pid: number;
-  /** The start of the process in clock ticks since boot, because pids are reused. "" if unknown. */
+  /** It is the start of the process in clock ticks since boot, because pids are reused, or "" if unknown. */
   readonly started: string;
-  /** The part of the process, each with its own environments; 0 for the process itself. */
+  /** Each part of a process has its own environments. The process itself is 0. */
   readonly session: number;
 }
 
 export interface NewQuery extends KeyedRequest {
-  /** The id under which the query was accepted; a new one if omitted. */
+  /** The query was accepted under this id. It gets a new id if this one is omitted. */
   readonly queryId?: string | undefined;
   readonly branchId: string;
   readonly text: string;
@@ -155,15 +151,15 @@ export interface NewQuery extends KeyedRequest {
   readonly runLabel: string | null;
   readonly owner: ProcessOwner;
   readonly images?: readonly Image[];
-  /** The JSON Schema that the answer must satisfy, as text. */
+  /** The answer must satisfy this JSON Schema, given as text. */
   readonly answerSchema?: string | null;
   readonly askedAs?: Asked | null;
-  /** The earlier run of the same query that this one replaces. Readers of the branch then see the variables as they
-   * were before the earlier run. */
+  /** This run replaces an earlier run of the same query. Readers of the branch then see the variables as they were
+   * before the earlier run. */
   readonly retryOf?: string;
 }
 
-/** The request as a client's protocol expressed it. Vis only stores and returns such a request. */
+/** A client's protocol expressed the request in this way. Vis only stores and returns it. */
 export type Asked = Readonly<Record<string, unknown>>;
 
 export interface QueryExtras {
@@ -178,12 +174,11 @@ export interface EarlierTurn {
   readonly steered: readonly string[];
   readonly images: number;
   readonly answer: string;
-  /** Null if the query has an answer. */
   readonly unfinished: QueryReason | null;
 }
 
 export interface EarlierTurns {
-  /** The newest queries, at most twelve, oldest first. */
+  /** The list has at most the twelve newest queries, oldest first. */
   readonly shown: readonly EarlierTurn[];
   readonly more: number;
 }
@@ -192,15 +187,15 @@ export interface PreviousTurn {
   readonly queryId: string;
   readonly text: string;
   readonly earlier: EarlierTurns;
-  /** `QueryEnd.idle` of the query; false if it was not recorded. */
+  /** It is `QueryEnd.idle` of the query, or false if that was not recorded. */
   readonly idle: boolean;
-  /** The last two thinkings at most, oldest first. */
+  /** The list has at most the last two thinkings, oldest first. */
   readonly thinkings: readonly string[];
   readonly answer: string;
   readonly status: QueryStatus;
   readonly notes?: readonly string[];
   readonly images?: number;
-  /** Set if an iteration was interrupted before its end was stored. */
+  /** It is set if an iteration was interrupted before its end was stored. */
   readonly pending?: readonly string[];
   /** The oldest diff comes first. */
   readonly diffs?: readonly string[];
@@ -254,7 +249,7 @@ export interface QueryStore {
 
 export interface NewIteration {
   readonly queryId: string;
-  /** 0-based. */
+  /** Positions begin at 0. */
   readonly position: number;
   readonly systemPrompt: string;
   readonly userPrompt: string;
@@ -266,10 +261,11 @@ export interface NewIteration {
   readonly modelMs: number;
   readonly blocks: readonly string[];
   readonly spent?: Pick<IterationEnd["totals"], "usage" | "costUsd">;
-  /** Versions without a block: input of the query, as of this iteration, stored with the row of the iteration. */
+  /** These versions have no block: they are input of the query as of this iteration, stored with the row of the
+   * iteration. */
   readonly given?: readonly VariableImage[];
-  /** Merged with the metadata of `endIteration`. Until the iteration ends, the store adds `pendingBlocks`: the source
-   * texts of the blocks. */
+  /** The metadata is merged with that of `endIteration`. Until the iteration ends, the store adds `pendingBlocks`: the
+   * source texts of the blocks. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -279,7 +275,7 @@ export interface StoredBlock {
   readonly reads: readonly string[];
   readonly madeFrom?: ReadonlyMap<string, readonly string[]>;
   readonly literal: boolean;
-  /** The value as codec bytes if it is kept, otherwise null. */
+  /** The value is codec bytes if it is kept, otherwise null. */
   readonly value: Uint8Array<ArrayBuffer> | null;
   readonly saved: readonly VariableImage[];
 }
@@ -292,7 +288,7 @@ export interface IterationEnd {
   readonly error: string | null;
   readonly empty: boolean;
   readonly totals: { readonly iterations: number; readonly usage: Usage; readonly costUsd: number | null };
-  /** Merged into the iteration's metadata, such as outcome, refusal, attempts line, and budget after it. */
+  /** The iteration's metadata gets these fields, such as outcome, refusal, attempts line, and budget after it. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -301,7 +297,7 @@ export interface StoredIteration
   readonly iterationId: string;
   readonly status: QueryStatus | "running";
   readonly error: string | null;
-  /** Empty while the iteration runs, and if it was interrupted before its end was stored. */
+  /** The list is empty while the iteration runs, and if the iteration was interrupted before its end was stored. */
   readonly blocks: readonly StoredBlock[];
   readonly steered: readonly string[];
   readonly createdAt: number;
@@ -326,7 +322,7 @@ export interface IterationStore {
 export interface VariableHead {
   readonly name: string;
   readonly kind: VariableImage["kind"];
-  /** The number of versions; the model sees 3 as `v3`. */
+  /** The model sees version 3 as `v3`. */
   readonly versions: number;
   readonly scope: "live" | "forgotten" | "system";
   readonly summary: VariableSummary;
@@ -337,7 +333,7 @@ export interface VariableHead {
 }
 
 export interface VariableVersion {
-  /** 1-based. */
+  /** Versions begin at 1. */
   readonly version: number;
   /** For a system variable, `source` is its text and `bytes` is empty. */
   readonly image: VariableImage;
@@ -400,27 +396,27 @@ export interface NewJob extends KeyedRequest {
 export interface ClaimedJob {
   readonly queryId: string;
   readonly branchId: string;
-  /** Null if the request is long. `NodeStore.request` then reads it. */
+  /** It is null if the request is long. `NodeStore.request` then reads it. */
   readonly request: Uint8Array<ArrayBuffer> | null;
   readonly epoch: number;
-  /** Whether its query is stored, so that this node continues it. */
+  /** The query of a begun job is stored, so this node continues it. */
   readonly begun: boolean;
   readonly lost: boolean;
-  /** The number of nodes that were lost in succession while they ran the present iteration of the query. */
+  /** So many nodes were lost in succession while they ran the present iteration of the query. */
   readonly losses: number;
-  /** The time since the query began, without waits for the user. */
+  /** The time since the query began does not include waits for the user. */
   readonly elapsedMs: number;
 }
 
 export interface SharedJob {
   readonly queryId: string;
   readonly branchId: string;
-  /** 0 until a node has taken it. */
+  /** The epoch is 0 until a node has taken the job. */
   readonly epoch: number;
   readonly questions: readonly ApprovalQuestion[];
 }
 
-/** An event of a query. Numbers have gaps where another node continued the query. */
+/** Numbers have gaps where another node continued the query. */
 export interface SharedEvent {
   readonly queryId: string;
   readonly number: number;
@@ -434,19 +430,19 @@ export interface NodeCommand {
   readonly body: string;
 }
 
-/** News between nodes: a request can be taken (`queryId` is ""), a query has events, or a query has a command or its
+/** The news is that a request can be taken (`queryId` is ""), that a query has events, or that it has a command or its
  * outcome. */
 export interface NodeNews {
   readonly about: "job" | "event" | "command";
   readonly queryId: string;
 }
 
-/** The queue and the messages of the nodes that share a database. Each object is one node. */
+/** Each object is one node among those that share a database. */
 export interface NodeStore {
   /** Starts to listen, and reports for the first time. `heard` receives null after a time in which news may have been
    * missed. */
   join(heard: (news: NodeNews | null) => void): Promise<void>;
-  /** Called when this node has no more running work. */
+  /** This node has no more running work. */
   leave(): Promise<void>;
   /** Accepts a request, which is stored once this resolves. Throws `BusyError` for a branch that must be free and is
    * not, and for a key of another request. */
@@ -461,7 +457,6 @@ export interface NodeStore {
   /** Leaves a job to any node, after a pause. Has no effect if this node no longer holds it. */
   release(job: Pick<ClaimedJob, "queryId" | "epoch">, afterMs?: number): Promise<void>;
   settled(queryId: string): void;
-  /** Removes a request that no node has begun. Returns false if no such request exists. */
   withdraw(queryId: string): Promise<boolean>;
   /** The request belongs to this node and cannot begin. */
   refuse(job: Pick<ClaimedJob, "queryId" | "epoch">): Promise<void>;
@@ -484,9 +479,8 @@ export interface NodeStore {
   publish(events: readonly SharedEvent[]): Promise<void>;
   /** Returns at most 500 events after a number, in order. */
   eventsAfter(queryId: string, number: number): Promise<readonly SharedEvent[]>;
-  /** Returns the numbers of the oldest and newest kept event, or null. */
   eventRange(queryId: string): Promise<{ readonly oldest: number; readonly newest: number } | null>;
-  /** Removes older events and commands, and nodes that have not reported since. */
+  /** Removes older events, older commands of ended queries, and nodes that have not reported since. */
   trim(olderMs: number): Promise<void>;
   /** Returns false if the query has ended. */
   send(command: NodeCommand): Promise<boolean>;

@@ -18,7 +18,6 @@ export interface TableColumn<T = unknown, K extends Kind = Kind> {
   readonly local?: true;
   readonly oneOf?: readonly string[];
   readonly atLeast?: number;
-  /** The type of its cells, for the compiler only. */
   readonly cell?: T;
 }
 
@@ -58,9 +57,10 @@ function local<T, K extends Kind>(column: TableColumn<T, K>): TableColumn<T, K> 
 interface TableDescription {
   readonly columns: Readonly<Record<string, TableColumn>>;
   readonly within?: string;
-  /** The rows of the table `t` that belong to the conversation `$id`; omitted if conversations share the table. */
+  /** These rows of the table `t` belong to the conversation `$id`. The condition is omitted if conversations share the
+   * table. */
   readonly rows?: string;
-  /** The columns that order the rows of a table of user data, so that a row follows the rows to which it refers. */
+  /** These columns order the rows of a table of user data, so that a row follows the rows to which it refers. */
   readonly order?: readonly string[];
   readonly archived?: true;
 }
@@ -90,8 +90,8 @@ export const TABLES = {
       id,
       metadata: orNull(json),
       createdAt: time,
-      /** A number that increases with each conversation and each query of a user. The most recently used conversation
-       * has the highest number. */
+      /** The number increases with each conversation and each query of a user. The most recently used conversation has
+       * the highest number. */
       activity: local(integer),
       tenant: local(text),
     },
@@ -335,8 +335,8 @@ export const TABLES = {
   claim: { columns: { put: text, reference: text, claimedAt: time } },
 } as const satisfies Readonly<Record<string, TableDescription>>;
 
-/** Tables of PostgreSQL that only statements of several nodes use, with their rows of a conversation. `stays` means
- * that no foreign key removes these rows. */
+/** Only statements of several nodes use these tables of PostgreSQL. `stays` means that no foreign key removes their
+ * rows of a conversation. */
 const NODE_TABLES = {
   job: { rows: OF_BRANCH },
   warm: { rows: OF_BRANCH, stays: true },
@@ -344,14 +344,15 @@ const NODE_TABLES = {
   command: { rows: OF_QUERY, stays: true },
 } as const satisfies Readonly<Record<string, { readonly rows: string; readonly stays?: true }>>;
 
-/** The other tables: triggers maintain them, conversations share them by hash, or they belong to processes. */
+/** Triggers maintain these tables, conversations share them by hash, or they belong to processes. */
 export const OTHER_TABLES = ["search", "searchEntry", "longValue", "longValuePiece", "node", "lastWrite"] as const;
 
 type Tables = typeof TABLES;
 type TableName = keyof Tables;
 
 type CellsOf<C> = { -readonly [N in keyof C]: C[N] extends TableColumn<infer T> ? T : never };
-/** A number that increases from row to row: the order of storage, independent of the clock. `selectAll` omits it. */
+/** The number increases from row to row, so it is the order of storage, independent of the clock. `selectAll` omits
+ * it. */
 type StoredOf<T> = T extends { readonly order: typeof STORED } ? { readonly rowid: GeneratedAlways<number> } : unknown;
 
 export type DatabaseSchema = { readonly [T in TableName]: CellsOf<Tables[T]["columns"]> & StoredOf<Tables[T]> };
@@ -435,7 +436,7 @@ const rowsIn: Readonly<Partial<Record<ConversationTableName, string>>> = Object.
 
 export const CONVERSATION_TABLES = Object.keys(rowsIn) as readonly ConversationTableName[];
 
-/** Tables whose rows stay when their conversation is deleted, since no foreign key leads to it. */
+/** These rows stay when their conversation is deleted, since no foreign key leads to it. */
 export const STAYING_TABLES = Object.entries(NODE_TABLES).filter(([, table]) => "stays" in table)
   .map(([name]) => name as keyof typeof NODE_TABLES);
 
@@ -444,7 +445,6 @@ export const REFERRING_TABLES = names.filter((name): name is Owned =>
   columnsOfKind(name, "long", "json", "plainJson", "bytes", "jsonBytes").length > 0
 );
 
-/** Whether a row of the table, which the statement calls `t`, belongs to a conversation. */
 export function isOfConversation(table: ConversationTableName, conversationId: string): RawBuilder<SqlBool> {
   const [first = "", ...rest] = (rowsIn[table] ?? "").split("$id");
   const parts = rest.map((part) => sql`${conversationId}${sql.raw(part)}`);

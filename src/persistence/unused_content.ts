@@ -66,7 +66,6 @@ function marked(db: DatabaseSync): unknown {
   return seen;
 }
 
-/** Returns a value that changes once another connection has written. */
 function dataVersion(db: DatabaseSync): unknown {
   return db.prepare("PRAGMA data_version").get()?.data_version;
 }
@@ -94,9 +93,9 @@ function sweep(db: DatabaseSync, upTo: number): Omit<Collected, "everything"> {
 }
 
 const REFERENCE = /sha256:([0-9a-f]{64})/g;
-/** Texts that searches read, which are never references, even if they look like one. */
+/** Searches read these texts, which are never references, even if they look like one. */
 const LITERAL = new Set(["query_soul.query", "expression_state.expr"]);
-/** Columns with JSON that may refer to content. Texts of other columns are neither assembled from pieces nor
+/** These columns have JSON that may refer to content. Texts of other columns are neither assembled from pieces nor
  * searched. */
 const JSON_COLUMNS = new Set(["metadata", "data", "value"]);
 
@@ -155,7 +154,7 @@ function markNested(db: DatabaseSync, { table, column }: Column): void {
   for (const { cell } of tableRows(db, { table, columns: `"${column}" AS cell`, where })) mark(String(cell));
 }
 
-/** Returns a function that marks the content to which a text refers. The function returns the number of new marks. */
+/** The function returns the number of new marks. */
 function marker(db: DatabaseSync, origin: string): (text: string) => number {
   // A text may refer to content that never existed.
   const insert = db.prepare(
@@ -169,7 +168,6 @@ function marker(db: DatabaseSync, origin: string): (text: string) => number {
   };
 }
 
-/** Follows references by one step: from marked content to its parts and references. */
 function markWithin(db: DatabaseSync): number {
   const pieces = db.prepare(
     `INSERT OR IGNORE INTO mark (hash, origin, depth, read) SELECT j.value, m.origin, 3, 1

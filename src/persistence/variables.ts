@@ -101,7 +101,7 @@ export class VariableRows {
     });
   }
 
-  /** Returns versions without a block of this run. Versions of its sub-queries are in other branches. */
+  /** Versions of sub-queries of this run are in other branches. */
   given(queryId: string): Promise<readonly VariableImage[]> {
     return this.#read(async (tx) => {
       const run = await tx.selectFrom("queryState as r").innerJoin("querySoul as q", "q.id", "r.querySoulId")
@@ -123,8 +123,7 @@ export class VariableRows {
     });
   }
 
-  /** Changes the scope of variables. Skips system variables and unknown names. An inherited variable gets its own
-   * soul. */
+  /** Skips system variables and unknown names. An inherited variable gets its own soul. */
   setScope(
     branchId: string,
     { names, scope, queryId }: Parameters<VariableStore["setScope"]>[1],
@@ -163,7 +162,7 @@ async function lineageOf(
   return at ? await readLineageAt(tx, await readPoint(tx, { ...at, action: "show" })) : await readLineage(tx, branchId);
 }
 
-/** Returns which variables of a branch were made from which others, each pair once. */
+/** Each pair of a variable and its source occurs once. */
 export async function readDependencies(db: Database, branchId: string): Promise<readonly Dependency[]> {
   return await db.read(async (tx) => {
     const branches = (await readLineage(tx, branchId)).map((segment) => segment.branchId);
@@ -187,7 +186,7 @@ function compare(a: string, b: string): number {
 
 interface Node {
   readonly name: string;
-  /** Names that must come before this node. */
+  /** These names must come before this node. */
   readonly requires: readonly string[];
   readonly reads: readonly string[];
 }
@@ -377,11 +376,10 @@ function shownStates(db: Database, segment: BranchSegment) {
     .where((on) => isShownIteration(on, segment));
 }
 
-/** The metadata of a variable in `expression_state.metadata`. `text` marks a system variable: its result is UTF-8
- * text. */
+/** `text` marks a system variable, whose result is UTF-8 text. */
 export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" | "kind">, ValueCheck {
   readonly kind: VariableImage["kind"] | "text";
-  /** The id in `expression_state` of the block that made this version; null for system variables. */
+  /** It is the id in `expression_state` of the block that made this version, or null for system variables. */
   readonly block: string | null;
   readonly order: number;
 }
@@ -389,8 +387,8 @@ export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" |
 type ExpressionState = DatabaseSchema["expressionState"];
 type Cells = Pick<ExpressionState, "expr" | "result" | "metadata">;
 
-/** Returns the cells of a version. The source of a function or class is searchable, so it is stored in `expr`. Other
- * values refer to their block instead of repeating its text. */
+/** The source of a function or class is searchable, so it is stored in `expr`. Other values refer to their block
+ * instead of repeating its text. */
 async function variableCells(
   content: Content,
   { image, block, order, before }: {
@@ -432,8 +430,8 @@ async function systemCells(content: Content, text: string): Promise<Cells> {
   };
 }
 
-/** Returns the image from cells that were loaded into `content`. For a system variable, `source` is its text. Throws
- * `Damage` for a value that differs from the stored one. */
+/** The cells were loaded into `content`. For a system variable, `source` is its text. Throws `Damage` for a value that
+ * differs from the stored one. */
 export function variableImage(content: Content, row: Cells & { readonly name: string | null }): VariableImage {
   const facts = fromJson<VariableMetadata>(content.text(row.metadata ?? "{}"));
   const bytes = row.result === null || facts.large !== undefined ? new Uint8Array() : content.bytes(row.result);
@@ -467,7 +465,7 @@ export interface WriterFacts extends BranchMoment {
   readonly iterationId: string;
 }
 
-/** Writes the variable versions of one iteration and the edges between variables, in the transaction of `content`. */
+/** All writes are in the transaction of `content`. */
 export class VariableWriter {
   readonly #content: Content;
   readonly #facts: WriterFacts;
@@ -479,7 +477,7 @@ export class VariableWriter {
     this.#souls = new VariableSouls(content.db, facts);
   }
 
-  /** Looks up these names. The caller calls `prepare` first, with every name that it will use. */
+  /** The caller calls `prepare` first, with every name that it will use. */
   async prepare(names: readonly string[]): Promise<void> {
     await this.#souls.prepare(names);
   }
@@ -589,9 +587,9 @@ interface VariableRow {
   readonly id: string;
   readonly metadata: VariableSoulMetadata;
   version: number;
-  /** The result of the newest row, which may be an ancestor's. */
+  /** The newest row may be an ancestor's. */
   result: DatabaseSchema["expressionState"]["result"];
-  /** False while the soul belongs to an ancestor and this branch has not changed it. */
+  /** It is false while the soul belongs to an ancestor and this branch has not changed it. */
   readonly own: boolean;
 }
 
@@ -614,7 +612,7 @@ interface BranchMoment {
   readonly now: number;
 }
 
-/** The variables of a branch by name, found or created while its rows are written, in one transaction. */
+/** The rows of a branch are found or created while it writes, in one transaction. */
 class VariableSouls {
   readonly #db: Database;
   readonly #at: BranchMoment;
@@ -645,7 +643,7 @@ class VariableSouls {
     return this.#souls.get(name);
   }
 
-  /** Returns the row of a name in `expression_soul` that belongs to the branch. Creates the row if it is missing. */
+  /** Creates the row if the branch has none of its own. */
   async own(name: string): Promise<VariableRow> {
     const known = this.#souls.get(name);
     if (known?.own) return known;
@@ -681,15 +679,14 @@ class VariableSouls {
   }
 }
 
-/** The point after an iteration of a run, or before the first one (-1). Without a run, the point is before all queries
- * of the branch. */
+/** The point is after an iteration of a run, or before the first one (-1). Without a run, the point is before all
+ * queries of the branch. */
 export interface Moment {
   readonly queryId: string | null;
   readonly position: number;
 }
 
-/** Records that variables of a branch left the scope or returned. Skips names of system variables and names unknown to
- * `souls`. An inherited variable gets its own soul. */
+/** Skips names of system variables and names unknown to `souls`. An inherited variable gets its own soul. */
 async function writeScopes(
   names: readonly string[],
   { db, souls, at, scope, now }: {

@@ -15,9 +15,8 @@ const PATIENCE_MS = 10 * 60_000;
 
 interface OpenPostgresOptions {
   readonly now: () => number;
-  /** The tenant whose rows are visible; null for all tenants. */
   readonly tenant: string | null;
-  /** The longest wait for the server at the start. */
+  /** The start waits at most this long for the server. */
   readonly startMs: number;
   readonly password?: string | undefined;
   readonly unfinished?: boolean;
@@ -27,7 +26,7 @@ interface OpenPostgres {
   readonly db: PostgresDatabase;
   readonly server: Server;
   readonly address: Address;
-  /** The URL without its password, for people. */
+  /** The URL has no password, because people see it. */
   readonly location: string;
 }
 
@@ -53,7 +52,6 @@ export async function openPostgres(url: string, options: OpenPostgresOptions): P
   return { db: new PostgresDatabase(server, { tenant: options.tenant }), server, address, location };
 }
 
-/** Opens the store in a PostgreSQL database. Throws the errors of `openPostgres`. */
 export async function openPostgresStore(
   url: string,
   options: Omit<OpenPostgresOptions, "unfinished" | "tenant"> & Pick<DatabaseStoreOptions, "isAlive">,
@@ -97,7 +95,7 @@ async function mayBypass(db: Database): Promise<readonly string[]> {
   return role ? [`the role ${String(role["name"])} bypasses row-level security, the second wall between tenants`] : [];
 }
 
-/** Any number that no other program is likely to lock. */
+/** The number is arbitrary; no other program is likely to lock it. */
 const LOCK = 7_164_011;
 /** An attempt waits `LOCK_MS` for a lock. Attempts repeat for `MIGRATION_PATIENCE_MS` while other nodes use the
  * tables. */
@@ -126,7 +124,7 @@ async function migratePostgres(
   }
 }
 
-/** Tries the migration once. Nodes that use a table wait only briefly, and a deadlock with them cannot last. */
+/** Nodes that use a table wait only briefly, and a deadlock with them cannot last. */
 async function migrate(
   connection: Connection,
   { location, now }: { readonly location: string; readonly now: () => number },
@@ -158,7 +156,7 @@ async function refuseUnfinished(connection: Connection, location: string): Promi
   );
 }
 
-/** Returns the schema of a database: version 0 for an empty one, or `former` for a database from before V1. */
+/** Version 0 is an empty database. `former` means a database from before V1. */
 async function schemaOf(
   connection: Connection,
   location: string,
@@ -194,7 +192,7 @@ async function schemaOf(
 /** Upgrades PostgreSQL databases from before V1. The first versions of Vis had migrations V1 to V8, which were folded
  * into one V1. Vis upgrades a database of V8 to V1 when it opens the database, and refuses an older one. */
 
-/** The checksum of the first of the folded migrations, which every database from before V1 has recorded. */
+/** Every database from before V1 has recorded this checksum, which is the first of the folded migrations. */
 export const FORMER_POSTGRES_FIRST = "e741d4279af442680e07ccc112533022f9574f9b2b293fc42b77936600ef84a7";
 
 const FORMER_POSTGRES_NEWEST = 8;

@@ -48,7 +48,7 @@ export class PostgresDatabase extends Database {
   readonly held: HeldRuns;
   readonly #server: Server;
   readonly #tenant: string | null;
-  /** Null outside of transactions. */
+  /** It is null outside of transactions. */
   readonly #transaction: PostgresTransaction | null;
 
   constructor(server: Server, { tenant, transaction = null, held = new HeldRuns() }: PostgresDatabaseOptions) {
@@ -214,7 +214,7 @@ export class PostgresDatabase extends Database {
     await connection.query(text, { parameters }).finally(() => connection.release());
   }
 
-  /** The value of `vis.tenant`, by which the server selects visible rows. */
+  /** The server selects the visible rows by `vis.tenant`. */
   get #seen(): string {
     return this.#tenant ?? "*";
   }
@@ -317,7 +317,7 @@ const POSTGRES: DatabaseDialect = {
       }),
     match: (db, { words, joined }) => {
       const wanted = sql`CAST(${WORDS.query([...words], joined)} AS tsquery)`;
-      // Long texts rank lower for the same matches.
+      // The rank of a long text is lower for the same matches.
       return {
         where: sql`s.words @@ ${wanted} AND ${isSeen(db, "s.tenant")}`,
         order: sql`ts_rank(s.words, ${wanted}, 1) DESC, s.rowid DESC`,
@@ -425,7 +425,7 @@ const IDLE_MS = 5_000, IDLE_READ_MS = 60_000;
 interface TransactionOptions {
   readonly begin: string;
   readonly seen: string;
-  /** The change that is sent with the first statement, or with the first change of a run. Null for a transaction that
+  /** The change is sent with the first statement, or with the first change of a run. It is null for a transaction that
    * only reads. */
   readonly mark: ((run: SeenRun | null) => Statement) | null;
   /** Whether each row names its tenant. If not, the server looks up the tenant in previously stored rows. */
@@ -435,8 +435,8 @@ interface TransactionOptions {
   readonly ofRun: boolean;
 }
 
-/** A transaction on a connection. Changes without a reader are sent together, before the next read or at the end. Each
- * result is awaited only when it is needed. A single statement is its own transaction. */
+/** Changes without a reader are sent together, before the next read or at the end. Each result is awaited only when it
+ * is needed. A single statement is its own transaction. */
 class PostgresTransaction {
   readonly #connection: Connection;
   readonly #options: TransactionOptions;
@@ -456,7 +456,6 @@ class PostgresTransaction {
     return this.#isMarked;
   }
 
-  /** All later writes depend on the run. */
   expect(run: SeenRun): void {
     this.#run = run;
   }
@@ -492,7 +491,6 @@ class PostgresTransaction {
     this.#index(table, { ...change.changes, id: change.id });
   }
 
-  /** Waits for all statements. Throws the error of the first statement that failed. */
   async commit(): Promise<void> {
     if (this.#isBegun) {
       this.#flush();
@@ -594,8 +592,8 @@ const CHANGE = /^\s*(?:insert into|update|delete from)\s+"?(\w+)/i;
 
 const WITH = /^\s*with\s+(?!recursive\b)/i;
 
-/** Changes of a transaction that are not awaited. The transaction sends them as one statement with at most one change
- * per table, so no change sees another one. */
+/** The transaction sends the waiting changes as one statement with at most one change per table, so no change sees
+ * another one. */
 class WriteBatch {
   readonly #changes = new Map<string, Rows | Statement>();
 
@@ -615,7 +613,6 @@ class WriteBatch {
     return true;
   }
 
-  /** Adds another change. Returns false, and adds no change, if it must come after the waiting changes. */
   change(statement: Statement): boolean {
     const table = changedTable(statement.text);
     if (this.#changes.has(table) || this.#hasNew(WITHIN.get(table))) return false;
@@ -633,7 +630,6 @@ class WriteBatch {
     return this.#changes.size === 0;
   }
 
-  /** Takes all waiting changes, together with another change if given, or returns null. */
   take(other: Statement | null): Statement | null {
     const all = [...this.#changes].map(([table, change]) => "rows" in change ? inserted(table, change) : change);
     this.#changes.clear();

@@ -1,7 +1,7 @@
 import { BusyError, StoreError, type StoreErrorCode, UsageError } from "../../domain/errors.ts";
 import { Damage } from "../database.ts";
 
-/** SQLSTATE classes and codes (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+/** The SQLSTATE classes and codes are from https://www.postgresql.org/docs/current/errcodes-appendix.html. */
 const RULES: readonly (readonly [RegExp, StoreErrorCode, string])[] = [
   [
     /^28/,
@@ -17,7 +17,7 @@ const RULES: readonly (readonly [RegExp, StoreErrorCode, string])[] = [
   [/^XX00[12]/, "corrupt", "the server reports damaged data; restore a backup"],
 ];
 
-/** Codes and messages of the runtime and the driver about TLS. Older runtimes give no code. */
+/** The runtime and the driver report faults of TLS with these codes and messages. Older runtimes give no code. */
 const TLS: readonly (readonly [RegExp, string])[] = [
   [
     /ALTNAME|not ?valid ?for ?(any ?)?name/i,
@@ -52,7 +52,6 @@ export function toPostgresError(error: unknown, location: string): unknown {
     : say("unavailable", `the server refused an operation (${code}); vis logs has the reason`);
 }
 
-/** Returns "" if the server did not send a SQLSTATE. */
 export function sqlState(error: unknown): string {
   const code = codeOf(error);
   return /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]+$/.test(code) ? code : "";
@@ -74,7 +73,7 @@ export function lostOr(error: unknown): unknown {
     });
 }
 
-/** Whether the connection was lost or cannot be made. The server may return later. */
+/** After such an error, the server may return. */
 export function isLost(error: unknown): boolean {
   return error instanceof ConnectionLost || /^(08|57P0[1235]|25P0[34])/.test(sqlState(error));
 }
@@ -83,7 +82,7 @@ export function mayReturn(error: unknown): boolean {
   return isLost(error) || sqlState(error).startsWith("53");
 }
 
-/** Whether the server is read-only, like a former primary after a failover. */
+/** A former primary is read-only after a failover. */
 export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === "25006";
 }
@@ -106,7 +105,6 @@ export function isUnmarked(error: unknown): boolean {
   return sqlState(error) === "23502" && table === "last_write";
 }
 
-/** Whether the server cancelled a statement because of concurrent work. */
 export function isAborted(error: unknown): boolean {
   return ["40001", "40P01", "55P03"].includes(sqlState(error));
 }

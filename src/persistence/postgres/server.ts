@@ -8,7 +8,7 @@ import { newId } from "../../domain/kit/ids.ts";
 import { columnName } from "../tables.ts";
 import { ConnectionLost, isLost, lostOr, mayReturn, sqlState, wordsOf } from "./postgres_error.ts";
 
-/** Limit of the connections of this process. A transaction holds one and never waits for a second. */
+/** A transaction holds one of these connections and never waits for a second. */
 const MOST = 10;
 const IDLE_MS = 60_000;
 const PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
@@ -25,7 +25,8 @@ const NOTHING: Found = { rows: [], fields: [], rowCount: 0 };
 const IS_WORKING = `SELECT pg_backend_pid(), EXISTS (SELECT FROM pg_stat_activity
 WHERE pid = $1 AND state = 'active' AND wait_event IS DISTINCT FROM 'ClientWrite')`;
 
-/** The used part of a `pg` result. The types of `pg` itself need the types of another version of Node. */
+/** The types of `pg` itself need the types of another version of Node, so this type has only the used part of a
+ * result. */
 interface Found {
   readonly rows: readonly unknown[][];
   readonly fields: readonly { readonly name: string }[];
@@ -34,7 +35,7 @@ interface Found {
 
 interface Client {
   readonly connection: { readonly stream: { readonly bytesRead?: number; destroy(): void } };
-  /** The process id of the backend. A pooler sends its own numbers. */
+  /** A pooler sends its own numbers instead of the process id of the backend. */
   readonly processID: number;
   connect(): Promise<void>;
   query(query: Readonly<Record<string, unknown>>): Promise<Found | readonly Found[]>;
@@ -53,7 +54,7 @@ interface Pool {
 }
 
 interface State {
-  /** The tenant, or "" if unknown. */
+  /** The tenant is "" if it is unknown. */
   seen: string;
   owed: number;
   bytes: number;
@@ -61,7 +62,7 @@ interface State {
   read: number;
   timer: ReturnType<typeof setTimeout> | undefined;
   isLooking: boolean;
-  /** Whether the connection was made before another one fell silent. */
+  /** The connection is suspect if it was made before another one fell silent. */
   isSuspect: boolean;
 }
 
@@ -85,13 +86,13 @@ class WriteQueued extends Error {
 }
 
 interface ServerOptions {
-  /** The longest wait of a statement for a lost server. */
+  /** A statement waits at most this long for a lost server. */
   readonly patienceMs: number;
   readonly silentMs?: number;
 }
 
-/** The connections to a server. While the server is lost, requests for a connection wait. A connection without an
- * answer counts as lost too, unless the server reports that it works on the statement. */
+/** While the server is lost, requests for a connection wait. A connection without an answer counts as lost too, unless
+ * the server reports that it works on the statement. */
 export class Server {
   readonly lastWrite = new LastWrite();
   readonly #address: Address;
@@ -128,7 +129,6 @@ export class Server {
     this.#pool.on("remove", (client) => this.#states.delete(client));
   }
 
-  /** Returns "" while the server answers. */
   get fault(): string {
     return this.#fault;
   }
@@ -155,7 +155,7 @@ export class Server {
     }
   }
 
-  /** Waits a moment for a server with this error. Throws the error if no patience is left. */
+  /** Throws the error if no patience is left. */
   async wait(
     error: unknown,
     { start, pause = LONGEST_PAUSE_MS, patienceMs = ownPatience() ?? this.#patienceMs }: {
@@ -192,7 +192,6 @@ export class Server {
     for (const client of this.#states.keys()) client.connection.stream.destroy();
   }
 
-  /** Finds out when a server that closed an idle connection is back. */
   #lost(error: unknown): void {
     if (this.#fault !== "" || !isLost(error) || this.#closed) return;
     this.#fault = "the server closed the connection";
@@ -219,7 +218,6 @@ export class Server {
     if (isBroken) client.connection.stream.destroy();
   }
 
-  /** Settles like the work, but not later than the time limit or a moment after `giveUp`. */
   async #inTime<T>(work: Promise<T>, ms = Infinity): Promise<T> {
     const { signal } = this.#givenUp;
     const { promise: late, reject } = Promise.withResolvers<never>();
@@ -278,7 +276,7 @@ export class Server {
     };
   }
 
-  /** Returns the answer to a statement. Any failure except an error of the statement itself is a lost connection. */
+  /** Any failure except an error of the statement itself is a lost connection. */
   async #answer(
     client: Client,
     query: Readonly<Record<string, unknown>>,
@@ -415,7 +413,7 @@ export interface SeenRun {
 interface Mark {
   readonly mark: string;
   readonly tenant: string;
-  /** The run that must be unchanged since it was read. */
+  /** The run must be unchanged since it was read. */
   readonly run: SeenRun | null;
 }
 
@@ -432,11 +430,11 @@ const PUT = put("current_setting('vis.tenant') = $4");
 const PUT_OF_RUN = put(`current_setting('vis.tenant') = $4 AND ${RUN}`);
 const SETTLE = `INSERT INTO last_write AS w (writer, mark) VALUES ($1, $2)
 ON CONFLICT (writer) DO UPDATE SET mark = CASE WHEN w.mark = $3 THEN excluded.mark ELSE w.mark END RETURNING mark`;
-/** The statement also deletes rows of killed processes. */
+/** The rows of killed processes are deleted too. */
 const FORGET = `DELETE FROM last_write WHERE writer = $1 OR written_at < clock_timestamp() - interval '1 day'`;
 
-/** The last transaction of a process. Writes run one after the other, so one row is enough. Each transaction replaces
- * the mark of the previous one, and fails if it finds another mark. */
+/** Writes run one after the other, so one row is enough for a process. Each transaction replaces the mark of the
+ * previous one, and fails if it finds another mark. */
 class LastWrite {
   readonly #writer = newId();
   #known = "";
@@ -451,7 +449,6 @@ class LastWrite {
     return { text: PUT_OF_RUN, parameters: [...parameters, run.id, run.version, run.holder] };
   }
 
-  /** The caller has committed the transaction with this mark. */
   stored(mark: string): void {
     this.#known = mark;
   }
@@ -470,7 +467,7 @@ const CONNECT_MS = 10_000;
 /** With keep-alive, the system notices a lost idle connection, such as a listener's. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** Returns the settings of every connection. Poolers refuse session settings that they do not know. */
+/** Poolers refuse session settings that they do not know. */
 export function clientConfig(
   { host, port, user, database, password, tls }: Address,
 ): Readonly<Record<string, unknown>> {
@@ -501,15 +498,13 @@ function authorityIn(path: string): string {
 }
 
 export interface Address {
-  /** A name, a network address, or the folder of a socket. */
   readonly host: string;
   readonly port: number;
   readonly user: string;
   readonly database: string;
   readonly password: string | undefined;
-  /** False for a connection without TLS. */
   readonly tls: false | { readonly verified: boolean; readonly authority: string | null };
-  /** The URL without its password, for people. */
+  /** The URL has no password, because people see it. */
   readonly shown: string;
 }
 

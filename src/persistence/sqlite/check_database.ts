@@ -14,7 +14,7 @@ import { isBusy, systemError, toStoreError } from "./store_error.ts";
 import { columnsOf, snakeCase, type UserTable } from "../tables.ts";
 import { markContent } from "../unused_content.ts";
 
-/** Limit of the listed problems of each kind. */
+/** At most this many problems of each kind are listed. */
 const TOLD = 10;
 
 /** Checks one snapshot. Reports damage to the file as a problem, and throws no error for it. */
@@ -28,8 +28,7 @@ export async function checkDatabase(path: string): Promise<CheckReport> {
   }
 }
 
-/** Describes every problem found in a database, and counts the contents that were read. Each part is checked even if
- * another one cannot be read. */
+/** Each part is checked even if another one cannot be read. */
 function checkAll(
   db: DatabaseSync,
   { path, schema }: { readonly path: string; readonly schema: FoundSchema },
@@ -154,7 +153,7 @@ function references(db: DatabaseSync): string[] {
   );
 }
 
-/** Compares the search index with the texts of the tables. The structural check compares its words with its texts. */
+/** The texts of the tables are the standard. The structural check compares the words of the index with its own texts. */
 function searchIndex(db: DatabaseSync): string[] {
   const [row] = db.prepare(
     `WITH texts AS (
@@ -197,8 +196,7 @@ const MOST = 3;
 
 type Referring = Exclude<UserTable, "log">;
 
-/** Describes the rows that refer to a content, with their places, such as " (variable x of conversation …)". Returns ""
- * without such rows. */
+/** Describes these rows with their places, such as " (variable x of conversation …)". Returns "" without such rows. */
 function contentUsers(db: DatabaseSync, hash: string): string {
   const found = new Set<string>();
   for (const [table, column] of referringColumns(db)) {

@@ -8,14 +8,13 @@ import { isBusy } from "./store_error.ts";
 
 interface Prepared {
   readonly statement: StatementSync;
-  /** Column names as SQLite returns them and in camel case. Empty for a statement that returns no rows. */
+  /** The names are as SQLite returns them and in camel case. The list is empty for a statement that returns no rows. */
   readonly columns: readonly (readonly [string, string])[];
 }
 
 const MAX_PREPARED = 300;
 
-/** Runs queries on one `node:sqlite` database. Prepares each SQL text once while its statement is among the kept
- * ones. */
+/** Prepares each SQL text once while its statement is among the kept ones. */
 export class SqliteConnection {
   readonly #db: DatabaseSync;
   readonly #prepared = new BoundedMap<string, Prepared>(MAX_PREPARED);
@@ -76,11 +75,11 @@ function bindable(value: unknown): SQLInputValue {
 }
 
 interface TransactionsOptions {
-  /** The longest wait of a writer for the database lock while another process holds it. */
+  /** A writer waits at most this long for the database lock while another process holds it. */
   readonly busyMs: number;
-  /** Called when each write has begun. If the callback throws, the write stores no data. */
+  /** The callback runs when a write has begun. If the callback throws, the write stores no data. */
   readonly begun?: () => void;
-  /** Called after each commit. The writer receives any error that the callback throws. */
+  /** The callback runs after each commit. The writer receives any error that the callback throws. */
   readonly committed?: () => void;
 }
 

@@ -51,7 +51,6 @@ export async function writeFresh(
   }
 }
 
-/** Returns the permissions of a file, or of a new database if the file is missing. */
 export async function modeOf(path: string): Promise<number> {
   return await stat(path).then(({ mode }) => mode & 0o777, () => 0o600);
 }

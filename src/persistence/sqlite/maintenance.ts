@@ -21,7 +21,7 @@ import type * as care from "../../domain/records/database_maintenance.ts";
 
 const BUSY_MS = 10_000;
 
-/** Maintains an SQLite database with a separate connection for each action, so that an open store keeps working. */
+/** Each action has a connection of its own, so that an open store keeps working. */
 export class SqliteMaintenance implements care.DatabaseMaintenance {
   readonly location: string;
   readonly #now: () => number;
@@ -124,8 +124,8 @@ async function exists(path: string): Promise<boolean> {
   return await stat(path).then(() => true, () => false);
 }
 
-/** Longer than a new connection waits for a lock on its file. The connection then opens the path again and finds the
- * new file. */
+/** The pause is longer than a new connection waits for a lock on its file. The connection then opens the path again and
+ * finds the new file. */
 const NEWCOMER_MS = 120;
 
 /** The backup is copied next to the database and checked there, before the database is touched. */
@@ -257,8 +257,7 @@ function rebuild(db: DatabaseSync, target: string): void {
   }
 }
 
-/** Returns objects of the schema in the order of their creation. Triggers come last, so that copied rows do not fire
- * them. */
+/** Triggers come last, so that copied rows do not fire them. */
 function objects(db: DatabaseSync, which: string): readonly { readonly name: string; readonly sql: string }[] {
   return db.prepare(
     `SELECT name, sql FROM sqlite_master WHERE ${which} AND sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
@@ -334,7 +333,6 @@ const LOG_ROWS_AT_ONCE = 2_000;
 /** Other writers wait this long for a transaction, plus the time of one conversation. */
 const TRANSACTION_MS = 25;
 
-/** Deletes conversations without activity since `before`, in short transactions. */
 async function pruneRows(
   db: DatabaseSync,
   { before, now, dryRun, busyMs }: Options,
@@ -414,7 +412,7 @@ async function sizeOf(path: string): Promise<number> {
   return await stat(path).then(({ size }) => size, () => 0);
 }
 
-/** Returns the bytes of each table with its indexes. The tables of the full-text index count towards `search`. */
+/** The tables of the full-text index count towards `search`. */
 function tables(db: DatabaseSync): DatabaseStats["tables"] {
   const sizes = db.prepare(
     `SELECT CASE WHEN m.tbl_name GLOB 'search_*' AND m.tbl_name <> 'search_entry' THEN 'search' ELSE m.tbl_name END
@@ -459,8 +457,7 @@ function conversations(db: DatabaseSync): DatabaseStats["conversations"] {
   }));
 }
 
-/** Computes the size of all content that the rows of a conversation refer to, each counted once, with pieces and
- * bases. */
+/** Each content that the rows of a conversation refer to counts once, with pieces and bases. */
 const BYTES = `WITH steps (id) AS (
   SELECT i.id FROM conversation_state b JOIN query_soul q ON q.conversation_state_id = b.id
   JOIN query_state r ON r.query_soul_id = q.id JOIN iteration i ON i.query_state_id = r.id

@@ -65,7 +65,7 @@ export async function migrate(
   }
 }
 
-/** Applies a file. The first file makes the schema. A database from before V1 is upgraded to the same schema. */
+/** The first file makes the schema. A database from before V1 is upgraded to the same schema. */
 async function apply(
   db: DatabaseSync,
   file: MigrationFile,
@@ -78,8 +78,7 @@ async function apply(
     .run(file.version, file.name, checksumOf(file), now());
 }
 
-/** Returns the schema of the database. Refuses a database that is not from Vis, too old, newer, or made by changed
- * files. */
+/** Refuses a database that is not from Vis, too old, newer, or made by changed files. */
 export function foundSchema(db: DatabaseSync, { files, path }: Known): FoundSchema {
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all().map((row) => row.name);
   if (tables.length === 0) return { version: 0, former: false };
@@ -133,8 +132,6 @@ export function refuseNewer(db: DatabaseSync, { files, path }: Known): () => voi
   };
 }
 
-/** Whether a record looks damaged: its version does not match its name, or one or two characters of the checksum
- * differ. */
 function isOdd({ version, name, sha256 }: Record<string, unknown>, files: readonly MigrationFile[]): boolean {
   if (!String(name).startsWith(`V${String(version)}__`)) return true;
   const found = String(sha256);
@@ -174,8 +171,7 @@ function checksumOf(file: MigrationFile | undefined): string {
   return file === undefined ? "" : createHash("sha256").update(file.sql).digest("hex");
 }
 
-/** Describes each table, index, view and trigger that is missing or differs from the migrations. For a schema from
- * before V1, only the digest is known, so the description names no object. */
+/** For a schema from before V1, only the digest is known, so the description names no object. */
 export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchema): readonly string[] {
   const expected = former ? FORMER_SCHEMAS.get(version) : migrations[version - 1]?.schema;
   if (schemaDigest(db) === expected) return [];
@@ -192,7 +188,7 @@ export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchem
 /** Upgrades databases from before V1. The first versions of Vis had migrations V1 to V12, which were folded into one
  * V1. Vis upgrades a database of V10 to V12 to V1 when it opens the database, and refuses an older one. */
 
-/** The checksum of the first of the folded migrations, which every database from before V1 has recorded. */
+/** Every database from before V1 has recorded this checksum, which is the first of the folded migrations. */
 export const FORMER_FIRST = "8e8841d5fd0e39a8ec6fe4e629882c7dbbfff0bfdf59d0e8dd748241183cfa56";
 
 const FORMER_SCHEMAS: ReadonlyMap<number, number> = new Map([
@@ -262,9 +258,8 @@ function upgradeToV1(from: number): string {
   );
 }
 
-/** Returns the tables, indexes, views and triggers of a database by name. Skips the objects that SQLite and FTS5 create
- * themselves, and the table of applied migrations. Comments and spaces do not count, because a column that is added
- * later is not on its own line. */
+/** Skips the objects that SQLite and FTS5 create themselves, and the table of applied migrations. Comments and spaces
+ * do not count, because a column that is added later is not on its own line. */
 export function schemaObjects(db: DatabaseSync): ReadonlyMap<string, string> {
   const rows = db.prepare(
     `SELECT type, name, tbl_name AS "on", sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'

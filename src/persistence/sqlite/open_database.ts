@@ -9,7 +9,7 @@ import { ensureFile, ensureFolder } from "../../domain/kit/files.ts";
 import { type FoundSchema, foundSchema, migrate, schemaProblems } from "./migrate.ts";
 import { damaged, isBusy } from "./store_error.ts";
 
-/** The longest wait for a lock by a statement outside of a transaction. A writer waits in the driver, off the event
+/** A statement outside of a transaction waits at most this long for a lock. A writer waits in the driver, off the event
  * loop. */
 const BUSY_MS = 50;
 
@@ -18,7 +18,6 @@ interface OpenDatabase {
   readonly files: OpenFiles | null;
 }
 
-/** Opens one connection to a Vis database and brings its schema up to date. Creates the database if missing. */
 export async function openDatabase(path: string, now: () => number): Promise<OpenDatabase> {
   if (path !== ":memory:") {
     await prepareDatabaseFile(path);
@@ -149,7 +148,6 @@ async function refuseDamagedFile(path: string): Promise<void> {
   if (what !== null) throw damaged(path, { what });
 }
 
-/** Throws `StoreError` if a table, index, view or trigger differs from the schema of the database's version. */
 function refuseOtherSchema(
   db: DatabaseSync,
   { schema, path }: { readonly schema: FoundSchema; readonly path: string },
@@ -210,7 +208,7 @@ export class OpenFiles {
     this.#logs = LOGS.map((suffix) => [`${real}${suffix}`, identityOf(`${real}${suffix}`)]);
   }
 
-  /** Describes any change of the files, with advice; "" if they are unchanged. */
+  /** The description has advice; it is "" if the files are unchanged. */
   fault(): string {
     const now = identityOf(this.#path);
     if (now === "") {
@@ -226,14 +224,12 @@ export class OpenFiles {
       "end every process that uses it, then run vis db check";
   }
 
-  /** Throws `StoreError` if something happened to the files. */
   check(): void {
     const fault = this.fault();
     if (fault !== "") throw new StoreError(`Cannot use database ${this.#path}: ${fault}`, "moved");
   }
 }
 
-/** Returns "" for a missing file. */
 function identityOf(path: string): string {
   try {
     const { dev, ino } = Deno.statSync(path);
@@ -244,7 +240,7 @@ function identityOf(path: string): string {
 }
 
 const HEADER_BYTES = 100;
-/** Bytes of a file that are searched for a name that only Vis databases contain. */
+/** The name that only Vis databases contain is searched in this many bytes. */
 const BEGIN_BYTES = 64 * 1024;
 const MAGIC = "SQLite format 3\0";
 
@@ -287,7 +283,7 @@ function damageOf(header: Buffer): string | null {
   if (header.readUInt32BE(20) !== 0x00402020) return "its pages have another layout";
   if (header.readUInt32BE(44) !== 4) return "its schema has another format";
   if (header.readUInt32BE(56) !== 1) return "its texts have another encoding";
-  // Auto-vacuum, user version, application id, and the bytes reserved for expansion.
+  // These bytes are auto-vacuum, user version, application id, and the bytes reserved for expansion.
   const empty = [...header.subarray(52, 56), ...header.subarray(60, 92)].every((byte) => byte === 0);
   return empty ? null : "it has settings that no database of Vis has";
 }
@@ -305,12 +301,12 @@ async function isLogged(path: string): Promise<boolean> {
 }
 
 interface Gap {
-  /** 0-based; -1 for the header. */
+  /** Frames are counted from 0; -1 is the header. */
   readonly frame: number;
   readonly bytes: Buffer;
 }
 
-/** The sizes of the headers in a write-ahead log (https://www.sqlite.org/walformat.html). */
+/** The sizes of both headers are from https://www.sqlite.org/walformat.html. */
 const LOG_HEADER_BYTES = 32, FRAME_BYTES = 24;
 const FRAMES_AT_ONCE = 256;
 

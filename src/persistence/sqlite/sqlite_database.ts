@@ -28,7 +28,6 @@ import { type SqliteConnection, Transactions } from "./connection.ts";
 import { breaksRule } from "./store_error.ts";
 
 interface SqliteDatabaseOptions {
-  /** Null for the database within a transaction, which already holds the connection. */
   readonly transactions: Transactions | null;
   readonly tenant: string | null;
 }
@@ -106,8 +105,7 @@ export class SqliteDatabase extends Database {
   }
 }
 
-/** Builds Kysely's SQLite dialect on our own driver. Queries use camel case for tables and columns, the database snake
- * case. */
+/** Queries use camel case for tables and columns, the database snake case. */
 function sqliteDialect(driver: Driver): Dialect {
   return {
     createDriver: () => driver,
@@ -259,7 +257,7 @@ async function leavingNothing<T>(tx: Database, work: () => Promise<T>): Promise<
   }
 }
 
-/** The lowest and the highest code point of the scripts without spaces, and of a few others. */
+/** These are the lowest and the highest code point of the scripts without spaces, and of a few others. */
 const FIRST_UNSPACED = "\u0e00", LAST = "\u{10ffff}";
 
 function searchOfFile(): SearchDialect {
@@ -285,7 +283,6 @@ async function termReader(db: Database): Promise<(token: string) => Promise<read
   };
 }
 
-/** Selects texts by terms that contain the words without a space, newest first. */
 function matchInFile({ words, joined }: SearchWords): SearchMatch {
   const plain = phrases(words.difference(joined));
   const also = [...joined].map(([word, terms]) => {

@@ -38,7 +38,7 @@ const READONLY: Rule = [
   "it is read-only; make the file and its folder writable, or choose another file with --db",
 ];
 
-/** Used if SQLite only reports a failure and no system error explains it. */
+/** These rules apply if SQLite only reports a failure and no system error explains it. */
 const VAGUE: readonly Rule[] = [
   READONLY,
   [/unable to open/, "unavailable", "the file does not open; choose another file with --db"],
@@ -72,15 +72,14 @@ const RULES: readonly Rule[] = [
   [/not open|already been destroyed/, "unavailable", "it is closed"],
 ];
 
-/** Damage reported by SQLite, by JSON in a metadata cell, or by Kysely for a row that must exist. A number outside the
- * written range and a missing table or column count too. A mismatch is a foreign key to such a table. */
+/** Damage is reported by SQLite, by JSON in a metadata cell, or by Kysely for a row that must exist. A number outside
+ * the written range and a missing table or column count too. A mismatch is a foreign key to such a table. */
 const DAMAGED =
   /malformed|corrupt|fts5: |SyntaxError|NoResultError|ERR_OUT_OF_RANGE|no such (table|column|index|function)|foreign key mismatch/;
 
-/** Errors of Vis itself, whose messages may repeat user input. */
+/** The messages of these errors may repeat user input. */
 const OURS = [StoreError, UsageError, BusyError] as const;
 
-/** Returns the error as `StoreError` with the path and advice, or unchanged if the database did not cause it. */
 export function toStoreError(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || OURS.some((ours) => error instanceof ours)) return error;
   const say = sayer(error, location);
@@ -143,7 +142,6 @@ function codeOf(error: Error): string {
   return "code" in error ? String(error.code) : "";
 }
 
-/** Whether SQLite refused because another connection holds the lock. */
 export function isBusy(error: unknown): boolean {
   return says(error, /^database (table |schema )?is locked/);
 }
@@ -156,7 +154,7 @@ export function isNoDatabase(error: unknown): boolean {
   return says(error, /is not a database/);
 }
 
-/** Whether rows violate a rule of the schema. Triggers name the table. */
+/** Triggers name the table. */
 export function breaksRule(error: unknown): error is Error {
   return says(error, /constraint failed|^expression_(state|dependency|soul):/);
 }
@@ -167,7 +165,7 @@ function says(error: unknown, words: RegExp): boolean {
   return error instanceof Error && words.test(error.message);
 }
 
-/** The space that SQLite may need at once for the file, its log, and the log's index. */
+/** SQLite may need this space at once for the file, its log, and the log's index. */
 const WRITTEN_BYTES = 256 * 1024;
 const OPEN_FILES = 4;
 /** Some disks do not support sparse files. On such disks, writing at a later offset fills the space before it. */
