@@ -26,21 +26,20 @@ import type {
 } from "../domain/reports.ts";
 import type { UnwalledMode } from "../extension/spawned.ts";
 
-/** Options that a channel sets. The settings provide all others. */
+/** The settings provide the options that a channel does not set. */
 export interface OpenRequest extends ConfigFlags {
   readonly db?: string | undefined;
   readonly cwd?: string | undefined;
   readonly shell?: UnwalledMode | undefined;
-  /** Whether Vis may change all of the repository around the workspace without approval. */
   readonly root?: boolean | undefined;
   readonly reasoning?: "quick" | "balanced" | "deep" | undefined;
-  /** Folders of additional extensions. Vis does not open if one of these folders cannot be loaded. */
+  /** Vis does not open if one of these folders cannot be loaded. */
   readonly extension?: readonly string[] | undefined;
-  /** Requires every wall, and allows no commands, no project settings and only listed extensions. `writable`:
-   * extensions may write into the workspace. */
+  /** Vis then requires every wall, and allows no commands, no project settings and only listed extensions. With
+   * `writable`, extensions may write into the workspace. */
   readonly locked?: { readonly writable: boolean } | undefined;
-  /** Model Context Protocol servers that a client offers, by name, for the extension that uses them. A server that the
-   * user configured under the same name takes precedence. */
+  /** These servers are offers of a client, by name, for the extension that uses them. A server that the user configured
+   * under the same name takes precedence. */
   readonly mcpServers?: Readonly<Record<string, object>> | undefined;
   /** Whether the session ends after one request, together with all programs that the request started. */
   readonly oneRequest?: boolean;
@@ -49,11 +48,10 @@ export interface OpenRequest extends ConfigFlags {
   /** Whether the session never calls a model, so that it needs no provider. */
   readonly browse?: boolean;
   readonly playback?: Playback;
-  /** The folder that extensions see as Vis's own, if it differs from the real one. */
+  /** Extensions see this folder as Vis's own, if it differs from the real one. */
   readonly extensionHome?: string | null | undefined;
 }
 
-/** Vis opened on one database and one workspace. The caller that opened the session closes it last. */
 export interface Session {
   readonly conversations: Conversations;
   readonly workspace: string;
@@ -61,60 +59,53 @@ export interface Session {
   readonly model: string;
   readonly database: string;
   readonly notes?: readonly string[];
-  /** Uses another model from the next call on, even within a running query. Rejects with `ConfigError`. */
+  /** The other model serves from the next call on, even within a running query. Rejects with `ConfigError`. */
   useModel?(model: Pick<Session, "provider" | "model">): Promise<Pick<Session, "provider" | "model">>;
   close(): Promise<void>;
 }
 
-/** Options of a channel that keeps running and serves clients. */
+/** Such a channel keeps running and serves clients. */
 export interface ServiceRequest extends OpenRequest {
-  /** The profile, "open" or "locked"; by default VIS_PROFILE. */
   readonly profile?: string | undefined;
-  /** Whether extensions may write into the workspace in the locked profile. */
   readonly writable?: boolean | undefined;
 }
 
 export interface ServeRequest extends ServiceRequest {
   readonly host?: string | undefined;
-  /** The port; 0 picks a free one. */
   readonly port?: number | undefined;
   readonly token?: string | undefined;
   readonly tokenFile?: string | undefined;
-  /** A file with a list of tokens, used instead of a single token. */
   readonly tokens?: string | undefined;
 }
 
-/** The running HTTP channel with its own session. The caller that started the server closes it. */
+/** The server has its own session. The caller that started the server closes it. */
 export interface RunningServer {
   readonly url: string;
-  /** The token; null if the server uses a list of tokens. */
+  /** It is null if the server uses a list of tokens. */
   readonly token: string | null;
   readonly tokenFrom: string;
   readonly provider: string;
   readonly model: string;
   readonly notes: readonly string[];
-  /** Waits for running queries, cancels them after a time limit, and closes the server with its session. */
+  /** Waits for running queries and cancels them after a time limit. Closes the session of the server too. */
   close(): Promise<void>;
 }
 
 export interface TelegramRequest extends ServiceRequest {
-  /** A file that overrides VIS_TELEGRAM_TOKEN and the saved token. */
   readonly tokenFile?: string | undefined;
-  /** Deletes the bot's webhook: Telegram allows no polling while one is set. */
+  /** Telegram allows no polling while the bot has a webhook. */
   readonly deleteWebhook?: boolean | undefined;
   readonly onNote: (text: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** The running bot with its own sessions. The caller that started the bot closes it. */
 export interface RunningBot {
   readonly username: string;
   readonly provider: string;
   readonly model: string;
   readonly notes: readonly string[];
-  /** Rejects if the bot cannot continue: with `ConfigError` if the token is refused or another program polls. */
+  /** It rejects if the bot cannot continue: with `ConfigError` if the token is refused or another program polls. */
   readonly ended: Promise<void>;
-  /** Waits for running queries, cancels them after a time limit, and closes the bot with its sessions. */
   close(): Promise<void>;
 }
 
@@ -124,8 +115,7 @@ export interface SpeakRequest extends OpenRequest {
   readonly onNote: (text: string) => void;
 }
 
-/** Options of the screen on the terminal. Without `continue` and `conversation`, the screen starts a new
- * conversation. */
+/** Without `continue` and `conversation`, the screen starts a new conversation. */
 export interface ScreenRequest extends OpenRequest {
   readonly continue?: boolean | undefined;
   readonly conversation?: string | undefined;
@@ -145,18 +135,17 @@ export interface CheckResult {
   readonly fix: string;
 }
 
-/** Providers, their models and keys. A method rejects with `ConfigError` if it needs settings or key files that cannot
- * be used, or if the provider is unknown. */
+/** A method rejects with `ConfigError` if it needs settings or key files that cannot be used, or if the provider is
+ * unknown. */
 export interface ProviderAdmin {
-  /** Lists the providers. With `check`, requests the list of models from each. */
+  /** With `check`, requests the list of models from each. */
   providers(options: { readonly check: boolean; readonly signal: AbortSignal }): Promise<ProvidersReport>;
-  /** Lists the models of one provider; with null, the models of the providers that serve a query. */
   models(options: { readonly provider: string | null; readonly signal: AbortSignal }): Promise<readonly ModelsReport[]>;
-  /** Renews prices and context sizes of models from the catalogue of the settings. */
+  /** Prices and context sizes of models come from the catalogue of the settings. */
   refreshModels(signal: AbortSignal): Promise<RefreshReport>;
   keys(): Promise<readonly KeyReport[]>;
   loginNames(): readonly string[];
-  /** Returns the providers as choices, preceded by servers that were detected on this machine. */
+  /** Servers that were detected on this machine come before the providers. */
   loginChoices(): Promise<readonly LoginChoice[]>;
   /** Verifies the key with the service without saving it. Resolves with null for a key that belongs to no model.
    * Rejects with `UsageError` for an invalid key. */
@@ -175,16 +164,14 @@ export interface ProviderAdmin {
     readonly signal: AbortSignal;
     readonly onCode: (code: { readonly userCode: string; readonly verificationUri: string }) => void;
   }): Promise<string>;
-  /** Deletes a key. Resolves with false if no key was saved. */
   logout(provider: string): Promise<boolean>;
 }
 
-/** The settings. Methods that need all settings reject with `ConfigError` if a file cannot be used. An unknown key or
- * an invalid value is a `UsageError`. */
+/** Methods that need all settings reject with `ConfigError` if a file cannot be used. An unknown key or an invalid
+ * value is a `UsageError`. */
 export interface ConfigAdmin {
   /** Returns the file that `set` writes; it may not exist yet. */
   path(options: { readonly project: boolean }): string;
-  /** Lists the keys that have been set, or all keys. */
   list(options: { readonly all: boolean }): Promise<readonly SettingFacts[]>;
   explain(key: string): Promise<SettingFacts>;
   schema(): Promise<object>;
@@ -192,8 +179,7 @@ export interface ConfigAdmin {
   /** Returns the key under which sessions accept offers of clients, such as `mcpServers`, or null if no extension
    * accepts them. */
   offered(kind: string): string | null;
-  /** Checks a change of the settings and stores it. With `write: false`, checks the change in the same way without
-   * changing the file. */
+  /** With `write: false`, checks the change in the same way without changing the file. */
   set(
     key: string,
     change: { readonly words: readonly string[]; readonly project: boolean; readonly write?: boolean },
@@ -210,42 +196,38 @@ export interface ConfigAdmin {
 /** The services that a channel can request; only `app.ts` builds them. */
 export interface Services {
   readonly version: VersionFacts;
-  /** Opens a session. Rejects with `ConfigError`, `UsageError` (for an invalid folder) or `StoreError`. */
+  /** Rejects with `ConfigError`, `UsageError` (for an invalid folder) or `StoreError`. */
   open(request: OpenRequest): Promise<Session>;
-  /** Prepares a replay. Rejects with `UsageError` if the workspace is invalid or cannot be copied, and with `Cancelled`
-   * when the signal aborts. */
+  /** Rejects with `UsageError` if the workspace is invalid or cannot be copied, and with `Cancelled` when the signal
+   * aborts. */
   replayPlace(request: ReplayRequest): Promise<ReplayPlace>;
-  /** Starts the HTTP channel. Rejects like `open`, and with `ConfigError` if the address or the token cannot be used. */
+  /** Rejects like `open`, and with `ConfigError` if the address or the token cannot be used. */
   serve(request: ServeRequest): Promise<RunningServer>;
   checkServer(request: ServeRequest): Promise<{ readonly url: string; readonly problem: string }>;
-  /** Serves a client on stdin and stdout. Rejects like `open`. */
   speak(request: SpeakRequest): Promise<Peer>;
-  /** Takes over the terminal until the user quits; resolves with the exit code. Rejects like `open`, before anything is
-   * drawn. */
+  /** Resolves with the exit code when the user quits. Rejects like `open`, before anything is drawn. */
   screen(request: ScreenRequest): Promise<number>;
-  /** Starts the Telegram bot. Rejects like `open`, with `ConfigError` if the token is missing or refused, and with
-   * `Cancelled` when the signal aborts. */
+  /** Rejects like `open`, with `ConfigError` if the token is missing or refused, and with `Cancelled` when the signal
+   * aborts. */
   telegram(request: TelegramRequest): Promise<RunningBot>;
   doctor(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<readonly CheckResult[]>;
-  /** Returns a text about this machine and its walls for a fault report, without names, keys and paths of the user.
-   * Rejects like `doctor`. */
+  /** The text is for a fault report, so it has no names, keys and paths of the user. Rejects like `doctor`. */
   doctorReport(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<string>;
   providerAdmin(request: OpenRequest): Promise<ProviderAdmin>;
   extensionAdmin(request: OpenRequest): Promise<ExtensionAdmin>;
-  /** Returns the lasting answers. Rejects with `UsageError` if the workspace cannot be used. */
+  /** Rejects with `UsageError` if the workspace cannot be used. */
   approvalAdmin(request: OpenRequest): Promise<ApprovalAdmin>;
-  /** Returns the settings. Reads no file until a method is called. Rejects with `UsageError` if the workspace cannot be
-   * used. */
+  /** Reads no file until a method is called. Rejects with `UsageError` if the workspace cannot be used. */
   configAdmin(request: OpenRequest): Promise<ConfigAdmin>;
-  /** Returns maintenance of the database that `open` would use, without opening it. */
+  /** The maintenance is for the database that `open` would use, and does not open it. */
   databaseCare(request: OpenRequest): Promise<DatabaseMaintenance>;
   /** Copies a file to an empty PostgreSQL database, or such a database to a new file, and compares every row. After an
    * interruption, the same call continues. Rejects with `UsageError`, `StoreError` and `Cancelled`. */
   copyDatabase(request: DatabaseCopyRequest): Promise<DatabaseCopyReport>;
-  /** Replaces the executable with the executable of a release. Resolves with null if the executable is current. Rejects
-   * with `ConfigError`, `UsageError` and `Cancelled`, and has then changed no file. */
+  /** Resolves with null if the executable is current. Rejects with `ConfigError`, `UsageError` and `Cancelled`, and has
+   * then changed no file. */
   update(request: UpdateRequest): Promise<InstalledRelease | null>;
-  /** Runs this program again with other arguments in the same terminal; resolves with its exit code. */
+  /** The program runs again in the same terminal. Resolves with its exit code. */
   respawn(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number>;
 }
 
@@ -256,12 +238,11 @@ export interface Io {
   readonly stdinIsTerminal: boolean;
   readonly stdoutIsTerminal: boolean;
   readonly stderrIsTerminal: boolean;
-  /** Whether to use colours: on a terminal, unless NO_COLOR is set. */
   readonly stdoutColor: boolean;
   readonly stderrColor: boolean;
   readonly columns: () => number;
   readonly rows: () => number;
-  /** Reads stdin; rejects with `UsageError` if the input is not text. */
+  /** Rejects with `UsageError` if the input is not text. */
   readStdin(): Promise<string>;
   /** Prompts for a line on the terminal. Rejects with `UsageError` if no terminal exists, and with `Cancelled` on
    * Ctrl-C and Ctrl-D. With `typedNow`, lines that were typed before the prompt are no answer to the prompt. */

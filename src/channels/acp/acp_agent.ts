@@ -44,7 +44,7 @@ import { EditorSessions, type OpenSession, UNTITLED } from "./sessions.ts";
 const LISTED = 100;
 const MORE = "more";
 
-/** Ends that the editor receives as a stop. All other ends are errors with the answer as their message. */
+/** The editor receives these ends as a stop. All other ends are errors with the answer as their message. */
 const STOPS: Partial<Readonly<Record<QueryReason, StopReason>>> = {
   answered: "end_turn",
   cancelled: "cancelled",
@@ -53,8 +53,6 @@ const STOPS: Partial<Readonly<Record<QueryReason, StopReason>>> = {
   limit_tokens: "max_tokens",
 };
 
-/** Vis as an agent of the Agent Client Protocol, for one connection. The caller that provides the sessions closes
- * them. */
 export function acpAgent(sessions: EditorSessions, { version }: { readonly version: string }): AgentApp {
   const { agent: of } = methods;
   return agent({ name: "vis" })
@@ -221,8 +219,7 @@ function userChunk(text: string): SessionUpdate {
   return { sessionUpdate: "user_message_chunk", content: { type: "text", text } };
 }
 
-/** Returns the sessions of a folder, or of all folders, the most recently used first. A cursor is the place of the last
- * session so far. */
+/** The most recently used session comes first. A cursor is the place of the last session so far. */
 async function list(sessions: EditorSessions, { cwd, cursor }: ListSessionsRequest): Promise<ListSessionsResponse> {
   if (cursor && !/^\d{1,15}$/.test(cursor)) {
     throw RequestError.invalidParams({ cursor }, "Cannot list sessions: the cursor is unknown; start without a cursor");
@@ -251,8 +248,8 @@ interface Prompt {
   readonly variables: Readonly<Record<string, Source>>;
 }
 
-/** Turns an editor's prompt into a request. Embedded resources become variables that the request names, so that a large
- * file is not repeated in every call. Throws `UsageError` for an unsupported kind of content. */
+/** Embedded resources become variables that the request names, so that a large file is not repeated in every call.
+ * Throws `UsageError` for an unsupported kind of content. */
 function promptOf(blocks: readonly ContentBlock[]): Prompt {
   const texts: string[] = [];
   const images: Image[] = [];
@@ -315,8 +312,7 @@ const KINDS: Readonly<Record<Decision, PermissionOptionKind>> = {
   no: "reject_once",
 };
 
-/** Asks by the editor's own request for permission. Rejects if the editor has no such request; Vis then refuses the
- * call. */
+/** Rejects if the editor has no such request; Vis then refuses the call. */
 function askPermission(client: AgentContext, sessionId: string): Approve {
   return async (question, signal) => {
     const choices = approvalChoices(question);

@@ -3,7 +3,6 @@ import type { Peer } from "../channel.ts";
 import { acpAgent } from "./acp_agent.ts";
 import { EditorSessions, type Open } from "./sessions.ts";
 
-/** Speaks the Agent Client Protocol on a pair of streams, until the editor closes its end. */
 export function serveAcp(
   { open, version }: { readonly open: Open; readonly version: string },
   { readable, writable }: {
@@ -71,7 +70,7 @@ function answeredStream({ readable, writable }: Stream): Stream {
   return { readable: readable.pipeThrough(incoming), writable: outgoing };
 }
 
-/** Whether the message gets a response under its id. The agent refuses a malformed request under the id null. */
+/** Such a message gets a response under its id. The agent refuses a malformed request under the id null. */
 function isRequest(message: AnyMessage): message is Extract<AnyMessage, { readonly method: string }> & { id: Id } {
   return message.jsonrpc === "2.0" && "method" in message && typeof message.method === "string" &&
     "id" in message && (message.id === null || typeof message.id === "string" || typeof message.id === "number");

@@ -14,8 +14,6 @@ interface Call {
   readonly edits: EditedText[];
 }
 
-/** Shows the events of a query in an editor. Blocks appear as calls of a tool that runs code, with their changes of
- * files. */
 export class SessionUpdates {
   readonly #workspace: string;
   readonly #calls = new Map<string, Call>();

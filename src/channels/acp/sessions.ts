@@ -9,7 +9,7 @@ export const UNTITLED = "New session";
 const EMPTY_MS = 7 * 86_400_000;
 const SWEPT = 100;
 
-/** A session of the protocol: one conversation, with Vis opened on its folder. */
+/** A session of the protocol is one conversation, with Vis opened on its folder. */
 export interface OpenSession {
   readonly session: Session;
   readonly branch: Conversation;
@@ -19,15 +19,15 @@ export interface OpenSession {
 }
 
 interface SessionRequest {
-  /** An absolute path; by default the working folder of the process. */
+  /** The path is absolute; by default it is the working folder of the process. */
   readonly cwd?: string;
   readonly mcpServers?: readonly McpServer[] | undefined;
 }
 
 export type Open = (place: Pick<OpenRequest, "cwd" | "mcpServers">) => Promise<Session>;
 
-/** Keeps the sessions of one connection. Vis opens each folder once for the same servers. `close` keeps even sessions
- * without a request in the store, because another connection may load them. */
+/** Vis opens each folder once for the same servers. `close` keeps even sessions without a request in the store, because
+ * another connection may load them. */
 export class EditorSessions {
   readonly #open: Open;
   readonly #now: () => number;
@@ -76,7 +76,6 @@ export class EditorSessions {
     return entry;
   }
 
-  /** Throws `RequestError` for a session that was neither created nor loaded on this connection. */
   get(id: string): OpenSession {
     const entry = this.#entries.get(id);
     if (!entry) throw RequestError.sessionNotFound(id);
@@ -87,7 +86,6 @@ export class EditorSessions {
     this.#entries.get(id)?.running?.abort();
   }
 
-  /** Closes a session. Deletes a session without a request and a title, because it has no content. */
   async leave(id: string): Promise<void> {
     const { session, branch, title } = await this.#end(id);
     if (title === UNTITLED && (await session.conversations.queries(branch)).length === 0) {
@@ -114,7 +112,6 @@ export class EditorSessions {
     }
   }
 
-  /** Deletes the whole conversation from the store, whether or not it is open here. */
   async delete(id: string): Promise<void> {
     const { session, branch } = this.#entries.get(id) ?? await this.load(id, {});
     await this.leave(id);
@@ -132,8 +129,8 @@ export class EditorSessions {
 
 type Servers = Readonly<Record<string, object>>;
 
-/** Returns the servers that an editor offers, as settings: a program or an address by name. The programs run behind the
- * command wall, but with the network and the workspace, since the user configured them in the editor. */
+/** The programs run behind the command wall, but with the network and the workspace, since the user configured them in
+ * the editor. */
 function offeredServers(offered: readonly McpServer[]): Servers {
   const servers = new Map<string, object>();
   for (const server of offered) servers.set(freeName(server.name, servers), settingsOf(server));

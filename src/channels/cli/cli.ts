@@ -31,7 +31,6 @@ const DEFAULTS: Readonly<Record<string, string>> = {
 const HELP_FLAGS: readonly string[] = ["-h", "--help"];
 const COMMON: readonly string[] = [...HELP_FLAGS, "-V", "--version"];
 
-/** Parses the command line and runs one command. Resolves with the exit code; throws only for defects. */
 export async function runCli(services: Services, io: Io): Promise<number> {
   let code = 0;
   const given = HELP_FLAGS.includes(io.args[0] ?? "") ? ["help", ...io.args.slice(1)] : io.args;
@@ -125,7 +124,6 @@ const OTHER_WORDS: readonly string[] = [...Object.keys(ALIASES), "resume"];
 const ID = /^(?=.*\d)[0-9a-f-]{4,}$/i;
 const PRINT: readonly string[] = ["-p", "--print"];
 
-/** Replaces an alias with its command, and `-p` with `run`. `commands` are the program's names. */
 export function spelled(args: readonly string[], commands: readonly string[]): readonly string[] {
   const [first = "", ...rest] = args;
   if (commands.includes(first)) return args;
@@ -170,11 +168,10 @@ export const COMMANDS: readonly string[] = [
   "__complete",
 ];
 
-/** Commands that print one JSON object per line instead of a single value. */
+/** These commands print one JSON object per line instead of a single value. */
 const LINES: readonly string[] = ["logs"];
 
-/** Builds the command line, the source of parsing, help, completions, manual and docs. With `only`, builds just the
- * part with this command, because all parts take 5 ms at startup. */
+/** With `only`, builds just the part with this command, because all parts take 5 ms at startup. */
 export function buildProgram(context: Context, { only }: { readonly only?: string | undefined } = {}): Command {
   const { services, io } = context;
   const program = new Command("vis")
@@ -217,7 +214,6 @@ function optionDescription(option: Option): string {
   return new Help().optionDescription(option).replace(/\s*\(default: (?:false|\[\])\)$/, "");
 }
 
-/** Gives every command that prints data both `--output json` and its short form `--json`. */
 function evenOutputs(program: Command): void {
   for (const command of program.commands) {
     evenOutputs(command);

@@ -24,7 +24,8 @@ interface Spot {
   readonly flags: { readonly db?: string; readonly cwd?: string };
 }
 
-/** Completes the last of `words`, which may be empty. Never rejects: an error would disturb the user's command line. */
+/** The last of `words` is completed, and may be empty. Never rejects: an error would disturb the user's command
+ * line. */
 export async function complete(
   words: readonly string[],
   { program, services }: { readonly program: Command; readonly services: Services },
@@ -158,8 +159,7 @@ const FOLDERS = ["--cwd", "--extension"];
 const FILES = ["--context", "--image", "--schema", "--db", "--token-file", "--output", "file", "path", "from"];
 const IDS = ["--conversation", "--fork", "id"];
 
-/** Returns values from this machine: conversations, models, providers, keys of settings, variables, extensions. An
- * unreadable source yields no values. */
+/** An unreadable source yields no values. */
 async function completionValues(wanted: Wanted, services: Services): Promise<Completions> {
   const { name } = wanted;
   if (FOLDERS.includes(name)) return { items: [], paths: "folders" };
@@ -187,8 +187,7 @@ async function conversations(services: Services, flags: Wanted["flags"]): Promis
   return found.map(({ conversationId, title }) => ({ value: conversationId, about: oneLine(title, 60) }));
 }
 
-/** Returns names of models, alone, and after their provider once the user has typed it. The provider need not be in
- * use. */
+/** Names of models stand alone, or after their provider once the user has typed it. The provider need not be in use. */
 async function models(services: Services, start: string): Promise<readonly Item[]> {
   const admin = await services.providerAdmin({});
   const list = (provider: string | null) => admin.models({ provider, signal: AbortSignal.timeout(WAIT_MS) });
@@ -205,8 +204,7 @@ async function models(services: Services, start: string): Promise<readonly Item[
   });
 }
 
-/** Returns the names that the command accepts. Only a login takes the bot's token, and only saved keys can be
- * deleted. */
+/** Only a login takes the bot's token, and only saved keys can be deleted. */
 async function providers(services: Services, command: string): Promise<readonly Item[]> {
   const admin = await services.providerAdmin({});
   if (command === "auth login") return admin.loginNames().map((value) => ({ value, about: "" }));
@@ -251,9 +249,8 @@ async function variables(services: Services, flags: Wanted["flags"]): Promise<re
 
 export type Shell = "bash" | "zsh" | "fish";
 
-/** Returns the script that makes a shell complete `vis`. The script calls `vis __complete -- WORD…`, which prints
- * :none, :files or :folders. After that, `vis __complete` prints one candidate per line: the word, a tab and its
- * description. */
+/** The script calls `vis __complete -- WORD…`, which prints :none, :files or :folders. After that, `vis __complete`
+ * prints one candidate per line: the word, a tab and its description. */
 export function completionScript(shell: Shell): string {
   return SCRIPTS[shell];
 }

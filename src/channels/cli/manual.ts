@@ -63,7 +63,7 @@ function wrapped(text: string): readonly string[] {
   return lines;
 }
 
-/** Escapes text for roff: no line begins a request, and copied dashes stay dashes. */
+/** No line begins a request of roff, and copied dashes stay dashes. */
 function escaped(text: string): string {
   const plain = text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll("…", "...");
   return /^[.']/.test(plain) ? `\\&${plain}` : plain;
@@ -88,7 +88,7 @@ export interface DescribedCommand {
   readonly group: string;
 }
 
-/** Returns every command that can run, in the order of the help. Groups have an entry only if they have notes. */
+/** The commands are in the order of the help. Groups have an entry only if they have notes. */
 export function describedCommands(program: Command): readonly DescribedCommand[] {
   return shownBelow(program).flatMap((command) => described(command, command.helpGroup() || "Commands:"));
 }
@@ -126,7 +126,7 @@ function describe(
   };
 }
 
-/** Returns the text after the lists of a command's help. Redirects the command's help output permanently. */
+/** Redirects the command's help output permanently. */
 function notesOf(command: Command): string {
   let text = "";
   command.configureOutput({ writeOut: (more) => void (text += more) });

@@ -4,8 +4,7 @@ import type { VersionFacts } from "../../domain/reports.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
 import type { Io } from "../channel.ts";
 
-/** Writes the result of a command to stdout: as JSON if its flags request it, otherwise as lines without control
- * characters. Returns the exit code 0. */
+/** Lines are written without control characters. Returns the exit code 0. */
 export function printReport(
   value: unknown,
   lines: readonly string[],
@@ -19,20 +18,19 @@ export function printReport(
   return 0;
 }
 
-/** Returns a value as JSON with a line end. Invisible characters and terminal controls become JSON escapes. */
+/** Invisible characters and terminal controls become JSON escapes. */
 export function jsonText(value: unknown, { indent = 0 }: { readonly indent?: number } = {}): string {
   return `${visibleText(JSON.stringify(value, null, indent))}\n`;
 }
 
-/** Returns a signal that Ctrl-C and other signals of the system abort until the end of the scope. */
 export function interrupt(io: Pick<Io, "onInterrupt">): Disposable & { readonly signal: AbortSignal } {
   const controller = new AbortController();
   const stop = io.onInterrupt(() => controller.abort());
   return { signal: controller.signal, [Symbol.dispose]: stop };
 }
 
-/** The texts with which the manual and the page of the command line explain each exit code. The help of `vis run` has
- * short ones. */
+/** The manual and the page of the command line explain each exit code with these texts. The help of `vis run` has short
+ * ones. */
 export const EXIT_CODES: readonly { readonly term: string; readonly about: string }[] = [
   { term: "0", about: "success: there is an answer, or the command did its work" },
   { term: "1", about: "the request failed or reached a limit; a check found a problem; a search found nothing" },
@@ -64,7 +62,6 @@ export function exitCodeOf(result: QueryResult): number {
   return result.reason === "cancelled" ? 130 : 1;
 }
 
-/** Returns the exit code and a one-sentence message for an error that reached the channel; null for a defect. */
 export function describeError(error: unknown): { readonly code: number; readonly message: string } | null {
   const fault = faultOf(error);
   return fault && { code: OF_FAULTS[fault.kind], message: fault.message };

@@ -21,8 +21,7 @@ import {
 } from "../../domain/reports.ts";
 import { SearchHitSchema } from "../search_hit_schema.ts";
 
-/** Returns the output of commands with `--output json`, as JSON Schema by command; "run jsonl" is a line of `--output
- * jsonl`. Releases may add fields, but never remove one or change its meaning. */
+/** "run jsonl" is a line of `--output jsonl`. Releases may add fields, but never remove one or change its meaning. */
 export function outputSchemas(): Readonly<Record<string, object>> {
   const all = { ...queryOutputs, ...storedOutputs, ...setupOutputs };
   return Object.fromEntries(
@@ -83,13 +82,12 @@ const result = QueryResultSchema.extend({
 
 const message = z.object({ role: z.string(), bytes: count, tokens: count, text: z.string() });
 
-/** A line of `--output jsonl`: an event, or at the end the reason why the command failed. */
 const LineSchema = z.union([
   QueryEventSchema,
   z.object({ type: z.literal("error"), error: z.object({ code: z.number().int(), message: z.string() }) }),
 ]);
 
-/** The output of commands that run queries. A name that ends with "jsonl" describes each line. */
+/** A name that ends with "jsonl" describes each line. */
 const queryOutputs = {
   "run": result,
   "review": result,

@@ -31,9 +31,9 @@ export interface QueryCommandFlags {
 interface QueryCommand {
   readonly io: Io;
   readonly flags: QueryCommandFlags;
-  /** Whether an answer must satisfy a schema, on which readers of stdout rely. */
+  /** Readers of stdout rely on the schema that an answer must satisfy. */
   readonly schema: boolean;
-  /** Begins the query. `progress` first shows notes for the user. */
+  /** `progress` first shows notes for the user. */
   readonly begin: (
     options: Pick<AskOptions, "signal" | "emit" | "approve" | "showsOutput">,
     progress: Progress,
@@ -41,8 +41,7 @@ interface QueryCommand {
   readonly traceOf?: (result: QueryResult) => Promise<object | null>;
 }
 
-/** Runs one query: progress on stderr, only the answer on stdout. Ctrl-C cancels the query. Resolves with the exit
- * code. */
+/** Progress is on stderr, only the answer on stdout. Ctrl-C cancels the query. Resolves with the exit code. */
 export async function runQueryCommand({ io, flags, schema, begin, traceOf }: QueryCommand): Promise<number> {
   const isWatched = flags.output === "text" && !flags.quiet && io.stdoutIsTerminal && io.stderrIsTerminal;
   const progress = new Progress(io, {
@@ -109,7 +108,6 @@ function summary(result: QueryResult): string {
   return [parts.join(" · "), ...reason === "unstored" ? notes.slice(0, -1) : notes].join("\n");
 }
 
-/** Returns a function that asks on the terminal, or undefined if no terminal exists. Vis then asks no user. */
 function terminalApproval(io: Io): Approve | undefined {
   if (!io.stdinIsTerminal || !io.stderrIsTerminal) return undefined;
   return async (question, signal) => {
@@ -118,7 +116,7 @@ function terminalApproval(io: Io): Approve | undefined {
   };
 }
 
-/** Returns the question between words at this width, with the texts of choices in one column. */
+/** The texts of choices are in one column. */
 export async function questionText(question: ApprovalQuestion, width: number): Promise<string> {
   const { textColumns, wrapRuns } = await import("../../markdown/terminal/wrap.ts");
   const indented = (text: string, head: string): string => {
@@ -143,8 +141,7 @@ export function answerOf(line: string, question: Pick<ApprovalQuestion, "scope" 
   return { decision: "no", reason: line.trim() };
 }
 
-/** Adds the details of `--trace` to a query's progress on stderr: thinking, calls of blocks, tokens and time of each
- * iteration, nudges. `line` writes one line. */
+/** `line` writes one line. */
 export class Trace {
   readonly #color: ReturnType<typeof pc.createColors>;
   readonly #line: (text: string) => void;
@@ -181,7 +178,6 @@ export class Trace {
     }
   }
 
-  /** Writes the thinking whole, before the next output. */
   #flush(): void {
     const text = this.#thinking.trim();
     this.#thinking = "";
@@ -221,7 +217,7 @@ async function changeDrawing({ stderrColor }: Io): Promise<NonNullable<ProgressO
   return (diff, place) => diffLines(diff, { ...place, paint });
 }
 
-/** Draws an answer in dim text, because Vis may still refuse it. */
+/** The text is dim, because Vis may still refuse the answer. */
 async function draftLines(text: string, io: Io): Promise<readonly string[]> {
   const lines = await answerLines(text, io);
   if (!io.stdoutColor) return lines;
@@ -229,7 +225,7 @@ async function draftLines(text: string, io: Io): Promise<readonly string[]> {
   return lines.map(faded);
 }
 
-/** Draws Markdown as lines of the terminal. A very long text shows only its end. */
+/** A very long text shows only its end. */
 async function answerLines(
   text: string,
   { stdoutColor, columns }: Pick<Io, "stdoutColor" | "columns">,
@@ -255,7 +251,6 @@ type DrawDiff = (diff: string, place: { readonly width: number; readonly most?: 
 
 export interface ProgressOptions {
   readonly verbose: boolean;
-  /** Whether to show thinking; true if absent. */
   readonly thinking?: boolean;
   readonly draft?: DrawAnswer | undefined;
   readonly diff?: DrawDiff | undefined;
@@ -264,8 +259,7 @@ export interface ProgressOptions {
 const FRAME_MS = 33;
 const FREE_ROWS = 3;
 
-/** Shows a running query on stderr: a line of thinking for each iteration, and a line for the work of each block. A
- * terminal also has temporary live lines. `verbose` shows whole blocks and results. */
+/** A terminal also has temporary live lines. `verbose` shows whole blocks and results. */
 export class Progress {
   readonly #io: Io;
   readonly #verbose: boolean;
@@ -279,12 +273,11 @@ export class Progress {
   readonly #thinking: boolean;
   #numbered: number | null = null;
   #thought: number | null = null;
-  /** The tasks of the model's list that was written last. */
   #tasks = "";
-  /** Events during a pending approval, which are shown after it. */
+  /** Events during a pending approval are shown after it. */
   readonly #meanwhile: QueryEvent[] = [];
-  /** The reason why the last iteration failed. The line shows the reason only if the query continues, because otherwise
-   * the answer repeats it. */
+  /** The line shows the reason why the last iteration failed only if the query continues, because otherwise the answer
+   * repeats it. */
   #held: { readonly at: string; readonly reason: string } | null = null;
 
   constructor(io: Io, options: ProgressOptions) {
@@ -397,8 +390,7 @@ export class Progress {
     if (this.#io.stderrIsTerminal) this.#live.show(`${at}${text}…`, this.#above);
   }
 
-  /** The lines above the line of progress: the draft until Vis accepts or refuses it, or the newest output of a running
-   * call. */
+  /** The lines are the draft until Vis accepts or refuses it, or the newest output of a running call. */
   get #above(): readonly string[] {
     const { draft, step, block } = this.#progress;
     if (draft !== "") return this.#draft;
@@ -431,7 +423,6 @@ export class Progress {
     return isFirst ? this.#color.dim(at) : " ".repeat(at.length);
   }
 
-  /** Prints a line of the model's thoughts, before any other output of this iteration. */
   #think(iteration: number | null): void {
     const { step } = this.#progress;
     if (!this.#thinking || step === null || step.number !== iteration || this.#thought === iteration) return;
@@ -457,8 +448,7 @@ export class Progress {
     for (const diff of shown.diffs) this.#diff(diff);
   }
 
-  /** Prints the model's list of tasks: whole if its tasks are others, else the number that is done and the current
-   * one. */
+  /** The list is printed whole if its tasks are others, else as the number that is done and the current task. */
   #plan(items: readonly PlanItem[]): void {
     if (items.length === 0) return;
     const room = this.#width() - 8, tasks = items.map(({ text }) => text).join("\n");
@@ -533,8 +523,7 @@ const TICK_MS = 1_000;
 
 const SHOWN_FROM_MS = 2_000;
 
-/** The last lines of a terminal: the running work with its time, below lines of the caller. The lines stay until
- * `clear`. */
+/** The lines stay until `clear`. */
 export class LiveLines {
   readonly #write: (text: string) => void;
   readonly #width: () => number;
@@ -557,7 +546,6 @@ export class LiveLines {
     this.#now = now;
   }
 
-  /** `above` contains painted lines that fit the width. */
   show(text: string, above: readonly string[] = []): void {
     const line = oneLine(visibleText(text), this.#width() - 1);
     if (line === this.#text && sameLines(above, this.#above)) return;
@@ -590,7 +578,7 @@ export class LiveLines {
   }
 }
 
-/** Moves to the beginning of the line this many lines higher, and erases all lines from there. */
+/** The sequence moves to the beginning of the line this many lines higher, and erases all lines from there. */
 function startOf(lines: number): string {
   return lines === 0 ? "\r\x1b[2K" : `\r\x1b[${lines}A\x1b[J`;
 }

@@ -1,28 +1,25 @@
 import { ConfigError, messageOf } from "../../domain/errors.ts";
 import { REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 
-/** The pauses between attempts to listen again; the last one repeats. */
 const PAUSES_MS = [0, 1, 5, 20, 100, 500, 1_000];
 
 interface ListenerOptions {
   readonly host: string;
-  /** The port; 0 picks a free one and keeps it. */
   readonly port: number;
   readonly answer: Deno.ServeHandler<Deno.NetAddr>;
-  /** Receives the system's reason why the server could accept no connection. The listener tries again at once. */
+  /** It receives the system's reason why the server could accept no connection. The listener tries again at once. */
   readonly failed: (why: string) => void;
 }
 
-/** Accepts connections until it is closed. If the process runs out of file descriptors, the listener drops connections
- * that have not sent a whole request, keeps serving the others, and listens again. `Deno.serve` alone would end, and
- * the process with it. Deno 2.6 reports the end only once all connections are closed. */
+/** If the process runs out of file descriptors, the listener drops connections that have not sent a whole request,
+ * keeps serving the others, and listens again. `Deno.serve` alone would end, and the process with it. Deno 2.6 reports
+ * the end only once all connections are closed. */
 export class Listener {
   readonly #options: ListenerOptions;
   readonly port: number;
   #now: { readonly server: Deno.HttpServer<Deno.NetAddr>; readonly abort: AbortController } | null = null;
   #closed = false;
 
-  /** Throws `ConfigError` if the address is unavailable. */
   constructor(options: ListenerOptions) {
     this.#options = options;
     try {
@@ -32,8 +29,8 @@ export class Listener {
     }
   }
 
-  /** Ends every connection; responses on connections from before a failed accept may continue. Without `late`, ends the
-   * connections at once. With `late`, sends unfinished responses until it resolves. */
+  /** Responses on connections from before a failed accept may continue. Without `late`, ends the connections at once.
+   * With `late`, sends unfinished responses until it resolves. */
   async close(late: Promise<unknown> | null = null): Promise<void> {
     this.#closed = true;
     if (this.#now === null) return;
@@ -82,7 +79,7 @@ function whyNot(error: unknown): string {
   return messageOf(error);
 }
 
-/** The kernel's numbers of two states. In `CLOSE_WAIT`, the client has closed its end. */
+/** These are the kernel's numbers of two states. In `CLOSE_WAIT`, the client has closed its end. */
 const ESTABLISHED = "01", CLOSE_WAIT = "08";
 const LEFT_MS = 500, IDLE_MS = 10_000;
 
@@ -91,15 +88,15 @@ export type Leaving = (gone: () => void) => () => void;
 
 export interface OwnConnections {
   readonly read: () => Promise<string>;
-  /** Ends connections by the inodes of their sockets, after the table was read. */
+  /** The caller has read the table before, and names connections by the inodes of their sockets. */
   readonly end: (inodes: ReadonlySet<string>) => void;
   readonly missesLeaving: boolean;
 }
 
 export interface IdleLimits {
-  /** The milliseconds until the first request of a connection must arrive, without its body. */
+  /** The first request of a connection must arrive within these milliseconds, without its body. */
   readonly headMs: number;
-  /** The milliseconds until each further request must arrive. */
+  /** Each further request must arrive within these milliseconds. */
   readonly idleMs: number;
 }
 
@@ -118,10 +115,10 @@ interface Watched {
   readonly gone: () => void;
 }
 
-/** Uses the system's table for facts that the runtime's server lacks about its connections. `Connections` finds clients
- * that closed their end while they wait for a response, and ends connections that have had no whole request for too
- * long. The client's port identifies a connection. Two machines may use the same port; a fact about either then counts
- * for both. */
+/** The system's table has facts that the runtime's server lacks about its connections. `Connections` finds clients that
+ * closed their end while they wait for a response, and ends connections that have had no whole request for too long.
+ * The client's port identifies a connection. Two machines may use the same port; a fact about either then counts for
+ * both. */
 export class Connections {
   readonly #port: number;
   readonly #own: OwnConnections | null;
@@ -158,8 +155,7 @@ export class Connections {
     clearInterval(this.#idleTimer);
   }
 
-  /** Registers a request of the client at this port. The caller calls the returned function when the response is
-   * sent. */
+  /** The caller calls the returned function when the response is sent. */
   begin(client: number): () => void {
     this.#running.set(client, (this.#running.get(client) ?? 0) + 1);
     return () => {
@@ -170,8 +166,7 @@ export class Connections {
     };
   }
 
-  /** Watches whether the client of a request leaves. Must be called at once, because the signal does not report a
-   * client that left before. */
+  /** The caller calls `leaving` at once for a request, because the signal does not report a client that left before. */
   leaving({ signal }: Request, client: number): Leaving {
     return (gone) => {
       signal.addEventListener("abort", gone);
@@ -184,7 +179,6 @@ export class Connections {
     };
   }
 
-  /** Calls `gone` once the client at this port has closed its end; the returned function stops watching. */
   watch(client: number, gone: () => void): () => void {
     const watched = { client, gone };
     this.#watched.add(watched);
@@ -192,7 +186,7 @@ export class Connections {
     return () => this.#forget(watched);
   }
 
-  /** Reads the table once. A missing entry or an unreadable table does not prove that a client has left. */
+  /** A missing entry or an unreadable table does not prove that a client has left. */
   async look(): Promise<void> {
     const text = await this.#own?.read().catch(() => null) ?? null;
     if (text === null) return;

@@ -29,8 +29,7 @@ const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "P
 const PATIENCE_MS = 4_000;
 const CONVERSATION = "/api/v1/conversations/:id";
 
-/** Handles everything between a request and its response. `hosts` are the names that the server accepts, in lower
- * case. */
+/** `hosts` are the names that the server accepts, in lower case. */
 export function createApp(parts: HttpParts, hosts: ReadonlySet<string>): Hono<Env> {
   const app = new Hono<Env>();
   const { admitted, authenticated } = admission(parts, hosts);
@@ -148,7 +147,7 @@ function requestIdOf(c: Context): string {
 const NONE = ["'none'"];
 const OWN = ["'self'"];
 
-/** Headers of every response. The page loads nothing from other origins and runs only its own script files. */
+/** The page loads nothing from other origins and runs only its own script files. */
 const SECURE_HEADERS: MiddlewareHandler = secureHeaders({
   contentSecurityPolicy: {
     defaultSrc: NONE,
@@ -180,8 +179,7 @@ const DIGEST = {
   generateDigest: (body: Uint8Array) => new Uint8Array(createHash("sha256").update(body).digest()).buffer,
 };
 
-/** Adds the entity tag to a read, or responds with 304 if the client already has it (If-None-Match). HEAD gets the
- * length of GET. */
+/** HEAD gets the length of GET. */
 const tagged: MiddlewareHandler = except(STREAMED, async (c, next) => {
   await next();
   if (c.req.method !== "HEAD" || c.res.body === null) return;

@@ -12,10 +12,10 @@ import type { AbandonedCalls, Idempotency } from "./repeated_requests.ts";
 import type { Runs } from "./runs.ts";
 import type { TokenGrant, TokenSource } from "./tokens.ts";
 
-/** Dependencies of the HTTP channel. The caller that provides the dependencies closes them, after the server. */
+/** The caller that provides these parts closes them, after the server. */
 export interface HttpParts {
   readonly conversations: Conversations;
-  /** The real path of the workspace. New conversations belong to this workspace unless they name another one. */
+  /** It is a real path, without links. New conversations belong to this workspace unless they name another one. */
   readonly workspace: string;
   readonly workspaces?: readonly string[];
   readonly budget?: { readonly iterations: number; readonly costUsd: number | null; readonly wallMs: number | null };
@@ -25,15 +25,15 @@ export interface HttpParts {
   readonly admin: Pick<ProviderAdmin, "models">;
   readonly extensions: Pick<ExtensionAdmin, "list">;
   readonly suggestions: {
-    /** Returns at most 50 paths that contain the letters, best first. */
+    /** There are at most 50 paths that contain the letters, best first. */
     files(workspace: string, letters: string): Promise<readonly string[]>;
-    /** Lists the user's own prompts: the words after the name replace `$ARGUMENTS` in a text. */
+    /** The words after the name of a prompt replace `$ARGUMENTS` in its text. */
     prompts(
       workspace: string,
     ): Promise<readonly { readonly name: string; readonly detail: string; readonly text: string }[]>;
   };
-  /** Undoes file changes of a conversation, or reapplies the last undo. `changes` has the ids of changes, separated by
-   * commas. Absent if the server may not change files. */
+  /** `changes` has the ids of changes, separated by commas. The function is absent if the server may not change
+   * files. */
   readonly undo?: (
     conversation: Conversation,
     options: {
@@ -49,20 +49,18 @@ export interface HttpParts {
     request: Request,
     work: (routed: (route: string) => void) => Promise<Response>,
   ) => Promise<Response>;
-  /** Checks the requirements of a query besides the database: maps each name to its fault, or to "". Never rejects. */
+  /** Each requirement of a query besides the database has its fault, or "". Never rejects. */
   readonly ready?: () => Promise<Readonly<Record<string, string>>>;
   /** Every request that reaches a conversation must carry one of these tokens. */
   readonly tokens: TokenSource;
-  /** Today's usage (UTC) before this process started. */
   readonly usedToday?: readonly LabelUse[];
-  /** The names, besides its address, under which clients can reach the server. */
   readonly hosts: readonly string[];
-  /** Addresses and networks of reverse proxies whose X-Forwarded-For is trusted. */
+  /** Vis trusts X-Forwarded-For of these addresses and networks of reverse proxies. */
   readonly proxies: readonly string[];
   readonly limits: HttpLimits;
   readonly ownConnections?: OwnConnections | null;
-  /** Paths whose POST requests other code handles. The requests carry their own credentials, so they need no token. The
-   * handler limits the bytes that it reads. */
+  /** Other code handles POST requests of these paths. The requests carry their own credentials, so they need no token.
+   * The handler limits the bytes that it reads. */
   readonly hooks?: Readonly<Record<string, (request: Request) => Promise<Response>>>;
 }
 
@@ -71,7 +69,7 @@ export interface HttpLimits {
   readonly idle: IdleLimits;
   readonly bodyMs: number;
   readonly headerBytes: number;
-  /** Whether chunked bodies are read; false if the runtime hides a Content-Length after the coding. */
+  /** It is false if the runtime hides a Content-Length after the coding. */
   readonly chunked: boolean;
   readonly urlBytes: number;
   readonly shutdownMs: number;
@@ -108,7 +106,7 @@ export interface Env {
     requestId: string;
     address: string;
     caller: TokenGrant;
-    /** Replaces the path in metrics and traces if the path itself must not appear there. */
+    /** The route replaces the path in metrics and traces if the path itself must not appear there. */
     route?: string;
     bodyText: string;
     conversation: Conversation;

@@ -13,7 +13,7 @@ import type { LiveRun, Runs } from "./runs.ts";
 export const CONVERSATION_HEADER = "x-vis-conversation";
 
 export interface FollowedEvent {
-  /** The number of the event in the run, from 1; `r1`, `r2` … for events that are rebuilt from rows. */
+  /** Events of a run are numbered from 1. Events that are rebuilt from rows have `r1`, `r2` … */
   readonly id: string;
   readonly event: QueryEvent;
   readonly omitted: number;
@@ -30,8 +30,8 @@ interface Found {
   readonly leaving: AbortController;
 }
 
-/** A query as one client follows it, whichever process runs or ran it. A followed query yields the events of its run,
- * here or on another node, while they are kept, otherwise its rows. */
+/** Any process may run or have run the query. A followed query yields the events of its run, here or on another node,
+ * while they are kept, otherwise its rows. */
 export class FollowedQuery {
   readonly #found: Found;
 
@@ -39,7 +39,6 @@ export class FollowedQuery {
     this.#found = found;
   }
 
-  /** Throws `Problem` (404) if the query does not exist. */
   static async find(
     queryId: string,
     { parts, runs }: { readonly parts: Parts; readonly runs: Runs },
@@ -54,7 +53,7 @@ export class FollowedQuery {
     throw new Problem(`Cannot find query ${queryId.slice(0, 100)}: no query has this id`, { kind: "not-found" });
   }
 
-  /** The query's run in this process; null if this process does not run it, or no longer knows the run. */
+  /** It is null if this process does not run the query, or no longer knows its run. */
   get run(): LiveRun | null {
     return this.#found.run;
   }
@@ -143,8 +142,8 @@ async function* restOf(
 
 export const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";
 
-/** Returns a response of server-sent events, which reads `texts` only as fast as the client reads. If the client
- * leaves, the response ends `texts` and calls `left`. */
+/** The response reads `texts` only as fast as the client reads. If the client leaves, the response ends `texts` and
+ * calls `left`. */
 export function eventStream(
   texts: AsyncGenerator<string>,
   { heartbeatMs, left, headers = {} }: {
@@ -158,7 +157,7 @@ export function eventStream(
     headers: {
       "content-type": EVENT_STREAM_TYPE,
       "cache-control": "no-store",
-      "x-accel-buffering": "no", // Keeps nginx from buffering events.
+      "x-accel-buffering": "no", // This keeps nginx from buffering events.
       ...headers,
     },
   });
@@ -172,9 +171,8 @@ export async function* eventTexts(events: AsyncIterable<FollowedEvent>): AsyncGe
   }
 }
 
-/** Returns a response body of strings, which is read only as fast as the client reads. While the client waits for the
- * next string, the body sends `alive` at this interval. If the client leaves, the body ends `texts` and calls
- * `left`. */
+/** The body is read only as fast as the client reads. While the client waits for the next string, the body sends
+ * `alive` at this interval. If the client leaves, the body ends `texts` and calls `left`. */
 export function textStream(
   texts: AsyncGenerator<string>,
   { heartbeatMs, alive, left }: {

@@ -14,7 +14,7 @@ interface Listed {
   readonly names: ReadonlySet<string>;
 }
 
-/** The models that requests may name: models of the settings, and models that `/api/v1/models` lists. */
+/** Requests may name models of the settings, and models that `/api/v1/models` lists. */
 export class ListedModels {
   readonly #admin: Pick<ProviderAdmin, "models">;
   readonly #now: () => number;

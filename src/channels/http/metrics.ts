@@ -22,8 +22,6 @@ export class TenantMetrics {
     for (const metrics of this.of(tenant)) metrics.event(event);
   }
 
-  /** Returns the numbers that a caller may see, in the Prometheus text format. `running` is the number of running
-   * queries. */
   async text({ tenant, all }: Pick<TokenGrant, "tenant" | "all">, running: number): Promise<string> {
     const [whole, own] = this.of(tenant);
     return await (all ? whole : own).text(running);
@@ -45,7 +43,6 @@ interface MetricsOptions {
   readonly load: SharedQueries["load"] | null;
 }
 
-/** A request whose headers are complete. `route` is the path with parameter names. */
 interface ServedRequest {
   readonly method: string;
   readonly route: string;
@@ -53,7 +50,7 @@ interface ServedRequest {
   readonly ms: number;
 }
 
-/** The server's own metrics, for Prometheus, which contain no user text. */
+/** The metrics contain no user text. */
 class Metrics {
   readonly #all = new Registry();
   readonly #requests = this.#counter("vis_http_requests_total", "Requests by route and status.", [

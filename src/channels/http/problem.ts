@@ -1,6 +1,6 @@
 import { type FaultKind, faultOf } from "../../domain/errors.ts";
 
-/** The status and title of each kind of problem. The kind is the last part of `type` in the problem details. */
+/** The kind is the last part of `type` in the problem details. */
 const KINDS = {
   "bad-request": [400, "The request is invalid"],
   "no-answer": [400, "The query ended without an answer"],
@@ -25,8 +25,7 @@ const KINDS = {
 
 export type ProblemKind = keyof typeof KINDS;
 
-/** A request that gets problem details (RFC 9457) as its response. `message` is for the caller and contains no
- * secret. */
+/** The response to the request is problem details (RFC 9457). `message` is for the caller and contains no secret. */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly status: number;
@@ -62,7 +61,6 @@ export function unfitField(path: string, message: string): Problem {
   return new Problem(message, { kind: "bad-request", errors: [{ path, message }] });
 }
 
-/** Returns the problem for a request without a valid token. `isWrong` means that the request has an invalid token. */
 export function unauthorized(detail: string, isWrong: boolean): Problem {
   const why = isWrong ? ', error="invalid_token"' : "";
   return new Problem(detail, { kind: "unauthorized", headers: { "www-authenticate": `Bearer realm="vis"${why}` } });
@@ -78,7 +76,6 @@ const OF_FAULTS: Readonly<Record<FaultKind, ProblemKind>> = {
   output: "unavailable",
 };
 
-/** Returns null for a defect. */
 export function problemOf(error: unknown): Problem | null {
   if (error instanceof Problem) return error;
   const fault = faultOf(error);

@@ -8,8 +8,7 @@ import { Problem } from "./problem.ts";
 const KEPT_MS = 24 * 3_600_000;
 const KEPT_KEYS = 10_000;
 
-/** The query that a request began; null if a running query received the message. The type has no run, since a key is
- * kept for a day. */
+/** It is null if a running query received the message. The type has no run, since a key is kept for a day. */
 export type StartedQuery = { readonly queryId: string } | null;
 
 interface Known {
@@ -23,13 +22,13 @@ export interface OnceOptions {
   readonly body: string;
   readonly stored: (key: string) => Promise<{ readonly queryId: string; readonly fingerprint: string } | null>;
   readonly work: (key: RequestKey | undefined) => Promise<StartedQuery>;
-  /** Continues the query that the key began earlier. Resolves with the query to which the key refers after that. Absent
-   * if the query cannot be continued. */
+  /** The key's earlier query continues. Resolves with the query to which the key refers after that. The function is
+   * absent if the query cannot be continued. */
   readonly resume?: ((sent: StartedQuery, key: RequestKey) => Promise<StartedQuery>) | undefined;
 }
 
-/** Runs requests with an idempotency key once. The database keeps the queries that keys began. Memory keeps
- * simultaneous requests and the unstored queries of a day, regardless of changes of the system clock. */
+/** The database keeps the queries that keys began. Memory keeps simultaneous requests and the unstored queries of a
+ * day, regardless of changes of the system clock. */
 export class Idempotency {
   readonly #kept = new BoundedMap<string, Known & { readonly at: number }>(KEPT_KEYS);
   readonly #pending = new Map<string, Promise<Known>>();
@@ -40,8 +39,8 @@ export class Idempotency {
     this.#now = now;
   }
 
-  /** Runs the work once for a key, or every time if the key is null. Failures are forgotten, so that clients can retry.
-   * Throws `Problem` for an invalid key and for a key that was used with another body. */
+  /** With null instead of a key, the work runs every time. Failures are forgotten, so that clients can retry. Throws
+   * `Problem` for an invalid key and for a key that was used with another body. */
   async once(given: string | null, options: OnceOptions): Promise<StartedQuery> {
     if (given === null) return await options.work(undefined);
     if (!/^[\x20-\x7e]{1,255}$/.test(given)) {
@@ -97,8 +96,8 @@ function sameBody(known: Known, { fingerprint }: RequestKey): Known {
 const ABANDONED_MS = 3_600_000;
 const ABANDONED_CALLS = 1000;
 
-/** Calls whose client stopped waiting, so that their query was cancelled. OpenAI's clients repeat such a call
- * automatically, which would run the same request once more each time. */
+/** OpenAI's clients automatically repeat a call whose client stopped waiting. Its query was cancelled, and would run
+ * once more each time. */
 export class AbandonedCalls {
   readonly #at = new BoundedMap<string, number>(ABANDONED_CALLS);
 

@@ -21,11 +21,10 @@ type Json = Readonly<Record<string, unknown>>;
 type Content = string | z.ZodType;
 
 interface Described {
-  /** The scope that the token needs, by default `read`; null for routes that need no token. */
+  /** The token needs this scope, by default `read`. Routes with null need no token. */
   readonly scope?: TokenScope | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly errors?: readonly (keyof typeof ERRORS)[];
-  /** The content of a successful response, by its status; several if the client chooses. */
   readonly [status: number]: Content | readonly Content[];
 }
 
@@ -96,7 +95,7 @@ function mediaOf(content: Content, events: Json): readonly [string, Json] {
   return [content, { schema: content === EVENT_STREAM ? events : {} }];
 }
 
-/** Returns a schema for hono-openapi, converted when the document is requested. */
+/** The schema is converted when the document is requested. */
 function schemaFor(
   schema: z.ZodType,
   io: "input" | "output",
@@ -131,8 +130,8 @@ export async function findConversation(conversations: Conversations, id = ""): P
   return await existing(`conversation: ${id.slice(0, 100)}`, async () => isId ? await conversations.byId(id) : null);
 }
 
-/** Finds a query of the request's conversation by its full id, in any branch, even if another run has replaced it. If
- * the branch shows only a part of the query, returns that part. Throws `Problem` (404). */
+/** The id is complete. The query may be in any branch of the request's conversation, even if another run has replaced
+ * it. If the branch shows only a part of the query, returns that part. Throws `Problem` (404). */
 export async function findQuery(c: Context<Env>, queryId = ""): Promise<StoredQuery> {
   return await existing(`query: ${queryId.slice(0, 100)}`, async () => {
     const { conversations } = c.env.parts;
@@ -156,7 +155,7 @@ export const inQuery = createMiddleware<Env>(async (c, next) => {
   await next();
 });
 
-/** Gives `c.req.valid(target)` the type that the schema reads. */
+/** `c.req.valid(target)` then has the type that the schema reads. */
 type Valid<T extends "json" | "query", S extends z.ZodType> = MiddlewareHandler<
   Env,
   string,
@@ -188,7 +187,6 @@ export function validJson<S extends z.ZodType>(schema: S): Valid<"json", S> {
   });
 }
 
-/** Validates like the validators of Hono, but throws `Problem`; hono-openapi describes it. */
 function valid<T extends "json" | "query", S extends z.ZodType>(
   { target, schema }: { readonly target: T; readonly schema: S },
   read: (c: Context<Env>) => unknown,
@@ -225,7 +223,7 @@ function checked(schema: z.ZodType, { value, what }: { readonly value: unknown; 
   });
 }
 
-/** Finds the fault in a value that may have several kinds: the fault for the intended kind, if only one is possible. */
+/** A value may have several kinds. If only one is possible, its fault is the fault of the value. */
 function innermost(issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "message"> {
   const meant = issue.code === "invalid_union" ? issue.errors.filter(([first]) => first && first.path.length > 0) : [];
   const [[fault] = []] = meant;
@@ -236,8 +234,7 @@ function innermost(issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "me
 
 const CLOSE = { connection: "close" } as const;
 
-/** Reads the text of a JSON body. Throws `Problem` if the body has another type, is compressed, too large, too slow or
- * not UTF-8. */
+/** Throws `Problem` if the body has another type, is compressed, too large, too slow or not UTF-8. */
 async function readRequestBody(
   request: Request,
   limits: Pick<HttpLimits, "bodyBytes" | "bodyMs">,
@@ -285,7 +282,7 @@ async function readAll(
   }
 }
 
-/** Turns a value of a request body into a variable: strings stay unchanged, all other values become data. */
+/** Strings stay unchanged, all other values become data. */
 export function inputSource(label: string, value: unknown): NonNullable<AskOptions["context"]> {
   const json = typeof value !== "string";
   const text = json ? JSON.stringify(value) : value;

@@ -19,8 +19,8 @@ export class Runs {
   readonly #onEvent: OnEvent;
   #closing = false;
 
-  /** `shared` has the queries of all nodes, if there are several. `onEvent` receives every event of every run with its
-   * token, before the followers of the run. */
+  /** `shared` has the queries of all nodes, if the server has several. `onEvent` receives every event of every run with
+   * its token, before the followers of the run. */
   constructor(
     quotas: Quotas,
     { shared, onEvent }: { readonly shared: SharedQueries | null; readonly onEvent: OnEvent },
@@ -42,7 +42,7 @@ export class Runs {
     return this.#quotas.used(caller);
   }
 
-  /** Begins a run, charged to the caller's quota, and waits for its first event; `leaving` cancels it. Rejects like
+  /** The run is charged to the caller's quota, and `leaving` cancels it. Resolves at its first event. Rejects like
    * `Conversations.ask` if no query began. Rejects with `Problem` if the caller's quota is used up (429) or the server
    * shuts down (503). */
   async begin(
@@ -79,7 +79,7 @@ export class Runs {
     return this.#byQuery.get(queryId) ?? null;
   }
 
-  /** Whether this server or one of its nodes may run a query of the conversation; false if only another process can. */
+  /** It is false if only another process can run a query of the conversation. */
   mayRun(conversationId: string): boolean {
     return this.#shared !== null || this.#of(conversationId).length > 0;
   }
@@ -101,7 +101,7 @@ export class Runs {
     return this.#of(conversationId).some(({ questions }) => questions.answer(id, given));
   }
 
-  /** Begins no more runs, gives running ones this long, then cancels them. Resolves when all have ended. */
+  /** No more runs begin. Running ones have this long, and are then cancelled. Resolves when all have ended. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     const timer = setTimeout(() => this.#running.forEach((_, run) => run.cancel()), graceMs);
@@ -125,12 +125,12 @@ export class Runs {
 }
 
 const KEPT_EVENTS = 1000;
-/** The limit for the characters of a run's events. A client that needs more reads rows. */
+/** A client that needs more characters of a run's events reads rows. */
 const KEPT_CHARS = 500_000;
-/** The limit for the characters of a run's events after its query has ended. Followers read older events from rows. */
+/** After the end of a query, its run keeps so many characters of events. Followers read older events from rows. */
 const KEPT_AFTER_CHARS = 200_000;
 
-/** Runs a query for a client, with the listeners of a run. A client that answers questions passes `approve` on. */
+/** A client that answers questions passes `approve` on. */
 type Ask = (
   options: Required<Pick<AskOptions, "signal" | "emit" | "onBranch">>,
   approve: Approve,
@@ -138,7 +138,6 @@ type Ask = (
 
 export interface Begun {
   readonly queryId: string;
-  /** The conversation's first branch, which serves as its id. */
   readonly branchId: string;
 }
 
@@ -147,8 +146,7 @@ interface Numbered {
   readonly event: QueryEvent;
 }
 
-/** A query that this process runs or ran: its newest events and its end. A slow client does not increase the number of
- * kept events. */
+/** The run keeps the newest events of its query. A slow client does not increase the number of kept events. */
 export class LiveRun {
   readonly questions = new WaitingQuestions();
   readonly #kept: Numbered[] = [];
@@ -181,7 +179,6 @@ export class LiveRun {
     return this.#begun.promise;
   }
 
-  /** The id; null until the conversation is known or created. */
   get conversationId(): string | null {
     return this.#branch?.conversationId ?? null;
   }
@@ -190,7 +187,7 @@ export class LiveRun {
     return !this.#over;
   }
 
-  /** The number of the oldest event still kept; one more than the newest if all were dropped. */
+  /** The number is one more than the newest if all events were dropped. */
   get oldest(): number {
     return this.#kept[0]?.number ?? this.#newest + 1;
   }
@@ -208,7 +205,7 @@ export class LiveRun {
     if (this.#over) this.#trim(KEPT_AFTER_CHARS);
   }
 
-  /** Yields the events after this number until the end, each as soon as it happens. */
+  /** Each event is yielded as soon as it happens, until the end of the query. */
   async *events(after = 0): AsyncGenerator<Numbered> {
     for (let last = after;;) {
       const found = this.#after(last);

@@ -10,28 +10,26 @@ import type { Log } from "../../logging/log.ts";
 import { Problem, unauthorized } from "./problem.ts";
 import type { Quota, TokenGrant, TokenScope } from "./tokens.ts";
 
-/** Public-key signatures only: with a shared secret, every verifier could also make tokens. */
+/** These are public-key signatures only: with a shared secret, every verifier could also make tokens. */
 const ALGORITHMS = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
 ];
-/** The permitted difference between the clocks of issuer and server. */
 const SKEW_SECONDS = 60;
-/** The scopes, the widest first. */
 const SCOPES: readonly TokenScope[] = ["admin", "write", "read"];
 const SUBJECT = /^[^\p{Cc}]{1,255}$/u;
 
 export interface SignedTokensOptions extends KeySetOptions {
   readonly audience: string;
-  /** The claim with the scopes: `vis:read`, `vis:write` or `vis:admin`, in a list or separated by spaces. */
+  /** The claim has the scopes: `vis:read`, `vis:write` or `vis:admin`, in a list or separated by spaces. */
   readonly scopeClaim: string;
-  /** The claim with the tenant, which every token must then have. With null, all tokens belong to the default tenant. */
+  /** Every token must have this claim with its tenant. With null, all tokens belong to the default tenant. */
   readonly tenantClaim: string | null;
   readonly quota: Quota;
 }
 
-/** Checks JSON Web Tokens of one issuer (RFC 9068), whose public keys it reads. Throws `Problem`: 401 for an invalid
- * token, 403 without a scope, 503 if the keys cannot be read. */
+/** The tokens are JSON Web Tokens of one issuer (RFC 9068). Throws `Problem`: 401 for an invalid token, 403 without a
+ * scope, 503 if the keys cannot be read. */
 export function signedTokens(
   { audience, scopeClaim, tenantClaim, quota, ...options }: SignedTokensOptions,
 ): (token: string) => Promise<TokenGrant> {
@@ -86,7 +84,6 @@ function faultOf(error: errors.JOSEError): string {
   return "it was not signed by its issuer";
 }
 
-/** The server reads the keys again after this time. */
 const FRESH_MS = 600_000;
 /** If the server cannot read the keys again, it uses the last ones for this long. */
 const HELD_MS = 24 * 3_600_000;
@@ -100,15 +97,15 @@ const Discovery = z.object({ issuer: z.string(), jwks_uri: z.string() });
 
 interface KeySetOptions {
   readonly issuer: string;
-  /** The address of the keys; null if the discovery document of the issuer names it. */
+  /** It is null if the discovery document of the issuer names the address of the keys. */
   readonly jwks: string | null;
   readonly now: () => number;
   readonly log: Log;
 }
 
-/** Finds the public key of a token in the set of its issuer (RFC 7517). A token with an unknown key makes the server
- * read the set again, at most every ten seconds. A removed key counts for about ten more minutes, or for up to a day
- * if the set cannot be read. Throws `Problem` (503) if no keys are known. */
+/** The set of keys has the format of RFC 7517. A token with an unknown key makes the server read the set again, at most
+ * every ten seconds. A removed key counts for about ten more minutes, or for up to a day if the set cannot be read.
+ * Throws `Problem` (503) if no keys are known. */
 function keySet(options: KeySetOptions): JWTVerifyGetKey {
   const { issuer, now, log } = options;
   let kept: { readonly find: JWTVerifyGetKey | null; readonly at: number } = { find: null, at: 0 };

@@ -31,7 +31,6 @@ interface HttpServer {
   close(): Promise<void>;
 }
 
-/** Throws `ConfigError` if the address is unavailable. */
 export function startHttp(parts: HttpParts, at: { readonly host: string; readonly port: number }): HttpServer {
   const { shared } = parts.conversations;
   const metrics = new TenantMetrics({ ...parts, load: shared && (() => shared.load()) });
@@ -86,7 +85,7 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
   };
 }
 
-/** Ends the listener once every response is sent, or after two seconds. */
+/** Closes the listener once every response is sent, or after two seconds. */
 async function endListener(listener: Listener, open: ReadonlySet<Promise<void>>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, LAST_BYTES_MS);

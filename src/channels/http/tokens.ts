@@ -5,22 +5,19 @@ import type { QueryResult } from "../../domain/query/query_schemas.ts";
 import type { LabelUse } from "../../domain/records/conversations.ts";
 import { Problem, unauthorized } from "./problem.ts";
 
-/** The scopes of a token: `write` includes `read`, `admin` includes both. */
+/** `write` includes `read`, `admin` includes both. */
 export type TokenScope = "read" | "write" | "admin";
 
-/** The limits of one token; null for no limit. A day begins at midnight UTC. A running query may exceed the daily cost,
- * by the prices of the providers, but no new one begins after that. */
+/** Null is no limit. A day begins at midnight UTC. A running query may exceed the daily cost, by the prices of the
+ * providers, but no new one begins after that. */
 export type Quota = Readonly<Config["server"]["quota"]>;
 
 export interface TokenGrant {
-  /** The name, which appears in the log and in the list of tokens. */
   readonly name: string;
   readonly digest: Uint8Array;
   readonly scope: TokenScope;
-  /** The tenant whose conversations the token reaches and creates. */
   readonly tenant: string;
   readonly all: boolean;
-  /** Milliseconds since the epoch; null for a token that does not expire. */
   readonly expiresAt: number | null;
   readonly quota: Quota;
 }
@@ -34,7 +31,6 @@ export interface TokenSource {
   signed?(token: string): Promise<TokenGrant>;
 }
 
-/** Makes the single token of a server without a list of tokens, with every scope. */
 export function oneToken(token: string, quota: Quota): TokenSource {
   const digest = createHash("sha256").update(token).digest();
   const grants = [{
@@ -55,13 +51,12 @@ const SIGNED = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 interface CheckOptions {
   readonly tokens: TokenSource;
   readonly now: () => number;
-  /** Compares two digests of equal length in constant time. */
   readonly equal?: (a: Uint8Array, b: Uint8Array) => boolean;
 }
 
-/** Finds the token of an `Authorization` header. The duration reveals nothing about any token: digests of equal length
- * are compared in constant time, and every digest is compared even after a match. Throws `Problem`: 401 for a missing,
- * unknown or expired token, otherwise like `TokenSource.signed`. */
+/** The duration reveals nothing about any token: digests of equal length are compared in constant time, and every
+ * digest is compared even after a match. Throws `Problem`: 401 for a missing, unknown or expired token, otherwise like
+ * `TokenSource.signed`. */
 export async function checkToken(
   authorization: string | null,
   { tokens, now, equal = timingSafeEqual }: CheckOptions,
@@ -87,7 +82,7 @@ const DAY_MS = 24 * 3_600_000;
 
 export type TokenUse = Readonly<Omit<Use, "day">>;
 
-/** Counts one open query. The caller closes the lease once, when the query has ended or if it never began. */
+/** The caller closes the lease once, when the query has ended or if it never began. */
 interface QuotaLease {
   end(result: QueryResult | null): void;
   undo(): void;
@@ -114,8 +109,8 @@ export class Quotas {
     this.learn(before);
   }
 
-  /** Takes today's usage from the database where it is higher, because other nodes add to it. Only labels from
-   * `callerLabel` belong to a token. */
+  /** Usage in the database counts where it is higher, because other nodes add to it. Only labels from `callerLabel`
+   * belong to a token. */
   learn(stored: readonly LabelUse[]): void {
     // A token has one label for each API.
     for (const [name, entries] of Map.groupBy(stored, ({ label }) => /^(?:http|openai):(.+)$/.exec(label)?.[1])) {

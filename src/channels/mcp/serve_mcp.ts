@@ -7,7 +7,6 @@ import type { Log } from "../../logging/log.ts";
 import type { Peer } from "../channel.ts";
 import { addAskTools, addReadTools, type McpParts } from "./tools.ts";
 
-/** Speaks the Model Context Protocol on a pair of streams, until the client closes its end. */
 export function serveMcp(
   parts: McpParts & { readonly version: string; readonly log: Log },
   { readable, writable }: {
@@ -53,7 +52,7 @@ const MOST_CHARS = 8_000_000;
 
 const addressOf = (id: string): string => `vis://conversations/${id}`;
 
-/** Offers conversations as resources, so that users of a client can attach one: requests, code, results and answers. */
+/** Users of a client can attach a resource: requests, code, results and answers of a conversation. */
 function addConversationResources(server: McpServer, parts: McpParts): void {
   const template = new ResourceTemplate(addressOf("{id}"), {
     list: async () => {
@@ -94,7 +93,7 @@ function addConversationResources(server: McpServer, parts: McpParts): void {
 
 const NEWLINE = 10;
 
-/** Passes bytes on in pieces that end with a line, so that readers need not join a long line again with each piece. */
+/** Each piece ends with a line, so that readers need not join a long line again with each piece. */
 function joinLines(): TransformStream<Uint8Array, Uint8Array> {
   let begun: Uint8Array[] = [];
   return new TransformStream({

@@ -14,10 +14,8 @@ import type { Session } from "../channel.ts";
 /** New conversations belong to `workspace`. */
 type Opened = Pick<Session, "conversations" | "workspace">;
 
-/** Dependencies of the tools. The caller that provides the dependencies closes them, after the server. */
 export interface McpParts {
-  /** Opens Vis, or returns the open session. A failure is the result of the call that needs it, because some clients
-   * hide stderr; the next call tries again. */
+  /** A failure is the result of the call that needs it, because some clients hide stderr; the next call tries again. */
   readonly open: () => Promise<Opened>;
 }
 
@@ -166,7 +164,6 @@ const time = z.string().describe("ISO 8601");
 
 const isoOf = (ms: number): string => new Date(ms).toISOString();
 
-/** Adds tools that read stored data. The tools neither call a model nor run code. */
 export function addReadTools(server: McpServer, parts: McpParts): void {
   addSearch(server, parts);
   addConversations(server, parts);
@@ -282,7 +279,7 @@ async function conversationOf(
   throw new UsageError(`Cannot find a conversation in ${workspace}: it has none yet; ask a question first`);
 }
 
-/** Returns the same facts as data, and as text for clients that read only text. */
+/** The text has the same facts, for clients that read only text. */
 function toolText(facts: Record<string, unknown>, text: string = JSON.stringify(facts)): CallToolResult {
   return { content: [{ type: "text", text }], structuredContent: facts };
 }

@@ -2,13 +2,12 @@ import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import type { BotClock } from "./bot_api.ts";
 import type { ChatPlace } from "./read_update.ts";
 
-/** Limits for repeating a notice to the same person, and for notices to all per minute. Known users have a shorter
- * interval. */
+/** These limits are for repeating a notice to the same person, and for notices to all per minute. Known users have a
+ * shorter interval. */
 const STRANGERS = { againMs: 600_000, perMinute: 10 }, KNOWN = { againMs: 60_000, perMinute: 30 };
 const KEPT = 1_000;
 
-/** Decides who may use the bot, and how often it notifies others that they may not. Vis reads the list again for each
- * message, so a change applies from the next message. */
+/** Vis reads the list again for each message, so a change applies from the next message. */
 export class UserAccess {
   readonly #allowed: () => Promise<readonly number[]>;
   readonly #clock: BotClock;
@@ -25,8 +24,8 @@ export class UserAccess {
     return allowed.includes(userId) || place.group && allowed.includes(place.id);
   }
 
-  /** Whether a notice may be sent now; the limit keeps users from making the bot repeat it endlessly. Strangers cannot
-   * use up the notices of known users. */
+  /** The limit keeps users from making the bot repeat a notice endlessly. Strangers cannot use up the notices of known
+   * users. */
   mayTell(what: string, to: "strangers" | "known" = "strangers"): boolean {
     return this.#told[to].may(what, this.#clock.now());
   }

@@ -8,7 +8,6 @@ import type { MessageButton, Messenger } from "./messenger.ts";
 import type { ChatPlace } from "./read_update.ts";
 import { renderMarkdown, type RichMessage, RichText, splitRichText } from "./rich_text.ts";
 
-/** Telegram's limit of a message in UTF-16 units. */
 const MAX_CHARS = 4096;
 const MAX_PARTS = 20;
 const TEASER_CHARS = 160;
@@ -21,12 +20,12 @@ interface ReplyOptions {
   readonly messenger: Messenger;
   readonly ids: readonly number[];
   readonly progress: PendingMessage["progress"];
-  /** Stores the messages, before anything is written into a new one. */
+  /** The messages are stored before anything is written into a new one. */
   readonly save: (change: Pick<PendingMessage, "replies" | "progress">) => Promise<void>;
 }
 
-/** The answer to one message: a list of messages that the bot stores as soon as they exist and fills afterwards. A
- * message can be filled again without a change, so a restart after a kill repeats no answer. */
+/** The bot stores the messages of an answer as soon as they exist, and fills them afterwards. A message can be filled
+ * again without a change, so a restart after a kill repeats no answer. */
 export class AnswerMessages {
   readonly #options: ReplyOptions;
   #ids: readonly number[];
@@ -44,7 +43,7 @@ export class AnswerMessages {
     this.#shown = text;
   }
 
-  /** Replaces the text of the first message, if the limits allow it now. */
+  /** Does nothing if the limits do not allow a change now. */
   async progress(text: string): Promise<void> {
     const messageId = this.#first;
     if (messageId === undefined || text === this.#shown) return;
@@ -52,7 +51,7 @@ export class AnswerMessages {
     await this.#options.messenger.progress(this.#options.place, { messageId, text });
   }
 
-  /** Reports in the first message that the answer comes later. Retries until the chat shows the report. */
+  /** Retries until the chat shows the report. */
   async pause(text: string): Promise<void> {
     const { messenger, place } = this.#options;
     const messageId = this.#first;
@@ -122,8 +121,8 @@ function leftOut(count: number): string {
   return `(${count} more part${count === 1 ? " is" : "s are"} not shown; see vis conversations show)`;
 }
 
-/** Returns the beginning of the answer, for a notification. The rest is filled in later, since a message that is sent
- * whole could be sent twice. */
+/** A notification shows the beginning of the answer. The rest is filled in later, since a message that is sent whole
+ * could be sent twice. */
 function teaser({ text }: RichMessage): RichMessage {
   return { text: `${oneLine(text, TEASER_CHARS)} …`, entities: [] };
 }

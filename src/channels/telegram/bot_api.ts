@@ -10,7 +10,7 @@ const DOWNLOAD_MS = 120_000;
 
 interface BotApiOptions {
   readonly token: string;
-  /** The root of the Bot API server, without "/" at the end. */
+  /** The root of the Bot API server has no "/" at its end. */
   readonly root: string;
 }
 
@@ -21,8 +21,8 @@ interface BotCallOptions {
 
 type WireSignal = Parameters<BotMethods["getMe"]>[0];
 
-/** The Bot API of one bot. The token is part of every URL, so network errors are never passed on unchanged. Every
- * method rejects with `TelegramError`, or with `Cancelled` if the caller's signal was aborted. */
+/** The token is part of every URL, so network errors are never passed on unchanged. Every method rejects with
+ * `TelegramError`, or with `Cancelled` if the caller's signal was aborted. */
 export class BotApi {
   readonly #wire: BotMethods;
   readonly #token: string;
@@ -35,7 +35,7 @@ export class BotApi {
     this.#wire = new Api(token, { apiRoot: root, timeoutSeconds: 500, sensitiveLogs: false }).raw;
   }
 
-  /** The part of the token that is not secret. */
+  /** This part of the token is not secret. */
   get botId(): string {
     return this.#token.split(":")[0] ?? "";
   }
@@ -53,9 +53,8 @@ export class BotApi {
     }
   }
 
-  /** Reads a file that `getFile` named. A Bot API server in local mode returns a path on its own disk, below a folder
-   * named by the token. If the server is on this machine, Vis reads the file there, else from the address of the
-   * server's other files. */
+  /** A Bot API server in local mode returns a path on its own disk, below a folder named by the token. If the server is
+   * on this machine, Vis reads the file there, else from the address of the server's other files. */
   async download(
     path: string,
     { signal, maxBytes }: { readonly signal: AbortSignal; readonly maxBytes: number },
@@ -127,7 +126,7 @@ export class BotApi {
  * wait. `refused`: Telegram refuses the call itself, and would refuse it again. `network`: any temporary failure. */
 type TelegramErrorCode = "token" | "conflict" | "flood" | "refused" | "network";
 
-/** Cases that Telegram distinguishes only by its message. `gone`: the message no longer exists, or the bot may no
+/** Telegram distinguishes these cases only by its message. `gone`: the message no longer exists, or the bot may no
  * longer edit it. `unchanged`: it already has this text. `webhook`: a webhook is set, so polling is impossible. */
 type TelegramErrorDetail = "gone" | "unchanged" | "webhook" | null;
 
@@ -137,7 +136,7 @@ const DETAILS: readonly (readonly [words: RegExp, detail: TelegramErrorDetail])[
   [/webhook/i, "webhook"],
 ];
 
-/** A call of the Bot API failed. `message` does not contain the token. */
+/** `message` does not contain the token. */
 export class TelegramError extends Error {
   override readonly name = "TelegramError";
   readonly code: TelegramErrorCode;

@@ -16,7 +16,7 @@ export interface BotParts {
   readonly access: UserAccess;
   readonly clock: BotClock;
   readonly log: Log;
-  /** Aborts when running queries must end; their messages stay in the inbox. */
+  /** Running queries must end when it aborts; their messages stay in the inbox. */
   readonly closing: AbortSignal;
   readonly quota: { readonly queriesPerDay: number | null; readonly costUsdPerDay: number | null };
   /** The bot sends an answer that took longer as a new message, since Telegram sends no notification of edits. */

@@ -38,8 +38,8 @@ const COMMANDS: Readonly<Record<string, (given: Given) => Promise<Told> | Told>>
   usage,
 };
 
-/** Runs a command. Returns null if the command is not the bot's and needs no reply. A second run after a kill has the
- * same effect. Rejects with `UsageError`, `ConfigError` and `StoreError`. */
+/** Returns null if the command is not the bot's and needs no reply. A second run after a kill has the same effect.
+ * Rejects with `UsageError`, `ConfigError` and `StoreError`. */
 export async function chatCommand(
   message: Incoming,
   rest: Omit<Given, "message">,
@@ -128,8 +128,8 @@ function counted(count: number, what: string): string {
 const SHOWN = 40;
 const DEFAULT = "default";
 
-/** Runs `/model` and `/model NAME`. Part of a name is enough if only one model matches. Rejects with `UsageError`, and
- * with `ConfigError` for an unusable model. */
+/** Part of a name is enough if only one model matches. Rejects with `UsageError`, and with `ConfigError` for an
+ * unusable model. */
 async function chooseModel(
   asked: string,
   { chat, parts }: { readonly chat: ChatPlace; readonly parts: BotParts },
@@ -187,8 +187,8 @@ function named({ model, provider }: Pick<Session, "model" | "provider">): string
 
 type Parts = Pick<BotParts, "api" | "inbox" | "sessions">;
 
-/** Returns the current conversation of a chat: the chosen one, otherwise its first one, which becomes the chosen one.
- * Creates a missing conversation. */
+/** A chat without a chosen conversation gets its first one, which becomes the chosen one. Creates a missing
+ * conversation. */
 export async function chatConversation(place: ChatPlace, parts: Parts): Promise<Conversation> {
   const { conversations } = await parts.sessions.main();
   const { branchId } = await parts.inbox.chat(chatKey(place));

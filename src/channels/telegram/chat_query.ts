@@ -127,9 +127,8 @@ export class ChatQuery {
     return resultText(result, { model: session.model });
   }
 
-  /** Returns the result of the message's query. The query begins only once: an earlier process may have begun or ended
-   * it. The bot runs an interrupted query again from the state before it. Rejects like `ask`, and with `Cancelled`
-   * when it is cancelled. */
+  /** The query begins only once: an earlier process may have begun or ended it. The bot runs an interrupted query again
+   * from the state before it. Rejects like `ask`, and with `Cancelled` when it is cancelled. */
   async #result(
     conversations: Conversations,
     branch: Conversation,
@@ -253,11 +252,8 @@ function requestOf({ message: { text, files, from, chat } }: PendingMessage): st
   return chat.group ? `${from.name}: ${words}` : words;
 }
 
-/** The download limit of the Bot API. */
 const MAX_BYTES = 20 * 1024 * 1024;
 
-/** Returns the files of a message: images for the model, documents as the variables `context`, `context2` and so on.
- * Rejects with `UsageError` for files that are too large or unusable, and like `BotApi`. */
 async function readAttachments(
   { files, chat }: Incoming,
   { api, outbox }: BotParts,

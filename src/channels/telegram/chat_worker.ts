@@ -7,13 +7,12 @@ import type { PendingMessage } from "./inbox.ts";
 import { chatKey, type Incoming, type IncomingFile } from "./read_update.ts";
 import { RichText, splitRichText } from "./rich_text.ts";
 
-/** The time to wait for more photos of an album, which arrive one by one. */
+/** More photos of an album arrive one by one within this time. */
 const ALBUM_MS = 700;
 const MAX_WAITING = 50;
 const EDITED = "I have already answered this message and do not read edits of it: send it as a new message";
 
-/** Processes the messages of one chat in order. Commands run at once, and a text during a query goes into that query.
- * Other messages run one after the other. */
+/** Commands run at once, and a text during a query goes into that query. Other messages run one after the other. */
 export class ChatWorker {
   readonly #parts: BotParts;
   readonly #onFailed: (error: unknown) => void;
@@ -47,7 +46,7 @@ export class ChatWorker {
     return longer;
   }
 
-  /** Begins no more work. Resolves when all work has ended. */
+  /** No more work begins. Resolves when all work has ended. */
   async close(): Promise<void> {
     this.#closing = true;
     await this.#intake;
@@ -108,7 +107,7 @@ export class ChatWorker {
     void messenger.react(chat, { messageId, emoji, signal: closing });
   }
 
-  /** Fixes the conversation and the model of the chat for the message: a later command changes neither. */
+  /** A later command changes neither the conversation nor the model of the message. */
   async #placed(entry: PendingMessage): Promise<PendingMessage> {
     if (entry.branchId !== undefined) return entry;
     const { branchId } = await chatConversation(entry.message.chat, this.#parts);
@@ -144,7 +143,7 @@ export class ChatWorker {
     }
   }
 
-  /** Passes a message to the running query. If the query ends before showing it, the message waits for its turn. */
+  /** If the query ends before showing it, the message waits for its turn. */
   #steer(entry: PendingMessage, query: ChatQuery): void {
     const { message } = entry;
     const { inbox } = this.#parts;

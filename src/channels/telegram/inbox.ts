@@ -2,26 +2,24 @@ import type { JsonValue } from "../../domain/kit/json.ts";
 import type { StatePlace, StateStore } from "../../domain/records/extension_state.ts";
 import type { Incoming } from "./read_update.ts";
 
-/** An accepted message without an answer, with the progress of its answer. The bot stores the message before each step
- * that must not be repeated. */
+/** The bot stores the message before each step that must not be repeated. */
 export interface PendingMessage {
   readonly message: Incoming;
   readonly branchId?: string;
   readonly model?: string | null;
-  /** The number of attempts at the query, including one about to begin. */
+  /** The number includes an attempt that is about to begin. */
   readonly attempts?: number;
   readonly queryId?: string;
   readonly steered?: string;
-  /** Whether the end of the program, not the user, interrupted the query. */
+  /** The end of the program, not the user, has interrupted the query. */
   readonly suspended?: boolean;
-  /** The messages for the answer, in order. The bot creates them first and fills them later, so that it sends none
-   * twice. */
+  /** The bot creates the messages for the answer first, in order, and fills them later, so that it sends none twice. */
   readonly replies?: readonly number[];
-  /** The progress message, if the answer is sent in new messages; null if the answer replaces it. The bot chooses once,
-   * before it writes the answer. */
+  /** It is the id of the progress message if the answer is sent in new messages, or null if the answer replaces that
+   * message. The bot chooses once, before it writes the answer. */
   readonly progress?: number | null;
   readonly startedAt?: number;
-  /** Whether a short reply is about to be sent. If its arrival is unknown, the bot does not send the reply again. */
+  /** A short reply is about to be sent. If its arrival is unknown, the bot does not send the reply again. */
   readonly replied?: boolean;
 }
 
@@ -39,20 +37,18 @@ interface ChatSettings {
 interface Mark {
   readonly updateId: number;
   readonly at: number;
-  /** The most recently accepted updates, since a webhook may deliver them in any order and repeatedly. */
+  /** These are the most recently accepted updates, since a webhook may deliver them in any order and repeatedly. */
   readonly recent: readonly number[];
-  /** The entries of the batch that this update ended, until each has its own row. */
+  /** These entries belong to the batch that this update ended, until each has its own row. */
   readonly entries: readonly PendingMessage[];
 }
 
-/** Stores the memory of a bot across restarts in the database: accepted updates, unanswered updates, and the
- * conversation of each chat. The bot confirms an update to Telegram only after it is stored here. */
 export class Inbox {
   readonly #states: StateStore;
   readonly #place: StatePlace;
   readonly #now: () => number;
 
-  /** The slash keeps extensions from using this namespace. */
+  /** The slash in the namespace keeps extensions from using it. */
   constructor(
     states: StateStore,
     { botId, now }: { readonly botId: string; readonly now: () => number },
@@ -72,7 +68,7 @@ export class Inbox {
     return updateIds.filter((id) => recent.includes(id));
   }
 
-  /** Accepts a whole batch or none of it. No work on the batch may begin before this resolves. */
+  /** A batch is accepted whole or not at all. No work on the batch may begin before this resolves. */
   async accept(updateIds: readonly number[], entries: readonly PendingMessage[]): Promise<void> {
     const { recent = [] } = await this.#get<Mark>("mark") ?? {};
     const updateId = Math.max(...updateIds, await this.mark() ?? 0);
@@ -94,8 +90,7 @@ export class Inbox {
     await this.#states.delete(this.#place, keyOf(entry));
   }
 
-  /** Returns entries without an answer, oldest first. Includes entries that a kill left between the two steps of
-   * `accept`. */
+  /** The oldest entry comes first. The list includes entries that a kill left between the two steps of `accept`. */
   async entries(): Promise<readonly PendingMessage[]> {
     const mark = await this.#get<Mark>("mark");
     if (mark !== null) await this.#spread(mark);
@@ -138,7 +133,6 @@ function keyOf({ message }: PendingMessage): string {
   return `update/${padded(message.updateId)}`;
 }
 
-/** Pads names so that they sort like numbers. */
 function padded(updateId: number): string {
   return String(updateId).padStart(16, "0");
 }

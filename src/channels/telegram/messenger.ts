@@ -13,7 +13,7 @@ export interface MessageButton {
 
 const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const;
 
-/** Writes into chats. If Telegram refuses the formatting of a message, the bot sends its text again as plain text. */
+/** If Telegram refuses the formatting of a message, the bot sends its text again as plain text. */
 export class Messenger {
   readonly #api: BotApi;
   readonly #outbox: Outbox;
@@ -51,7 +51,7 @@ export class Messenger {
     return (await this.#plainly(message, once)).message_id;
   }
 
-  /** Edits a message and replaces its buttons. Returns false if the message no longer exists. */
+  /** The buttons are replaced too. Returns false if the message no longer exists. */
   async edit(place: ChatPlace, { messageId, message, buttons = [] }: {
     readonly messageId: number;
     readonly message: RichMessage;
@@ -85,7 +85,7 @@ export class Messenger {
     }
   }
 
-  /** Shows the progress of a query, if Telegram's limits allow it now. */
+  /** Does nothing if Telegram's limits do not allow a change now. */
   async progress(
     place: ChatPlace,
     { messageId, text }: { readonly messageId: number; readonly text: string },
@@ -158,16 +158,16 @@ const PRIVATE_MS = 1_000, GROUP_MS = 3_000;
 const KEPT_CHATS = 1_000;
 
 interface Lane {
-  /** The end of the chat's calls, which run in sequence: a late progress update must not overwrite an answer. */
+  /** The calls of a chat run in sequence: a late progress update must not overwrite an answer. */
   tail: Promise<unknown>;
   waiting: number;
-  /** Until this time, the chat gets no optional message. */
+  /** The chat gets no optional message until this time. */
   freeAt: number;
-  /** Until this time, Telegram accepts no calls. */
+  /** Telegram accepts no calls until this time. */
   floodUntil: number;
 }
 
-/** Sends calls that write into chats: in order, within Telegram's limits, and through flood limits and connection
+/** Calls that write into a chat are sent in order, within Telegram's limits, and through flood limits and connection
  * losses. */
 export class Outbox {
   readonly #clock: BotClock;

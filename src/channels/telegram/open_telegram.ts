@@ -42,9 +42,9 @@ export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "q
   readonly token: string;
   readonly apiUrl: string;
   readonly deleteWebhook: boolean;
-  /** The URL to which Telegram sends updates; with null the bot polls for them. */
+  /** Telegram sends updates to this URL; with null, the bot polls for them. */
   readonly webhookUrl: string | null;
-  /** Returns the users who may use the bot, which calls this function for each message. */
+  /** The bot calls this function for each message, so that a change of the list applies at once. */
   readonly allowed: () => Promise<readonly number[]>;
   readonly open: (model: string | null) => Promise<Session>;
   readonly shutdownMs: number;
@@ -57,8 +57,8 @@ export interface OpenedBot extends RunningBot {
   readonly receive: (request: Request) => Promise<Response>;
 }
 
-/** Starts the bot of a token. Rejects like `open`, with `ConfigError` if Telegram refuses the token, and with
- * `Cancelled` when the signal aborts. A failed start leaves no session open. */
+/** Rejects like `open`, with `ConfigError` if Telegram refuses the token, and with `Cancelled` when the signal aborts.
+ * A failed start leaves no session open. */
 export async function openTelegram(options: OpenTelegramOptions): Promise<OpenedBot> {
   const { token, apiUrl, clock, log, note, shutdownMs } = options;
   const api = new BotApi({ token, root: apiUrl.replace(/\/+$/, "") });
@@ -128,12 +128,11 @@ interface TelegramBotOptions {
   readonly abort: { readonly closing: AbortController; readonly outbox: AbortController };
 }
 
-/** The running bot: it takes updates into the inbox and from there to the chats. The caller that starts the bot closes
- * it. */
+/** The caller that starts the bot closes it. */
 class TelegramBot {
   readonly #options: TelegramBotOptions;
   readonly #workers = new Map<string, ChatWorker>();
-  /** The first message of an album, while more of its photos may follow. */
+  /** The first message of an album is kept while more of its photos may follow. */
   readonly #albums = new BoundedMap<string, number>(100);
   readonly #polling = new AbortController();
   readonly #failed = Promise.withResolvers<never>();
@@ -145,7 +144,7 @@ class TelegramBot {
     this.#failed.promise.catch(() => {});
   }
 
-  /** Rejects if the bot cannot continue: with `ConfigError` for a refused token or another poller. */
+  /** It rejects if the bot cannot continue: with `ConfigError` for a refused token or another poller. */
   get ended(): Promise<void> {
     if (this.#ended !== null) return this.#ended;
     const ended = Promise.race([this.#run(), this.#failed.promise]).catch((error: unknown) => {
@@ -155,8 +154,7 @@ class TelegramBot {
     return this.#ended = ended;
   }
 
-  /** Stops polling, lets running queries end, and interrupts them after a time limit. Interrupted queries continue at
-   * the next start. */
+  /** Running queries have a time limit for their end, and continue at the next start if it interrupts them. */
   async close(): Promise<void> {
     const { parts: { clock }, shutdownMs, abort } = this.#options;
     this.#polling.abort();
@@ -249,8 +247,8 @@ class TelegramBot {
     return null;
   }
 
-  /** Handles a press, which asks for more steps or answers an approval. The bot stores no answer, because an
-   * interrupted query asks again. */
+  /** A press asks for more steps or answers an approval. The bot stores no answer, because an interrupted query asks
+   * again. */
   async #press({ place, userId, pressId, data, name, ...press }: Press): Promise<PendingMessage | null> {
     const { access, questions, messenger, closing } = this.#options.parts;
     const allowed = await access.allows(userId, place);
@@ -293,7 +291,6 @@ class TelegramBot {
       .catch((error: unknown) => log.warn("telegram_reply_refused", { error: String(error) }));
   }
 
-  /** Starts the work on an entry. During shutdown, entries stay in the inbox. */
   #dispatch(entry: PendingMessage): void {
     if (!this.#polling.signal.aborted) this.#worker(entry.message).accept(entry);
   }
@@ -323,7 +320,6 @@ function whyEnded(error: unknown): unknown {
   return new ConfigError(`Cannot ask for updates: Telegram refused it (${error.message}); ${fix}`);
 }
 
-/** Returns the reply to users who are not on the list: the command that the operator has to run. */
 function refusalText(userId: number, place: ChatPlace): string {
   const own = `This bot answers only allowed users. Your id is ${userId}; its operator can allow you with:\n` +
     `vis telegram allow ${userId}`;

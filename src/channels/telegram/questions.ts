@@ -27,9 +27,9 @@ interface Waiting {
   readonly messages: number[];
 }
 
-/** Approvals of running queries. An answer is a press of a button, which names the approval by a secret, or a text
- * reply to its message. An answer counts only in the chat that was asked. Telegram identifies the sender; the caller
- * checks whether they may use the bot. */
+/** An answer is a press of a button, which names the approval by a secret, or a text reply to its message. An answer
+ * counts only in the chat that was asked. Telegram identifies the sender; the caller checks whether they may use the
+ * bot. */
 export class ChatQuestions {
   readonly #messenger: Messenger;
   readonly #log: Log;

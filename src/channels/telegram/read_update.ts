@@ -14,9 +14,9 @@ export interface IncomingFile {
   readonly bytes: number | null;
 }
 
-/** A message to the bot, stored until it is answered. */
+/** The message is stored until it is answered. */
 export interface Incoming {
-  /** The update of the first message; an album has several. */
+  /** An album has several updates; this one is of its first message. */
   readonly updateId: number;
   readonly chat: ChatPlace;
   readonly messageId: number;
@@ -26,7 +26,7 @@ export interface Incoming {
   readonly files: readonly IncomingFile[];
   /** Messages with the same album id belong together. */
   readonly album: string | null;
-  /** Whether the text is the new text of an earlier message with the same number. */
+  /** It is true if the text is the new text of an earlier message with the same number. */
   readonly edited?: boolean;
 }
 
@@ -34,7 +34,6 @@ export function chatKey({ id, thread }: Pick<ChatPlace, "id" | "thread">): strin
   return thread === null ? `${id}` : `${id}:${thread}`;
 }
 
-/** The kinds of updates for the bot. `place`, `messageId` and `userId` identify the recipient of an answer. */
 export type ReadUpdate =
   | { readonly kind: "message"; readonly message: Incoming; readonly reply: BotReply | null }
   | ({ readonly kind: "press" } & Press)
@@ -63,7 +62,7 @@ export interface Sender {
 const PHOTO_BYTES = 5_000_000;
 const NOTHING: ReadUpdate = { kind: "nothing" };
 
-/** Content that the bot cannot read, by its field of a message. */
+/** The bot cannot read this content, by its field of a message. */
 const UNFIT: Readonly<Record<string, string>> = {
   voice: "voice messages",
   audio: "audio",
@@ -82,7 +81,7 @@ const UNFIT: Readonly<Record<string, string>> = {
   checklist: "checklists",
 };
 
-/** Reads one update without trusting that any field exists. In groups only messages addressed to the bot count. */
+/** No field of an update need exist. In groups, only messages addressed to the bot count. */
 export function readUpdate(update: Update, me: Me): ReadUpdate {
   if (update.callback_query) return pressOf(update.callback_query, update.update_id);
   const message = update.message ?? update.edited_message;
@@ -166,8 +165,8 @@ function filesIn({ photo, document }: Pick<Message, "photo" | "document">): read
 
 const COMMAND = /^\/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]+))?(?:\s+|$)/;
 
-/** Returns the text of a message to the bot, with its command separated; null for a message to others. In a group, a
- * message counts if it mentions the bot, replies to it, or is a command for no other bot. */
+/** Returns null for a message to others. In a group, a message counts if it mentions the bot, replies to it, or is a
+ * command for no other bot. */
 function addressedText(
   message: Message,
   me: Me,
@@ -214,9 +213,8 @@ const NAME_CHARS = 60;
 
 type Origin = NonNullable<Message["forward_origin"]>;
 
-/** Returns a text with surroundings that the conversation cannot know: the author of a forwarded message, a selected
- * quote, or another person's message to which the text replies. Returns "" if there is neither text nor
- * surroundings. */
+/** The text gets surroundings that the conversation cannot know: the author of a forwarded message, a selected quote,
+ * or another person's message to which the text replies. Returns "" if there is neither text nor surroundings. */
 function quotedText(text: string, { message, me }: { readonly message: Message; readonly me: Me }): string {
   const parts = [text, passedOn(message), quoted(message, me)];
   return text.trim() === "" && parts[2] === "" ? "" : parts.filter((part) => part.trim() !== "").join("\n\n");

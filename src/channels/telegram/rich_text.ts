@@ -10,7 +10,7 @@ import {
 } from "../../markdown/tree.ts";
 import type { MessageEntity } from "./bot_api.ts";
 
-/** A style of text. Two spans have the same style only if it is the same object. */
+/** Two spans have the same style only if it is the same object. */
 type TextStyle =
   | { readonly type: "bold" | "italic" | "strikethrough" | "code" | "blockquote" }
   | { readonly type: "pre"; readonly language?: string }
@@ -29,7 +29,7 @@ export interface RichMessage {
 /** Telegram ignores entities beyond this number. */
 const MAX_ENTITIES = 100;
 
-/** Text with separate styles instead of inline marks, which needs no escapes and cannot leave a style open. Telegram
+/** Text with separate styles, instead of inline marks, needs no escapes and cannot leave a style open. Telegram
  * therefore never refuses a mark. */
 export class RichText {
   readonly #runs: StyledText[] = [];
@@ -51,7 +51,7 @@ export class RichText {
     return this;
   }
 
-  /** Measures the text in UTF-16 units, like Telegram. */
+  /** Offsets count UTF-16 units, like those of Telegram. */
   message(): RichMessage {
     const open = new Map<TextStyle, number>();
     const found: { readonly span: TextStyle; readonly offset: number; readonly length: number }[] = [];
@@ -83,7 +83,7 @@ const STYLES = { emphasis: "italic", strong: "bold", strikethrough: "strikethrou
 
 type Spans = readonly TextStyle[];
 
-/** Renders a Markdown answer for Telegram; elements without a Telegram format become readable text. */
+/** Elements without a Telegram format become readable text. */
 export function renderMarkdown(markdown: string): RichText {
   const into = new RichText();
   addBlocks(parseMarkdown(markdown, { clean: harmlessText }), { into, spans: [], gap: "\n\n" });
@@ -227,12 +227,10 @@ function padded(
 interface Cut {
   readonly mark: string;
   readonly least: number;
-  /** The places for a cut. `apart` is outside of code; `before` is also in front of a block that fits into the next
-   * part. */
+  /** `apart` is outside of code; `before` is also in front of a block that fits into the next part. */
   readonly place: "apart" | "before" | "anywhere";
 }
 
-/** Places to cut a text, best first. */
 const CUTS: readonly Cut[] = [
   { mark: "\n\n", least: 0.5, place: "apart" },
   { mark: "\n", least: 0.5, place: "apart" },
@@ -247,9 +245,9 @@ interface Block {
   readonly end: number;
 }
 
-/** Splits a text into parts of at most `limit` UTF-16 units. A code block that fits into a part is cut only if the part
- * would otherwise be nearly empty. Styles that are cut continue in the next part. Only blanks and line ends at a cut
- * are dropped; no surrogate pair is cut. */
+/** Parts have at most `limit` UTF-16 units. A code block that fits into a part is cut only if the part would otherwise
+ * be nearly empty. Styles that are cut continue in the next part. Only blanks and line ends at a cut are dropped; no
+ * surrogate pair is cut. */
 export function splitRichText(whole: RichText, limit: number): readonly RichText[] {
   const text = whole.runs.map((run) => run.text).join("");
   const blocks = blocksOf(whole.runs);

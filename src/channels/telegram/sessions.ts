@@ -2,8 +2,8 @@ import type { Conversation } from "../../conversation/conversations.ts";
 import type { Log } from "../../logging/log.ts";
 import type { Session } from "../channel.ts";
 
-/** The limit for sessions besides the configured model's, since each has its own database connection and child
- * processes. */
+/** Besides the session of the configured model, at most this many stay open, since each has its own database connection
+ * and child processes. */
 const KEPT = 4;
 
 interface Slot {
@@ -16,8 +16,8 @@ interface SessionsOptions {
   readonly log: Log;
 }
 
-/** The sessions of the models that chats have chosen. A few sessions stay open; beyond that, Vis closes the least
- * recently used session that is not in use. A conversation lives in one session at a time. */
+/** A few sessions stay open; beyond that, Vis closes the least recently used session that is not in use. A conversation
+ * lives in one session at a time. */
 export class ModelSessions {
   readonly #options: SessionsOptions;
   readonly #slots = new Map<string | null, Slot>();
@@ -32,15 +32,14 @@ export class ModelSessions {
     return await this.use(null, (session) => Promise.resolve(session));
   }
 
-  /** Works with the session of a model, which stays open meanwhile. Rejects with `ConfigError` for an unusable model,
-   * and like `work`. */
+  /** The session stays open meanwhile. Rejects with `ConfigError` for an unusable model, and like `work`. */
   async use<T>(model: string | null, work: (session: Session) => Promise<T>): Promise<T> {
     while (this.#closing.has(model)) await this.#closing.get(model);
     const slot = this.#slots.get(model) ?? this.#begin(model);
     return await this.#held(model, { slot, work: async (opened) => await work(await opened) });
   }
 
-  /** Works like `use`, for a query of a branch. No other session then holds any part of the branch. */
+  /** No other session then holds any part of the branch. */
   async run<T>(
     { branchId }: Conversation,
     { model, work }: { readonly model: string | null; readonly work: (session: Session) => Promise<T> },

@@ -11,9 +11,8 @@ const POLL_SECONDS = 50;
 /** A batch of this size, even with the longest messages, fits one row of the inbox. */
 const BATCH = 50;
 
-/** Polls for updates until the signal aborts. `mark` is the highest update accepted before, null if unknown. Updates
- * are confirmed to Telegram only after `accept` resolves. Rejects with `TelegramError` if polling again is useless,
- * and with the errors of `accept`. */
+/** `mark` is the highest update accepted before, null if unknown. Updates are confirmed to Telegram only after `accept`
+ * resolves. Rejects with `TelegramError` if polling again is useless, and with the errors of `accept`. */
 export async function pollUpdates(
   { api, mark, accept, ...waiting }: Waiting & {
     readonly api: BotApi;
@@ -54,8 +53,8 @@ export interface Webhook {
   readonly secret: string;
 }
 
-/** Registers the webhook with Telegram and waits for the signal. Rejects with `TelegramError` if Telegram refuses the
- * address. The webhook stays when the bot ends, so that Telegram keeps updates meanwhile. */
+/** Rejects with `TelegramError` if Telegram refuses the address. The webhook stays when the bot ends, so that Telegram
+ * keeps updates meanwhile. */
 export async function setWebhook(
   { url, secret }: Webhook,
   { api, ...waiting }: Waiting & { readonly api: BotApi },
@@ -74,7 +73,7 @@ export async function setWebhook(
 const HEADER = "x-telegram-bot-api-secret-token";
 const MAX_BYTES = 1 << 20;
 
-/** Responds to a webhook request with 200 only once the update is stored. */
+/** The response is 200 only once the update is stored. */
 export async function receiveUpdate(
   request: Request,
   { secret, accept }: { readonly secret: string; readonly accept: (updates: readonly Update[]) => Promise<void> },
@@ -99,7 +98,6 @@ export async function receiveUpdate(
   }
 }
 
-/** Compares in constant time, wherever the texts differ. */
 function isSame(given: string, secret: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(given), digest(secret));
@@ -112,8 +110,7 @@ async function updateOf(request: Request): Promise<Update | null> {
   return isUpdate(value) ? value : null;
 }
 
-/** Returns the secret that Telegram must send with each update, derived from the token so that it need not be
- * stored. */
+/** The secret is derived from the token, so that it need not be stored. Telegram must send it with each update. */
 export function webhookSecret(token: string): string {
   return createHmac("sha256", token).update("vis webhook").digest("hex");
 }

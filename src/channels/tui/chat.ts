@@ -22,13 +22,13 @@ import type { TakenOutputs } from "./user_commands.ts";
 const CHANNEL = "tui";
 /** Shorter requests ring no bell, since the user is still watching. */
 const RUNG_MS = 10_000;
-/** The limit for iterations of a query that stay on the screen once another query runs. */
 const FOLDED = 40;
 
-/** A message sent while a query runs. The message goes into the query's next call, or becomes the next query. */
+/** A message sent while a query runs goes into the query's next call, or becomes the next query. */
 interface Waiting {
   readonly outgoing: Outgoing;
-  /** Withdraws the message from the running query; null if the message waits for the end of that query. */
+  /** An abort withdraws the message from the running query. It is null if the message waits for the end of that
+   * query. */
   steering: AbortController | null;
 }
 
@@ -44,14 +44,12 @@ interface ChatParts {
   readonly shown: () => DisplayOptions;
   readonly changed: () => void;
   readonly approve: Approve;
-  /** Reacts to a step or the end of a query, which may have changed files. */
   readonly worked: () => void;
-  /** Takes the outputs of the user's commands for a request. */
   readonly outputs: () => TakenOutputs;
-  /** Returns the files that the query changed, except files whose changes were undone. */
+  /** The list omits files whose changes were undone. */
   readonly changedBy: (query: Pick<StoredQuery, "queryId">, branch: Branch) => Promise<readonly string[]>;
   readonly ring: (why: string) => void;
-  /** Returns an unsent message to the input, next to the text that is already there. */
+  /** The unsent message joins the text that is already in the input. */
   readonly giveBack: (outgoing: Outgoing) => void;
 }
 
@@ -65,8 +63,8 @@ export interface SessionSpend {
 
 const NEW_SESSION: SessionSpend = { ...NOTHING_SPENT, steps: 0, walls: null, sentBytes: null };
 
-/** The conversation on the screen, with one query at a time. Text typed meanwhile steers the query or waits for its
- * end. The methods do not throw: the transcript shows errors. */
+/** The conversation runs one query at a time. Text typed meanwhile steers the query or waits for its end. The methods
+ * do not throw: the transcript shows errors. */
 export class ChatController {
   readonly #parts: ChatParts;
   #branch: Branch | null = null;
@@ -112,7 +110,7 @@ export class ChatController {
     return { phase: running?.turn.phase ?? "", ms, asks, title: this.#branch?.title ?? "" };
   }
 
-  /** The model's list of tasks, until a request is answered. */
+  /** The list of tasks is shown until a request is answered. */
   get plan(): readonly PlanItem[] {
     return this.#plan;
   }
@@ -134,7 +132,7 @@ export class ChatController {
     this.#parts.changed();
   }
 
-  /** Shows another conversation, or an empty one. No query may be running in the current one. */
+  /** The current conversation must not have a running query. */
   show(branch: Branch | null, opened: OpenedBranch | null): void {
     const { spent = NEW_SESSION, lastAnswer = "", asked = null, turns = [], plan = [] } = opened ?? {};
     this.#branch = branch;
@@ -147,8 +145,8 @@ export class ChatController {
     this.#parts.transcript.add(...turns.flatMap(({ entries }) => entries));
   }
 
-  /** Shows requests that another process has added to the conversation, or ended there. `open` reads all requests.
-   * Rejects with `StoreError`. */
+  /** Another process may have added or ended requests of the conversation. `open` reads all requests. Rejects with
+   * `StoreError`. */
   async follow(open: (branch: Branch) => Promise<OpenedBranch>): Promise<void> {
     const branch = this.#branch;
     if (branch === null || this.#running !== null) return;
@@ -187,7 +185,7 @@ export class ChatController {
     this.#parts.changed();
   }
 
-  /** Cancels the running query; waiting messages return to the input. Returns false if no query runs. */
+  /** Waiting messages return to the input. Returns false if no query runs. */
   cancel(): boolean {
     if (this.#running === null) return false;
     for (let back = this.takeBack(); back !== null; back = this.takeBack()) this.#parts.giveBack(back);
@@ -259,7 +257,7 @@ export class ChatController {
       const query = seenFrom && (await conversations.queries(seenFrom)).at(-1);
       if (!query) throw new UsageError("Cannot retry the last request: this conversation has none yet; send one first");
       const replaces = query.branchId === seenFrom.branchId;
-      // A fault is shown with an undo.
+      // An undo shows the fault, so it is ignored here.
       const changed = replaces ? await changedBy(query, seenFrom).catch(() => []) : [];
       const kept = `The replaced run changed ${flat(changed.join(", "), 200)}; its changes are kept. ` +
         `/undo undoes them after the changes of this run`;
@@ -298,7 +296,7 @@ export class ChatController {
     }, { refused: outputs.giveBack });
   }
 
-  /** Runs one query from start to end. Calls `refused` if the query did not begin. */
+  /** Calls `refused` if the query did not begin. */
   async #work(
     begin: (options: AskOptions) => Promise<QueryResult>,
     { refused }: { readonly refused: () => void },
@@ -399,12 +397,11 @@ interface OpenedBranch {
   readonly spent: SessionSpend;
   readonly lastAnswer: string;
   readonly asked: TranscriptEntry | null;
-  /** The model's list of tasks, unless a request was answered since. */
+  /** The list of tasks is empty if a request was answered since. */
   readonly plan: readonly PlanItem[];
 }
 
-/** Opens a stored conversation for the screen, with requests, answers and the end of each query. The screen reads
- * iterations when they come into view. Rejects with `StoreError`. */
+/** The screen reads iterations when they come into view. Rejects with `StoreError`. */
 export async function openBranch(
   branch: Branch,
   parts: OlderParts & { readonly redraw: () => void },

@@ -263,8 +263,6 @@ function helpTexts(commands: readonly PaletteCommand[]): readonly TextPart[] {
   return [{ head: "Keys", text: rows(KEYS) }, { head: "Commands", text: rows(named) }];
 }
 
-/** Runs the text if it is `/name words`, and sends all other text, such as a path. An unknown command returns to the
- * input. */
 export function submitted(
   outgoing: Outgoing,
   { commands, send, giveBack, tell }: {

@@ -126,11 +126,10 @@ interface StatusFacts {
 }
 
 const LEAST_PHASE = 12;
-/** The most rows for a message. */
 const TOLD_ROWS = 3;
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/** Returns the line above the input, or the lines of a longer message. */
+/** A longer message has several lines. */
 export function statusLines(
   { following, mode, ...facts }: StatusFacts,
   { width, theme, most = TOLD_ROWS }: { readonly width: number; readonly theme: Theme; readonly most?: number },
@@ -169,8 +168,7 @@ interface FooterFacts {
   readonly home: string;
 }
 
-/** Returns the last line: the model, the walls, the branch, steps, the size of the last context, cost and folder. A
- * part that does not fit is dropped. */
+/** A part that does not fit is dropped. */
 export function footerLine(
   { session, spent, steps, git, home }: FooterFacts,
   { width, theme }: { readonly width: number; readonly theme: Theme },
@@ -244,13 +242,13 @@ function border(
   return `${theme.accent(`${left}─`)}${theme.bold(told)}${theme.accent(`${rest}${right}`)}`;
 }
 
-/** The time between two frames of streaming content, and the multiple of a frame's cost that is left for other work. */
+/** At least this time passes between two frames of streaming content. `SPARE` is the multiple of a frame's cost that is
+ * left for other work. */
 const FRAME_MS = 33;
 const SPARE = 4;
 const TICK_MS = 250;
 
-/** Redraws soon after a change, combines changes, and redraws at intervals while a query runs. Draws no frame without a
- * change or a running query. */
+/** Changes are combined into one frame. The painter draws no frame without a change or a running query. */
 export class Painter {
   readonly #draw: () => void;
   readonly #cost: () => number;

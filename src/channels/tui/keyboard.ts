@@ -157,7 +157,6 @@ function pressed(data: string, key: string): boolean {
   return key.length === 1 ? data === key : matchesKey(data, key as KeyId);
 }
 
-/** The keys that the screen itself handles; all other keys go to the input. */
 type KeyAction = typeof RULES[number]["action"];
 
 /** `keys` are the user's own keys for actions, which replace the usual ones. */
@@ -166,7 +165,7 @@ export function keyAction(data: string, where: Where, keys: Readonly<Record<stri
   return hit?.action ?? null;
 }
 
-/** Keys that the input or the screen uses here, freed from the package's own scrolling and searching. */
+/** The input or the screen uses these keys, so they do not scroll or search in the package. */
 const FREED: readonly Keybinding[] = [
   "tui.altScreen.pageUp",
   "tui.altScreen.pageDown",

@@ -8,11 +8,11 @@ export interface Prefs {
   readonly thinking: boolean;
   readonly iterations: boolean;
   readonly theme: typeof THEMES[number];
-  /** Whether Vis handles wheel and clicks; selecting text in the terminal then needs Shift. */
+  /** If true, Vis handles wheel and clicks; selecting text in the terminal then needs Shift. */
   readonly mouse: boolean;
-  /** Whether the input has vi keys; `"keys": "vim"` turns them on too. */
+  /** The setting `"keys": "vim"` turns on vi keys of the input too. */
   readonly vim: boolean;
-  /** Whether to ring the terminal's bell and notify the desktop when a long request ends or asks something. */
+  /** The terminal's bell and the desktop tell the user when a long request ends or asks something. */
   readonly bell: boolean;
   /** Keys by action of the screen, such as `{"retry": "ctrl+r"}`. The user can change keys in the file only. */
   readonly keys: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface Prefs {
 
 export interface PrefsKeeper {
   get(): Prefs;
-  /** Applies a change at once; rejects if it cannot be saved. */
+  /** A change applies at once. Rejects if it cannot be saved. */
   set(change: Partial<Prefs>): Promise<void>;
 }
 
@@ -45,11 +45,11 @@ const CHOICES: Readonly<Record<Exclude<keyof Prefs, "keys">, readonly unknown[]>
 
 type Kept = Readonly<Record<string, unknown>>;
 
-/** A small JSON file that only its owner can read. Keeps the keys of a newer version. */
+/** Only the owner of the file can read it. A write keeps the keys of a newer version. */
 export class PrefsFile implements PrefsKeeper {
   readonly #path: string;
   #prefs: Prefs;
-  /** Changes that are not saved yet; the next successful save includes them. */
+  /** The next successful save includes these changes. */
   #unkept: Partial<Prefs> = {};
   #writing: Promise<void> = Promise.resolve();
 
@@ -58,8 +58,7 @@ export class PrefsFile implements PrefsKeeper {
     this.#prefs = prefs;
   }
 
-  /** Opens the file and never rejects. For an unusable file, returns the defaults and a note for the user; otherwise
-   * the note is "". */
+  /** Never rejects. For an unusable file, returns the defaults and a note for the user; otherwise the note is "". */
   static async open(path: string): Promise<{ readonly prefs: PrefsFile; readonly note: string }> {
     try {
       return { prefs: new PrefsFile(path, prefsOf(await read(path))), note: "" };
@@ -82,7 +81,7 @@ export class PrefsFile implements PrefsKeeper {
     return written;
   }
 
-  /** Merges with changes that another process may have written meanwhile. */
+  /** Another process may have written changes meanwhile, so they are merged. */
   async #write(): Promise<void> {
     const change = this.#unkept;
     const before = await read(this.#path).catch((): Kept => ({ ...this.#prefs }));
@@ -107,7 +106,6 @@ function keysOf(kept: unknown): Prefs["keys"] {
   return Object.fromEntries(entries.filter(([, key]) => typeof key === "string"));
 }
 
-/** Reads each setting separately: an invalid value leaves its default. */
 function prefsOf(kept: Kept): Prefs {
   const usual = { ...DEFAULT_PREFS, vim: kept["keys"] === "vim" };
   const fits = Object.entries(CHOICES).filter(([key, choices]) => choices.includes(kept[key]));

@@ -7,7 +7,6 @@ const MOST_FILES = 200, MOST_NAMES = 2_000;
 const MOST_BYTES = 100_000;
 const HEADER = /^---\n([^]*?)\n---\n/;
 
-/** A request that the user keeps in a file: `/name words` sends it. */
 export interface PromptFile {
   readonly name: string;
   readonly detail: string;
@@ -16,11 +15,11 @@ export interface PromptFile {
 
 interface PromptFiles {
   readonly prompts: readonly PromptFile[];
-  /** Notes on folders that contain more files than Vis reads. */
+  /** A note names a folder that contains more files than Vis reads. */
   readonly notes: readonly string[];
 }
 
-/** Returns the files `.vis/prompts/*.md` and `.claude/commands/*.md` of the workspace, then `prompts/*.md` of Vis's own
+/** The files are `.vis/prompts/*.md` and `.claude/commands/*.md` of the workspace, then `prompts/*.md` of Vis's own
  * folder and `.claude/commands/*.md` of the user's home folder. The first file of a name counts. Links are not
  * followed: a repository must not send a file from elsewhere. */
 export async function promptFiles(

@@ -39,8 +39,7 @@ export interface ScreenParts {
   readonly extensions: () => Promise<Pick<ExtensionAdmin, "run" | "commands" | "requests">>;
   readonly runCommand: RunCommand;
   readonly clipboardImage?: () => Promise<Uint8Array<ArrayBuffer> | null>;
-  /** Opens a text in the user's editor, on the terminal. Resolves with null for an unchanged text. Rejects with
-   * `UsageError`. */
+  /** The user's editor has the terminal. Resolves with null for an unchanged text. Rejects with `UsageError`. */
   readonly edit?: (text: string) => Promise<string | null>;
   readonly gitState?: (workspace: string) => Promise<string>;
   readonly prefs: PrefsKeeper;
@@ -60,7 +59,7 @@ function hasModel({ model }: Session): boolean {
   return model !== "";
 }
 
-/** Wraps the terminal with a listener for its focus, which the package keeps private. */
+/** The package keeps the focus of the terminal private, so its input is read first. */
 function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal {
   const start = terminal.start.bind(terminal);
   terminal.start = (onInput, onResize) =>
@@ -75,8 +74,7 @@ const LOOK_MS = 1_000;
 /** Terminals accept no more bytes through their clipboard sequence. */
 const COPIED_BYTES = 1_000_000;
 
-/** The terminal's screen: messages, input and panels, and the actions of panels and commands on it. The actions do not
- * throw. The caller that opened the session closes it, after `ended`. */
+/** The actions of panels and commands do not throw. The caller that opened the session closes it, after `ended`. */
 export class Screen implements PanelActions {
   readonly #parts: ScreenParts;
   readonly #tui: TuiAltScreen;
@@ -162,7 +160,7 @@ export class Screen implements PanelActions {
     this.#painter = new Painter({ draw, cost: () => this.#frame.cost });
   }
 
-  /** The session, which is another object after the model changes. */
+  /** The session is another object after the model changes. */
   get session(): Session {
     return this.#session;
   }
@@ -171,7 +169,6 @@ export class Screen implements PanelActions {
     return this.#done.promise;
   }
 
-  /** Takes over the terminal. Resolves when the conversation is shown; rejects with `StoreError`. */
   async start({ branch, notes }: ScreenStart): Promise<void> {
     this.#tui.setLayoutRoot(this.#frame);
     // Input of the focused component is drawn at once; other redraws wait for the time between two frames.
@@ -199,13 +196,12 @@ export class Screen implements PanelActions {
     this.redraw();
   }
 
-  /** Sends the first request; without a model it waits in the input. */
   begin(outgoing: Outgoing): void {
     if (hasModel(this.#session)) this.chat.send(outgoing);
     else this.#input.giveBack(outgoing);
   }
 
-  /** Restores the terminal. May be called at any time, and repeatedly. */
+  /** The method may be called at any time, and repeatedly. */
   stop(): void {
     this.#left.abort();
     this.#painter.stop();
@@ -294,7 +290,7 @@ export class Screen implements PanelActions {
     }
   }
 
-  /** Uses the terminal's own clipboard sequence, so that it also works over a remote connection. */
+  /** The terminal's own clipboard sequence also works over a remote connection. */
   copy(text: string): void {
     if (text === "") return this.tell("There is nothing to copy");
     const bytes = Buffer.from(text);
@@ -533,7 +529,7 @@ export class Screen implements PanelActions {
     return this.chat.running === null ? "Ask anything" : "Add to the running request";
   }
 
-  /** Adds the commands of extensions later, since some have to be loaded for it. */
+  /** Commands of extensions are added later, since some extensions have to be loaded for it. */
   async #addCommands(): Promise<void> {
     try {
       const admin = await this.#parts.extensions();

@@ -1,12 +1,11 @@
 import process from "node:process";
 import { ProcessTerminal } from "@earendil-works/pi-tui";
 
-/** The terminal of this process. Drops output to a closed terminal without an error. */
+/** Output to a closed terminal is dropped without an error. */
 export class OwnTerminal extends ProcessTerminal {
   readonly #gone: () => void;
   #resized: () => void = () => {};
 
-  /** `gone` is called at most once, when the terminal is closed. */
   constructor(gone: () => void) {
     super();
     const told = { yet: false };
@@ -54,8 +53,8 @@ export class OwnTerminal extends ProcessTerminal {
 
 const SIGNALS: readonly (readonly [Deno.Signal, number])[] = [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]];
 
-/** Reports how the program ends, other than by the user's own keys. `last` is called when the process exits during the
- * watch, for any reason. A second signal other than SIGHUP ends the process immediately. */
+/** The user's own keys are not reported. `last` is called when the process exits during the watch, for any reason. A
+ * second signal other than SIGHUP ends the process immediately. */
 export function watchEnd({ signal, defect, last }: {
   readonly signal: (code: number) => void;
   readonly defect: (error: unknown) => void;
@@ -96,8 +95,7 @@ export function suspend({ giveUp, take }: { readonly giveUp: () => void; readonl
   Deno.kill(Deno.pid, "SIGSTOP");
 }
 
-/** Returns a desktop notification, in the two forms that terminals support. `text` is one line without control
- * characters. */
+/** The notification has the two forms that terminals support. `text` is one line without control characters. */
 export function notification(text: string): string {
   const plain = text.replaceAll(";", ",");
   return `\x1b]9;Vis: ${plain}\x07\x1b]777;notify;Vis;${plain}\x07`;

@@ -5,11 +5,10 @@ import type { DisplayOptions } from "./entries/entry.ts";
 import type { Transcript } from "./entries/transcript.ts";
 import type { Session } from "../channel.ts";
 
-/** The limit for the characters of one command's output; the end is kept. */
+/** Of a longer output, this many characters at its end are kept. */
 const MAX_CHARS = 1_000_000;
 
-/** Runs a command with the rights of the user, in a folder, and reports its output as it arrives. Resolves with a
- * description of a failure; "" if it succeeded. */
+/** The command has the rights of the user. Resolves with a description of a failure; "" if it succeeded. */
 export type RunCommand = (
   command: string,
   options: { readonly cwd: string; readonly signal: AbortSignal; readonly onOutput: (text: string) => void },
@@ -20,29 +19,26 @@ interface UserCommandsParts {
   readonly screen: { readonly session: Session; redraw(): void; tell(text: string): void };
   readonly transcript: Pick<Transcript, "add" | "toEnd">;
   readonly shown: () => DisplayOptions;
-  /** Reacts to the end of a command, which may have changed files. */
   readonly worked: () => void;
 }
 
 interface TypedCommand {
   readonly entry: CommandEntry;
-  /** Null while the command runs. */
   output: { readonly name: string; readonly text: string } | null;
 }
 
 export interface TakenOutputs {
   readonly variables: Readonly<Record<string, string>>;
-  /** Leaves the outputs to the next request. */
   readonly giveBack: () => void;
 }
 
-/** Commands that the user types after `!`. The output of the commands goes with the next request of their conversation,
- * as variables. */
+/** The output of a command that the user types after `!` goes with the next request of the conversation, as
+ * variables. */
 export class UserCommands {
   readonly #parts: UserCommandsParts;
   #running: AbortController | null = null;
   #count = 0;
-  /** The commands of the shown conversation whose output no request has read yet. */
+  /** No request has read the output of these commands of the shown conversation yet. */
   #here: readonly TypedCommand[] = [];
   readonly #elsewhere = new Map<string, readonly TypedCommand[]>();
 
@@ -60,8 +56,8 @@ export class UserCommands {
     return command !== "";
   }
 
-  /** Turns to another conversation, and shows its commands whose output no request has read yet. Those of a
-   * conversation without a request are dropped. */
+  /** Commands of the other conversation appear if no request has read their output yet. Those of a conversation without
+   * a request are dropped. */
   turn({ from, to }: { readonly from: Branch | null; readonly to: Branch | null }): void {
     if (from !== null) this.#elsewhere.set(from.conversationId, this.#here);
     this.#here = to === null ? [] : this.#elsewhere.get(to.conversationId) ?? [];

@@ -7,13 +7,13 @@ const MOST_FILES = 10_000, MOST_FOLDERS = 4_000, MOST_NAMES = 40_000;
 const FRESH_MS = 10_000;
 const MOST_FOUND = 50;
 
-/** Folders of tools and results, which requests hardly ever name. */
+/** Requests hardly ever name these folders of tools and results. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   ...["node_modules", "target", "dist", "build", "out", "coverage", "vendor", "venv", "__pycache__"],
 ]);
 
-/** Completes the files of a workspace, nearest to its root first. Omits hidden folders, folders of tools, and links.
- * Reading stops at a limit, and Vis keeps the names for a few seconds. */
+/** Hidden folders, folders of tools, and links are omitted. Files nearest to the root come first. Reading stops at a
+ * limit, and Vis keeps the names for a few seconds. */
 export class WorkspaceFiles {
   readonly #workspace: string;
   #read: { readonly at: number; readonly files: Promise<readonly string[]> } | null = null;
@@ -22,9 +22,9 @@ export class WorkspaceFiles {
     this.#workspace = workspace;
   }
 
-  /** Returns the first paths that contain the letters of `query` in their order. Names that begin with `query` come
-   * first, then names and then paths that contain it. The paths are relative to the workspace, and folders end with a
-   * slash. Omits names with line breaks or control characters. */
+  /** Paths contain the letters of `query` in their order. Names that begin with `query` come first, then names and then
+   * paths that contain it. The paths are relative to the workspace, and folders end with a slash. Omits names with
+   * line breaks or control characters. */
   async like(query: string): Promise<readonly string[]> {
     const letters = query.toLowerCase();
     const ranks: readonly [string[], string[], string[], string[]] = [[], [], [], []];

@@ -84,7 +84,6 @@ async function another({ admin, services, io }: Login): Promise<null> {
   return null;
 }
 
-/** Returns null if the login is complete. */
 async function choose({ admin, services, io }: Login): Promise<string | null> {
   if (!io.stdinIsTerminal || !io.stderrIsTerminal) {
     throw new UsageError(`Cannot log in: no provider is named; name one of ${admin.loginNames().join(", ")}`);
@@ -129,7 +128,7 @@ async function askKey(
   }
 }
 
-/** Tries a key. Resolves with the reason of a refusal, or "". Prints a note if the service did not respond. */
+/** Resolves with the reason of a refusal, or "". Prints a note if the service did not respond. */
 async function refusalOf(provider: string, key: string, { admin, io }: Pick<Login, "admin" | "io">): Promise<string> {
   using interrupted = interrupt(io);
   const trial = await admin.tryKey(provider, key, interrupted.signal);
@@ -232,8 +231,7 @@ function pick(answer: string, choices: readonly LoginChoice[]): LoginChoice | un
 
 const LISTED = 12;
 
-/** Prompts for the address, the key and the model of a server with OpenAI's chat format, and saves them. Resolves with
- * the server's name. */
+/** The server has OpenAI's chat format. Resolves with the server's name. */
 async function promptServer(io: Io, admin: ProviderAdmin): Promise<string> {
   const baseUrl = await address(io);
   for (let time = 1;; time++) {

@@ -116,7 +116,7 @@ export async function renameConversation(
   return 0;
 }
 
-/** Deletes all branches of a conversation, but only with `yes`. */
+/** Deletes all branches of the conversation, but only with `yes`. */
 export async function deleteConversation(
   id: string,
   { services, io, flags }: StoredCommand<{ readonly yes: boolean }>,
@@ -169,7 +169,7 @@ function conversationLine(
   ].join("  ");
 }
 
-/** Returns the numbers of the requests at which branches begin, as their parents count them. */
+/** The numbers are as the parents of the branches count them. */
 export async function forkNumbers(
   conversations: Pick<Conversations, "queries">,
   branches: readonly BranchOfConversation[],
@@ -223,8 +223,8 @@ function placeOf({ fork }: BranchOfConversation, numbers: ReadonlyMap<string, nu
 
 const SHOWN_CHARS = 4_000;
 
-/** Formats a conversation as text: every request with thinking, blocks and answer. `first` numbers the first query,
- * `branches` are lines about the branches. The caller escapes the text for a terminal. */
+/** `first` numbers the first query, `branches` are lines about the branches. The caller escapes the text for a
+ * terminal. */
 export function conversationText(
   recording: Recording,
   { first, branches = [] }: { readonly first: number; readonly branches?: readonly string[] },

@@ -55,11 +55,10 @@ const FILES: Readonly<Record<string, string>> = {
 interface DemoContext {
   readonly services: Services;
   readonly io: Io;
-  /** The folder of a demo whose first process has ended; null in the first process. */
+  /** The folder belongs to a demo whose first process has ended. It is null in the first process. */
   readonly resume: string | null;
 }
 
-/** Shows Vis at work in a temporary folder, with scripted replies instead of a model. */
 export async function demoCommand(context: DemoContext): Promise<number> {
   return context.resume === null ? await firstPart(context) : await secondPart(context, context.resume);
 }

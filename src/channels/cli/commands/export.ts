@@ -40,7 +40,7 @@ async function printPieces(pieces: AsyncIterable<Uint8Array>, { stdout }: Io): P
   for await (const piece of pieces) stdout(decoder.decode(piece, { stream: true }));
 }
 
-/** Writes either the complete file or no file, under its name or under the target of a link. A pipe gets the pieces. */
+/** The file is complete or absent, under its name or under the target of a link. A pipe gets the pieces. */
 async function writeWhole(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     const goal = await realpath(path).catch(() => path);
@@ -102,7 +102,7 @@ export async function importCommand(
   });
 }
 
-/** Lists the code in a file. Rejects unless the user trusts the code, by the flag or on the terminal. */
+/** Rejects unless the user trusts the code, by the flag or on the terminal. */
 async function askTrust(
   { functions, classes }: ArchiveCode,
   { path, io, flags }: { readonly path: string; readonly io: Io; readonly flags: ImportFlags },

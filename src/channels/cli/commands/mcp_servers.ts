@@ -20,7 +20,7 @@ export interface NewMcpServer extends McpServersFlags {
   readonly check: boolean;
 }
 
-/** The reply of a server. After "login" and "secret", the user can still provide the missing part. */
+/** After "login" and "secret", the user can still provide the missing part. */
 interface Answered {
   readonly name: string;
   readonly state: "ok" | "login" | "secret" | "failed";
@@ -32,11 +32,10 @@ type Server = Readonly<Record<string, unknown>>;
 
 const PROGRAM_ONLY = ["env", "read", "write", "network"] as const;
 const NAME = /^[A-Za-z][\w-]{0,39}$/;
-/** Programs that download the code that they run. */
+/** These programs download the code that they run. */
 const DOWNLOADS = /(?:^|\/)(?:npx|bunx|uvx|pipx|pnpx)$/;
 
-/** Adds a server to the user's settings. Unless a flag prevents it, Vis starts the server first, and writes no settings
- * if the server does not respond. */
+/** Unless a flag prevents it, Vis starts the server first, and writes no settings if the server does not respond. */
 export async function addMcpServer(
   { name, command, args }: { readonly name: string; readonly command: string; readonly args: readonly string[] },
   { services, io, flags }: Input<NewMcpServer>,

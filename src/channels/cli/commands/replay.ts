@@ -28,8 +28,8 @@ interface QueryReport {
   readonly differences: readonly RecordingDifference[];
 }
 
-/** Replays the recorded replies of a conversation in a scratch database and a copy of the workspace, and lists
- * differences. Resolves with 0 without differences, 1 with some, 130 when cancelled. */
+/** The replay runs in a scratch database and a copy of the workspace. Resolves with 0 without differences, 1 with some,
+ * 130 when cancelled. */
 export async function replayCommand(
   id: string,
   { services, io, flags }: CommandInput<ReplayFlags>,

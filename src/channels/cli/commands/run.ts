@@ -24,13 +24,12 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly plan?: boolean | undefined;
   /** If present, the request changes no file and has this purpose. `plan` is short for one of the purposes. */
   readonly only?: AskOptions["only"];
-  /** Continues the last request, without a new one. */
+  /** The command then continues the last request, without a new one. */
   readonly more?: boolean | undefined;
   readonly maxCost?: number | undefined;
   readonly timeout?: number | undefined;
 }
 
-/** Runs one query and writes only the answer to stdout. Resolves with the exit code. */
 export async function runCommand(
   prompt: string,
   { services, io, flags }: CommandInput<RunFlags>,
@@ -144,11 +143,10 @@ async function announce(
 }
 
 interface RetryFlags extends OpenRequest, QueryCommandFlags {
-  /** The 1-based number of the query; the last one by default. */
+  /** Numbers begin at 1. By default, the command retries the last query. */
   readonly query?: number | undefined;
 }
 
-/** Runs a query again from the state before it, in a fork if other queries follow it. */
 export async function retryCommand(
   id: string,
   { services, io, flags }: CommandInput<RetryFlags>,
@@ -177,7 +175,7 @@ export async function retryCommand(
   });
 }
 
-/** Opens the file of `--context` only when Vis reads the value. Throws `UsageError` if the file does not exist. The
+/** The file of `--context` is opened only when Vis reads the value. Throws `UsageError` if the file does not exist. The
  * signal ends the wait for a pipe without a writer. */
 export async function readContextArgument(
   path: string,
@@ -202,7 +200,6 @@ async function* untilAborted(path: string, signal: AbortSignal | undefined): Asy
 
 const MAX_BYTES = 4_000_000;
 
-/** Rejects with `UsageError` for invalid JSON. Vis validates the schema itself when the query begins. */
 export async function readSchema(path: string): Promise<unknown> {
   const text = await textOf(path);
   try {
@@ -237,8 +234,8 @@ export async function readImageArgument(given: string): Promise<Image> {
 
 const PIECE = 1 << 20;
 
-/** Reads the bytes of a file that the user named, which may be a pipe. To open a pipe without a writer would block the
- * process beyond any signal. Vis therefore opens a pipe for writing too until its first bytes arrive. */
+/** The file may be a pipe. To open a pipe without a writer would block the process beyond any signal. Vis therefore
+ * opens a pipe for writing too until its first bytes arrive. */
 async function* piecesOfInput(path: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const { isFifo } = await Deno.lstat(path);
   let writer = isFifo ? await Deno.open(path, { read: true, write: true }) : null;
@@ -258,8 +255,7 @@ async function* piecesOfInput(path: string): AsyncGenerator<Uint8Array<ArrayBuff
 /** An inherited stdin may never end. After this time, Vis informs the user that it waits for stdin. */
 const PATIENCE_MS = 1_000;
 
-/** Returns the words of the command line, followed by the text on stdin, which must end within `timeout`
- * milliseconds. */
+/** The text on stdin follows the words of the command line, and must end within `timeout` milliseconds. */
 export async function readPrompt(
   words: readonly string[],
   io: Io,

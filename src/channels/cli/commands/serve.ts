@@ -1,4 +1,5 @@
-/** Commands that run until the user interrupts them: `vis serve`, `vis mcp`, `vis acp` and `vis telegram`. */
+/** The commands of this file run until the user interrupts them: `vis serve`, `vis mcp`, `vis acp` and `vis
+ * telegram`. */
 import { Cancelled, ConfigError } from "../../../domain/errors.ts";
 import { aborted } from "../../../domain/kit/concurrency.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
@@ -6,7 +7,7 @@ import type { ServeRequest, SpeakRequest, TelegramRequest } from "../../channel.
 import { interrupt } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
 
-/** Serves until the user interrupts the command. Shows the token only on a terminal. */
+/** The token is shown only on a terminal. */
 export async function serveCommand(
   { services, io, flags: { check, ...flags } }: CommandInput<ServeRequest & { readonly check?: boolean }>,
 ): Promise<number> {
@@ -35,7 +36,6 @@ async function checkServer({ services, io, flags }: CommandInput<ServeRequest>):
   return problem === "" ? 0 : 1;
 }
 
-/** Serves one client on stdin and stdout until the client leaves or the user interrupts the command. */
 export async function speakCommand(
   { services, io, flags }: CommandInput<Omit<SpeakRequest, "onNote">>,
 ): Promise<number> {

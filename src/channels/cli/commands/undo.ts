@@ -52,8 +52,8 @@ export async function undoCommand(
   return report.error === undefined && (report.kept ?? []).length === 0 ? 0 : 1;
 }
 
-/** Returns the conversation of an id, without changes of its other branches. An unknown id may belong to another
- * database, because the changes of all databases are kept together. */
+/** The changes of other branches of the conversation do not count. An unknown id may belong to another database,
+ * because the changes of all databases are kept together. */
 async function ofBranch(
   id: string,
   { services, flags }: Pick<StoredCommand<UndoFlags>, "services" | "flags">,

@@ -30,8 +30,7 @@ interface Shown {
   readonly at: BranchPoint | undefined;
 }
 
-/** Shows the variables of a conversation, the values of some, the versions of one, or the difference between two.
- * Values are decoded without a sandbox, and no code in them runs. */
+/** Values are decoded without a sandbox, and no code in them runs. */
 export async function varsCommand(
   names: readonly string[],
   { services, io, flags }: CommandInput<VarsFlags>,

@@ -6,7 +6,6 @@ import type { Io, Services, Session } from "../../channel.ts";
 
 export interface CommandGroup {
   readonly heading: string;
-  /** Each part declares its commands. A start builds only the part with the command of the command line. */
   readonly parts: readonly {
     readonly names: readonly string[];
     readonly add: (program: Command, context: Context) => void;
@@ -27,8 +26,7 @@ export interface CommandInput<Flags> {
 
 export type StoredCommand<Flags> = CommandInput<Flags & { readonly db?: string | undefined }>;
 
-/** Makes the action of a command, whose code is loaded when it is used. The code receives the arguments, then the rest
- * of its input. */
+/** The code of a command is loaded when it is used. The code receives the arguments, then the rest of its input. */
 export function action<A extends readonly unknown[], F>(
   { services, io, finish }: Context,
   load: () => Promise<(...given: [...A, CommandInput<F>]) => Promise<number>>,
@@ -72,7 +70,6 @@ export function parseDollars(text: string): number {
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, "": 1_000, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** Parses a duration into milliseconds; a bare number is in seconds. */
 export function duration(text: string): number {
   const [, number = "", unit = ""] = /^(\d*\.?\d+)(ms|s|m|h)?$/.exec(text.trim()) ?? [];
   const ms = Math.round(Number(number) * (UNITS[unit] ?? NaN));
@@ -91,8 +88,8 @@ export function collected(value: string, before: readonly string[]): readonly st
   return [...before, value];
 }
 
-/** Ends with a usage error if an option has an empty value, such as `--conversation "$ID"` without that variable.
- * Otherwise the command would use another conversation or database. */
+/** An option has an empty value in a command such as `--conversation "$ID"` without that variable. Without the error,
+ * the command would use another conversation or database. */
 export function refuseEmpty(command: Command): void {
   const given = command.opts();
   const empty = command.options.find((option) => [given[option.attributeName()]].flat().includes(""));
@@ -102,8 +99,7 @@ export function refuseEmpty(command: Command): void {
   });
 }
 
-/** Refuses arguments of a command that has subcommands. An unknown word is then reported as an unknown command, as in
- * groups without an action. */
+/** An unknown word of a command with subcommands is reported as an unknown command, as in groups without an action. */
 export function refuseWords(command: Command): Command {
   return command.helpCommand(true).allowExcessArguments().hook("preAction", (_, acting) => {
     const [word] = command.args;
@@ -133,7 +129,6 @@ export async function browse<T>(
   return await withSession(services.open({ db, ...(cwd === undefined ? {} : { cwd }), browse: true }), work);
 }
 
-/** Parses ID or ID@ITERATION like `findPoint`. */
 export async function forkPoint(conversations: Conversations, place: string): Promise<BranchPoint> {
   const cut = place.indexOf("@");
   const [id, at] = cut === -1 ? [place, null] : [place.slice(0, cut), place.slice(cut + 1)];

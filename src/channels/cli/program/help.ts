@@ -88,8 +88,8 @@ function nearCommand(word: string, at: Command): string | null {
   return nearestName(word, at.createHelp().visibleCommands(at).map((one) => one.name()));
 }
 
-/** Returns the page or section with this name. Otherwise returns the section that fits the words best, with the names
- * of the next. Returns "" if no section fits. */
+/** Without a page or section of this name, returns the section that fits the words best, with the names of the next.
+ * Returns "" if no section fits. */
 async function inHandbook(asked: string): Promise<string> {
   const { foundByWords, Handbook } = await import("../../../domain/handbook.ts");
   const handbook = await Handbook.open();

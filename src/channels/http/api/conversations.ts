@@ -17,20 +17,20 @@ import { describeIn, findQuery, inConversation, validJson, validQuery } from "..
 import { ConversationDetailSchema } from "./schemas.ts";
 import * as schema from "./schemas.ts";
 
-/** The default of the schema; the first request becomes the title. */
+/** The schema has this default; the first request becomes the title. */
 const UNTITLED = "New conversation";
 const BASE = "/api/v1/conversations";
 const MATCH = { "If-Match": "ETag of the conversation as it was read; 412 if it has changed since" };
 const MAX_TREES = 100, TITLE_CHARS = 100;
 const EXPORTED = { json: "application/json", md: "text/markdown", html: "text/html" };
-/** After this time, a server with many running exports has probably finished one. */
+/** A server with many running exports has probably finished one after this time. */
 const RETRY_SECONDS = "10";
 const NONE = "Cannot undo changes: this server records no file changes";
 const CHANGES = new Semaphore();
 const describe = describeIn("conversations");
 
-/** Sets `conversation`, and throws `Problem` (412) if If-Match does not match its current state. Changes of
- * conversations run one at a time, so no other change happens between this check and the change. */
+/** Sets `conversation`. Throws `Problem` (412) if If-Match does not match its current state. Changes of conversations
+ * run one at a time, so no other change happens between this check and the change. */
 const ifMatch = createMiddleware<Env>((c, next) =>
   CHANGES.run(() =>
     inConversation(c, async () => {
@@ -259,7 +259,7 @@ interface TaggedDetail {
   readonly etag: string;
 }
 
-/** Returns a conversation in the format of the API, with the strong entity tag to which If-Match is compared. */
+/** If-Match is compared to this strong entity tag. */
 async function taggedDetail(c: Context<Env>, conversation: Conversation): Promise<TaggedDetail> {
   const { conversations } = c.env.parts;
   const { conversationId } = conversation;
@@ -282,7 +282,6 @@ async function newestQuery(conversations: Conversations, branch: Conversation) {
   return found ? { text: oneLine(found.text, TITLE_CHARS), createdAt: found.createdAt } : null;
 }
 
-/** Returns the list of tasks that the model kept last; null if it kept none. */
 async function latestPlan(
   { records }: Conversations,
   conversation: Conversation,
@@ -316,7 +315,6 @@ async function withAnswerTrees<T extends Answered>(
   return found;
 }
 
-/** Deletes the export after the last piece, or when its reader leaves. */
 function bodyOf(made: Exported): ReadableStream<Uint8Array<ArrayBuffer>> {
   const pieces = made.pieces()[Symbol.asyncIterator]();
   return new ReadableStream({

@@ -237,7 +237,7 @@ const OF_A_QUERY = [
   ...Object.keys(schema.ChoicesSchema.shape) as (keyof typeof schema.ChoicesSchema.shape)[],
 ] as const;
 
-/** Returns when to cancel the query of a client that only waits for its result. With a key, the client can request the
+/** A client that only waits for its result cancels its query when it leaves. With a key, the client can request the
  * result again; a stream can be resumed where it stopped. */
 function leavingOf(c: Context<Env>): Leaving | null {
   return c.req.header("idempotency-key") !== undefined || wantsEvents(c) ? null : c.env.leaving;
@@ -266,7 +266,7 @@ function chosen(
   return { reasoning, maxIterations, model, limits } satisfies Partial<AskOptions>;
 }
 
-/** Returns the result of a query, or its events. A header names the branch of the query, which a retry may have made. */
+/** A header names the branch of the query, which a retry may have made. */
 async function answer(
   c: Context<Env>,
   { queryId, cancelOnDisconnect = false }: { readonly queryId: string; readonly cancelOnDisconnect?: boolean },

@@ -3,8 +3,6 @@ import { DECISIONS } from "../../../domain/query/outcomes.ts";
 import { ApprovalQuestionSchema, PlanItemSchema, QueryResultSchema } from "../../../domain/query/query_schemas.ts";
 import { ExtensionSchema } from "../../../domain/reports.ts";
 
-/** The shapes of the API, as OpenAPI shows them. Requests are strict; responses may gain fields. */
-
 const id = z.string().describe("UUIDv7; for a conversation, its first 8 characters suffice");
 const time = z.number().int().describe("Time in milliseconds since the epoch");
 
@@ -62,7 +60,7 @@ export const ConversationDetailSchema = ConversationSchema.extend({
     .describe("The list of tasks that the model kept last, and the time of its last change; null if there is none"),
 });
 
-/** The limit for answers as trees. Reading a longer text could hold up other requests. */
+/** Reading a longer text as a tree could hold up other requests. */
 export const MAX_TREE_CHARS = 30_000;
 
 const MarkdownTreeSchema = z.array(z.object({ kind: z.string() }).loose()).readonly().describe(

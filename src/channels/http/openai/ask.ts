@@ -46,8 +46,7 @@ export async function openAiTarget(
   return id ? await findConversation(conversations, String(id)) : { channel: "openai", workspace };
 }
 
-/** Runs a query for a client of OpenAI's API. Without an idempotency key the query ends when the call does. Throws
- * `Problem` for a query without an answer. */
+/** Without an idempotency key, the query ends when the call does. Throws `Problem` for a query without an answer. */
 export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Response> {
   const { parts, abandoned, noticeLeft } = c.env;
   const { body, known, target, askedAs } = asked;
@@ -80,7 +79,7 @@ export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Re
   return c.json(await asked.whole(result, begun), 200, headers);
 }
 
-/** Begins a query, and cancels it if its client leaves, unless a key lets the client get the answer later. */
+/** A client that leaves cancels its query, unless a key lets the client get the answer later. */
 async function begin(
   c: Context<Env>,
   { target, request, given }: Asking,
@@ -132,7 +131,6 @@ async function conversationOf(
   return await conversations.records.ensure({ ...target, title: request, externalId });
 }
 
-/** The model name that is valid for any configured model. */
 const OWN_NAME = "vis";
 
 export const ServedModelSchema = z.object({
@@ -154,7 +152,7 @@ export function servedModels({ model, provider }: Pick<HttpParts, "model" | "pro
   }));
 }
 
-/** Returns the model of this name, or the agent if no name is given. Throws `Problem` (404) for an unknown name. */
+/** Without a name, the model is the agent. Throws `Problem` (404) for an unknown name. */
 export function servedModel(parts: Pick<HttpParts, "model" | "provider">, name: string = OWN_NAME): ServedModel {
   const found = servedModels(parts).find(({ id }) => id === name);
   if (found) return found;
@@ -173,7 +171,6 @@ const image = z.union([
 
 const part = z.union([text, image, refusal], "must be a text, an image or a refusal");
 
-/** A message as clients of OpenAI's APIs send it: chat completions and responses name the same parts differently. */
 export const MessageSchema = z.object({
   type: z.literal("message").optional(),
   role: z.enum(["system", "developer", "user", "assistant", "tool", "function"]),
@@ -193,9 +190,9 @@ interface OpenAiRequest {
 
 type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions" | "askedAs">;
 
-/** Turns a client's messages into input for the agent. The last user message is the request; if a client sends none,
- * the last message is. The other messages become the variable `messages` of a new conversation; an existing
- * conversation already has them. Throws `Problem` if no message can be the request. */
+/** The last user message is the request; if a client sends none, the last message is. The other messages become the
+ * variable `messages` of a new conversation; an existing conversation already has them. Throws `Problem` if no message
+ * can be the request. */
 function openAiInput(
   { messages, field, format }: OpenAiRequest,
   isNew: boolean,
@@ -218,7 +215,7 @@ function openAiInput(
   };
 }
 
-/** Returns a message as data. Tool calls stay; images are marked. */
+/** Tool calls stay; images are marked. */
 function plain({ content, type: _, ...message }: OpenAiMessage): Readonly<Record<string, unknown>> {
   const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content ?? [];
   const texts = parts.map((part) => {
@@ -254,7 +251,7 @@ const MAX_NAMED = 50;
 const penalty = z.number().min(-2).max(2).nullish();
 const tokens = z.number().int().min(1).nullish();
 
-/** Parameters of the protocol without an effect here, with the values that OpenAI accepts. */
+/** These parameters of the protocol have no effect here, but have the values that OpenAI accepts. */
 const ignored = {
   store: z.boolean().nullish(),
   temperature: z.number().min(0).max(2).nullish(),
@@ -281,7 +278,6 @@ export const OpenAiBody = z.looseObject({
   tool_choice: z.unknown().optional(),
 });
 
-/** Returns the header that names parameters without an effect, or no header. `known` are the parameters of its API. */
 function ignoredParameters(
   body: z.infer<typeof OpenAiBody>,
   known: Readonly<Record<string, unknown>>,
@@ -325,7 +321,7 @@ const CODES: Partial<Record<ProblemKind, string>> = {
   quota: "insufficient_quota",
 };
 
-/** Ends after which clients may repeat the request, each with its kind of problem. */
+/** Clients may repeat the request after these ends. */
 const PASSING: Partial<Record<QueryReason, ProblemKind>> = {
   configuration: "unavailable",
   process_lost: "unavailable",
@@ -335,9 +331,8 @@ const PASSING: Partial<Record<QueryReason, ProblemKind>> = {
 
 type Ended = Pick<QueryResult, "reason" | "answer" | "notes" | "noAnswer" | "temporary">;
 
-/** Returns the problem for a query whose answer is missing or not stored; null for any other query. After 5xx, clients
- * automatically repeat a request and its whole query. An end that would occur again is therefore 400. `closing` means
- * that the server shuts down. */
+/** A query has a problem if its answer is missing or not stored. After 5xx, clients automatically repeat a request and
+ * its whole query. An end that would occur again is therefore 400. `closing` means that the server shuts down. */
 export function openAiFailure(result: Ended, { closing = false }: { readonly closing?: boolean } = {}): Problem | null {
   const { reason, temporary = false } = result;
   if (hasAnswer(result) && reason !== "unstored") return null;
@@ -356,7 +351,7 @@ export function openAiErrorBody(
   return { error: { message, type: TYPES[kind] ?? "invalid_request_error", param, code } };
 }
 
-/** Returns headers that keep clients from automatically retrying a request that has already begun here. */
+/** The headers keep clients from automatically retrying a request that has already begun here. */
 export function openAiHeaders({ kind, status }: Problem): Readonly<Record<string, string>> {
   return status >= 500 || status === 409 || kind === "quota" ? { "x-should-retry": "false" } : {};
 }

@@ -115,7 +115,7 @@ function workOf({ work }: QueryResult): Pick<QueryResult, "work"> {
   return work ? { work } : {};
 }
 
-/** Yields the chunks of a completion as server-sent events: thinking as `reasoning_content`, then the answer. */
+/** Thinking is sent as `reasoning_content`, before the answer. */
 async function* completionChunks(
   events: AsyncIterable<FollowedEvent>,
   { facts, includeUsage }: { readonly facts: CompletionFacts; readonly includeUsage: boolean },
@@ -154,7 +154,7 @@ function head({ queryId, model, at }: CompletionFacts, object: string) {
   return { id: `chatcmpl-${queryId}`, object, created: Math.floor(at / 1000), model, system_fingerprint: null };
 }
 
-/** Returns "length" if a limit ended the query with the best answer so far. */
+/** The end is "length" if a limit ended the query with the best answer so far. */
 function finishOf({ reason }: QueryResult): "stop" | "length" {
   return reason === "answered" ? "stop" : "length";
 }

@@ -43,20 +43,20 @@ export const ResponseSchema = z.object({
   work: QueryResultSchema.shape.work,
 }).loose();
 
-/** Fields of the request that a response repeats. Queries of other APIs have none of these fields. */
+/** A response repeats these fields of the request. Queries of other APIs have none of these fields. */
 const AskedSchema = z.object({
   model: z.string().catch("vis"),
   instructions: z.string().nullable().catch(null),
   previousId: z.string().nullable().catch(null),
   metadata: z.record(z.string(), z.unknown()).catch({}),
-  /** The format; null for text. */
+  /** It is null for text. */
   format: z.record(z.string(), z.unknown()).nullable().catch(null),
 });
 
-/** Thinking of earlier responses that clients send back. The answer does not depend on this thinking. */
+/** Clients send back the thinking of earlier responses. The answer does not depend on it. */
 const Reasoning = z.object({ type: z.literal("reasoning") });
 
-/** An item of an earlier response, by its id instead of its text. Some clients omit the type. */
+/** The item stands for an earlier response, by its id instead of its text. Some clients omit the type. */
 const Reference = z.object({ type: z.literal("item_reference").nullish(), id: z.string() });
 
 const Item = z.union(
@@ -209,8 +209,7 @@ interface ResponseParts {
   readonly message: Message | null;
 }
 
-/** Returns a response in OpenAI's format, with the status and the message of the answer. `result` is null while the
- * query runs; `thinking` may be "". */
+/** `result` is null while the query runs; `thinking` may be "". */
 function responseObject(
   facts: ResponseFacts,
   { result, thinking = "" }: { readonly result: QueryResult | null; readonly thinking?: string },
@@ -276,7 +275,7 @@ function usageOf({ input, output, cached, cacheWrite = 0, reasoning, estimated =
 
 type Send = (type: string, data: object) => string;
 
-/** Yields the events of a response in OpenAI's format: thinking as one reasoning item, then the answer as a message. */
+/** Thinking is one reasoning item, before the message of the answer. */
 async function* responseEvents(
   events: AsyncIterable<FollowedEvent>,
   facts: ResponseFacts,

@@ -10,7 +10,6 @@ import printStyle from "./style/print.css" with { type: "text" };
 import threadStyle from "./style/thread.css" with { type: "text" };
 import viewerStyle from "./style/viewer.css" with { type: "text" };
 
-/** Serves the web page from the program itself: no request path reaches a disk. */
 export const pageFiles = new Hono<Env>()
   .get("/", () => pageFile("index.html"))
   .get("/favicon.ico", () => pageFile("favicon.ico"))
@@ -39,7 +38,7 @@ function builtScripts(): Readonly<Record<string, string>> {
   throw new Error("Cannot serve the page: its scripts are missing; run bin/deno task build");
 }
 
-/** Scripts that `app.js` needs at once are fetched together with it. */
+/** The browser fetches scripts that `app.js` needs at once together with it. */
 function withPreloads(html: string, app: string): string {
   const needed = [...app.matchAll(/(?:from|import)"\.\/([^"]+)"/g)].map(([, name]) => name);
   const links = needed.map((name) => `    <link rel="modulepreload" href="/assets/${name}">\n`);

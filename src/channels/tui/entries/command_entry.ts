@@ -38,14 +38,13 @@ export class CommandEntry extends DrawnEntry {
   }
 }
 
-/** A command of an earlier request, whose output is read when it comes into view. */
+/** The output of such a command is read when it comes into view. */
 export class OlderCommandEntry extends CommandEntry {
   readonly #name: string;
   readonly #read: (name: string) => Promise<unknown>;
   readonly #redraw: () => void;
   #asked = false;
 
-  /** `read` returns the value of the variable with this name. The entry calls `redraw` after a change. */
   constructor(
     name: string,
     { shown, read, redraw }: {

@@ -4,15 +4,13 @@ import type { Theme } from "../text/theme.ts";
 import { wrapped } from "../text/wrapped.ts";
 
 export interface TranscriptEntry {
-  /** Returns lines of at most this many columns, and the same array if no line changed. Without `fresh`, the lines may
+  /** Lines have at most this many columns, and the array is the same if no line changed. Without `fresh`, the lines may
    * be the ones before the last change, so that a key is painted at once while text arrives. */
   lines(width: number, fresh?: boolean): readonly string[];
-  /** Discards all drawn lines, because colours or settings changed. */
   invalidate(): void;
-  /** Whether the entry is loading more lines, so that scrolling must not pass it yet. */
+  /** The entry is loading more lines, so that scrolling must not pass it yet. */
   readonly pending?: boolean;
-  /** Loads the content of an entry that is visible or nearly so. `above` means that the entries before it are visible
-   * too. */
+  /** The entry is visible or nearly so. `above` means that the entries before it are visible too. */
   seen?(from: "above" | "below"): void;
 }
 
@@ -22,8 +20,8 @@ export interface DisplayOptions {
   readonly whole: boolean;
 }
 
-/** An entry that caches its lines until it changes. If drawing fails, the entry shows a notice. A text on which a
- * package fails must not prevent its conversation from opening. */
+/** If drawing fails, the entry shows a notice. A text on which a package fails must not prevent its conversation from
+ * opening. */
 export abstract class DrawnEntry implements TranscriptEntry {
   #width = 0;
   #lines: readonly string[] | null = null;

@@ -47,12 +47,11 @@ export function requestLines(
   ];
 }
 
-/** Pads a line to the width of the screen, so that the background is one block. */
 function padded(line: string, width: number): string {
   return line + " ".repeat(Math.max(0, width - visibleWidth(line)));
 }
 
-/** The model's answer, while the model writes it and afterwards. A draft is dim, because Vis may still refuse it. */
+/** A draft is dim, because Vis may still refuse the answer. */
 export class AnswerEntry extends DrawnEntry {
   readonly #shown: () => DisplayOptions;
   #markdown: MarkdownText | null = null;
@@ -71,7 +70,6 @@ export class AnswerEntry extends DrawnEntry {
     this.grown();
   }
 
-  /** Sets the accepted text, which may differ from the draft. */
   settle(text: string, { plain = false }: { readonly plain?: boolean } = {}): void {
     this.#plain = plain;
     if (!this.#draft && text.startsWith(this.#text)) this.#markdown?.append(text.slice(this.#text.length));

@@ -23,7 +23,8 @@ import { brokenLine, cutWide, moreLines, wrapped } from "../text/wrapped.ts";
 import { type DisplayOptions, DrawnEntry, type TranscriptEntry } from "./entry.ts";
 import { requestLines } from "./message_entries.ts";
 
-/** Limits for the lines of each part, and for the characters of thinking in one line, unless whole parts are shown. */
+/** Each part has at most so many lines, and thinking at most so many characters in one line, unless whole parts are
+ * shown. */
 const MOST = { thinking: 8, chars: 500, code: 16, failure: 4 } as const;
 const WHOLE = 2_000;
 const CODE_CHARS = 200_000;
@@ -202,7 +203,7 @@ export interface OlderParts {
   readonly replace: (entry: TranscriptEntry, entries: readonly TranscriptEntry[]) => void;
 }
 
-/** The unread iterations of a query. Vis reads them when scrolling comes near, from the side of the approach. */
+/** Vis reads the iterations when scrolling comes near, from the side of the approach. */
 export class OlderEntry extends DrawnEntry {
   readonly #queryId: string;
   readonly #range: { readonly from: number; readonly to: number };
@@ -259,7 +260,7 @@ type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
 const MOST_CHARS = 20_000;
 
-/** Returns an iteration from its row. Large texts are cut to the viewable part. */
+/** Large texts are cut to the viewable part. */
 export function storedStep(iteration: StoredIteration): Step {
   const { position, steered, thinking, blocks, error, metadata, status } = iteration;
   const outcome = outcomeOf(metadata) ?? (status === "error" ? "failed" : null);
@@ -286,7 +287,7 @@ export function storedStep(iteration: StoredIteration): Step {
   };
 }
 
-/** Returns both ends of a long question: it begins with the action, and ends with the answer. */
+/** A long question begins with the action and ends with the answer, so both ends stay. */
 function shortened(text: string, limit: number): string {
   const half = Math.floor(limit / 2) - 1;
   return text.length <= limit ? text : `${text.slice(0, half)}…${text.slice(-half)}`.toWellFormed();

@@ -1,6 +1,5 @@
 import type { TranscriptEntry } from "./entry.ts";
 
-/** The limit for entries with cached lines, several screens around the visible part. */
 const KEPT = 400;
 
 interface Place {
@@ -8,8 +7,8 @@ interface Place {
   readonly line: number;
 }
 
-/** Draws only the visible rows of the whole conversation. The position is an entry and a line in it, not a number of
- * rows from the beginning. Growth elsewhere therefore does not move the position. */
+/** Only the visible rows of the conversation are drawn. The position is an entry and a line in it, not a number of rows
+ * from the beginning. Growth elsewhere therefore does not move the position. */
 export class Transcript {
   readonly #entries: TranscriptEntry[] = [];
   #top: Place | null = null;
@@ -73,7 +72,6 @@ export class Transcript {
     this.#top = null;
   }
 
-  /** Returns exactly `rows` rows. Shorter content starts at the top. */
   view(width: number, rows: number, fresh = true): readonly string[] {
     this.#size = { width, rows };
     this.#fresh = fresh;
@@ -145,7 +143,7 @@ export class Transcript {
     return entry.lines(this.#size.width, this.#fresh);
   }
 
-  /** Drops cached lines of entries viewed long ago; they can be drawn again. */
+  /** The dropped lines can be drawn again. */
   #forget(): void {
     if (this.#drawn.size <= KEPT) return;
     for (const entry of [...this.#drawn].slice(0, this.#drawn.size - KEPT)) {

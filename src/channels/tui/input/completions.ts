@@ -9,8 +9,7 @@ import type { PaletteCommand } from "../panels/palette.ts";
 const AT = /(^|[\s(])@(?=[^\s@]*$|"[^"]*$)/;
 const SEARCHED = /(?:^|[\s(])(@"?([^\s@"]*))$/;
 
-/** Completes names after a slash, files after an `@` by any letters of their path, and paths of the workspace on Tab.
- * Files whose names contain line breaks or terminal control characters are skipped. */
+/** Files whose names contain line breaks or terminal control characters are skipped. */
 export function completions(commands: readonly PaletteCommand[], workspace: string): AutocompleteProvider {
   const slash = commands.map(({ name, detail }) => ({ name, description: detail }));
   const both = new CombinedAutocompleteProvider(slash, workspace);

@@ -5,7 +5,7 @@ import { readImage } from "../../../domain/images.ts";
 import type { Session } from "../../channel.ts";
 import type { AttachedImage } from "./outgoing.ts";
 
-/** Reads the images that the user names, and no other file. */
+/** Only files that the user names are read. */
 export class ImageReader {
   readonly #session: () => Session;
   readonly #userHome: string;
@@ -15,7 +15,7 @@ export class ImageReader {
     this.#userHome = userHome;
   }
 
-  /** Returns the first list whose paths are all files, or null. Opens none of the files. */
+  /** Opens none of the files. */
   async there(lists: readonly (readonly string[])[]): Promise<readonly string[] | null> {
     for (const paths of lists) {
       const found = await Promise.all(paths.map((path) => this.#isFile(path)));
@@ -100,9 +100,8 @@ const MOST_CHARS = 8_000;
 // deno-lint-ignore no-control-regex
 const COMMANDS = /[\u0000-\u001f\u007f]/;
 
-/** Returns image paths if pasted text consists only of them, as terminals paste dropped files: quoted, with escaped
- * blanks, as `file:` URLs, or plain. There is one list per way to read the text, the likeliest first. A name without a
- * folder is an ordinary word. */
+/** Terminals paste the paths of dropped files: quoted, with escaped blanks, as `file:` URLs, or plain. There is one
+ * list per way to read the text, the likeliest first. A name without a folder is an ordinary word. */
 export function pastedPaths(text: string): readonly (readonly string[])[] {
   const trimmed = text.trim();
   if (trimmed === "" || trimmed.length > MOST_CHARS) return [];
@@ -114,7 +113,6 @@ function isPath(path: string): boolean {
   return IMAGE_NAME.test(path) && /[\\/]/.test(path) && !COMMANDS.test(path) && !/^https?:/i.test(path);
 }
 
-/** Returns an empty list if a quote is unclosed. */
 function words(text: string): readonly string[] {
   const found: string[] = [];
   for (let at = 0; at < text.length; at++) {
@@ -133,8 +131,8 @@ const GUARDED = /[^\p{L}\p{N}_]/u;
 /** The search for the end of a quote stops here, because Linux accepts no longer path. */
 const MOST_WORD_CHARS = 4_096;
 
-/** Reads a word in shell syntax, with quotes and escaped blanks, starting at a position: its value and its end. Returns
- * null if a quote is unclosed or the word is too long. */
+/** The word has shell syntax, with quotes and escaped blanks. Returns null if a quote is unclosed or the word is too
+ * long. */
 function pathWord(text: string, from: number): { readonly word: string; readonly end: number } | null {
   let word = "";
   let quote = "";
@@ -152,5 +150,5 @@ function pathWord(text: string, from: number): { readonly word: string; readonly
   return quote === "" && at - from < MOST_WORD_CHARS ? { word, end: at } : null;
 }
 
-/** Matches the extensions of image paths. Files with other names are never read. */
+/** Files with other extensions are never read as images. */
 const IMAGE_NAME = /\.(?:png|jpe?g|gif|webp)$/i;

@@ -15,17 +15,16 @@ import { VimKeys } from "./vim_keys.ts";
 
 const START = "\x1b[200~";
 const END = "\x1b[201~";
-/** The limits above which the editor replaces a paste with its own label. */
+/** The editor replaces a paste above these limits with its own label. */
 const LABELLED = { lines: 10, chars: 1_000 } as const;
 
 const NARROWEST = 12;
 
 const BACK: readonly KeyId[] = ["backspace", "ctrl+w", "alt+backspace"];
 
-/** Keys that delete several characters, after which the editor would keep its list of completions open. */
+/** After these keys, which delete several characters, the editor would keep its list of completions open. */
 const CUTS: readonly KeyId[] = ["ctrl+w", "alt+backspace", "ctrl+u", "ctrl+k", "alt+d"];
 
-/** Matches a command, which sends no images. */
 const COMMAND = /^\/[a-z]+(?:\s|$)/;
 const ESCAPE = "\x1b";
 const BACKSPACE = "\x7f";
@@ -49,8 +48,7 @@ interface InputParts {
   readonly tell: (text: string) => void;
 }
 
-/** The user's input: several lines, history, pastes of any size, images. Keys that arrive while an image is read wait
- * for the image. */
+/** Keys that arrive while an image is read wait for the image. */
 export class InputBox {
   readonly #editor: Editor;
   readonly #tui: TUI;
@@ -58,7 +56,7 @@ export class InputBox {
   readonly #pastes = new Pastes();
   readonly #vim = new VimKeys();
   #chips = new ImageChips();
-  /** Paths after an `@` that stay text, because they were pasted or refused before. */
+  /** These paths after an `@` stay text, because they were pasted or refused before. */
   readonly #left = new Set<string>();
   #reading: symbol | null = null;
   #keys: string[] = [];
@@ -268,7 +266,7 @@ export class InputBox {
     else read(outcome);
   }
 
-  /** Makes keys wait until the work is done. `held` returns whether the input has kept its content meanwhile. */
+  /** Keys wait until the work is done. `held` returns whether the input has kept its content meanwhile. */
   #wait(work: (held: () => boolean) => Promise<void>): void {
     const reading = Symbol("reading");
     this.#reading = reading;
@@ -293,8 +291,8 @@ export class InputBox {
     return text !== "";
   }
 
-  /** Keeps all of a paste. Large text becomes a variable. Text that the editor would change is kept unchanged behind
-   * the editor's own label. */
+  /** Large text becomes a variable. Text that the editor would change is kept unchanged behind the editor's own
+   * label. */
   #paste(pasted: string): void {
     const text = pasted.replace(/\r\n?/g, "\n");
     const label = this.#pastes.keep(text);
@@ -305,7 +303,7 @@ export class InputBox {
   }
 }
 
-/** Keeps a paste exactly: the editor would replace tabs with blanks, which breaks a Makefile. */
+/** The editor would replace tabs with blanks, which breaks a Makefile, so the exact text is put into its label. */
 function keepExact(editor: Editor, text: string): void {
   const pastes: unknown = Reflect.get(editor, "pastes");
   if (!(pastes instanceof Map)) return;
@@ -313,7 +311,6 @@ function keepExact(editor: Editor, text: string): void {
   if (newest !== undefined) pastes.set(newest, text);
 }
 
-/** Returns the empty line between the borders, with the text after its cursor if all of it fits. */
 function withPlaceholder([above = "", line = "", below = ""]: readonly string[], text: string): readonly string[] {
   const typed = line.trimEnd();
   const left = visibleWidth(line) - visibleWidth(typed) - visibleWidth(text);
@@ -327,7 +324,7 @@ class Pastes {
   readonly #texts = new Map<string, string>();
   #count = 0;
 
-  /** Returns the label of a text that becomes a variable; null if it belongs in the request itself. */
+  /** It is null if the text belongs in the request itself. */
   keep(text: string): string | null {
     if (text.length <= REQUEST_CHARS) return null;
     const name = `pasted_${++this.#count}`;
@@ -340,7 +337,7 @@ class Pastes {
     this.#count = Math.max(this.#count, number);
   }
 
-  /** Begins another message. Numbering continues, because a waiting message may come back. */
+  /** Numbering continues, because a waiting message may come back. */
   forget(): void {
     this.#texts.clear();
   }
@@ -359,7 +356,7 @@ function sizeOf(chars: number): string {
   return chars < 1_000_000 ? `${Math.round(chars / 1_000)} kB` : `${(chars / 1_000_000).toFixed(1)} MB`;
 }
 
-/** The images of a message, each with a chip in its text: an image is sent as long as its chip is intact. */
+/** An image is sent as long as its chip is intact. */
 class ImageChips {
   readonly #images = new Map<string, AttachedImage>();
 

@@ -5,8 +5,8 @@ const KEPT = 300;
 /** Vis does not store longer text, which the user pasted and did not type. */
 const MOST_CHARS = 10_000;
 
-/** Stores the inputs of a workspace, one line of JSON per entry, in a file that only its owner can read. Several
- * processes append to the file. The methods do not throw: after an error the history is empty. */
+/** The file has one line of JSON per entry, and only its owner can read it. Several processes append to the file. The
+ * methods do not throw: after an error the history is empty. */
 export class InputHistory {
   readonly #path: string;
   #writing: Promise<void> = Promise.resolve();
@@ -22,7 +22,7 @@ export class InputHistory {
     return new InputHistory(`${home}/history/${name}.jsonl`);
   }
 
-  /** Returns the inputs, oldest first, without duplicates. */
+  /** The oldest input comes first, without duplicates. */
   async read(): Promise<readonly string[]> {
     const text = await Deno.readTextFile(this.#path).catch(() => "");
     const lines = text.split("\n").filter((line) => line !== "");

@@ -9,7 +9,7 @@ export interface Outgoing {
   readonly text: string;
   readonly variables: Readonly<Record<string, string>>;
   readonly images: Readonly<Record<string, AttachedImage>>;
-  /** If present, the request changes no file and has this purpose. */
+  /** The request then changes no file and has this purpose. */
   readonly only?: "plan" | "review";
 }
 

@@ -4,7 +4,7 @@ const LEFT = "\x1b[D", RIGHT = "\x1b[C", UP = "\x1b[A", DOWN = "\x1b[B", DELETE 
 const START = "\x01", END = "\x05", WORD = "\x1bf", WORD_BACK = "\x1bb", CUT_WORD = "\x1bd", CUT_END = "\x0b";
 const LINE = "\n", UNDO = "\x1f", YANK = "\x19";
 
-/** Keys of the editor for a command of the normal mode. With `inserts`, the insert mode follows. */
+/** The editor gets these keys for a command of the normal mode. With `inserts`, the insert mode follows. */
 interface Command {
   readonly keys: readonly string[];
   readonly inserts?: boolean;
@@ -39,12 +39,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   p: { keys: [YANK] },
 };
 
-/** The vi modes of the input: Esc begins the normal mode, where letters are commands. */
 export class VimKeys {
   normal = false;
   #begun = "";
 
-  /** Returns the keys for the editor instead of a key; null keeps the key. */
   keys(data: string): readonly string[] | null {
     if (!this.normal) {
       if (!matchesKey(data, "escape")) return null;

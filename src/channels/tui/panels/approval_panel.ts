@@ -25,9 +25,8 @@ interface QuestionsParts {
   readonly ring: (why: string) => void;
 }
 
-/** Shows the approvals that extensions request while a query of this screen runs. At an empty input, the letters of an
- * approval answer it. The beginning of a typed text is no answer: a letter counts only if the approval was shown
- * before it, and no other key follows at once. */
+/** At an empty input, the letters of an approval answer it. The beginning of a typed text is no answer: a letter counts
+ * only if the approval was shown before it, and no other key follows at once. */
 export class Questions {
   readonly #parts: QuestionsParts;
   #panel: ApprovalPanel | null = null;
@@ -50,7 +49,7 @@ export class Questions {
     return true;
   }
 
-  /** Handles a key for the pending approval; returns false for other keys. */
+  /** Returns false for a key that does not answer the pending approval. */
   takes(data: string): boolean {
     const { clock, input } = this.#parts;
     this.#release();
@@ -79,7 +78,7 @@ export class Questions {
     }, () => {});
   }
 
-  /** Passes the letter on, since it was the beginning of a text. */
+  /** The letter was the beginning of a text. */
   #release(): void {
     const held = this.#held;
     this.#held = null;
@@ -118,7 +117,7 @@ const WHY_NOT = { key: "w", text: "no, and say why" } as const;
 interface ApprovalPanelParts extends PanelParts {
   readonly question: ApprovalQuestion;
   readonly active: () => boolean;
-  /** Whether letters reach the panel, because the input is empty. */
+  /** Letters reach the panel if the input is empty. */
   readonly ready: () => boolean;
   readonly answer: (answer: ApprovalAnswer) => void;
   readonly cancel: () => void;
@@ -140,7 +139,8 @@ export class ApprovalPanel extends BasePanel {
   #page = 1;
   #more = false;
   #follow = false;
-  /** `#seen` is the number of rows of the question that have been on the screen, `#asked` the number of all its rows. */
+  /** `#seen` is the number of rows of the question that have been on the screen, `#asked` the number of all its
+   * rows. */
   #seen = 0;
   #asked = Infinity;
   #rows: readonly PanelRow[] = [];

@@ -7,7 +7,7 @@ import { amounts, fitted, flat, paint } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { LineInput, List, movement, row } from "./widgets.ts";
 
-/** The list reads more this many rows before its end. */
+/** More is read when this many rows are left before the end of the list. */
 const AHEAD = 40;
 
 interface Asked {
@@ -15,7 +15,6 @@ interface Asked {
   readonly title: LineInput | null;
 }
 
-/** Conversations, newest first, or the matches for the typed words. Enter opens the selected conversation. */
 export class ConversationList extends BasePanel {
   readonly #found: ConversationSearch;
   #everywhere = false;
@@ -186,7 +185,7 @@ type ListedConversation = Awaited<ReturnType<Conversations["list"]>>[number];
 
 type FoundItem = ListedConversation | BranchItem | (SearchHit & { readonly workspace: string });
 
-/** A branch with its last request, since all branches of a conversation have one title. */
+/** All branches of a conversation have one title, so an item shows the last request of its branch. */
 interface BranchItem extends BranchOfConversation {
   readonly last: { readonly text: string; readonly createdAt: number } | null;
 }
@@ -240,8 +239,8 @@ class ConversationSearch {
     this.#branches.delete(conversationId);
   }
 
-  /** Returns an empty list until the search for these words has ended. Until then, if one search text extends the
-   * other, returns the matches of the previous search. */
+  /** The list is empty until the search for these words has ended. Until then, the matches of the previous search are
+   * shown if one search text extends the other. */
   hits(words: string, everywhere: boolean): readonly FoundItem[] {
     const { words: answered = "", items = [] } = this.#hits ?? {};
     if (answered === "" || !words.startsWith(answered) && !answered.startsWith(words)) return [];
@@ -260,8 +259,7 @@ class ConversationSearch {
     }
   }
 
-  /** Searches all workspaces, so it reads more matches if only one workspace is shown. Returns the accepted argument
-   * for `answered`. */
+  /** Searches all workspaces, so it reads more matches if only one workspace is shown. */
   async search(
     words: string,
     { everywhere, signal }: { readonly everywhere: boolean; readonly signal: AbortSignal },

@@ -7,8 +7,6 @@ import { amounts } from "../text/one_line.ts";
 import { Reader, type TextPart } from "./reader.ts";
 import { type Query, type TurnItem, TurnsPanel } from "./turns.ts";
 
-/** Shows each exchange with a model: the stored messages of every iteration, with tokens, cost, times, walls and
- * grants. */
 export class Inspector extends TurnsPanel {
   protected readonly empty = "  nothing has been sent yet";
   override readonly rows = 200;
@@ -113,7 +111,6 @@ function sentParts(iteration: StoredIteration, messages: readonly SentMessage[])
   ];
 }
 
-/** Estimates four characters per token: no tokenizer fits all models. */
 function size(text: string): string {
   const tokens = Math.ceil(text.length / 4).toLocaleString("en");
   return `${amounts.bytes(new TextEncoder().encode(text).length)}, about ${tokens} tokens`;

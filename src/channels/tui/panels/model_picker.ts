@@ -35,8 +35,7 @@ type Item =
   | { readonly kind: "typed"; readonly provider: string; readonly name: string }
   | { readonly kind: "login"; readonly choice: LoginChoice };
 
-/** Lists every provider with its models, including servers detected on this machine. Enter saves the selected model and
- * uses it from the next query on. */
+/** Enter saves the selected model and uses it from the next query on. */
 export class ModelPicker extends BasePanel {
   readonly title = "Model";
   readonly hint = "type to find · ↑↓ · Enter uses · Esc";
@@ -51,7 +50,7 @@ export class ModelPicker extends BasePanel {
     draw: (item, place) => this.#drawn(item, place),
     heading: ({ kind }) => kind === "provider",
   });
-  /** Whether the current model stays selected, because the user has not moved yet. */
+  /** The current model stays selected until the user moves. */
   #untouched = true;
 
   constructor(parts: PanelParts, { deadlineMs = DEADLINE_MS }: { readonly deadlineMs?: number } = {}) {
@@ -96,7 +95,7 @@ export class ModelPicker extends BasePanel {
     if (this.#list.press(line - 1)) this.#use();
   }
 
-  /** Lists servers on this machine, which need no login. */
+  /** Servers on this machine need no login. */
   #look(admin: ProviderAdmin): void {
     this.load("servers on this machine", {
       work: () => admin.loginChoices(),
@@ -120,7 +119,6 @@ export class ModelPicker extends BasePanel {
     this.#logins = choices.filter(({ name }) => name !== BOT_LOGIN && !isReady(name));
   }
 
-  /** Requests the models of one provider, so that a slow provider does not delay the others. */
   #ask(provider: string, admin: ProviderAdmin): void {
     this.load(`models of ${provider}`, {
       work: async (signal) => {

@@ -13,23 +13,22 @@ import type { ConfigAdmin, ProviderAdmin, Session } from "../../channel.ts";
 import { flat, paint } from "../text/one_line.ts";
 import type { Theme } from "../text/theme.ts";
 
-/** A view over the messages, with the keyboard until it is closed. Esc closes the panel. */
+/** A panel has the keyboard until it is closed, over the messages. Esc closes it. */
 export interface Panel extends Component {
   readonly title: string;
   readonly hint: string;
   readonly rows: number;
-  /** Sets the number of rows, without borders. The screen calls `fit` before every `render`, which then returns no more
+  /** The number of rows excludes borders. The screen calls `fit` before every `render`, which then returns no more
    * lines. */
   fit(rows: number): void;
-  /** Drops pending results after the panel was closed. */
+  /** Pending results are dropped after the panel was closed. */
   left(): void;
   handleInput(data: string): void;
-  /** Handles a press or click of the mouse on the row this far above the last one. Returns false if that row is text
-   * for the mouse to select. */
+  /** The mouse was pressed or clicked on the row this far above the last one. Returns false if that row is text for the
+   * mouse to select. */
   press?(fromLast: number, clicked: boolean): boolean;
 }
 
-/** The actions of a panel on its screen. The actions do not throw, and report errors with `tell`. */
 export interface PanelActions {
   redraw(): void;
   close(): void;
@@ -37,9 +36,9 @@ export interface PanelActions {
   tell(text: string): void;
   show(branch: Branch | null): Promise<void>;
   fork(at: BranchPoint): Promise<void>;
-  /** Undoes file changes, and shows a branch that continues at a point; its request returns to the input. */
+  /** The branch continues at a point whose request returns to the input. */
   rewind(what: Rewinding): Promise<void>;
-  /** Uses a model from the next call on, even in a running request, and saves it in the user's settings. */
+  /** The model serves from the next call on, even in a running request, and is saved in the user's settings. */
   useModel(model: { readonly provider: string; readonly name: string }): Promise<void>;
   copy(text: string): void;
   undo(options?: { readonly redo: boolean }): Promise<void>;
@@ -54,14 +53,14 @@ export interface Rewinding {
 }
 
 export interface PanelParts {
-  /** Returns the open session, which `useModel` replaces. */
+  /** `useModel` replaces the session, so panels read it each time. */
   session(): Session;
   branch(): Branch | null;
   providers(): Promise<ProviderAdmin>;
   config(): Promise<ConfigAdmin>;
   extensions(): Promise<Pick<ExtensionAdmin, "run">>;
   readonly act: PanelActions;
-  /** Returns the colours; without it, panels use only weights. */
+  /** Without colours, panels use only weights. */
   readonly theme?: () => PanelTheme;
 }
 
@@ -69,14 +68,13 @@ export type PanelTheme = Pick<Theme, "accent" | "ok" | "bad" | "markdown">;
 
 const MOST_ROWS = 30;
 
-/** The base of all panels: their place on the screen, work in the background, and handling of all errors. */
 export abstract class BasePanel implements Panel {
   abstract readonly title: string;
   abstract readonly hint: string;
   readonly rows: number = MOST_ROWS;
   protected readonly parts: PanelParts;
   readonly #left = new AbortController();
-  /** The newest work of each kind; results of older work are ignored. */
+  /** Results of older work of the same kind are ignored. */
   readonly #newest = new Map<string, number>();
   #running = 0;
   #height = MOST_ROWS;
@@ -87,7 +85,7 @@ export abstract class BasePanel implements Panel {
     this.parts = parts;
   }
 
-  /** Draws lines for this place; excess lines and columns are cut. */
+  /** Excess lines and columns are cut. */
   protected abstract draw(place: { readonly width: number; readonly height: number }): readonly string[];
   protected abstract key(data: string): void;
 
@@ -149,12 +147,12 @@ export abstract class BasePanel implements Panel {
     return this.#problem === "" ? "" : (this.parts.theme?.().bad ?? paint.bold)(`! ${this.#problem}`);
   }
 
-  /** The notice while work runs in the background. */
+  /** The notice is shown while work runs in the background. */
   protected get activity(): string {
     return "loading …";
   }
 
-  /** Returns the last error, the notice of running work, or `otherwise`; "" for nothing. */
+  /** The last error comes before the notice of running work, and both before `otherwise`; "" is nothing. */
   protected status(otherwise = ""): string {
     return this.problem || paint.dim(this.#running > 0 ? this.activity : otherwise);
   }
@@ -180,8 +178,7 @@ export abstract class BasePanel implements Panel {
     void Promise.resolve().then(work).catch((error: unknown) => tell(flat(messageOf(error))));
   }
 
-  /** Runs work in the background. The result is dropped if the panel was closed or newer work of its kind has begun.
-   * The panel shows an error. */
+  /** The result is dropped if the panel was closed or newer work of its kind has begun. The panel shows an error. */
   protected load<T>(
     kind: string,
     { work, then }: { readonly work: (signal: AbortSignal) => Promise<T>; readonly then: (found: T) => void },

@@ -8,7 +8,6 @@ import { LineInput, type Movement, movement } from "./widgets.ts";
 
 const LEAST_ROWS = 6;
 
-/** A long text with search: / prompts for words, n and N move between matches. */
 export class Reader {
   readonly text: TextView;
   #asking: LineInput | null = null;
@@ -107,7 +106,7 @@ const KEPT_LINES = 2_000;
 const TABLE_COLUMN = 12;
 const NAMED = /^[\x20-\x7e]{12}/;
 
-/** A long text on a few rows. The cost of showing the text depends on the rows, not on its length. */
+/** The cost of showing the text depends on the rows, not on its length. */
 export class TextView {
   readonly #theme: PanelParts["theme"];
   #lines: readonly Line[] = [];
@@ -116,7 +115,7 @@ export class TextView {
   #width = 0;
   readonly #rows = new Map<number, readonly string[]>();
   #needle = "";
-  /** Whether the top was chosen explicitly, so that it stays even if the end leaves rows empty. */
+  /** A top that was chosen explicitly stays even if the end leaves rows empty. */
   #pinned = false;
 
   constructor(theme?: PanelParts["theme"]) {
@@ -134,7 +133,7 @@ export class TextView {
     this.#top = { line: 0, row: 0 };
   }
 
-  /** Shows a text that has grown. The end stays visible if it was; otherwise the visible rows stay in place. */
+  /** The end of a text that grows stays visible if it was; otherwise the visible rows stay in place. */
   grow(parts: readonly TextPart[]): void {
     const [top, pinned] = [this.#top, this.#pinned];
     const atEnd = !pinned && !isBehind(this.#last(), top);
@@ -205,7 +204,7 @@ export class TextView {
     return shown.slice(0, height);
   }
 
-  /** Returns the top row for this size. If the end was visible, it stays visible. */
+  /** If the end was visible, it stays visible. */
   #resized(width: number, height: number): { line: number; row: number } {
     const before = this.#last();
     const atEnd = isBehind(before, { line: 0, row: 0 }) && !isBehind(before, this.#top);

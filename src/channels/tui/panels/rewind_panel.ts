@@ -4,7 +4,6 @@ import { BasePanel, type PanelParts } from "./panel.ts";
 import { diffPart, Reader } from "./reader.ts";
 import { type Query, type TurnItem, TurnsPanel } from "./turns.ts";
 
-/** A moment of the branch: before a request (position -1), or after one of its steps. */
 interface Moment {
   readonly query: Query;
   readonly position: number;
@@ -16,7 +15,7 @@ export class RewindPicker extends TurnsPanel {
   readonly hint = "Enter goes back to before a request, or after a step · → expands · Esc";
   protected readonly empty = "  nothing to rewind yet: send a request first";
 
-  /** After the last step, nothing has changed. */
+  /** Nothing has changed after the last step, so the selection begins at a request. */
   protected override get begins(): "request" {
     return "request";
   }
@@ -33,7 +32,7 @@ export class RewindPicker extends TurnsPanel {
 
 const MOST_STEPS = 1_000;
 
-/** Shows the changes of files since a moment, and asks whether the conversation, the files, or both return to it. */
+/** The conversation, the files, or both can return to the moment. */
 class RewindPanel extends BasePanel {
   readonly title: string;
   override readonly rows = 200;

@@ -31,7 +31,6 @@ export class TextPanel extends BasePanel {
     return "↑↓ PgUp PgDn · / find · Esc";
   }
 
-  /** Shows a text that has grown. */
   protected grow(texts: readonly TextPart[]): void {
     this.#reader.text.grow(texts);
   }
@@ -55,8 +54,7 @@ export class TextPanel extends BasePanel {
   }
 }
 
-/** Shows the output of an extension's command as it arrives, and takes answers to its questions. Esc ends the
- * command. */
+/** Esc ends the command. */
 export class CommandPanel extends TextPanel {
   #output = "";
   #asked: { readonly input: LineInput; answer(text: string): void } | null = null;
@@ -103,7 +101,6 @@ export class CommandPanel extends TextPanel {
     this.parts.act.redraw();
   }
 
-  /** Shows the last line of the question before the answer. */
   async #ask(question: string, signal: AbortSignal): Promise<string> {
     const lines = question.trimEnd().split("\n");
     const last = lines.at(-1) ?? "";
@@ -121,8 +118,7 @@ export class CommandPanel extends TextPanel {
   }
 }
 
-/** A question next to the conversation. The question changes no file, and Vis keeps neither the question nor the
- * answer. */
+/** The question changes no file, and Vis keeps neither the question nor the answer. */
 export class SideQuestion extends TextPanel {
   readonly #question: string;
   readonly #progress = new QueryProgress();

@@ -26,7 +26,7 @@ export abstract class TurnsPanel extends BasePanel {
 
   protected abstract readonly empty: string;
   protected abstract choose(item: TurnItem): void;
-  /** The item that is selected first: the last request, or its last step. */
+  /** The last request, or its last step, is selected first. */
   protected get begins(): "request" | "step" {
     return "step";
   }
@@ -54,7 +54,7 @@ export abstract class TurnsPanel extends BasePanel {
     if (list.press(line - 1) && list.selected) this.choose(list.selected);
   }
 
-  /** Reads everything again, since a query may be running. */
+  /** A query may be running, so everything is read again. */
   #read(): void {
     const branch = this.parts.branch();
     if (branch === null) this.#loaded = true;
@@ -81,8 +81,7 @@ const PAGE = 60;
 
 type Read = (query: Query, range: { readonly after: number; readonly limit: number }) => void;
 
-/** The queries of a branch, with the iterations of unfolded ones. The newest iterations are read first, earlier ones
- * when they are selected. */
+/** The newest iterations are read first, earlier ones when they are selected. */
 class TurnList {
   readonly list: List<TurnItem>;
   readonly #read: Read;
@@ -224,7 +223,6 @@ const ENDS: Readonly<Record<string, string>> = {
   running: "running",
 };
 
-/** Summarises an iteration without keeping the values of its blocks. */
 function step(iteration: StoredIteration): IterationSummary {
   const { iterationId, position, metadata, status, traces, blocks, thinking, error } = iteration;
   const outcome = typeof metadata["outcome"] === "string" ? metadata["outcome"] : status;
@@ -253,8 +251,7 @@ function step(iteration: StoredIteration): IterationSummary {
   };
 }
 
-/** Lists queries and iterations of the branch on the screen. Enter makes a branch that continues after the chosen
- * iteration, or after the end of a query. */
+/** Enter makes a branch that continues after the chosen iteration, or after the end of a query. */
 export class ForkPicker extends TurnsPanel {
   readonly title = "Fork";
   readonly hint = "Enter forks here · → expands · ^R reloads · Esc";

@@ -18,7 +18,7 @@ export class VariableBrowser extends BasePanel {
   readonly #input = new LineInput({ prompt: "> ", placeholder: "name of a variable" });
   readonly #list = new List<Head>({ key: ({ name }) => name, draw: drawn });
   #heads: readonly Head[] | null = null;
-  /** Whether to include system variables and variables that are no longer in scope. */
+  /** If true, the list includes system variables and variables that are no longer in scope. */
   #all = false;
   #pages: VariablePages | null = null;
 

@@ -4,12 +4,11 @@ import { fitted, paint } from "../text/one_line.ts";
 
 interface ListLook<T> {
   key(item: T): string;
-  /** Draws at most four lines, none wider than `width`. */
+  /** An item has at most four lines, none wider than `width`. */
   draw(item: T, place: { readonly width: number; readonly selected: boolean }): readonly string[];
   heading?(item: T): boolean;
 }
 
-/** A window of rows with one selected item, which draws only visible items. */
 export class List<T> {
   readonly #look: ListLook<T>;
   #items: readonly T[] = [];
@@ -35,7 +34,7 @@ export class List<T> {
     return this.#at;
   }
 
-  /** Sets the items. The selected item stays selected if it is among them. */
+  /** The selected item stays selected if it is among them. */
   set(items: readonly T[], { from = "kept" }: { readonly from?: "kept" | "first" | "last" } = {}): void {
     const before = this.selected;
     this.#items = items;
@@ -65,7 +64,7 @@ export class List<T> {
     this.#settle(step);
   }
 
-  /** Selects the item on this row. Returns true if it was selected before, so that a second click acts as Enter. */
+  /** Returns true if it was selected before, so that a second click acts as Enter. */
   press(row: number): boolean {
     const at = this.#shown[row];
     const item = at === undefined ? undefined : this.#items[at];
@@ -92,7 +91,7 @@ export class List<T> {
     return lines.slice(0, height);
   }
 
-  /** Returns the top of the window, which moves only if the selected item would be invisible. */
+  /** The window moves only if the selected item would be invisible. */
   #windowTop(width: number, height: number): number {
     let earliest = this.#at;
     for (let used = this.#draw(this.#at, width).length; earliest > 0; earliest--) {
@@ -114,7 +113,6 @@ export class List<T> {
       : this.#look.draw(item, { width, selected: at === this.#at && !this.#heading(item) });
   }
 
-  /** Moves to an item that can be selected: the next in this direction, otherwise the last in the other. */
   #settle(step: 1 | -1): void {
     const last = this.#items.length - 1;
     this.#at = Math.max(0, Math.min(last, this.#at));
@@ -135,8 +133,8 @@ export class List<T> {
 
 const GAP = "  ";
 
-/** Formats a row of a list: a mark if selected, a name, and on the right as many of the first facts as fit. All parts
- * are unstyled and safe for a terminal. */
+/** A row has a mark if selected, a name, and on the right as many of the first facts as fit. All parts are unstyled and
+ * safe for a terminal. */
 export function row(
   name: string,
   { facts = [], detail = "", width, selected }: {
@@ -162,7 +160,7 @@ export function row(
 
 const MOST = 2_000;
 
-/** A one-line input; no paste can insert control sequences. */
+/** No paste can insert control sequences. */
 export class LineInput {
   readonly #input: Input;
   readonly #prompt: string;
@@ -205,7 +203,6 @@ const KEYS = ["up", "down", "pageUp", "pageDown", "home", "end"] as const satisf
 
 export type Movement = typeof KEYS[number];
 
-/** Returns the movement through a list or a text that the key means; null for any other key. */
 export function movement(data: string): Movement | null {
   return KEYS.find((key) => matchesKey(data, key)) ?? null;
 }

@@ -5,15 +5,15 @@ import { markdownLines } from "../../../markdown/terminal/markdown_lines.ts";
 import type { Theme } from "./theme.ts";
 import { cutWide } from "./wrapped.ts";
 
-/** Returns the same array if no line changed. */
+/** The array is the same if no line changed. */
 type Part = (width: number) => readonly string[];
 
 /** An open list of this many characters is split between its items. */
 const LONG_LIST = 2_000;
 
-/** Markdown that grows. All text before its last paragraph, or before the last item of a long list, is drawn only once.
- * Appending therefore costs the same for a long answer. `whole` is for a complete text, and does not split lists,
- * whose items may depend on each other. */
+/** All text before the last paragraph, or before the last item of a long list, is drawn only once. Appending therefore
+ * costs the same for a long answer. `whole` is for a complete text, and does not split lists, whose items may depend
+ * on each other. */
 export class MarkdownText {
   readonly #theme: Theme;
   readonly #options: { readonly whole: boolean; readonly look: (line: string) => string };
@@ -67,9 +67,9 @@ export class MarkdownText {
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const ITEM = /^(?:[-*+]|\d+[.)])(?:\s|$)/;
 
-/** Returns two places that can split the text, or 0. `paragraph` follows the first empty line that is outside of fences
- * and inside no list or indented text. Such a split does not change the meaning. `item` is the last item of a list
- * without empty lines. */
+/** Both places can split the text, or are 0. `paragraph` follows the first empty line that is outside of fences and
+ * inside no list or indented text. Such a split does not change the meaning. `item` is the last item of a list without
+ * empty lines. */
 function boundaries(text: string): { readonly paragraph: number; readonly item: number } {
   let fence = "";
   let at = 0;

@@ -22,7 +22,7 @@ export const amounts = {
   dollars(usd: number): string {
     return `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
   },
-  /** Returns an empty list if no token was counted. */
+  /** The list is empty if no token was counted. */
   spent({ usage, costUsd }: Spend): readonly string[] {
     const { input, output } = usage;
     const isCounted = input + output > 0;
@@ -40,7 +40,7 @@ export const amounts = {
 
 const MOST = 500;
 
-/** Returns text from a model, a user or the database as one line, free of control sequences. */
+/** The line is free of control sequences, since a text may be from a model, a user or the database. */
 export function flat(text: string, limit = MOST): string {
   return visibleText(oneLine(text.slice(0, limit * 4 + 1), limit).toWellFormed());
 }
@@ -54,7 +54,7 @@ export function fitted(
 
 const sgr = (on: number, off: number) => (text: string): string => text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m`;
 
-/** Weights instead of colours: they work on any background, and without colours. */
+/** Weights work on any background, and without colours. */
 export const paint = {
   bold: sgr(1, 22),
   dim: sgr(2, 22),

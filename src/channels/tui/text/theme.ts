@@ -6,8 +6,8 @@ import type { PrefsKeeper } from "../prefs.ts";
 
 type Paint = (text: string) => string;
 
-/** Styles of the parts of the screen. Foregrounds are the terminal's own sixteen colours, so that they fit its
- * background; without colours only weights are left. */
+/** Foregrounds are the terminal's own sixteen colours, so that they fit its background; without colours only weights
+ * are left. */
 export interface Theme {
   readonly bold: Paint;
   readonly dim: Paint;
@@ -23,15 +23,14 @@ export interface Theme {
   readonly editor: EditorTheme;
 }
 
-/** Longer code is shown without colours. */
 const COLOURED_CHARS = 20_000;
 const same: Paint = (text) => text;
 
-/** The options of a theme. Every painting reads these options, so that it follows every change. */
+/** Every painting reads these options, so that it follows every change. */
 interface ThemeLook {
   readonly color: boolean;
   readonly dark: boolean | null;
-  /** Whether to avoid dim text, since some terminals show it too faintly to be read. */
+  /** Some terminals show dim text too faintly to be read; the theme then avoids it. */
   readonly contrast?: boolean;
 }
 
@@ -91,7 +90,7 @@ export class ScreenTheme {
     });
   }
 
-  /** Requests the background from the terminal. Returns false if the terminal does not report it. */
+  /** Returns false if the terminal does not report its background. */
   async ask(tui: TuiAltScreen): Promise<boolean> {
     const rgb = await tui.queryTerminalBackgroundColor({ timeoutMs: 500 });
     this.#dark = rgb === undefined ? null : 0.299 * rgb.r + 0.587 * rgb.g + 0.114 * rgb.b < 128;

@@ -5,8 +5,7 @@ const TAB = "    ";
 /** Beyond this many characters, lines are not counted when only a few are shown. */
 const COUNTED = 20_000;
 
-/** Wraps text from a model, a program or a database at this many columns, free of control sequences. `most` is the
- * number of shown lines; a note about the rest follows. */
+/** The lines are free of control sequences. `most` is the number of shown lines; a note about the rest follows. */
 export function wrapped(text: string, width: number, { most = Infinity }: { readonly most?: number } = {}): string[] {
   const room = Math.max(1, width);
   const bound = Math.max(COUNTED, most * room * 2);
@@ -26,13 +25,12 @@ export function wrapped(text: string, width: number, { most = Infinity }: { read
   return [...lines.slice(0, most), moreLines(text.length > bound ? null : rest, { most }).slice(0, room)];
 }
 
-/** Removes the empty line that the package leaves before a character wider than a line. */
 function broken(part: string, width: number): readonly string[] {
   const lines = brokenLine(part, width);
   return part.trim() === "" ? lines : lines.filter((line) => line !== "");
 }
 
-/** Wraps one line at this many columns; colours and links continue on each line. */
+/** Colours and links continue on each line. */
 export function brokenLine(text: string, width: number): readonly string[] {
   return cutWide(wrapTextWithAnsi(text, width), width);
 }
@@ -47,14 +45,14 @@ export function moreLines(count: number | null, { most }: { readonly most: numbe
 
 // deno-lint-ignore no-control-regex
 const NARROW = /^[\x1b\x20-\x7e]*$/;
-/** Matches colours and links, the only escape sequences in a line. */
+/** Colours and links are the only escape sequences in a line. */
 // deno-lint-ignore no-control-regex
 const CODES = /(\x1b\[[\d;]*m|\x1b\]8;[^\x07\x1b]*(?:\x07|\x1b\\))/;
 const GRAPHEMES = new Intl.Segmenter();
-/** Makes a one-column sign an emoji of two columns. */
+/** The sign before it becomes an emoji of two columns. */
 const WIDENS = "\ufe0f";
 
-/** Cuts lines that were wrapped between characters, so that none is too wide. A character with more columns than a
+/** Lines that were wrapped between characters are cut, so that none is too wide. A character with more columns than a
  * line, such as a letter with many combining marks, continues on the next one. A single code point of two columns
  * stays whole. Returns the same array if every line fits. */
 export function cutWide(lines: readonly string[], width: number): readonly string[] {
@@ -88,7 +86,7 @@ function cut(line: string, width: number): readonly string[] {
   return [...lines, now.text];
 }
 
-/** Returns the columns of a text, never less than it adds to a line. */
+/** The columns of a text are never fewer than it adds to a line. */
 function columnsOf(text: string): number {
   return visibleWidth(text) + (text.startsWith(WIDENS) ? 1 : 0);
 }
