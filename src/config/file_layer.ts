@@ -6,7 +6,7 @@ import { parseJsonc } from "./jsonc.ts";
 import { type ConfigFile, type ConfigLayer, type ProjectFile, SettingsSections, valueAt } from "./layers.ts";
 import { type Config, ConfigSchema } from "./schema.ts";
 
-/** Settings of earlier versions. A file with one of them still loads. */
+/** Earlier versions had these settings. A file with one of them still loads. */
 const RETIRED = ["title", "autoForget"];
 
 /** Throws `SettingError` that names the file and the key, for an invalid value and for a key that a project must not
@@ -113,7 +113,7 @@ export function checkConfig(
   throw refused(issue?.path.join(".") || "the file", issue?.message ?? "is invalid");
 }
 
-/** Removes `$schema`, from which an editor learns the type of the file and which is not a setting. */
+/** An editor learns the type of the file from `$schema`, which is not a setting. */
 function withoutSchema(values: unknown): unknown {
   if (typeof values !== "object" || values === null || Array.isArray(values)) return values;
   const { $schema: _forEditors, ...rest } = { $schema: undefined, ...values };

@@ -1,7 +1,6 @@
 import { ConfigError, messageOf } from "../domain/errors.ts";
 import { oneLine } from "../domain/kit/text.ts";
 
-/** Parses a file of JSON with comments and trailing commas. Throws `ConfigError` that names the file. */
 export function parseJsonc(file: { readonly path: string; readonly text: string }): unknown {
   try {
     return JSON.parse(stripComments(file.text.replace(/^\ufeff/, "")));
@@ -11,7 +10,7 @@ export function parseJsonc(file: { readonly path: string; readonly text: string 
   }
 }
 
-/** Blanks out comments and trailing commas outside strings, so that positions in errors stay correct. */
+/** Comments and trailing commas become blanks, so that positions in errors stay correct. */
 function stripComments(text: string): string {
   const blank = (found: string): string => found.replace(/[^\n]/g, " ");
   return text
@@ -25,8 +24,8 @@ interface Place {
   readonly indent: string;
 }
 
-/** Sets the value at a path and keeps all else: comments, order, commas. The text must be blank or acceptable to
- * `parseJsonc`. Throws `RangeError` if the path leads into a value that is not an object or past the end of a list. */
+/** Comments, order and commas stay. The text must be blank or acceptable to `parseJsonc`. Throws `RangeError` if the
+ * path leads into a value that is not an object or past the end of a list. */
 export function setInJsonc(
   text: string,
   { path, value }: { readonly path: readonly string[]; readonly value: unknown },
@@ -45,7 +44,7 @@ export function setInJsonc(
   return insert(place, { key, value: nested(below, value) });
 }
 
-/** Removes the value at a path with a comment on the same line. Returns the same text if the path does not exist. */
+/** A comment on the same line is removed too. Returns the same text if the path does not exist. */
 export function removeFromJsonc(text: string, path: readonly string[]): string {
   if (text.trim() === "" || path.length === 0) return text;
   const { place, rest } = deepest(text, path.slice(0, -1));
@@ -90,7 +89,7 @@ function insert(
   return last.comma === null ? splice(added, { start: last.value.end, end: last.value.end, with: "," }) : added;
 }
 
-/** Cuts a node with its comma, or with the comma before it if it was the last and has no trailing comma. */
+/** The comma before the node goes with it if it was the last and has no trailing comma. */
 function cutOut(
   { text, node }: Place,
   { member, before }: { readonly member: JsoncMember; readonly before: JsoncMember | undefined },
@@ -125,7 +124,7 @@ function nested(path: readonly string[], value: unknown): unknown {
   return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
 }
 
-/** Formats short lists on one line, all other values on separate lines. */
+/** Short lists are on one line, all other values on separate lines. */
 function written(value: unknown, indent: string): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const deeper = `${indent}  `;
@@ -161,7 +160,6 @@ const SCALAR = /[^\s,:\[\]{}"\/]+/y;
 const STRING = /"(?:[^"\\]|\\.)*"/sy;
 const BLANK = /(?:[\s\ufeff]|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
 
-/** Parses a text that `parseJsonc` accepts; throws `SyntaxError` for others. */
 function jsoncTree(text: string): JsoncNode {
   const reader = new TreeReader(text);
   return reader.value();
@@ -207,7 +205,7 @@ class TreeReader {
     return { start, end: this.#at, kind, members };
   }
 
-  /** Skips blanks, and the character if it comes next; returns whether it did. */
+  /** Blanks before the character are skipped too. Returns whether the character came next. */
   #takes(char: string): boolean {
     this.#at = afterBlanks(this.#text, this.#at);
     if (this.#text[this.#at] !== char) return false;

@@ -9,28 +9,29 @@ export interface ConfigFile {
   readonly text: string;
 }
 
-/** The settings file of a workspace, to which blocks can write. */
+/** Blocks can write to the settings file of a workspace. */
 export interface ProjectFile extends ConfigFile {
-  /** Whether the user allowed this exact text to set any key. Called only if the text sets a key that needs it. */
+  /** Resolves with true if the user allowed this exact text to set any key. It is called only if the text sets a key
+   * that needs it. */
   readonly trusted: () => Promise<boolean>;
-  /** The user's own file, in which the key belongs; null if the machine has no home folder. */
+  /** The key belongs in the user's own file. It is null if the machine has no home folder. */
   readonly userPath: string | null;
 }
 
-/** The layers in ascending order: each overrides the ones before it. */
+/** Each layer overrides the ones before it. */
 type LayerName = "default" | "user" | "project" | "environment" | "flags";
 
 export interface ConfigLayer {
   readonly layer: LayerName;
-  /** The values in the shape of `Config`, with only the keys that are set. */
+  /** The values have the shape of `Config`, with only the keys that are set. */
   readonly values: Readonly<Record<string, unknown>>;
   readonly where: (key: string) => string;
-  /** A sentence for each key of a file that was a setting of an earlier version and has no effect. */
+  /** Each sentence is for a key of a file that was a setting of an earlier version and has no effect. */
   readonly ignored?: readonly string[];
 }
 
-/** Merges all layers: objects are merged, other values are replaced. For the lists in `united`, each layer only adds
- * entries, so that no layer can undo another's denials. */
+/** Objects are merged, other values are replaced. For the lists in `united`, each layer only adds entries, so that no
+ * layer can undo another's denials. */
 function mergeLayers(
   layers: readonly ConfigLayer[],
   united: readonly string[] = [],
@@ -76,8 +77,8 @@ function isObject(value: unknown): boolean {
 
 const PLACE = "extensions.config";
 
-/** The settings that shipped extensions own. All are in `extensions.config` by namespace; some also have a name at the
- * top level of the settings, their original place. */
+/** All settings of extensions are in `extensions.config` by namespace; some also have a name at the top level of the
+ * settings, their original place. */
 export class SettingsSections {
   readonly all: readonly SettingsSection[];
 
@@ -89,14 +90,14 @@ export class SettingsSections {
     return [...PROJECT_KEYS, ...this.#named.flatMap(({ name, project }) => project.map((key) => `${name}.${key}`))];
   }
 
-  /** Keys that no workspace's file may set, under each of their spellings. */
+  /** No workspace's file may set these keys, under any of their spellings. */
   get ownKeys(): readonly string[] {
     return this.all.flatMap(({ namespace, own }) =>
       own.flatMap((key) => this.spellings(`${PLACE}.${namespace}.${key}`))
     );
   }
 
-  /** Returns the segments of a dotted key. A namespace is one segment, the longest known one. */
+  /** A namespace is one segment, the longest known one. */
   path(key: string): readonly string[] {
     const [own] = this.all.filter(({ namespace }) => isAtOrBelow(key, `${PLACE}.${namespace}`))
       .toSorted((a, b) => b.namespace.length - a.namespace.length);
@@ -105,7 +106,6 @@ export class SettingsSections {
     return [...PLACE.split("."), own.namespace, ...key === place ? [] : key.slice(place.length + 1).split(".")];
   }
 
-  /** Throws `ConfigError` if the section with this key does not have the form that its extension requires. */
   async check(key: string, { values }: Pick<ConfigLayer, "values">): Promise<void> {
     const [, , namespace = ""] = this.path(key);
     const own = this.all.find((one) => one.namespace === namespace);
@@ -117,7 +117,7 @@ export class SettingsSections {
     throw new ConfigError(`${where === "" ? "the section" : where} ${issue.message}`);
   }
 
-  /** Returns the keys under which a setting may be written, the shortest first. */
+  /** The shortest spelling comes first. */
   spellings(key: string): readonly string[] {
     for (const { name, namespace } of this.#named) {
       const pair = [name, `${PLACE}.${namespace}`];
@@ -127,7 +127,7 @@ export class SettingsSections {
     return [key];
   }
 
-  /** Merges the layers, with every section moved to its common place. Within a layer the top level takes precedence. */
+  /** Every section moves to its common place. Within a layer the top level takes precedence. */
   merged(layers: readonly ConfigLayer[]): Readonly<Record<string, unknown>> {
     const united = this.all.flatMap(({ namespace, project }) => project.map((key) => `${PLACE}.${namespace}.${key}`));
     return mergeLayers(layers.flatMap((layer) => this.#placed(layer)), united);

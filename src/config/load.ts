@@ -3,12 +3,9 @@ import { DEFAULT_CONFIG, VARIABLES } from "./defaults.ts";
 import { type ConfigFile, type ConfigLayer, type ProjectFile, SettingsSections } from "./layers.ts";
 import type { Config } from "./schema.ts";
 
-/** Settings from files, environment and flags; undefined or null if not set. Flags override the environment, which
- * overrides the project's file, which overrides the user's. */
+/** Flags override the environment, which overrides the project's file, which overrides the user's. */
 export interface ConfigSources {
-  /** The user's file, `$VIS_HOME/config.jsonc`. */
   readonly file: ConfigFile | null;
-  /** The workspace's file, `.vis/config.jsonc`. */
   readonly project?: ProjectFile | null;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly flags: ConfigFlags;
@@ -21,22 +18,22 @@ export interface ConfigFlags {
   readonly maxIterations?: number | undefined;
   readonly maxCostUsd?: number | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Extensions to exclude, in addition to the extensions that the settings deny. */
+  /** These extensions are excluded in addition to those that the settings deny. */
   readonly noExtension?: readonly string[] | undefined;
 }
 
-/** The settings and the API key, which is not a setting: Vis neither prints nor logs the key. */
+/** The API key is not a setting: Vis neither prints nor logs it. */
 export interface LoadedConfig {
   readonly config: Config;
   readonly layers: readonly ConfigLayer[];
-  /** The sections of shipped extensions; none without a file. */
+  /** Without a file, no section of a shipped extension is read. */
   readonly sections: SettingsSections;
   readonly apiKey: string | null;
-  /** Reads an environment variable, which may hold a key; null if it is empty or not set. */
+  /** The variable may hold a key. Returns null if it is empty or not set. */
   readonly variable: (name: string) => string | null;
 }
 
-/** Merges the layers and checks the result. Throws `ConfigError` that names the key and the layer. */
+/** Throws `ConfigError` that names the key and the layer. */
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
   const { env, flags, sections = new SettingsSections() } = sources;
   const variable = (name: string): string | null => nonEmpty(env[name]) ?? null;

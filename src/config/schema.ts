@@ -26,7 +26,6 @@ const ModelSchema = z.strictObject({
   intelligence: z.number().optional().describe("Rank of the model by intelligence, higher is better"),
 });
 
-/** A provider of `providers[]`: the first model of the first provider is the root, the others are fallbacks. */
 const ProviderSchema = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9][\w.-]*$/, "must be a name of letters, digits, dots and dashes")
     .describe("Name that --provider and provider/model use"),
@@ -65,10 +64,9 @@ const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 const commands = z.array(z.string().min(1)).default([]);
 const name = z.string().trim().min(1);
 
-/** Every setting of Vis itself, declared once with its name, type, default and documentation; extensions own the other
- * sections. `project` means that the file of a workspace may set it. Blocks can write that file, so such a setting
- * must not name a command, a host, a key or a grant. `env` is the variable that sets it. `deno task gen` writes the
- * defaults, these marks and the page of the settings. */
+/** Extensions own the sections that are not here. `project` means that the file of a workspace may set the setting.
+ * Blocks can write that file, so such a setting must not name a command, a host, a key or a grant. `env` is the
+ * variable that sets it. `deno task gen` writes the defaults, these marks and the page of the settings. */
 export const ConfigSchema = z.strictObject({
   model: name.nullable().default(null).describe("Default model, as model or provider/model")
     .meta({ project: true, env: "VIS_MODEL" }),

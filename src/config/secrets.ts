@@ -1,16 +1,15 @@
 const MASK = "••••";
-/** Matches keys of known services: a prefix and a long run of letters and digits, which names of models do not have. */
+/** Keys of known services have a prefix and a long run of letters and digits, which names of models do not have. */
 const KEY = /^(?:sk|rk|pk|gsk|hf|xai|nvapi|glpat|xox[abp]|gh[oprsu]|github_pat)[-_](?=.*[A-Za-z0-9]{16})[\w-]+$/;
 const CLOUD_KEY = /^(?:AKIA[0-9A-Z]{16}|AIza[\w-]{30,})$/;
-/** Matches login headers, and tokens of web logins. */
+/** Login headers and tokens of web logins have these forms. */
 const LOGIN = /^(?:(?:Bearer|Basic)\s+\S{8,}|eyJ[\w-]+\.[\w-]+\.[\w-]*)$/i;
 const SECRET_NAME = /(?:(?<!public)key|token|secret|password|passwd|authorization|cookie|credentials?)$/i;
 
-/** Matches a reference to a value that is kept elsewhere, such as `${auth:github}`, with the preceding word in
- * headers. */
+/** A reference such as `${auth:github}` names a value that is kept elsewhere. In headers, a word precedes it. */
 const REFERENCE = /(?:\b(?:Bearer|Basic|token)\s+)?\$\{[^{}]+\}/gi;
 
-/** Whether a text, or a value of this name, must not be in a settings file. References to secrets are permitted. */
+/** A secret must not be in a settings file. References to secrets are permitted. */
 export function isSecret(name: string, value: unknown): boolean {
   if (typeof value === "string") {
     const literal = value.replace(REFERENCE, "").trim();
@@ -22,7 +21,6 @@ export function isSecret(name: string, value: unknown): boolean {
   return Object.entries(value).some(([key, one]) => isSecret(key, one));
 }
 
-/** Returns the value for display: possible secrets become dots, including all headers, whatever their names. */
 export function maskSecrets(name: string, value: unknown): unknown {
   if (typeof value === "string") {
     if (isSecret(name, value)) return hasLogin(value) ? withoutLogin(value) : MASK;

@@ -4,9 +4,9 @@ import type { SettingsSections } from "./layers.ts";
 import { ConfigSchema } from "./schema.ts";
 
 export interface ConfigSetting {
-  /** The dotted key; `[]` replaces the index in a list if the key occurs in each entry. */
+  /** `[]` replaces the index in a list if the key occurs in each entry. */
   readonly key: string;
-  /** The type as in a sentence: "integer or null", "list of string". */
+  /** The type is as in a sentence: "integer or null", "list of string". */
   readonly type: string;
   readonly doc: string;
   readonly default: unknown;
@@ -26,13 +26,11 @@ interface Node {
   readonly default?: unknown;
 }
 
-/** Returns every key of `configJsonSchema` with a description, in its order. */
 export function settingList(schema: object): readonly ConfigSetting[] {
   return [...leaves(schema as Node, "")];
 }
 
-/** Describes a key, with numbers for list indexes; null if the key does not exist. A parent of other keys counts as a
- * key. */
+/** List indexes are numbers. Returns null if the key does not exist. A parent of other keys counts as a key. */
 export function settingOf(path: readonly string[], schema: object): ConfigSetting | null {
   const node = path.reduce<Node | undefined>(childOf, schema as Node);
   return node === undefined ? null : settingFrom(node, path.join("."));

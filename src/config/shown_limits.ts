@@ -2,7 +2,6 @@ import { z } from "zod";
 
 const positive = z.int().positive();
 
-/** The setting `context`, which limits how much of each part Vis shows to a model. */
 export const ShownLimits = z.strictObject({
   journalChars: positive.default(24_000).describe(
     "Maximum length of the journal in characters. At the limit, the longest code, results and output are shortened; of more than 100 blocks, the middle ones are omitted",

@@ -73,12 +73,10 @@ interface Common {
   readonly exports: Exports;
 }
 
-/** The single entry point for channels. `Conversations` owns the environments of its conversations; `closeAll` ends
- * them, but does not close the store. */
+/** `Conversations` owns the environments of its conversations; `closeAll` ends them, but does not close the store. */
 export class Conversations {
   readonly stored: StoredView;
   readonly records: Records;
-  /** The queries of all nodes that share the database; null for a single process. */
   readonly shared: SharedQueries | null;
   readonly exports: Exports;
   readonly #parts: ConversationParts;
@@ -99,7 +97,7 @@ export class Conversations {
     return this.#parts.router.routes;
   }
 
-  /** The names that a request can give in `model`, such as "anthropic/claude-sonnet-5" or the name of a preference. */
+  /** A request can give these names in `model`, such as "anthropic/claude-sonnet-5" or the name of a preference. */
   get modelNames(): readonly string[] {
     return [...PREFERENCES, ...this.routes.flatMap(({ provider, model }) => [model, `${provider.name}/${model}`])];
   }
@@ -125,7 +123,6 @@ export class Conversations {
     return branch;
   }
 
-  /** Returns the conversation of a workspace with the newest query, or null. */
   async latest(workspace: string): Promise<Branch | null> {
     return await this.#store.latestConversation(workspace);
   }
@@ -154,7 +151,6 @@ export class Conversations {
     return await readSettled(this.#store, read, (found) => found.some(({ running }) => running));
   }
 
-  /** Deletes a conversation with every branch. Rejects with `BusyError` while a query runs in it. */
   async delete({ conversationId }: Branch): Promise<void> {
     const busy = () =>
       new BusyError(
@@ -169,11 +165,11 @@ export class Conversations {
     await this.#store.deleteConversation(conversationId);
   }
 
-  /** Runs a request to its end. Rejects with `UsageError` for an empty or oversized request, an invalid schema,
-   * unusable images or variables, and a cost limit without a known price. Rejects with `Cancelled` if the signal
-   * aborts before Vis creates anything. After a rejection with one of these two errors, the store is unchanged. Also
-   * rejects with `BusyError` (`TakenOverError` if another process took over later), `ConfigError` and `StoreError`;
-   * every other end is a result. */
+  /** Rejects with `UsageError` for an empty or oversized request, an invalid schema, unusable images or variables, and
+   * a cost limit without a known price. Rejects with `Cancelled` if the signal aborts before Vis creates anything.
+   * After a rejection with one of these two errors, the store is unchanged. Also rejects with `BusyError`
+   * (`TakenOverError` if another process took over later), `ConfigError` and `StoreError`; every other end is a
+   * result. */
   async ask(target: AskTarget, request: string, options: AskOptions): Promise<QueryResult> {
     checkRequest(request);
     this.#checkPrice(options);
@@ -186,8 +182,7 @@ export class Conversations {
     return await this.#runIn(branch, request, { ...checked, read: given });
   }
 
-  /** Makes a branch that continues from a point of another one, with the queries and variables of that moment. Rejects
-   * with `UsageError` if the point does not exist or its query is still running. */
+  /** Rejects with `UsageError` if the point does not exist or its query is still running. */
   async fork(at: NewFork): Promise<Branch> {
     return await this.#store.fork(at);
   }
@@ -196,9 +191,9 @@ export class Conversations {
     return await this.#store.branches(conversationId);
   }
 
-  /** Runs a query again from the state before it. Replaces the last query of its branch; runs a query that others
-   * follow, or that the branch `seenFrom` inherits, in a fork. The previous run stays readable. Rejects like `ask`,
-   * and with `UsageError` for an unknown id. */
+  /** The query runs again from the state before it. It replaces the last query of its branch; a query that others
+   * follow, or that the branch `seenFrom` inherits, runs in a fork. The previous run stays readable. Rejects like
+   * `ask`, and with `UsageError` for an unknown id. */
   async retry(
     queryId: string,
     { seenFrom, ...options }:
@@ -222,7 +217,7 @@ export class Conversations {
     return await this.#runIn(branch, query.text, { ...again, extras, refuseWhenBusy: true, retryOf: queryId });
   }
 
-  /** Continues the newest query of a branch, which stopped at its step limit, for ten more steps. Vis makes a new query
+  /** The newest query of the branch must have stopped at its step limit, and gets ten more steps. Vis makes a new query
    * with the images, instructions and schema of the old one. Rejects like `ask`, and with `UsageError` if the old
    * query ended otherwise. */
   async more(branch: Branch, options: AskOptions): Promise<QueryResult> {
@@ -240,9 +235,8 @@ export class Conversations {
     return await this.ask(branch, moreRequest(last.text), { ...before, ...options, maxIterations: MORE_STEPS });
   }
 
-  /** Sends a message to the running query of a branch. Resolves with true once the query's next call shows the message.
-   * Resolves with false if no query runs, if the query ended first, or if the signal withdrew the message; the caller
-   * may then `ask` the same text. */
+  /** Resolves with true once the query's next call shows the message. Resolves with false if no query runs, if the
+   * query ended first, or if the signal withdrew the message; the caller may then `ask` the same text. */
   async steer(
     { branchId }: Branch,
     text: string,
@@ -255,7 +249,7 @@ export class Conversations {
     return this.#runner.programs(branchId);
   }
 
-  /** Returns the messages of the first call that a request would make now, in a conversation or in a new one. Neither
+  /** The messages are those of the first call that a request would make now, in a conversation or in a new one. Neither
    * stores nor sends a message. Rejects with `UsageError` like `ask`, but checks no price. */
   async preview(
     request: string,
@@ -272,7 +266,7 @@ export class Conversations {
     return await previewCall(request, { parts: { ...this.#parts, environment }, extras });
   }
 
-  /** Returns the messages that Vis sent for an iteration (0-based), or null if the store has none. */
+  /** Iterations are counted from 0. Returns null if the store has no messages of this one. */
   async sentMessages(queryId: string, position: number): Promise<readonly SentMessage[] | null> {
     return await this.#store.sentMessages(queryId, position);
   }
@@ -360,7 +354,7 @@ async function notFound(id: string, store: Pick<ConversationStore, "listConversa
 
 export interface SharedRun {
   readonly branchId: string;
-  /** The numbers of the oldest and the newest kept event. `oldest` is larger than `newest` when no event is kept. */
+  /** Only kept events count. `oldest` is larger than `newest` when no event is kept. */
   readonly oldest: number;
   readonly newest: number;
   readonly running: boolean;
@@ -371,7 +365,7 @@ interface SharedRequest extends Pick<RunnerOptions, "retryOf"> {
   readonly read: readonly InputVariable[];
 }
 
-/** The queries of a database that several nodes share. Every node accepts requests, runs some, and follows any. */
+/** Every node accepts requests, runs some, and follows any. */
 export interface SharedQueries {
   ask(branch: Branch, request: string, options: AskOptions & SharedRequest): Promise<QueryResult>;
   steer(branchId: string, text: string, signal?: AbortSignal): Promise<boolean>;
@@ -383,15 +377,14 @@ export interface SharedQueries {
    * events of a running query. */
   follow(queryId: string, signal: AbortSignal): Promise<SharedRun | null>;
   load(): Promise<{ readonly depth: number; readonly oldestMs: number; readonly takeovers: number }>;
-  /** Takes no more requests. Leaves running queries to other nodes: each before its next iteration, or at once when the
-   * time is up. `ask` continues to wait; an abort of its signal then ends only the wait. */
+  /** No more requests are taken. Running queries are left to other nodes: each before its next iteration, or at once
+   * when the time is up. `ask` continues to wait; an abort of its signal then ends only the wait. */
   drain(graceMs: number): Promise<void>;
 }
 
 const LOOKED_AT = 50;
 
-/** Returns an error for a workspace without a conversation to continue. If a conversation belongs to a folder that is
- * gone, the error explains how to continue that conversation. */
+/** If a conversation belongs to a folder that is gone, the error explains how to continue that conversation. */
 export async function nothingToContinue(
   { conversations, workspace }: { readonly conversations: Conversations; readonly workspace: string },
 ): Promise<string> {

@@ -1,5 +1,4 @@
-/** Runs queries in this process (`QueryRunner`), with the resources that it keeps: leases, environments between
- * queries, and sandbox processes. */
+/** The runner keeps leases, environments between queries, and sandbox processes. */
 import { HandedOver, TakenOverError } from "../domain/errors.ts";
 import { Semaphore, unrefTimer } from "../domain/kit/concurrency.ts";
 import type { Emit } from "../domain/query/query_event.ts";
@@ -21,7 +20,7 @@ export type RunnerParts =
   & Omit<EnvironmentParts, "branch">
   & Omit<QueryParts, "environment" | "store" | "log" | "now" | "steering" | "between">
   & {
-    /** Wraps every query once its branch exists, and may listen to its events. Vis calls `between` before each model
+    /** It wraps every query once its branch exists, and may listen to its events. Vis calls `between` before each model
      * call. */
     readonly around?: (
       emit: Emit,
@@ -35,15 +34,14 @@ export interface RunnerOptions extends AskOptions {
   readonly read?: readonly InputVariable[] | undefined;
   readonly retryOf?: string | undefined;
   readonly queryId?: string;
-  /** The state from which the query continues if another process began it; `queryId` is the id of that query. */
+  /** The query continues from this state if another process began it; `queryId` is its id. */
   readonly left?: QueryLeft;
   /** When this signal aborts, another process takes the query before its next iteration, and the run rejects with
    * `HandedOver`. */
   readonly leaving?: AbortSignal;
 }
 
-/** Runs queries in this process, one at a time in each branch. The runner owns the environments of the branches;
- * `closeAll` ends them. */
+/** Queries of a branch run one at a time. The runner owns the environments of the branches; `closeAll` ends them. */
 export class QueryRunner {
   readonly #parts: RunnerParts;
   readonly #live: LiveEnvironments<Environment, Branch>;
@@ -67,8 +65,7 @@ export class QueryRunner {
     this.#leases = new LeaseKeeper(() => parts.store.renewLeases(parts.owner));
   }
 
-  /** Returns the store of a tenant. Code in the tenant's conversations sees no other tenant, whichever client began
-   * it. */
+  /** Code in the tenant's conversations sees no other tenant, whichever client began the request. */
   storeOf({ tenant }: Pick<Branch, "tenant">): Store {
     const { store } = this.#parts;
     return tenant === store.tenant ? store : store.of(tenant);
@@ -78,7 +75,7 @@ export class QueryRunner {
     return this.#live.isBusy(branchId);
   }
 
-  /** Takes the lock of the branch before it awaits anything, so that requests run in the order of their calls. */
+  /** The lock of the branch is taken before anything is awaited, so that requests run in the order of their calls. */
   async run(branch: Branch, request: string, options: RunnerOptions): Promise<QueryResult> {
     const run = (emit: Emit, between?: QueryParts["between"]) =>
       this.#run(branch, request, { ...options, emit }, between);
@@ -180,7 +177,7 @@ export class QueryRunner {
 
 const EVERY_MS = 30_000;
 
-/** Renews the leases of this process while queries run. Notifies each query whose lease this process has lost. */
+/** A query whose lease this process has lost is notified. */
 export class LeaseKeeper {
   readonly #renew: () => Promise<readonly string[]>;
   readonly #everyMs: number;
@@ -225,10 +222,10 @@ interface LiveEnvironment {
 
 interface LiveEnvironmentsOptions<E extends LiveEnvironment, B> {
   readonly open: (branch: B) => Promise<E>;
-  /** The limit for kept environments. An environment with a running query, child or program stays open beyond the
-   * limit. */
+  /** At most this many environments are kept. An environment with a running query, child or program stays open beyond
+   * the limit. */
   readonly kept: number;
-  /** The owner calls `onClose` for each environment that it closes, whether to make room or by `close`. */
+  /** It is called for each environment that is closed, whether to make room or by `close`. */
   readonly onClose: (branchId: string) => void;
 }
 
@@ -242,12 +239,12 @@ interface Entry<E extends LiveEnvironment> {
   readonly lock: Semaphore;
   environment: Promise<E> | null;
   opened: E | null;
-  /** The run that used the environment last. The environment contains the state up to the end of that run. */
+  /** The environment contains the state up to the end of this run, which used it last. */
   run: string | null;
 }
 
-/** The environments of this process, one for each used branch. Vis opens an environment on first use, and again when a
- * run needs another state. Closing an idle environment loses no stored state. */
+/** Vis opens an environment on first use, and again when a run needs another state. Closing an idle environment loses
+ * no stored state. */
 export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly branchId: string }> {
   readonly #options: LiveEnvironmentsOptions<E, B>;
   readonly #entries = new Map<string, Entry<E>>();
@@ -269,8 +266,8 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     return (this.#entries.get(branchId)?.lock.open ?? 0) > 0;
   }
 
-  /** Returns the environment of a branch, with the state after the run `after`, for a run that is stored as running.
-   * The caller holds the lock of the branch. `reopen` reads the state from the store again. */
+  /** The environment has the state after the run `after`, and is for a run that is stored as running. The caller holds
+   * the lock of the branch. `reopen` reads the state from the store again. */
   async use(branch: B, { run, after, reopen }: WantedFor): Promise<E> {
     const entry = this.#entryOf(branch.branchId);
     const { opened } = entry;
@@ -314,7 +311,7 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     return entry;
   }
 
-  /** Closes the least recently used idle environments until the limit leaves room for `more`. */
+  /** The least recently used idle environments are closed until the limit leaves room for `more`. */
   trim(more = 0): void {
     for (const [branchId, { environment, opened, lock }] of this.#entries) {
       if (this.#entries.size + more <= this.#options.kept) return;
@@ -327,17 +324,15 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
 export interface PooledChild {
   readonly alive: boolean;
   readonly used: boolean;
-  /** Stops the child, even while it starts, unless a query runs. */
+  /** The child stops even while it starts, unless a query runs. */
   rest(): Promise<void>;
 }
 
 interface ChildPoolOptions {
-  /** The limit for children, counted from before they start until they are reaped. Only simultaneous queries can exceed
-   * the limit. */
+  /** Children count from before they start until they are reaped. Only simultaneous queries can exceed the limit. */
   readonly live: number;
-  /** The milliseconds that a child stays alive without a query. */
   readonly idleMs: number;
-  /** Calls `f` once after `ms`, unless the caller first calls the returned function. */
+  /** `f` is called once after `ms`, unless the caller first calls the returned function. */
   readonly after?: (ms: number, f: () => void) => () => void;
   readonly onError: (error: unknown) => void;
 }
@@ -347,8 +342,8 @@ interface Resting {
   cancel(): void;
 }
 
-/** Counts all children, and limits the number and the idle time of children that wait for their conversation's next
- * query. The pool stops the least recently used child first, and no child with a running query. */
+/** The limits are for the number and the idle time of children that wait for their conversation's next query. The pool
+ * stops the least recently used child first, and no child with a running query. */
 export class ChildPool {
   readonly #options: ChildPoolOptions;
   #children = 0;
@@ -368,13 +363,13 @@ export class ChildPool {
     return this.#resting.size;
   }
 
-  /** Whether the limit leaves room for another child once the idle children are stopped. */
+  /** The idle children can be stopped, so they do not count. */
   get hasRoom(): boolean {
     const alive = Array.from(this.#resting.values()).filter(({ resident }) => resident.alive);
     return this.count - alive.length - this.#stopping.size < this.#options.live;
   }
 
-  /** Opens a child as soon as there is room for it, or no other child could be stopped. */
+  /** The child opens as soon as there is room for it, or no other child could be stopped. */
   async start<C extends { readonly gone: Promise<unknown> }>(open: () => Promise<C>): Promise<C> {
     this.#waiting++;
     await this.#shrink(this.#options.live - 1);
@@ -391,8 +386,8 @@ export class ChildPool {
     }
   }
 
-  /** Reports that a query has ended. If its child has run a block, the child waits for the next query; otherwise the
-   * pool stops the child. */
+  /** The query has ended. If its child has run a block, the child waits for the next query; otherwise the pool stops
+   * the child. */
   rest(id: string, resident: PooledChild): void {
     this.forget(id);
     if (!resident.used) return this.#stop(resident);

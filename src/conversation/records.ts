@@ -14,7 +14,7 @@ import type { VariableDiff } from "../environment/version_diff.ts";
 import type { Asked, Branch, QueryStore, Store } from "../persistence/store.ts";
 import type { ArchiveCode } from "./export/read_archive.ts";
 
-/** Vis describes larger values without decoding them. */
+/** Larger values are described without decoding them. */
 const MAX_SHOWN_BYTES = 16 * 1024 * 1024;
 
 export interface ShownVersion {
@@ -25,11 +25,11 @@ export interface ShownVersion {
   readonly reason: string;
   readonly code: string;
   readonly createdAt: number;
-  /** The value as data; null if it is too large to show. */
+  /** It is null if the value is too large to show. */
   readonly shown: { readonly value: unknown } | null;
 }
 
-/** Operations on stored conversations that need neither a model nor a sandbox. */
+/** These operations need neither a model nor a sandbox. */
 export class Records {
   readonly #store: Store;
   readonly #own: Store;
@@ -39,7 +39,7 @@ export class Records {
     this.#own = own;
   }
 
-  /** The storage of channels. The namespaces of channels contain a slash, so no extension can use one of them. */
+  /** The namespaces of channels contain a slash, so no extension can use one of them. */
   get states(): StateStore {
     return this.#own.states;
   }
@@ -53,7 +53,7 @@ export class Records {
     return await readSettled(this.#store, read, (found) => found !== null);
   }
 
-  /** Returns a run of a query, whether or not its branch shows it; null if it does not exist. */
+  /** The branch of the query need not show the run. Returns null if the run does not exist. */
   async query(queryId: string): ReturnType<Store["query"]> {
     const read = () => this.#store.query(queryId);
     return await readSettled(this.#store, read, (found) => found?.running ?? false);
@@ -69,7 +69,7 @@ export class Records {
     return found;
   }
 
-  /** Returns the request in the form of the client's protocol, or null if the store has only its text. */
+  /** The request has the form of the client's protocol. Returns null if the store has only its text. */
   async askedAs(queryId: string): Promise<Asked | null> {
     return (await this.#store.queryExtras(queryId)).askedAs;
   }
@@ -89,8 +89,7 @@ export class Records {
     return short;
   }
 
-  /** Returns the newest versions of a variable, oldest first. Rejects with `UsageError` if no variable has that
-   * name. */
+  /** The oldest version comes first. Rejects with `UsageError` if no variable has that name. */
   async versions(
     branch: Branch,
     { name, newest, at }: { readonly name: string; readonly newest: number; readonly at?: BranchPoint | undefined },
@@ -118,10 +117,10 @@ export class Records {
     }
   }
 
-  /** Imports the conversation of an archive into this workspace under new ids. Rejects with `UsageError` for an invalid
-   * or inconsistent archive, and then stores no part of it. No code of the archive runs now, but a query that
-   * continues the conversation evaluates its functions and classes. If the archive has code, Vis first calls `trust`,
-   * which rejects to prevent the import. */
+  /** The conversation belongs to this workspace and gets new ids. Rejects with `UsageError` for an invalid or
+   * inconsistent archive, and then stores no part of it. No code of the archive runs now, but a query that continues
+   * the conversation evaluates its functions and classes. If the archive has code, Vis first calls `trust`, which
+   * rejects to prevent the import. */
   async import(
     file: AsyncIterable<Uint8Array> | string,
     { workspace, trust }: { readonly workspace: string; readonly trust: (code: ArchiveCode) => Promise<void> },
@@ -142,10 +141,9 @@ interface FoundPoint {
   readonly point: BranchPoint;
 }
 
-/** Finds a moment that a user names. `id` names a conversation, a branch or a query, in full or by a prefix. For a
- * conversation or branch, `at` counts its shown iterations: N is after iteration N, and 0 is before the first. Q.I is
- * after iteration I of query Q. For a query, N is after its iteration N. Without `at`, the moment is the end. Rejects
- * with `UsageError`. */
+/** `id` names a conversation, a branch or a query, in full or by a prefix. For a conversation or branch, `at` counts
+ * its shown iterations: N is after iteration N, and 0 is before the first. Q.I is after iteration I of query Q. For a
+ * query, N is after its iteration N. Without `at`, the moment is the end. Rejects with `UsageError`. */
 export async function findPoint(store: Store, id: string, at: string | null): Promise<FoundPoint> {
   const place = at === null ? null : PLACE.exec(at);
   if (at !== null && !place) {
@@ -207,8 +205,7 @@ function noIteration(iteration: number | string, known: number): never {
   throw new UsageError(`Cannot find step ${iteration}: there are ${known} steps`);
 }
 
-/** Reads the current state of queries. If a query is marked as running but its process is gone, Vis first ends the
- * query. */
+/** If a query is marked as running but its process is gone, Vis first ends the query. */
 export async function readSettled<T>(
   store: Pick<QueryStore, "sweepLost">,
   read: () => Promise<T>,

@@ -1,4 +1,4 @@
-/** The options of a request besides its text. Vis checks the options before it creates anything. */
+/** Vis checks these options of a request before it creates anything. */
 import { fileFault, UsageError } from "../domain/errors.ts";
 import { checkImages, type Image, MAX_IMAGE_BYTES, readImage } from "../domain/images.ts";
 import { abortable } from "../domain/kit/concurrency.ts";
@@ -28,8 +28,8 @@ import {
   withBudget,
 } from "../query/query_parts.ts";
 
-/** The target of a request. Vis creates a new branch or conversation after it has checked the request, which becomes
- * the title of a new conversation. */
+/** Vis creates a new branch or conversation after it has checked the request, which becomes the title of a new
+ * conversation. */
 export type AskTarget = Branch | NewFork | Pick<NewConversation, "channel" | "workspace">;
 
 export interface AskOptions extends KeyedRequest {
@@ -37,38 +37,35 @@ export interface AskOptions extends KeyedRequest {
   readonly emit: Emit;
   readonly showsOutput?: boolean;
   readonly onBranch?: (branch: Branch) => Promise<void> | void;
-  /** Asks the user about a call of an extension. Without `approve`, Vis refuses every call that needs an approval. */
+  /** Without `approve`, Vis refuses every call that needs an approval. */
   readonly approve?: Approve | undefined;
   readonly refuseWhenBusy?: boolean;
   readonly label?: string | undefined;
-  /** The images of the request, at most 20 of 5 MB each. */
   readonly images?: readonly Image[] | undefined;
-  /** The value of the variable `context`. The model sees its type, its size and its beginning. */
+  /** It is the value of the variable `context`. The model sees its type, its size and its beginning. */
   readonly context?: VariableSource | undefined;
   readonly variables?: Readonly<Record<string, VariableSource>> | undefined;
   readonly given?: readonly VariableImage[];
-  /** The instructions of this query; by default the configured ones. */
+  /** The configured instructions apply by default. */
   readonly instructions?: string | undefined;
-  /** The purpose of a request that changes nothing: a plan, a review, or an answer outside of the conversation's work.
-   * Vis refuses calls that could change something. */
+  /** The request changes nothing: its purpose is a plan, a review, or an answer outside of the conversation's work. Vis
+   * refuses calls that could change something. */
   readonly only?: ReadingMode | undefined;
-  /** A JSON Schema as data. The answer must satisfy the schema, and is then also available in `value` of the result. */
+  /** The answer must satisfy this JSON Schema, and is then also available in `value` of the result. */
   readonly responseSchema?: unknown;
   readonly askedAs?: Asked | undefined;
-  /** The number of iterations after which the model must ask for more. Without `extendsTo`, Vis does not extend this
-   * number by itself. */
+  /** The model must ask for more after this number of iterations. Without `extendsTo`, Vis does not extend this number
+   * by itself. */
   readonly maxIterations?: number | undefined;
-  /** The effort of the model's thinking in every step. By default the configured level or the model's own choice
-   * applies. */
+  /** By default, the configured level or the model's own choice applies. */
   readonly reasoning?: ReasoningLevel | undefined;
   readonly extendsTo?: number | undefined;
-  /** The model that serves the request, such as "anthropic/claude-sonnet-5". */
   readonly model?: string | undefined;
-  /** Limits below the configured ones; higher ones have no effect. */
+  /** Only limits below the configured ones have an effect. */
   readonly limits?: Pick<QueryLimits, "costUsd" | "wallMs" | "priced"> | undefined;
 }
 
-/** The limit for the characters of a request. Longer text belongs in a file or the variable `context`. */
+/** Longer text belongs in a file or the variable `context`. */
 export const MAX_REQUEST_CHARS = 4_000_000;
 
 export function checkRequest(request: string): void {
@@ -81,7 +78,6 @@ export function checkRequest(request: string): void {
   );
 }
 
-/** Throws `UsageError` if the cost of a request is limited and the price of its model is unknown. */
 export function checkPrice(
   { model = null, limits }: {
     readonly model?: string | null | undefined;
@@ -153,8 +149,8 @@ export async function allInputVariables(
   ]);
 }
 
-/** Reads an image that a user named by its path; errors call it `name`. Refuses a file that is larger than the limit
- * for images without reading it. Rejects with `UsageError`. */
+/** Errors call the image `name`. A file that is larger than the limit for images is not read. Rejects with
+ * `UsageError`. */
 export async function readImageFile(path: string, name = path): Promise<Image> {
   return readImage(await bytesOf(path, name), name);
 }

@@ -5,8 +5,7 @@ import type { QueryEvent, QueryResult } from "../domain/query/query_schemas.ts";
 import type { EndedQuery, StoredQuery } from "../domain/query/stored_query.ts";
 import type { StoredIteration } from "../persistence/store.ts";
 
-/** Yields the events of a query from its rows: whole texts instead of deltas, finished iterations, and the end. The
- * first event is `started`. */
+/** The events have whole texts instead of deltas, finished iterations, and the end. The first event is `started`. */
 export function storedEvents(
   query: StoredQuery,
   { iterations, model }: { readonly iterations: readonly StoredIteration[]; readonly model: string },

@@ -26,9 +26,9 @@ import { readSettings, type Settings } from "../settings/settings.ts";
 import { runtimeSince } from "../update/version.ts";
 import { diagnoseCommands, diagnoseSandbox } from "./walls.ts";
 
-/** Checks everything that Vis needs on this machine and suggests a fix for each fault. Never throws for a known fault;
- * if the settings cannot be used, it runs the checks that need none. Rejects with `UsageError` for an invalid
- * workspace, and with `Cancelled` when the signal aborts, once every child has ended and every folder is removed. */
+/** Never throws for a known fault; if the settings cannot be used, it runs the checks that need none. Rejects with
+ * `UsageError` for an invalid workspace, and with `Cancelled` when the signal aborts, once every child has ended and
+ * every folder is removed. */
 export async function doctor(
   { signal, ...request }: OpenRequest & { readonly signal?: AbortSignal | undefined },
   parts: SessionParts,
@@ -160,7 +160,7 @@ const FIXES: Readonly<Record<StoreErrorCode, string>> = {
 
 const ROLE = "Connect as an ordinary role that owns the database: CREATE ROLE vis LOGIN, CREATE DATABASE vis OWNER vis";
 
-/** Checks whether the database can be opened and is consistent. A missing database is not a fault. */
+/** A missing database is not a fault. */
 async function diagnoseDatabase(
   { database, databasePassword }: Pick<Settings, "database" | "databasePassword">,
 ): Promise<CheckResult> {
@@ -280,7 +280,7 @@ async function othersOf(settings: Settings): Promise<readonly CheckResult[]> {
   });
 }
 
-/** Checks whether every found extension loads. Untrusted extensions of a project are not a fault. */
+/** Untrusted extensions of a project are not a fault. */
 async function diagnoseExtensions(settings: Settings, parts: SessionParts): Promise<readonly CheckResult[]> {
   const name = "extensions";
   try {
@@ -314,7 +314,7 @@ async function diagnoseExtensions(settings: Settings, parts: SessionParts): Prom
   }
 }
 
-/** Checks whether the Telegram bot could be started and used, without sending a message. */
+/** The check sends no message. */
 export async function diagnoseTelegram(settings: Settings): Promise<readonly CheckResult[]> {
   const name = "telegram";
   const { allow } = settings.config.telegram;

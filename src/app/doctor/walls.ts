@@ -21,8 +21,8 @@ import {
   type ShippedParts,
 } from "../settings/settings.ts";
 
-/** Checks a sandbox with the configured settings, then each wall separately, behind the same launcher. `signal` ends
- * the children; the results are then meaningless. */
+/** A sandbox with the configured settings is checked first, then each wall separately, behind the same launcher.
+ * `signal` ends the children; the results are then meaningless. */
 export async function diagnoseSandbox(
   { config }: Pick<Settings, "config">,
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
@@ -83,7 +83,7 @@ interface Options {
   readonly state?: () => Promise<WallState>;
 }
 
-/** Checks whether programs run behind their wall, and runs the extensions' own checks. `signal` ends all children. */
+/** The extensions' own checks run too. `signal` ends all children. */
 export async function diagnoseCommands(
   settings: Settings,
   { parts, signal, state }: Options,
@@ -204,7 +204,7 @@ export interface MachineFacts {
 
 const MARKS_OF_CONTAINERS = ["/.dockerenv", "/run/.containerenv"];
 const SYSCTL = "/proc/sys";
-/** The smallest limit that desktop systems use. */
+/** Desktop systems use no smaller limit. */
 const NAMESPACES = 15_000;
 
 function machineFacts(): MachineFacts {
@@ -230,7 +230,7 @@ function machineFacts(): MachineFacts {
   };
 }
 
-/** Returns the first missing step towards a whole wall, as a sentence with a command. */
+/** The text is the first missing step towards a whole wall, as a sentence with a command. */
 export function wholeWallFix(
   facts: MachineFacts,
   { landlock, mode }: {

@@ -33,7 +33,8 @@ interface Parts {
   readonly parts: ShippedParts;
 }
 
-/** Loads a folder like a session, runs the parts that a query would run, and makes the calls of its `checks.json`. */
+/** The check loads a folder like a session, runs the parts that a query would run, and makes the calls of its
+ * `checks.json`. */
 export async function checkExtensions(
   folder: FoundFolder,
   { settings, parts }: Parts,
@@ -140,7 +141,7 @@ const KNOWN_TYPES = new Set([
   ..."ArrayBufferLike ArrayBufferView BufferSource RequestInit ResponseInit HeadersInit BodyInit".split(" "),
 ]);
 
-/** Returns type names in a type that neither the type nor the platform declares. */
+/** Neither the type nor the platform declares these names. */
 function undefinedTypes(text: string): readonly string[] {
   const tokens = text.match(TOKEN) ?? [];
   const found = new Set<string>();
@@ -160,14 +161,13 @@ function undefinedTypes(text: string): readonly string[] {
   return [...found].filter((name) => !declared.has(name));
 }
 
-/** Whether the list in `<>` around a token belongs to a function, as in `<T>(x: T) => T`. */
+/** The list in `<>` around a token belongs to a function in a type such as `<T>(x: T) => T`. */
 function declaresTypes(tokens: readonly string[], at: number): boolean {
   let depth = 1;
   while (depth > 0 && at < tokens.length) depth += { "<": 1, ">": -1 }[tokens[++at] ?? ""] ?? 0;
   return tokens[at + 1] === "(";
 }
 
-/** Checks types with the compiler of the runtime, which an executable does not have. */
 async function types({ path, entries }: ExtensionFolder): Promise<ExtensionCheck> {
   if (Deno.build.standalone) {
     const found = "not checked: this program has no TypeScript compiler; deno check mod.ts in the folder checks them";
@@ -227,7 +227,7 @@ async function calls(
   return done;
 }
 
-/** Runs the tests of a folder, one after the other. Rejects with `UsageError` if the folder has no tests. */
+/** The tests of a folder run one after the other. Rejects with `UsageError` if the folder has no tests. */
 export async function testExtensions(
   { path, place }: FoundFolder,
   settings: Settings,
@@ -270,10 +270,10 @@ async function outcome(what: string, run: () => unknown): Promise<ExtensionCheck
   }
 }
 
-/** The version of zod whose types an editor loads; `z` of `@vis/extension` is the program's own. */
+/** An editor loads the types of this version of zod; `z` of `@vis/extension` is the program's own. */
 const ZOD = "npm:zod@4.6.7";
 
-/** Files with types for the modules that an extension imports; `source` is their place in this repository. */
+/** `source` is the place of the types in this repository. */
 const TYPE_FILES = {
   "@vis/extension": {
     file: "vis-extension.d.ts",

@@ -60,7 +60,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     ];
   }
 
-  /** Returns the settings of the added extensions. An extension that cannot be loaded may have any settings. */
+  /** An extension that cannot be loaded may have any settings. */
   async settings(): Promise<readonly SettingsSection[]> {
     const { config } = this.#settings;
     // The sections are removed first, so that an invalid one excludes no extension.
@@ -384,8 +384,8 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
 const Version = z.object({ dist: z.object({ tarball: z.url(), integrity: z.string() }) });
 
-/** Fetches the files of a package from npm's registry (`npm:name@version`, the newest without a version) and verifies
- * them with the registry's hash. Neither fetches dependencies nor runs code of the package. */
+/** The files come from npm's registry (`npm:name@version`, the newest without a version), whose hash verifies them.
+ * No dependency is fetched, and no code of the package runs. */
 export async function fetchPackage(ref: string, env: EnvironmentVariables): Promise<ReadonlyMap<string, Uint8Array>> {
   const [, name, version = "latest"] = /^npm:((?:@[\w.-]+\/)?[\w.-]+)(?:@([\w.+-]+))?$/.exec(ref) ?? [];
   if (!name) {
@@ -457,7 +457,7 @@ interface Options {
   readonly parts: Pick<ShippedParts, "shipped"> & { readonly env: EnvironmentVariables };
 }
 
-/** Runs `args` as a command of the first extension that has one of this name, or returns null. */
+/** Returns null if no extension has a command of this name. The first extension with one runs it. */
 async function runExtensionCommand(
   [name, ...words]: readonly string[],
   options: Options,
@@ -566,7 +566,7 @@ function commandShape({ args }: CliCommand): CommandShape {
   };
 }
 
-/** Returns the kind of a schema without defaults and other wrappers, such as "string", "number" or "boolean". */
+/** The kind has no defaults and other wrappers: it is "string", "number" or "boolean", for example. */
 function schemaKind(type: unknown): string {
   let inner = type;
   for (let depth = 0; depth < 10; depth++) {

@@ -12,13 +12,13 @@ import { createLog } from "../../logging/log.ts";
 import { type Settings, settingSecrets, shippedExtensions, type ShippedParts } from "../settings/settings.ts";
 
 type Wanted = Pick<Settings, "config" | "home" | "workspace"> & Partial<Pick<Settings, "locked" | "variable">> & {
-  /** The folder that extensions see as Vis's own, if it differs from the real one. */
+  /** Extensions see this folder as Vis's own, if it differs from the real one. */
   readonly extensionHome?: string | null | undefined;
   readonly offered?: SettingSources["offered"];
 };
 
-/** Returns the extensions of a session. Throws `ConfigError` for a folder of `paths` that cannot be loaded; skips other
- * faulty folders, with the reason in `notes`. */
+/** Throws `ConfigError` for a folder of `paths` that cannot be loaded; skips other faulty folders, with the reason in
+ * `notes`. */
 export async function extensionSource(
   settings: Wanted,
   parts: ShippedParts,
@@ -40,8 +40,7 @@ function homeOf({ home, extensionHome = home }: Wanted): string | null {
   return extensionHome;
 }
 
-/** Loads all requested extensions and reports the skipped ones. With `off`, also loads extensions that are not switched
- * on. */
+/** With `off`, also loads extensions that are not switched on. */
 export async function buildRegistry(
   settings: Wanted,
   { shipped, realm = {} }: ShippedParts,
@@ -81,7 +80,7 @@ export async function buildRegistry(
   return { registry, loaded, skipped, folders: report.folders };
 }
 
-/** Resolves a name of `env.load`: a loaded namespace, or a folder that is the user's own or trusted. */
+/** A name of `env.load` is a loaded namespace, or a folder that is the user's own or trusted. */
 async function loadOne(
   ref: string,
   { settings, options, loaded }: {
@@ -173,8 +172,8 @@ export async function checkLeftOut(
   if (unknown !== undefined) throw new UsageError(`Cannot leave out extension ${unknown}`);
 }
 
-/** Returns the names that no extension has, each with a hint: `wbe: unknown extension; did you mean web?`. If a folder
- * cannot be read, every name may be valid. */
+/** Each name that no extension has gets a hint: `wbe: unknown extension; did you mean web?`. If a folder cannot be
+ * read, every name may be valid. */
 export async function unknownExtensions(
   names: readonly string[],
   { settings, parts }: {

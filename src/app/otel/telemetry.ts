@@ -9,7 +9,6 @@ const UNTRACED = /^\/(healthz|readyz|metrics|openapi\.json|favicon\.ico|assets\/
 
 type Work = (routed: (route: string) => void) => Promise<Response>;
 
-/** Traces of this process, sent as OTLP. The caller that opened the traces closes them last. */
 export interface Telemetry {
   readonly tracer: Tracer;
   within(request: Request, work: Work): Promise<Response>;
@@ -111,7 +110,7 @@ interface TracerParts {
   readonly followsParent: boolean;
 }
 
-/** Provides the parent of spans: work in its scope begins below the span that `span` returns at that moment. */
+/** Work in the scope of a parent begins below the span that `span` returns at that moment. */
 export interface SpanParent {
   readonly span: () => SpanContext | null;
 }
@@ -128,7 +127,7 @@ export class Tracer {
     return this.#places.getStore()?.span() ?? null;
   }
 
-  /** Begins a span below `parent`, by default the current one; null begins a trace. */
+  /** By default, the span begins below the current one. With null, it begins a trace. */
   start(
     name: string,
     { kind = "internal", parent = this.current }: {
@@ -154,7 +153,7 @@ export class Tracer {
   }
 }
 
-/** Returns the context of a W3C `traceparent`; null if it is missing or invalid. */
+/** Returns null if the `traceparent` of W3C is missing or invalid. */
 export function parentOf(traceparent: string | null): SpanContext | null {
   const found = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/.exec(traceparent ?? "");
   if (!found) return null;
@@ -172,7 +171,6 @@ export interface SpanContext {
   readonly sampled: boolean;
 }
 
-/** A finished span, ready to be sent. Times are in milliseconds since the epoch, with fractions. */
 export interface FinishedSpan extends SpanContext {
   readonly parentSpanId: string | null;
   readonly name: string;
@@ -185,7 +183,6 @@ export interface FinishedSpan extends SpanContext {
 
 type SpanFacts = Omit<FinishedSpan, "ended" | "attributes" | "error">;
 
-/** A timed operation. Changes after its end have no effect. */
 export class Span {
   readonly #facts: SpanFacts;
   readonly #now: () => number;
@@ -244,12 +241,12 @@ interface OtelSettings {
   readonly timeoutMs: number;
   readonly resource: Readonly<Record<string, string>>;
   readonly ratio: number;
-  /** Whether a caller's own decision overrides the ratio. */
+  /** A caller's own decision then overrides the ratio. */
   readonly followsParent: boolean;
   readonly queue: { readonly limit: number; readonly batch: number; readonly delayMs: number };
 }
 
-/** Status codes that OTLP defines as retryable. */
+/** OTLP defines these status codes as retryable. */
 const AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const TRIES = 3;
 const TOLD_EVERY_MS = 60_000;
@@ -259,12 +256,12 @@ interface ExporterParts {
   readonly version: string;
   readonly log: Pick<Log, "warn">;
   readonly now: () => number;
-  /** The pause after the first failure; it doubles each time. */
+  /** The pause follows the first failure, and doubles each time. */
   readonly pauseMs?: number;
 }
 
-/** Sends spans in batches, without throwing or blocking. The exporter drops and counts spans above its queue's limit,
- * and spans that the collector does not accept in three attempts. */
+/** Sending neither throws nor blocks. The exporter drops and counts spans above its queue's limit, and spans that the
+ * collector does not accept in three attempts. */
 export class SpanExporter {
   readonly #parts: ExporterParts;
   readonly #waiting: FinishedSpan[] = [];
@@ -362,8 +359,7 @@ export class SpanExporter {
 const KINDS: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3 };
 const STATUS_ERROR = 2;
 
-/** Returns the body of an OTLP request in JSON: ids in hexadecimal, 64-bit numbers as strings, enumerations as
- * numbers. */
+/** The JSON of OTLP has ids in hexadecimal, 64-bit numbers as strings, enumerations as numbers. */
 function otlpBody(
   spans: readonly FinishedSpan[],
   { resource, version }: { readonly resource: Readonly<Record<string, string>>; readonly version: string },

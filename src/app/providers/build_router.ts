@@ -16,12 +16,12 @@ import { chooseProviders, type ChosenProviders, type ResolvedProvider } from "./
 const LIST_MS = 3_000;
 /** A local model may first have to be loaded, and then read the whole request on a slow processor. */
 const LOCAL_FIRST_TOKEN_MS = 1_800_000;
-/** Three weeks, about the longest time that a timer can wait. */
+/** A timer can wait about three weeks at most. */
 const UNLIMITED_MS = 1_800_000_000;
 
 type Wrap = (provider: ModelRoute["provider"]) => ModelRoute["provider"];
 
-/** Builds the router over the configured providers. Throws `ConfigError` that names the setting. */
+/** Throws `ConfigError` that names the setting. */
 export async function buildRouter(
   settings: Settings,
   options: { readonly addresses?: readonly LocalAddress[]; readonly wrap?: Wrap | undefined } = {},
@@ -94,8 +94,8 @@ function routeOf(
   return { provider, model, speed: own?.speed, intelligence: own?.intelligence, firstTokenMs, silenceMs };
 }
 
-/** Returns the model of a server on this machine. For any other provider the user must name the model, and the error
- * suggests the first model that the service offers. */
+/** For a provider that is no server on this machine, the user must name the model, and the error suggests the first
+ * model that the service offers. */
 async function firstServed(resolved: ResolvedProvider): Promise<string> {
   const { provider, knows } = await makeProvider(resolved, "");
   if (!resolved.local) {
@@ -161,7 +161,7 @@ type OwnModel = ResolvedProvider["models"][number];
 
 export const FREE_PRICE = { input: 0, output: 0, cached: 0 };
 
-/** Makes a provider without sending a request. Throws `ConfigError` for settings with which no request is possible. */
+/** No request is sent. Throws `ConfigError` for settings with which no request is possible. */
 export async function makeProvider(resolved: ResolvedProvider, defaultModel: string): Promise<MadeProvider> {
   const data = resolved.data === null ? null : await loadModelData(resolved.data, resolved.home);
   const capabilities = (model: string) => capabilitiesOf(model, { resolved, data });

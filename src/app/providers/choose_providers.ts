@@ -17,20 +17,20 @@ import type { Settings } from "../settings/settings.ts";
 
 export interface ChosenProviders {
   readonly providers: readonly [ResolvedProvider, ...ResolvedProvider[]];
-  /** The root's model; null if none was requested. */
+  /** It is null if no model of the root was requested. */
   readonly model: string | null;
   readonly notes: readonly string[];
 }
 
 interface ChooseParts extends ResolveParts {
   readonly settings: ResolveParts["settings"] & Pick<Settings, "apiKey"> & Partial<Pick<Settings, "layers">>;
-  /** Addresses to search for model servers on this machine; by default their usual ones. */
+  /** Model servers on this machine are searched at these addresses; by default at their usual ones. */
   readonly addresses?: readonly LocalAddress[] | undefined;
   readonly probeMs?: number | undefined;
 }
 
-/** Chooses like `choose`, but treats the model in the workspace's settings as a preference. If no provider here serves
- * that model, Vis uses the user's own model, with a note. */
+/** The model in the workspace's settings is a preference. If no provider here serves that model, Vis uses the user's
+ * own model, with a note. */
 export async function chooseProviders(parts: ChooseParts): Promise<ChosenProviders> {
   const preferred = preferredModel(parts.settings);
   if (preferred === null) return await choose(parts);
@@ -103,8 +103,8 @@ function hostOf(baseUrl: string | null): string | null {
   return baseUrl === null ? null : serverName(baseUrl);
 }
 
-/** Returns the provider of VIS_BASE_URL and VIS_API_KEY, which may be any server that speaks OpenAI's chat completions.
- * Without an address, the provider is OpenAI. */
+/** The server of VIS_BASE_URL and VIS_API_KEY may be any that speaks OpenAI's chat completions. Without an address, the
+ * provider is OpenAI. */
 function plainProvider({ settings: { config, apiKey, variable, home = null } }: ChooseParts): ResolvedProvider {
   const openai = PRESETS["openai"];
   if (openai === undefined) throw new RangeError("Cannot find the preset of OpenAI: the program has none");
@@ -146,8 +146,7 @@ function plainProvider({ settings: { config, apiKey, variable, home = null } }: 
   };
 }
 
-/** Whether the key of OpenAI's variable may be sent to a server. Other servers must not get the key, unless they are on
- * this machine. */
+/** Servers other than OpenAI's must not get the key of its variable, unless they are on this machine. */
 function takesUsualKey(baseUrl: string, usual: string): boolean {
   const [url, own] = [URL.parse(baseUrl), URL.parse(usual)];
   return url !== null && (isLoopback(url.hostname) || url.origin === own?.origin);
@@ -170,8 +169,8 @@ async function ordered(
   return { providers: [root, ...others], model, notes };
 }
 
-/** Resolves "provider/model". Services that resell models, and servers on this machine, use the same form of name. If
- * the provider has no key, such a service serves the model under its full name. */
+/** Services that resell models, and servers on this machine, use names of the form "provider/model" too. If the
+ * provider has no key, such a service serves the model under its full name. */
 async function byPrefix(
   prefix: string,
   { parts, model }: { readonly parts: ChooseParts; readonly model: string },
@@ -303,7 +302,7 @@ function ownName(model: string | null, { name, slashes }: ResolvedProvider): str
   return model !== null && !slashes && model.startsWith(`${name}/`) ? model.slice(name.length + 1) : model;
 }
 
-/** Providers without a service. Vis uses such a provider only if the settings name it. */
+/** Vis uses such a provider, which has no service, only if the settings name it. */
 const WITHOUT_SERVICE: readonly string[] = ["demo", "files"];
 
 type ProviderEntry = Settings["config"]["providers"][number];
@@ -328,16 +327,16 @@ export interface ResolvedProvider {
   readonly defaultModel: string | null;
   readonly slashes: boolean;
   readonly data: ModelDataSet | null;
-  /** Vis's own folder, which may have newer data. */
+  /** Vis's own folder may have newer data. */
   readonly home: string | null;
   readonly rateLimit: ProviderEntry["rateLimit"] | null;
-  /** The limit before the first text; null for the default. */
+  /** The limit is for the time before the first text; null is the default. */
   readonly firstTokenMs: number | null;
-  /** The limit after the first text; null for the default. */
+  /** The limit is for the time after the first text; null is the default. */
   readonly silenceMs: number | null;
-  /** Whether the provider runs on this machine: its models cost nothing. */
+  /** The models of a provider on this machine cost nothing. */
   readonly local: boolean;
-  /** Whether VIS_BASE_URL and related variables define the provider, for an unknown service. */
+  /** VIS_BASE_URL and related variables define such a provider, for an unknown service. */
   readonly plain: boolean;
 }
 
@@ -346,9 +345,9 @@ interface ResolveParts {
   readonly credentials: Credentials;
 }
 
-/** Resolves one provider of the settings, or a preset. `sole` means that no other provider is requested, so that
- * VIS_API_KEY and VIS_BASE_URL apply to it. `typed` is a key to use instead of any other. Throws `ConfigError` for an
- * unknown provider or one without a usable address; a missing key is not an error. */
+/** `sole` means that no other provider is requested, so that VIS_API_KEY and VIS_BASE_URL apply to it. `typed` is a key
+ * to use instead of any other. Throws `ConfigError` for an unknown provider or one without a usable address; a missing
+ * key is not an error. */
 export async function resolveProvider(
   name: string,
   { settings, credentials, sole, typed }: ResolveParts & { readonly sole: boolean; readonly typed?: string },
@@ -444,8 +443,8 @@ function presetOf(
   );
 }
 
-/** Returns the address for a key of this source if the settings give none: a key goes only where its owner intended.
- * The variable of the address belongs to the variables of the key; a saved key goes to its saved address. */
+/** A key goes only where its owner intended. The variable of the address belongs to the variables of the key; a saved
+ * key goes to its saved address. */
 function addressFor(
   keyFrom: string,
   { preset, credential, variable }: {
@@ -489,8 +488,7 @@ function optional(need: Preset["key"]): Preset["key"] {
   return need === "required" ? "optional" : need;
 }
 
-/** Returns the host as the name of a server: letters, digits, dots and dashes. Throws `UsageError` for an invalid
- * address. */
+/** The name has letters, digits, dots and dashes. Throws `UsageError` for an invalid address. */
 export function serverName(baseUrl: string): string {
   const url = URL.parse(baseUrl);
   if (url === null || !/^https?:$/.test(url.protocol)) {

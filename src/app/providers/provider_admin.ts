@@ -159,7 +159,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     return need === "device-login" ? "device-login" : "key";
   }
 
-  /** Whether the name belongs to a secret of the settings, such as a token for an MCP server, instead of a provider. */
+  /** The name belongs to a secret of the settings, such as a token for an MCP server, instead of a provider. */
   #isToken(name: string): boolean {
     const { config } = this.#settings;
     return name === BOT_LOGIN || (!isProvider(name, config) && authReferences(config.extensions).has(name));
@@ -197,7 +197,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     return this.#credentials.path ?? "";
   }
 
-  /** Returns the address for which a key is saved, if a variable sets it now. */
+  /** A key is saved with its address if a variable sets the address now. */
   async #addressOf(provider: string, key: string): Promise<{ readonly baseUrl?: string }> {
     if (!isProvider(provider, this.#settings.config)) return {};
     const { baseUrl, addressFrom } = await resolveProvider(provider, { ...this.#parts, sole: false, typed: key });
@@ -378,7 +378,7 @@ async function served(
 /** A person waits here, not a query, so an idle server has more time than at a start. */
 const PROBE_MS = 400;
 
-/** Returns login choices, servers on this machine first: these need no key. */
+/** Servers on this machine come first: these need no key. */
 export async function loginChoices(
   names: readonly string[],
   { config: { localServers, providers }, variable }: Pick<Settings, "config" | "variable">,
@@ -402,8 +402,7 @@ export async function loginChoices(
   return [...found, ...others, ...stopped];
 }
 
-/** Adds a server to `providers` of the user's settings, or replaces the server of its name. Comments and order of the
- * file stay. Resolves with its name. */
+/** A server of the same name is replaced. Comments and order of the file stay. Resolves with its name. */
 export async function addServer(
   { baseUrl, model }: { readonly baseUrl: string; readonly model: string },
   { home }: Pick<Settings, "home">,

@@ -26,7 +26,6 @@ async function lockedNote(
   } workspace, extensions: ${named}${left.length === 0 ? "" : `; left out: ${left.join("; ")}`}`;
 }
 
-/** Returns the profile of `--profile` and `--writable`, or VIS_PROFILE. Throws `UsageError` for an unknown profile. */
 function lockedBy(
   { profile, writable = false }: Pick<ServiceRequest, "profile" | "writable">,
   env: EnvironmentVariables,
@@ -48,8 +47,7 @@ interface Service<R extends OpenRequest> {
 
 type ServiceParts = Pick<ShippedParts, "shipped"> & { readonly env: EnvironmentVariables };
 
-/** Reads profile and settings; for the locked profile, tests every wall. Leaves no resource open. Throws `ConfigError`
- * and `UsageError`. */
+/** For the locked profile, every wall is tested. Leaves no resource open. Throws `ConfigError` and `UsageError`. */
 export async function readService<R extends ServiceRequest>(given: R, parts: ServiceParts): Promise<Service<R>> {
   const locked = lockedBy(given, parts.env);
   if (locked && given.root) {

@@ -10,21 +10,19 @@ const BAD_MS = 5_000;
 
 interface ReadinessParts {
   readonly database: string;
-  /** Starts a sandbox with the required walls, and ends it. Rejects if that fails. */
+  /** The sandbox has the required walls. Rejects if it does not start. */
   readonly trySandbox: () => Promise<void>;
   readonly now: () => number;
   readonly fileFault: () => string | Promise<string>;
-  /** Returns the free bytes on the disk of a file; tests replace it. */
   readonly freeBytes?: (path: string) => Promise<number>;
-  /** Rejects if a file cannot be written; tests replace it. */
   readonly tryWrite?: (path: string) => Promise<void>;
 }
 
-/** Returns the fault of each requirement of a query by name, or "". */
+/** Each requirement of a query has its fault by name, or "". */
 type Readiness = () => Promise<Readonly<Record<"sandbox" | "disk" | "file", string>>>;
 
-/** Checks whether this machine can run queries now. Vis tests a working sandbox at most once in five minutes, a failing
- * one once in five seconds. Concurrent callers share one test. */
+/** Vis tests a working sandbox at most once in five minutes, a failing one once in five seconds. Concurrent callers
+ * share one test. */
 export function readiness(
   { database, trySandbox, now, fileFault, freeBytes = freeAt, tryWrite = tryWriting }: ReadinessParts,
 ): Readiness {
@@ -77,7 +75,7 @@ async function freeAt(path: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** Returns why no file can be written to a folder, which may still have to be created, or "". */
+/** Returns why no file can be written to the folder, which may still have to be created, or "". */
 export function folderFault(path: string): string {
   try {
     const folder = nearest(path);

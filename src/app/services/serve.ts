@@ -36,8 +36,6 @@ const LIMITS = {
   wrongTokens: { perMinute: 60, burst: 30 },
 } as const;
 
-/** Opens a session behind the HTTP channel. Throws `ConfigError`, `UsageError` and `StoreError`, and then leaves no
- * session open. */
 export async function serve(
   given: ServeRequest,
   { version, ...parts }: SessionParts & { readonly version: VersionFacts },
@@ -98,8 +96,8 @@ export async function serve(
   }
 }
 
-/** Throws `ConfigError` for a file of tokens in a served folder: any client that may send requests could read the other
- * tokens. Clients cannot reach Vis's own folder. */
+/** Throws `ConfigError` for a file of tokens in a served folder, because any client that may send requests could read
+ * the other tokens. Clients cannot reach Vis's own folder. */
 async function refuseExposed(
   path: string,
   { folders, home }: { readonly folders: readonly string[]; readonly home: string | null },
@@ -126,7 +124,7 @@ async function extensionsOf(
   return locked ? all.filter(({ place }) => place !== "project") : all;
 }
 
-/** The limit for workspaces whose files are kept for completion. */
+/** The files of at most this many workspaces are kept for completion. */
 const KEPT_WORKSPACES = 16;
 
 function suggestionsIn(home: string | null): HttpParts["suggestions"] {
@@ -179,11 +177,11 @@ function limitsOf({ requestsPerMinute: perMinute, burst, bodyMiB, shutdownMs }: 
   return { ...LIMITS, chunked, perToken: rate, perAddress: rate, bodyBytes: bodyMiB * 1024 * 1024, shutdownMs };
 }
 
-/** The kernel's tables of connections. The second file is missing without IPv6. */
+/** The kernel has its connections in these tables. The second file is missing without IPv6. */
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 
-/** Returns the connections of this process; null if the system has no table of them. Since 2.8 Deno does not abort the
- * signal of a request whose body arrived after its headers (`wait_raw_response_ready` of its `ext/http`). */
+/** Returns null if the system has no table of connections. Since 2.8 Deno does not abort the signal of a request whose
+ * body arrived after its headers (`wait_raw_response_ready` of its `ext/http`). */
 export function ownConnections(
   { os, version }: { readonly os: string; readonly version: string } = {
     os: Deno.build.os,

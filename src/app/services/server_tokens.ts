@@ -15,8 +15,8 @@ interface ServerTokens {
   readonly notes: readonly string[];
 }
 
-/** Returns the list of `--tokens` or `server.tokensFile`, otherwise the single token of `serverToken`. Adds the tokens
- * of the issuer in `server.jwt`. Throws `ConfigError` for unusable tokens, and `UsageError` if both are set. */
+/** The tokens of the issuer in `server.jwt` are added to the list of `--tokens` or `server.tokensFile`, or else to the
+ * single token of `serverToken`. Throws `ConfigError` for unusable tokens, and `UsageError` if both are set. */
 export async function serverTokens(
   request: Pick<ServeRequest, "token" | "tokenFile" | "tokens">,
   { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },
@@ -69,9 +69,9 @@ interface ServerToken {
   readonly notes: readonly string[];
 }
 
-/** Returns the token that every request must carry: `--token`, `--token-file`, VIS_TOKEN or `server.tokenFile`.
- * Otherwise Vis generates a token once and keeps it in `$VIS_HOME/server-token`, which only its owner can read. Throws
- * `ConfigError`, or `UsageError` for `--token`, if a token could be guessed or cannot be sent. */
+/** The token is from `--token`, `--token-file`, VIS_TOKEN or `server.tokenFile`. Otherwise Vis generates a token once
+ * and keeps it in `$VIS_HOME/server-token`, which only its owner can read. Throws `ConfigError`, or `UsageError` for
+ * `--token`, if a token could be guessed or cannot be sent. */
 export async function serverToken(
   { token, tokenFile }: Pick<ServeRequest, "token" | "tokenFile">,
   { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },

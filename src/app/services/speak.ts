@@ -7,8 +7,7 @@ import { readSettings } from "../settings/settings.ts";
 
 type Parts = SessionParts & { readonly version: VersionFacts };
 
-/** Runs Vis behind a protocol on stdin and stdout. Throws `ConfigError`, `UsageError` and `StoreError`, and then leaves
- * no session open. */
+/** Throws `ConfigError`, `UsageError` and `StoreError`, and then leaves no session open. */
 export async function speak(
   { protocol, onNote, ...request }: SpeakRequest,
   { version, ...parts }: Parts,

@@ -14,8 +14,7 @@ import { readService } from "./read_service.ts";
 const NO_TOKEN = "Cannot start the bot: no token is saved; create one with @BotFather of Telegram, and save it with " +
   "vis auth login telegram or in VIS_TELEGRAM_TOKEN";
 
-/** Runs the Telegram bot with its own sessions. Throws `ConfigError`, `UsageError` and `StoreError`, and then leaves no
- * session open. */
+/** Throws `ConfigError`, `UsageError` and `StoreError`, and then leaves no session open. */
 export async function telegram(given: TelegramRequest, parts: SessionParts): Promise<RunningBot> {
   const { tokenFile, deleteWebhook = false, onNote, signal, ...rest } = given;
   const { request, settings, notes: ofProfile } = await readService(rest, parts);
@@ -52,7 +51,7 @@ function inTheClear(apiUrl: string): readonly string[] {
   return [`telegram.apiUrl is not https: Vis sends the token to ${hostname} unencrypted`];
 }
 
-/** The longest wait at startup, since Telegram may be unreachable then. */
+/** The start waits at most this long, since Telegram may be unreachable. */
 const FIRST_MS = 3_000;
 
 export interface TelegramHook {
@@ -61,8 +60,8 @@ export interface TelegramHook {
   close(): Promise<void>;
 }
 
-/** Starts the bot if `telegram.webhookUrl` is set, else returns null. The hook owns its sessions with other models, but
- * not `session`. Throws `ConfigError` if the token is missing or refused. */
+/** Returns null if `telegram.webhookUrl` is not set. The hook owns its sessions with other models, but not `session`.
+ * Throws `ConfigError` if the token is missing or refused. */
 export async function telegramHook(
   request: OpenRequest,
   { settings, parts, session }: {
@@ -123,8 +122,8 @@ interface TelegramToken {
   readonly from: string;
 }
 
-/** Returns the bot's token from the named file, from VIS_TELEGRAM_TOKEN, or as saved by `vis auth login telegram`, else
- * null. Throws `ConfigError` for an invalid token, without showing it. */
+/** The token is from the named file, from VIS_TELEGRAM_TOKEN, or saved by `vis auth login telegram`. Throws
+ * `ConfigError` for an invalid token, without showing it. */
 export async function telegramToken(
   { tokenFile }: Pick<TelegramRequest, "tokenFile">,
   settings: Pick<Settings, "home" | "variable">,
@@ -177,8 +176,8 @@ function botSettings(
   };
 }
 
-/** Returns the current list from the settings: changes apply without a restart. If the settings cannot be read, the
- * previous list stays in effect. */
+/** Changes of the list in the settings apply without a restart. If the settings cannot be read, the previous list stays
+ * in effect. */
 function allowedOf(
   request: OpenRequest,
   { settings, parts }: BotParts,

@@ -44,8 +44,8 @@ interface TokenListOptions {
   readonly log: Log;
 }
 
-/** The tokens of a file. Vis reads the file again when its content or its permissions have changed. If the file becomes
- * unusable, the previous tokens stay in effect, and the log and `fault` report the reason. */
+/** Vis reads the file of tokens again when its content or its permissions have changed. If the file becomes unusable,
+ * the previous tokens stay in effect, and the log and `fault` report the reason. */
 export class TokenList implements TokenSource {
   readonly #path: string;
   readonly #options: TokenListOptions;
@@ -108,7 +108,7 @@ export class TokenList implements TokenSource {
 interface TokenFault {
   readonly isUnread: boolean;
   readonly why: string;
-  /** The reason for other readers, without the path. */
+  /** Other readers see this reason, which has no path. */
   readonly shown: string;
 }
 

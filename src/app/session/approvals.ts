@@ -28,7 +28,7 @@ export class AppApprovalAdmin implements ApprovalAdmin {
 
 const Shape = KeptRuleSchema.omit({ id: true }).extend({ tenant: z.string().default(DEFAULT_TENANT) });
 
-/** The user's lasting answers, each as a file of one folder, so that simultaneous processes cannot lose one. */
+/** Each lasting answer is a file of one folder, so that simultaneous processes cannot lose one. */
 export class ApprovalFolder implements ApprovalRules {
   readonly #folder: string;
 
@@ -53,7 +53,7 @@ export class ApprovalFolder implements ApprovalRules {
     }
   }
 
-  /** Returns all answers, oldest first. Skips unreadable files. */
+  /** The oldest answer comes first. Unreadable files are skipped. */
   async all(): Promise<readonly KeptRule[]> {
     const found: KeptRule[] = [];
     try {

@@ -39,11 +39,10 @@ import { isAlive, ownSession } from "./process_owner.ts";
 
 export interface SessionParts extends ShippedParts {
   readonly env: EnvironmentVariables;
-  /** The traces of the whole session. The caller that opened the traces closes them after the session. */
+  /** The traces belong to the whole session. The caller that opened them closes them after the session. */
   readonly telemetry?: Telemetry | null;
 }
 
-/** Builds everything that a channel needs, in order, and closes it in reverse. */
 export async function openSession(request: OpenRequest, { env, telemetry, ...parts }: SessionParts): Promise<Session> {
   PROCESS_LIMITS.hold();
   const { locked } = request;
@@ -109,8 +108,8 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
   }
 }
 
-/** Opens a session like `openSession`, with the given traces or with the traces that the environment requests. Vis
- * sends queued spans when the session closes or fails to open. */
+/** Without given traces, the session has the traces that the environment requests. Vis sends queued spans when the
+ * session closes or fails to open. */
 export async function openTraced(
   request: OpenRequest,
   { version, ...parts }: SessionParts & { readonly version: string },
@@ -142,7 +141,7 @@ export async function wantedTelemetry(env: EnvironmentVariables, version: string
   return openTelemetry(env, { version });
 }
 
-/** Opens the store and directs log entries into its log table. Closing the store stores pending entries. */
+/** Log entries go into the log table of the store. Closing the store stores pending entries. */
 export async function openLoggedStore(options: OpenStoreOptions): Promise<Store> {
   const store = await openStore(options);
   const table = startLogTable({ write: (entries) => store.log(...entries) });
@@ -201,7 +200,7 @@ async function nodeOf(
   return await openNode(store, { ...parts, log: createLog("node") });
 }
 
-/** Returns the user's own commands around queries, whose code is loaded only if the settings have any. */
+/** The code of the user's own commands around queries is loaded only if the settings have any. */
 async function hooksOf(
   { config: { hooks }, workspace }: Settings,
   { spawn }: Pick<ConversationParts, "spawn">,
@@ -211,7 +210,7 @@ async function hooksOf(
   return { around: userHooks({ hooks, workspace, spawn }) };
 }
 
-/** Returns the user's lasting answers, whose code is loaded with the first request for approval. */
+/** The code of lasting answers is loaded with the first request for approval. */
 function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRules?: ApprovalRules } {
   if (home === null) return {};
   const load = async () => new (await import("./approvals.ts")).ApprovalFolder(home);
@@ -225,7 +224,7 @@ function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRul
   };
 }
 
-/** Implements `env.obeyedPaths`, whose code is loaded with the first change of a file. */
+/** The code of `env.obeyedPaths` is loaded with the first change of a file. */
 function obeyedPaths(
   env: EnvironmentVariables,
   settings: Pick<Settings, "home" | "database">,
@@ -289,8 +288,7 @@ function budgetOf(
   return named ? { ...settings, ceiling: operatorCeiling, extending: false } : settings;
 }
 
-/** Starts a confined child within the configured limits. Throws `ConfigError` if a required wall does not work, or if
- * an extension asks for more than may be granted. */
+/** Throws `ConfigError` if a required wall does not work, or if an extension asks for more than may be granted. */
 export async function startSandbox(
   options: Omit<SandboxOptions, "limits">,
   { config, readOnly = false }: Pick<Settings, "config"> & { readonly readOnly?: boolean },

@@ -7,13 +7,12 @@ const LEAST = [
   { name: "Max processes", flag: "-u", least: 32, notRoot: true },
 ] as const;
 
-/** The system's limits of this process, and signals that it was started to ignore. */
 class ProcessLimits {
   #held: { readonly ignoresHangup: boolean } | null = null;
 
-  /** Must precede any listener for a signal, and work that needs many files or writes large ones. Throws `ConfigError`
-   * if a limit is too low. If the file size is limited, a write beyond it fails instead of ending the process. An
-   * ignored SIGHUP stays ignored, which the runtime would undo. */
+  /** The call must precede any listener for a signal, and work that needs many files or writes large ones. Throws
+   * `ConfigError` if a limit is too low. If the file size is limited, a write beyond it fails instead of ending the
+   * process. An ignored SIGHUP stays ignored, which the runtime would undo. */
   hold(): { readonly ignoresHangup: boolean } {
     if (this.#held) return this.#held;
     const limits = ofSelf("limits");
@@ -31,7 +30,7 @@ class ProcessLimits {
   }
 }
 
-/** Whether the process was started to outlive its terminal, as with nohup. */
+/** A process started with nohup, for example, outlives its terminal. */
 function ignoresHangup(): boolean {
   const ignored = /^SigIgn:\s*([0-9a-f]+)/m.exec(ofSelf("status"))?.[1];
   if (ignored !== undefined) return (BigInt(`0x${ignored}`) & 1n) !== 0n; // Bit 0 is SIGHUP.

@@ -5,16 +5,16 @@ import { PROC } from "../../processes/proc_files.ts";
 import { MacProcesses } from "../../processes/seatbelt/process_tree.ts";
 
 interface ProcessFacts {
-  /** Identifies the boot of the machine and the namespace of its process ids. Elsewhere, an id means another process,
-   * whatever the host names are. */
+  /** The space identifies the boot of the machine and the namespace of its process ids. Elsewhere, an id means another
+   * process, whatever the host names are. */
   space(): string;
-  /** Returns state and start time of a process; "" if the system does not provide them. */
+  /** State and start time are "" if the system does not provide them. */
   statusOf(pid: number): { readonly state: string; readonly started: string };
 }
 
 const UNKNOWN = { state: "", started: "" };
 
-/** The facts from /proc, which gives start times in clock ticks since the boot. */
+/** The start times from /proc are in clock ticks since the boot. */
 const LINUX: ProcessFacts = {
   space: () => `${PROC.read("/proc/sys/kernel/random/boot_id").trim()} ${PROC.link("/proc/self/ns/pid")}`,
   statusOf: (pid) => {
@@ -28,7 +28,6 @@ const LINUX: ProcessFacts = {
   },
 };
 
-/** Looks up the functions of the system on first use. */
 export function macFacts(load: () => Pick<MacProcesses, "boot" | "started"> = () => new MacProcesses()): ProcessFacts {
   const known: { processes?: ReturnType<typeof load> } = {};
   const processes = (): ReturnType<typeof load> => known.processes ??= load();
@@ -39,7 +38,7 @@ export function macFacts(load: () => Pick<MacProcesses, "boot" | "started"> = ()
   };
 }
 
-/** The boot is unknown on Windows: after one, another process may have the id of an old one. */
+/** The boot is unknown on Windows, so another process may have the id of a process from before it. */
 const WINDOWS: ProcessFacts = { space: () => `windows ${hostname()}`, statusOf: () => UNKNOWN };
 
 function factsOf(os: typeof Deno.build.os): ProcessFacts {
@@ -62,7 +61,7 @@ export class OwnProcess {
     return this.#known ??= { host: hostname(), space: this.#space(), pid, started: this.#started(), session: 0 };
   }
 
-  /** Without the system's data, returns a unique name, so that no other process can check this one. */
+  /** Without the system's data, the name is unique, so that no other process can check this one. */
   #space(): string {
     try {
       return this.#facts.space();
@@ -110,14 +109,14 @@ export function thisProcess(): ProcessOwner {
   return SELF.owner;
 }
 
-/** Makes a part of this process that works on its own conversations. After its end, the part counts as gone: other
- * processes may continue its unfinished work. */
+/** The part of this process works on its own conversations. After its end, it counts as gone: other processes may
+ * continue its unfinished work. */
 export function ownSession(): { readonly owner: ProcessOwner; close(): void } {
   return SELF.begin();
 }
 
-/** Whether the process is still running; null if this process cannot know, as for another machine, another boot or
- * another namespace. A process that has ended but was not reaped does not count as running. */
+/** Returns null if this process cannot know, as for another machine, another boot or another namespace. A process that
+ * has ended but was not reaped does not count as running. */
 export function isAlive(owner: ProcessOwner): boolean | null {
   return SELF.isAlive(owner);
 }

@@ -22,10 +22,10 @@ export interface ReplayPlaceParts {
 
 const LIMITS: CopyLimits = { bytes: 2 ** 30, entries: 200_000 };
 const FREE_BYTES = 64 * 2 ** 20;
-/** Vis's own folders that no replay needs: code, and the data for undoing changes of workspaces. */
+/** No replay needs these folders of Vis: code, and the data for undoing changes of workspaces. */
 const UNUSED = ["extensions", "checkpoints", join("cache", "extensions")];
 
-/** Returns the workspace itself, or a copy of it and of the extensions' data in Vis's own folder. Rejects with
+/** The place is the workspace itself, or a copy of it and of the extensions' data in Vis's own folder. Rejects with
  * `UsageError` if the workspace cannot be copied, and with `Cancelled`, and then leaves no copy behind. */
 export async function replayPlace(request: ReplayRequest, parts: ReplayPlaceParts): Promise<ReplayPlace> {
   const { cwd, recorded, inPlace, signal } = request;
@@ -117,8 +117,8 @@ const RANDOM = 10, LONGEST_NAME = 200;
 
 const DAY_MS = 86_400_000;
 
-/** Makes a folder (real path) for a copy inside another one and records this process as its owner. The path of the copy
- * has `length` characters if possible. First removes copies whose process is gone. */
+/** The folder records this process as its owner. The path of the copy has `length` characters if possible. Copies whose
+ * process is gone are removed first. */
 async function makeCopyFolder(folder: string, { length }: { readonly length: number }): Promise<string> {
   const parent = await Deno.realPath(folder);
   await removeAbandoned(parent);
@@ -159,8 +159,8 @@ interface TreeEntry {
   readonly info: Deno.FileInfo;
 }
 
-/** Lists folders, files and links of a folder, each folder before its contents; `leftOut` counts sockets, devices and
- * unreadable entries. `wanted` decides whether to include an entry with everything below it, and may throw. */
+/** Each folder comes before its contents; `leftOut` counts sockets, devices and unreadable entries. `wanted` decides
+ * whether to include an entry with everything below it, and may throw. */
 async function listTree(
   folder: string,
   wanted: (entry: TreeEntry) => boolean,
@@ -188,9 +188,8 @@ async function listTree(
 
 const AT_ONCE = 16;
 
-/** Copies listed entries from one folder to another: contents, modes and times. No file is shared with the original. A
- * link into the original becomes a link into the copy; other links keep their target. Resolves with the number of
- * unreadable files. */
+/** Contents, modes and times are copied. No file is shared with the original. A link into the original becomes a link
+ * into the copy; other links keep their target. Resolves with the number of unreadable files. */
 async function copyTree(
   entries: readonly TreeEntry[],
   { from, to, signal }: { readonly from: string; readonly to: string; readonly signal: AbortSignal },
@@ -243,7 +242,7 @@ async function setTimes(path: string, { atime, mtime }: Deno.FileInfo): Promise<
   if (mtime) await Deno.utime(path, atime ?? mtime, mtime);
 }
 
-/** Removes a folder with its contents, even if a folder in it forbids removal. Follows no links. */
+/** A folder that forbids removal is removed too. No link is followed. */
 async function removeCopy(path: string): Promise<void> {
   try {
     await removeTree(path);

@@ -19,8 +19,8 @@ interface HookParts {
   readonly spawn: Spawn;
 }
 
-/** Runs the user's own commands when a request begins, after files were changed, and at the end. The model reads the
- * end of their output before its next call, and the user reads it next to the answer. */
+/** The user's own commands run when a request begins, after files were changed, and at the end. The model reads the end
+ * of their output before its next call, and the user reads it next to the answer. */
 export function userHooks(parts: HookParts): Around {
   return async (emit, run) => {
     const hooks = new QueryHooks(parts);
@@ -60,7 +60,7 @@ class QueryHooks {
     this.#queue("edit");
   }
 
-  /** Waits for commands that run because of changed files, since they may change these files too. */
+  /** The running commands of changed files may change these files too, so the query waits for them. */
   async between(signal: AbortSignal): Promise<readonly string[]> {
     if (this.#edits > 0) await abortable(this.#running, signal).catch(() => {});
     const notes = [...this.#forModel.values()];
@@ -119,7 +119,7 @@ class QueryHooks {
   }
 }
 
-/** Returns the end of an output, where programs report errors. */
+/** Programs report errors at the end of their output. */
 function tail(text: string, limit: number): string {
   return text.length <= limit ? text : `… ${text.slice(-limit).toWellFormed()}`;
 }

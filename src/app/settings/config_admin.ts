@@ -33,7 +33,7 @@ type ConfigParts = Pick<ShippedParts, "shipped"> & {
 };
 
 const SECTIONS = "extensions.config";
-/** Matches the next segment of a key, plain or, if it contains a dot, in quotes: a."b.c".d and a["b.c"].d. */
+/** A segment of a key is plain or, if it contains a dot, in quotes: a."b.c".d and a["b.c"].d. */
 const SEGMENT = /(?:^|\.|(?=\[))(?:\["([^"]+)"\]|\['([^']+)'\]|"([^"]+)"|'([^']+)'|([^.[\]"']+))/y;
 
 interface Place {
@@ -45,7 +45,7 @@ export class AppConfigAdmin implements ConfigAdmin {
   readonly #request: OpenRequest;
   readonly #parts: ConfigParts;
   readonly #places: Places;
-  /** The sections of shipped extensions, and of added ones once a key needs them. */
+  /** Sections of added extensions follow those of shipped ones once a key needs them. */
   #sections: SettingsSections;
   #isWhole = false;
 
@@ -174,7 +174,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     return [await this.#sections.defaults(), ...layers];
   }
 
-  /** Reads the added extensions only if the key may belong to one of them. */
+  /** The added extensions are read only if the key may belong to one of them. */
   async #place(key: string, action: string): Promise<Place> {
     if (/["'[\]]/.test(key)) return { path: quotedPath(key, action), quoted: true };
     const namespace = (): string | undefined => this.#sections.path(key)[2];
@@ -238,7 +238,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     throw new UsageError(`${asked}: ${unknown}; ${secret ? SAVES_KEYS : this.#hintFor(path, schema)}`);
   }
 
-  /** Suggests the key that was probably meant by an unknown one: the first wrong segment decides. */
+  /** The first wrong segment of an unknown key decides which key is suggested. */
   #hintFor(path: readonly string[], schema: object): string {
     const places = settingList(schema).map(({ key }) => this.#sections.path(key.replaceAll("[]", ".0")));
     const depth = path.findIndex((_, at) => settingOf(path.slice(0, at + 1), schema) === null);
@@ -282,8 +282,8 @@ export class AppConfigAdmin implements ConfigAdmin {
     return { key, value, layer: top?.layer ?? "default", where: top?.where ?? "", doc, type, project, layers: said };
   }
 
-  /** Applies the first parsing of the words that the setting accepts to the file. Throws `UsageError` if the setting
-   * accepts no parsing. */
+  /** The first parsing of the words that the setting accepts counts. Throws `UsageError` if the setting accepts no
+   * parsing. */
   async #fitting(
     setting: ConfigSetting,
     { at, file, words, project }: {
@@ -357,12 +357,12 @@ function quotedPath(key: string, action: string): readonly string[] {
   return path;
 }
 
-/** Quotes a key that would be invisible in a sentence: an empty key, or one with blanks or line breaks. */
+/** An empty key, or one with blanks or line breaks, would be invisible in a sentence. */
 function shownKey(key: string): string {
   return /^[!-~]+$/.test(key) ? key : JSON.stringify(key);
 }
 
-/** Parses words as JSON if they are JSON, and as text unless that is a list or an object. A list may be several words
+/** Words are read as JSON if they are JSON, and as text unless that is a list or an object. A list may be several words
  * or one. */
 function readings({ isList }: ConfigSetting, words: readonly string[]): readonly unknown[] {
   const [word = ""] = words;

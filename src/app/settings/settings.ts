@@ -19,7 +19,7 @@ import { lstatSync, realpathSync } from "node:fs";
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 export interface Settings extends LoadedConfig, ChosenDatabase {
-  /** Vis's own folder; null if the machine has no home folder, and then the database must be named. */
+  /** It is null if the machine has no home folder, and then the database must be named. */
   readonly home: string | null;
   readonly workspace: string;
   readonly tenant?: string;
@@ -27,9 +27,9 @@ export interface Settings extends LoadedConfig, ChosenDatabase {
 }
 
 interface ChosenDatabase {
-  /** The database: a file, ":memory:", or the URL of a PostgreSQL database without its password. */
+  /** The database is a file, ":memory:", or the URL of a PostgreSQL database without its password. */
   readonly database: string;
-  /** The password of a PostgreSQL database, which is never printed, stored or logged. */
+  /** The password of a PostgreSQL database is never printed, stored or logged. */
   readonly databasePassword?: string;
 }
 
@@ -53,9 +53,8 @@ export async function readSettings(
   return request.locked ? await lockSettings(settings, parts) : settings;
 }
 
-/** Returns patterns of files of a workspace that may hold keys. The patterns include Vis's own keys, tokens and
- * databases where its folder is the workspace or in it, such as in a home folder. A database elsewhere is included by
- * its name. */
+/** The patterns include Vis's own keys, tokens and databases where its folder is the workspace or in it, such as in a
+ * home folder. A database elsewhere is included by its name. */
 export function secretsIn(
   { config, home, database }: Pick<Settings, "config" | "home" | "database">,
   workspace: string,
@@ -69,7 +68,7 @@ export function secretsIn(
   return [...config.secrets, ...own, ...chosen];
 }
 
-/** Returns the real path of the database; null if it is not a file. */
+/** The path is real. Returns null if the database is not a file. */
 export function databaseFile({ database }: Pick<Settings, "database">): string | null {
   return database === ":memory:" || isPostgres(database) ? null : realPathOf(database);
 }
@@ -82,8 +81,8 @@ function realPathOf(path: string): string {
   }
 }
 
-/** Returns `$VIS_HOME`, or its default. Windows copies its roaming folder over the network, even a database in use, so
- * that folder is used only if Vis was there before. */
+/** Windows copies its roaming folder over the network, even a database in use, so that folder is used only if Vis was
+ * there before. */
 export function visHome(
   env: EnvironmentVariables,
   os: typeof Deno.build.os = Deno.build.os,
@@ -114,7 +113,6 @@ export async function realFolder(path: string): Promise<string> {
   throw new UsageError(`Cannot use workspace ${path}: it is not a folder; name a folder with --cwd`);
 }
 
-/** Chooses the database: the flag overrides the environment, which overrides the settings. Throws `ConfigError`. */
 export async function databaseOf({ flag, setting, env, home }: {
   readonly flag: string | undefined;
   readonly setting: string | null;
@@ -147,11 +145,11 @@ async function passwordIn(path: string | undefined): Promise<string> {
   }
 }
 
-/** The quota of tokens without their own, so that every token has a limit. */
+/** Tokens without a quota of their own have this one, so that every token has a limit. */
 const QUOTA = { queriesPerDay: 1_000, costUsdPerDay: 20, concurrent: 4 } as const;
 
-/** Returns the settings of the locked profile: every wall is required, and only listed extensions are loaded.
- * Extensions that must be switched on are excluded. Vis asks no user for approval, and no setting can undo this. */
+/** Every wall is required, and only listed extensions are loaded. Extensions that must be switched on are excluded. Vis
+ * asks no user for approval, and no setting can undo this. */
 export async function lockSettings<S extends Pick<Settings, "config">>(
   settings: S,
   parts: Pick<ShippedParts, "shipped">,
@@ -188,8 +186,8 @@ export interface ShippedParts {
   readonly realm?: RealmIndex;
 }
 
-/** Returns the shipped extensions by name, even if the settings exclude them. An extension that cannot be loaded is
- * skipped; the builder of the registry reports it. */
+/** Extensions that the settings exclude are included. An extension that cannot be loaded is skipped; the builder of the
+ * registry reports it. */
 export async function shippedExtensions(
   { shipped }: Pick<ShippedParts, "shipped">,
 ): Promise<ReadonlyMap<string, Extension>> {
@@ -228,8 +226,7 @@ export async function settingsSectionsOf(parts: Pick<ShippedParts, "shipped">): 
   return new SettingsSections(sections);
 }
 
-/** Returns extensions' settings for all programs: additional readable paths, a network, and the behaviour for an
- * incomplete wall, where `mode` overrides the settings. */
+/** `mode` overrides the settings for an incomplete wall. */
 export function programSettings(
   { config, sections }: Pick<Settings, "config" | "sections">,
   { mode }: { readonly mode?: UnwalledMode | undefined } = {},
@@ -245,8 +242,7 @@ export function programSettings(
   return { read, network: said("network").includes(true), unwalled };
 }
 
-/** Returns programs behind the command wall that the settings describe, for `env.spawn` and `env.programWalls`. `mode`
- * overrides the settings. The code of the wall is loaded with the first call. */
+/** `mode` overrides the settings. The code of the wall is loaded with the first call. */
 export function programsOf(
   settings: Pick<Settings, "config" | "sections" | "home" | "database">,
   { env, shipped, mode }: Pick<ShippedParts, "shipped"> & {
@@ -276,11 +272,12 @@ export function programsOf(
   };
 }
 
-/** Matches `${GITHUB_TOKEN}` from the environment, and `${auth:github}` from the file that `vis auth login` writes. */
+/** The forms are `${GITHUB_TOKEN}` from the environment, and `${auth:github}` from the file that `vis auth login`
+ * writes. */
 const REFERENCE = /\$\{(auth:)?([\w.-]+)\}/g;
 
-/** Replaces references to secrets in texts of settings; unknown references stay unchanged. Resolves with undefined if
- * `values` contains no reference. Rejects with `ConfigError` if the key file cannot be used. */
+/** Unknown references to secrets stay unchanged. Resolves with undefined if `values` contains no reference. Rejects
+ * with `ConfigError` if the key file cannot be used. */
 export async function settingSecrets(
   values: unknown,
   { home, variable = () => null }: Pick<Settings, "home"> & Partial<Pick<Settings, "variable">>,
@@ -294,7 +291,6 @@ export async function settingSecrets(
   return (given) => given.replace(REFERENCE, (whole, auth, name) => (auth ? keyOf(name) : variable(name)) ?? whole);
 }
 
-/** Returns names of the secrets that settings refer to as `${auth:NAME}`: keys that `vis auth login NAME` saves. */
 export function authReferences(settings: unknown): ReadonlySet<string> {
   const text = JSON.stringify(settings) ?? "";
   return new Set([...text.matchAll(/\$\{auth:([\w.-]+)\}/g)].map(([, name = ""]) => name));
@@ -302,12 +298,13 @@ export function authReferences(settings: unknown): ReadonlySet<string> {
 
 const BY_ANYONE = 0o002;
 
-/** The top of the repository around a folder, which may be the folder itself; null if there is none. `folder` is a real
- * path. `closed` names folders that no repository may open, such as the user's home.
+/** Returns null if no repository is around the folder. The root may be the folder itself. `folder` is a real path.
+ * `closed` names folders that no repository may open, such as the user's home.
  *
  * The user chose the folder, but not the folders above it, and a `.git` in one of them would open it to the model. The
  * search therefore ends at another file system and at a folder of another user, as git's own does. The search also
- * ends at a folder that everybody may write, that contains a closed folder, or that holds settings in the home folder. */
+ * ends at a folder that everybody may write, that contains a closed folder, or that holds settings in the home
+ * folder. */
 export function repositoryRoot(
   folder: string,
   { closed, user = Deno.build.os === "windows" ? null : Deno.uid() }: {
@@ -333,7 +330,7 @@ export function repositoryRoot(
   }
 }
 
-/** Whether a path is a folder of settings and keys, such as `~/.config`. */
+/** Folders of settings and keys are such as `~/.config`. */
 function isSettings(path: string, home: string): boolean {
   return dirname(path) === home && basename(path).startsWith(".");
 }

@@ -34,8 +34,8 @@ export async function findProjectConfig(
   };
 }
 
-/** Replaces a file as a whole, and keeps the permissions of the old file; only its owner can read a new file. `follow`
- * writes to the target of a link; otherwise replaces the link. Throws `ConfigError`. */
+/** A file is replaced as a whole and keeps its permissions; only its owner can read a new file. `follow` writes to the
+ * target of a link; otherwise replaces the link. Throws `ConfigError`. */
 export async function writeConfigFile(
   path: string,
   { text, follow }: { readonly text: string; readonly follow: boolean },
@@ -50,8 +50,8 @@ export async function writeConfigFile(
   }
 }
 
-/** Files of project settings in which the user allowed any key. The list has the hash of each file's text, so a changed
- * file is no longer trusted. */
+/** The user has allowed any key in these files of project settings. The list has the hash of each file's text, so a
+ * changed file is no longer trusted. */
 export class ConfigTrust {
   readonly #path: string | null;
   #opened: Promise<TrustList> | null = null;

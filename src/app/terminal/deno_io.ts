@@ -6,7 +6,7 @@ import { unrefTimer } from "../../domain/kit/concurrency.ts";
 import { PROCESS_LIMITS } from "../session/process_limits.ts";
 
 const MAX_STDIN_BYTES = 16 << 20;
-/** The shell's exit code for a program whose output has no more readers. */
+/** A shell reports this exit code for a program whose output has no more readers. */
 const PIPE_EXIT = 141;
 const LAST_WORDS_MS = 1_000;
 const CANCELLED_EXIT = 130;
@@ -15,15 +15,15 @@ const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
 
 type Target = keyof typeof DESCRIPTORS;
 
-/** Returns why only plain lines may be shown on the terminal; null if it can do more. Windows sets no `TERM`. */
+/** Returns why the terminal can show only plain lines, or null if it can do more. Windows sets no `TERM`. */
 export function dumbTerminal({ TERM = "" }: Readonly<Record<string, string | undefined>>): string | null {
   if (TERM === "dumb") return "TERM is dumb";
   return TERM === "" && Deno.build.os !== "windows" ? "TERM is not set" : null;
 }
 
-/** The process's own terminal or pipes. Once the reader of stdout has left (`vis run … | head`), running work is
- * interrupted as by Ctrl-C and no more output is written. Without a reader of stderr, the work continues. Text for a
- * terminal is written at once, all other text in the background: `drained` must resolve before the process ends. */
+/** Once the reader of stdout has left (`vis run … | head`), running work is interrupted as by Ctrl-C and no more output
+ * is written. Without a reader of stderr, the work continues. Text for a terminal is written at once, all other text
+ * in the background: `drained` must resolve before the process ends. */
 export class DenoIo implements Io {
   readonly args: readonly string[];
   readonly stdinIsTerminal = Deno.stdin.isTerminal();
@@ -56,8 +56,8 @@ export class DenoIo implements Io {
   readonly columns = (): number => consoleSize().columns;
   readonly rows = (): number => consoleSize().rows;
 
-  /** Reads all of stdin, with a message about a guessed encoding and about replaced characters. Throws `UsageError` for
-   * a text that is too long for a request. */
+  /** A message tells a guessed encoding and replaced characters. Throws `UsageError` for a text that is too long for a
+   * request. */
   async readStdin(): Promise<string> {
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
     const { Utf8Pieces } = await import("../../domain/kit/bytes.ts");
@@ -127,7 +127,8 @@ export class DenoIo implements Io {
     return this.#gone.has("stdout") && code !== 1 ? PIPE_EXIT : code;
   }
 
-  /** Listens until the program ends: a signal right after a query must not cut off work that is still being closed. */
+  /** A signal right after a query must not cut off work that is still being closed, so the process listens until the
+   * program ends. */
   #listen(): void {
     if (this.#listening) return;
     const { ignoresHangup } = PROCESS_LIMITS.hold();
@@ -197,13 +198,13 @@ function encodingLines({ encoding, isGuess, replaced }: Utf8Pieces): readonly st
   ];
 }
 
-/** Whether stdout and stderr are the same pipe or file (`2>&1`): output to both then keeps its order. */
+/** Output to both keeps its order if stdout and stderr are the same pipe or file (`2>&1`). */
 function isOneFile(): boolean {
   const [out, err] = [fstatSync(DESCRIPTORS.stdout), fstatSync(DESCRIPTORS.stderr)];
   return out.dev === err.dev && out.ino === err.ino;
 }
 
-/** Writes to a pipe in order without blocking the program, so that a stalled reader does not stop signal handlers. */
+/** Writes keep their order and do not block the program, so that a stalled reader does not stop signal handlers. */
 export class OutputQueue<T> {
   readonly #write: (target: T, bytes: Uint8Array<ArrayBuffer>) => Promise<number>;
   readonly #failed: (target: T, error: unknown) => void;
@@ -211,7 +212,7 @@ export class OutputQueue<T> {
   #waiting: { readonly target: T; readonly texts: string[] }[] = [];
   #writing: Promise<void> | null = null;
 
-  /** `failed` is called if a target accepts no more; the rest of that text is dropped. */
+  /** The queue calls `failed` if a target accepts no more, and drops the rest of that text. */
   constructor({ write, failed }: {
     readonly write: (target: T, bytes: Uint8Array<ArrayBuffer>) => Promise<number>;
     readonly failed: (target: T, error: unknown) => void;
@@ -227,7 +228,6 @@ export class OutputQueue<T> {
     this.#writing ??= this.#writeAll();
   }
 
-  /** Settles when the queue is empty; null if it is empty already. */
   get busy(): Promise<void> | null {
     return this.#writing;
   }
@@ -246,7 +246,7 @@ export class OutputQueue<T> {
   }
 }
 
-/** Returns an ordinary size outside of a terminal. */
+/** The size is an ordinary one outside of a terminal. */
 function consoleSize(): { readonly columns: number; readonly rows: number } {
   try {
     return Deno.consoleSize();

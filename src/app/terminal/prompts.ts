@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { Cancelled } from "../../domain/errors.ts";
 
-/** A terminal that echoes and edits a line itself. */
+/** The terminal echoes and edits a line itself. */
 interface LineTerminal {
   readonly stdin: { read(into: Uint8Array): Promise<number | null> };
   readonly write: (text: string) => void;
@@ -23,7 +23,7 @@ export async function readLine(question: string, { stdin, write, onInterrupt }: 
   }
 }
 
-/** Prompts for a line that begins with the code, which could not be typed before the prompt; ignores all other lines. */
+/** The code could not be typed before the prompt, so a line without it is ignored. */
 export async function readFreshLine(
   question: string,
   { code, ...terminal }: LineTerminal & { readonly code: string },
@@ -60,7 +60,6 @@ interface SecretTerminal {
   readonly write: (text: string) => void;
 }
 
-/** Prompts for a line that is not echoed. Rejects with `Cancelled` on Ctrl-C. */
 export async function readSecret(question: string, { stdin, write }: SecretTerminal): Promise<string> {
   write(question);
   stdin.setRaw(true);
@@ -97,7 +96,7 @@ const STD_INPUT_HANDLE = -10;
 
 interface Options {
   readonly os?: typeof Deno.build.os;
-  /** The terminal of this process; a test uses another file. */
+  /** The device is the terminal of this process; a test uses another file. */
   readonly device?: string;
   readonly console?: () => Console;
 }
@@ -107,7 +106,7 @@ interface Console {
   readonly FlushConsoleInputBuffer: (handle: Deno.PointerValue) => number;
 }
 
-/** Drops lines that were typed on the terminal but not read yet. An unfinished line stays in the editor of the
+/** Lines that were typed on the terminal but not read yet are dropped. An unfinished line stays in the editor of the
  * terminal, where the user sees it. Returns false if this terminal cannot drop lines: the next line may have been
  * typed before. */
 export function dropTyped(

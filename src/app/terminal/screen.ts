@@ -9,7 +9,7 @@ import { openSession, type SessionParts } from "../session/open_session.ts";
 import { programsOf, readSettings, rootOf, visHome } from "../settings/settings.ts";
 import { dumbTerminal } from "./deno_io.ts";
 
-/** Opens a session without a model if the settings give none: the screen offers to choose one. */
+/** The screen offers to choose a model if the settings give none. */
 async function withoutModel(error: unknown, request: OpenRequest, parts: SessionParts): Promise<Session> {
   if (!(error instanceof ConfigError) || !NO_MODEL.includes(error.code)) throw error;
   const session = await openSession({ ...request, browse: true }, parts);
@@ -19,8 +19,8 @@ async function withoutModel(error: unknown, request: OpenRequest, parts: Session
 const NO_MODEL: readonly ConfigError["code"][] = ["no_provider", "unserved", "no_model"];
 const GIT_MS = 5_000;
 
-/** Runs Vis on the terminal of this process until the user quits. Resolves with the exit code. Throws `ConfigError`,
- * `UsageError` and `StoreError` before anything is drawn. */
+/** Resolves with the exit code when the user quits. Throws `ConfigError`, `UsageError` and `StoreError` before anything
+ * is drawn. */
 export async function screen(
   { continue: newest, conversation, request: words, ...request }: ScreenRequest,
   { io, ...parts }: SessionParts & { readonly io: Io },
@@ -69,7 +69,7 @@ export async function screen(
   });
 }
 
-/** Commands that write the image of the clipboard to their output: Wayland, X11, macOS. */
+/** These commands write the image of the clipboard to their output: Wayland, X11, macOS. */
 const CLIPBOARDS: readonly (readonly [string, ...string[]])[] = [
   ["wl-paste", "--type", "image/png"],
   ["xclip", "-selection", "clipboard", "-t", "image/png", "-o"],
@@ -87,7 +87,6 @@ async function clipboardImage(): Promise<Uint8Array<ArrayBuffer> | null> {
   return null;
 }
 
-/** Opens a text as a file in an editor that has the terminal. Returns null for an unchanged text. */
 async function editText(text: string, editor: string): Promise<string | null> {
   const folder = await Deno.makeTempDir({ prefix: "vis-" });
   try {
@@ -111,8 +110,8 @@ async function editText(text: string, editor: string): Promise<string | null> {
   }
 }
 
-/** Returns the branch of a repository, with a star for uncommitted changes; "" outside of a repository. Git runs behind
- * the whole wall, may change no file, and runs no hook and no file system monitor of the repository. */
+/** A star after the branch means uncommitted changes; "" is outside of a repository. Git runs behind the whole wall,
+ * may change no file, and runs no hook and no file system monitor of the repository. */
 async function gitState(
   { root, spawn }: { readonly root: string | null } & Pick<ReturnType<typeof programsOf>, "spawn">,
 ): Promise<string> {

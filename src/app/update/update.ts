@@ -33,13 +33,12 @@ interface UpdateParts {
   readonly config: Pick<Config, "update">;
   readonly program: string;
   readonly container: boolean;
-  /** The address and the key of the build, which count after the settings. */
+  /** The address and the key of the build count after the settings. */
   readonly release?: ReleaseSource;
 }
 
-/** Replaces the executable with the executable of a release, after verifying its signatures and checksum. Resolves with
- * null if the executable is current. Throws `ConfigError`, `UsageError` and `Cancelled`, and has then changed no
- * file. */
+/** The signatures and the checksum of the release are verified first. Resolves with null if the executable is current.
+ * Throws `ConfigError`, `UsageError` and `Cancelled`, and has then changed no file. */
 export async function update(request: UpdateRequest, parts: UpdateParts): Promise<InstalledRelease | null> {
   const { version, program } = parts;
   const { place, key } = sourceOf(request, parts);
@@ -155,8 +154,8 @@ function installedBy(
 
 const IS_WINDOWS = Deno.build.os === "windows";
 
-/** Replaces an executable at once, after the new one has printed its version. Keeps the old executable with `.old` at
- * the end of its name. An error leaves everything unchanged. Throws `UsageError`. */
+/** The new executable must first print its version. The old one stays, with `.old` at the end of its name. An error
+ * leaves everything unchanged. Throws `UsageError`. */
 async function replaceProgram(
   link: string,
   bytes: Uint8Array,
@@ -210,7 +209,7 @@ async function swap(
   await Deno.rename(aside, kept);
 }
 
-/** The `latest.json` of a release, which `vis update` reads first. */
+/** `vis update` reads the `latest.json` of a release first. */
 export const ReleaseIndex = z.object({
   version: z.string().regex(/^\d+\.\d+\.\d+[\w.-]*$/),
   archives: z.array(z.object({
@@ -222,7 +221,6 @@ export const ReleaseIndex = z.object({
   changelog: z.string(),
 });
 
-/** The folder with the files of a release: here, or behind an address. */
 class ReleasePlace {
   readonly #from: string;
   readonly #signal: AbortSignal;
@@ -254,15 +252,15 @@ class ReleasePlace {
   }
 }
 
-/** The DER of a public Ed25519 key (RFC 8410) up to its 32 bytes. */
+/** These bytes are the DER of a public Ed25519 key (RFC 8410) up to its 32 bytes. */
 const SPKI = Buffer.from("302a300506032b6570032100", "hex");
 
-/** A public key of minisign (https://jedisct1.github.io/minisign/). */
+/** The format of the key is from minisign (https://jedisct1.github.io/minisign/). */
 class VerifyingKey {
   readonly #id: string;
   readonly #key: ReturnType<typeof createPublicKey>;
 
-  /** Accepts the argument of `minisign -P`, or the text of a `.pub` file. Throws `ConfigError`. */
+  /** The text is the argument of `minisign -P`, or of a `.pub` file. Throws `ConfigError`. */
   constructor(text: string) {
     const bytes = Buffer.from(text.trim().split("\n").at(-1) ?? "", "base64");
     if (bytes.length !== 42 || bytes.toString("latin1", 0, 2) !== "Ed") {
@@ -274,7 +272,6 @@ class VerifyingKey {
     this.#key = createPublicKey({ key: Buffer.concat([SPKI, bytes.subarray(10)]), format: "der", type: "spki" });
   }
 
-  /** Returns the reason why a `.minisig` text is not a signature of these bytes, or null. */
   fault(bytes: Uint8Array, minisig: string): string | null {
     const [, own = "", comment = "", both = ""] = minisig.split(/\r?\n/);
     const signed = Buffer.from(own, "base64"), global = Buffer.from(both, "base64");
@@ -294,7 +291,7 @@ class VerifyingKey {
   }
 }
 
-/** Writes the id like minisign: the number is stored with its last byte first. */
+/** Like minisign, the id is stored with its last byte first. */
 function idOf(bytes: Buffer): string {
   return Buffer.from(bytes.subarray(2, 10)).reverse().toString("hex").toUpperCase();
 }

@@ -6,8 +6,8 @@ export function ownVersion(): VersionFacts {
   return { vis: project.version, deno, v8, compiled: Deno.build.standalone, target: Deno.build.target };
 }
 
-/** Returns a negative number if the first version is older, a positive one if it is newer. A version with a suffix
- * (`1.2.0-rc.1`) is older than the one without. */
+/** A negative result means that the first version is older. A version with a suffix (`1.2.0-rc.1`) is older than the
+ * one without. */
 export function compareVersions(one: string, other: string): number {
   const [a, b] = [parts(one), parts(other)];
   for (const [at, number] of a.numbers.entries()) {
@@ -23,7 +23,7 @@ function parts(version: string): { readonly numbers: readonly number[]; readonly
   return { numbers: numbers.split(".").map(Number), suffix };
 }
 
-/** Whether a version of Deno is at least this one; its pre-releases and builds count as the version itself. */
+/** Pre-releases and builds of a version of Deno count as the version itself. */
 export function runtimeSince(least: string, version: string = Deno.version.deno): boolean {
   return compareVersions(version.replace(/[+-].*/, ""), least) >= 0;
 }

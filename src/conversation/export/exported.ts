@@ -1,5 +1,5 @@
-/** Exports conversations as files: for reading (`markdown.ts`, `html.ts`), or for another database (`write_archive.ts`,
- * `read_archive.ts`). */
+/** Files for reading are made by `markdown.ts` and `html.ts`, archives for another database by `write_archive.ts` and
+ * `read_archive.ts`. */
 import { Buffer } from "node:buffer";
 import { BusyError, fileFault, UsageError } from "../../domain/errors.ts";
 import { Semaphore } from "../../domain/kit/concurrency.ts";
@@ -12,10 +12,10 @@ const IN_MEMORY_BYTES = 1 << 20;
 
 const READ_BYTES = 64 * 1024;
 
-/** The limit for exports that wait, are being made or are being read, since each large one has a file. */
+/** At most this many exports wait, are being made or are being read, since each large one has a file. */
 const MOST_OPEN = 32;
 
-/** A complete export. Disposing of the export removes its file. */
+/** Disposing of the export removes its file. */
 export interface Exported extends AsyncDisposable {
   readonly bytes: number;
   pieces(): AsyncIterable<Uint8Array<ArrayBuffer>>;
@@ -37,9 +37,9 @@ export class Exports {
     this.#archiveBytes = archiveBytes;
   }
 
-  /** Exports a branch as Markdown or HTML, or its whole conversation as an archive. Rejects with `UsageError` if the
-   * archive is larger than an import accepts, or if the temporary file cannot be written. Rejects with `BusyError` if
-   * too many exports are open. */
+  /** Markdown and HTML have the branch, an archive has its whole conversation. Rejects with `UsageError` if the archive
+   * is larger than an import accepts, or if the temporary file cannot be written. Rejects with `BusyError` if too many
+   * exports are open. */
   async make(branch: Branch, { signal, ...how }: {
     readonly conversations: Readable;
     readonly format: ExportFormat;
@@ -87,7 +87,6 @@ async function writeExport(
   for await (const piece of pieces) await write(piece);
 }
 
-/** A text in memory, or in a file without a name if it is long. */
 class Spool {
   readonly #limit: number;
   #kept: Uint8Array<ArrayBuffer>[] = [];
@@ -155,7 +154,7 @@ class Spool {
   }
 }
 
-/** Makes a temporary file that ends with the process, except on Windows. */
+/** The temporary file ends with the process, except on Windows. */
 export async function unnamedFile(): Promise<Deno.FsFile> {
   const path = await Deno.makeTempFile({ prefix: "vis-export-" });
   const file = await Deno.open(path, { read: true, write: true });

@@ -10,8 +10,7 @@ import { type DiffFile, type DiffLine, diffTitle, readDiff } from "../../markdow
 import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
 import { blockEnd, endFacts, minute, pageText, resultParts } from "./markdown.ts";
 
-/** Writes a conversation as a single HTML page in pieces. The page has no scripts and loads nothing. All stored text is
- * escaped. */
+/** The page has no scripts and loads nothing. All stored text is escaped. */
 export async function* exportHtml(
   recording: PagedRecording,
   { branches = [] }: { readonly branches?: readonly string[] } = {},
@@ -193,7 +192,7 @@ function lineRow(line: DiffLine): string {
   return `<div class="${line.kind}"><i>${line.number}</i><i>${SIGNS[line.kind]}</i><code>${text}</code></div>`;
 }
 
-/** Embeds image data of a known type in the page, and shows a URL without fetching it. */
+/** Image data of a known type is embedded in the page, and a URL is shown without fetching it. */
 function imageOf(image: Image): string {
   if (image.kind === "url") return `<p class="facts">image ${escaped(image.url.slice(0, 500))}</p>`;
   const mediaType = imageMediaType(image.bytes);
@@ -239,7 +238,7 @@ const HEADINGS_ABOVE = 3;
 
 const TAGS = { emphasis: "em", strong: "strong", strikethrough: "del" } as const;
 
-/** Returns a Markdown answer as HTML that loads nothing: images become links, and HTML appears as text. */
+/** The HTML loads nothing: images become links, and HTML in the answer appears as text. */
 export function answerHtml(answer: string, escaped: Escaped): string {
   return blocksHtml(parseMarkdown(answer, { clean: visibleText }), escaped);
 }

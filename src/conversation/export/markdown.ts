@@ -12,9 +12,8 @@ import type {
 } from "../../domain/records/recording.ts";
 import { diffCounts, type DiffFile, diffTitle, readDiff } from "../../markdown/read_diff.ts";
 
-/** Writes a conversation as readable Markdown, in pieces. Quotes and fences enclose stored text so that it cannot
- * change the structure of the page. A request or an answer with HTML or images is fenced too, so that a page that
- * shows it loads nothing. */
+/** Quotes and fences enclose stored text so that it cannot change the structure of the page. A request or an answer
+ * with HTML or images is fenced too, so that a page that shows it loads nothing. */
 export async function* exportMarkdown(
   recording: PagedRecording,
   { branches = [] }: { readonly branches?: readonly string[] } = {},
@@ -122,8 +121,7 @@ function blockLines(block: RecordedIteration["blocks"][number]): string[] {
 
 const SIGNS = { added: "+", removed: "-", same: " " } as const;
 
-/** Shows the change of a file. Readers of Markdown colour lines of a diff by their first character, so they have no
- * numbers. */
+/** Readers of Markdown colour lines of a diff by their first character, so these lines have no numbers. */
 function changeLines(file: DiffFile): string[] {
   const lines = file.lines.map((line) => {
     if (line.kind === "gap") return "⋯";

@@ -29,13 +29,13 @@ const LIMITS = { values: 2_000_000, depth: 500 };
 
 const sentMessages = z.array(z.looseObject({ role: z.string(), content: z.string() }));
 
-/** Parses an archive and checks it so that every reader of its rows can rely on them. Throws `UsageError` for another
- * format or version, and for a damaged or hostile file. */
+/** After the check, every reader of the rows can rely on them. Throws `UsageError` for another format or version, and
+ * for a damaged or hostile file. */
 export function readArchive(text: string): ConversationArchive {
   return checked(text, null).archive;
 }
 
-/** Reads an archive with only one of its contents in memory at a time; `strings` must stay open meanwhile. */
+/** Only one of the contents is in memory at a time; `strings` must stay open meanwhile. */
 export function readArchiveFile(strings: LongStrings): CheckedArchive {
   try {
     return checked(strings.text, strings);
@@ -261,14 +261,13 @@ type Metadata = Tables["expressionState"][number]["metadata"];
 
 type Facts = Extract<Metadata, { readonly kind: string; readonly requires: readonly string[] }>;
 
-/** The names of the code in an archive, in any version. A query that continues the conversation may evaluate this
- * code. */
+/** The names are of code in any version. A query that continues the conversation may evaluate this code. */
 export interface ArchiveCode {
   readonly functions: readonly string[];
   readonly classes: readonly string[];
 }
 
-/** Lists the code in an archive. Throws `UsageError` for code that no block could have stored. */
+/** Throws `UsageError` for code that no block could have stored. */
 export function archiveCode({ expressionSoul, expressionState }: Tables): ArchiveCode {
   const souls = new Map(expressionSoul.map(({ id, name }) => [id, name ?? ""]));
   const functions = new Set<string>(), classes = new Set<string>();
@@ -298,15 +297,16 @@ const LONG_BYTES = 16 * 1024;
 const READ_BYTES = 64 * 1024;
 const DIGITS = 16;
 
-/** JSON whose long strings are kept in a file without a name. A short, unpredictable string represents each of them. */
+/** The long strings of the JSON are kept in a file without a name. A short, unpredictable string represents each of
+ * them. */
 export class LongStrings implements Disposable {
-  /** A string that is also valid base64, so that it can represent either kind of content. */
+  /** The token is also valid base64, so that it can represent either kind of content. */
   readonly #token = crypto.randomUUID().replaceAll("-", "");
   readonly #kept: Uint8Array[] = [];
   #file: Deno.FsFile | null = null;
   #fileBytes = 0;
 
-  /** `text` contains the bytes outside of long strings; any bytes are accepted. */
+  /** `text` contains the bytes outside of long strings, which may be any bytes. */
   static async of(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<LongStrings> {
     const strings = new LongStrings();
     try {
@@ -318,14 +318,13 @@ export class LongStrings implements Disposable {
     return strings;
   }
 
-  /** The JSON with short strings. Throws `TypeError` for bytes that are not UTF-8. */
+  /** Throws `TypeError` for bytes that are not UTF-8. */
   get text(): string {
     const decoder = new TextDecoder("utf-8", { fatal: true });
     return this.#kept.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode();
   }
 
-  /** Yields the string that a short string in the JSON represents, in pieces. Throws `SyntaxError` or `TypeError` for
-   * an invalid string. */
+  /** Throws `SyntaxError` or `TypeError` for an invalid string. */
   *pieces(string: string): Generator<string> {
     const place = this.#placeOf(string);
     if (place === null) return yield string;
@@ -428,8 +427,7 @@ function unescaped(text: string): string {
   return JSON.parse(`"${text}"`);
 }
 
-/** Returns the end of the last complete character of a JSON string, so that a cut divides neither an escape nor a
- * surrogate pair. */
+/** A cut at this place divides neither an escape nor a surrogate pair of the JSON string. */
 function endOfWhole(text: string): number {
   for (let at = 0;;) {
     const next = text.indexOf("\\", at);

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { visibleText } from "../../domain/kit/text.ts";
 import type { ArchivePart, ConversationArchive } from "../../persistence/archive_schema.ts";
 
-/** A multiple of 3, so that each piece is valid base64 alone. */
+/** It is a multiple of 3, so that each piece is valid base64 alone. */
 const BASE64_AT_ONCE = 48 * 1024;
 
 const BASE64_STRING = BASE64_AT_ONCE * 64;
@@ -78,7 +78,7 @@ async function writeContent(content: Content, write: Write): Promise<void> {
   await write(`${at === 0 ? "" : `"`}]}`);
 }
 
-/** Returns whether a content is UTF-8, and its pieces, so that a small content is read only once. */
+/** The pieces are returned too, so that a small content is read only once. */
 async function kindOf({ pieces }: Content): Promise<{ readonly isText: boolean; readonly pieces: Pieces }> {
   const kept: Uint8Array[] = [];
   const decoder = textDecoder();
@@ -110,7 +110,7 @@ async function* split(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> 
   }
 }
 
-/** Yields the same bytes in pieces of exactly `size`, except the last one. */
+/** Each piece has exactly `size` bytes, except the last one. */
 async function* whole(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> {
   let rest = new Uint8Array();
   for await (const piece of pieces) {
@@ -122,18 +122,18 @@ async function* whole(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> 
   if (rest.length > 0) yield rest;
 }
 
-/** Keeps a byte order mark at the start, because it belongs to the text. */
+/** A byte order mark at the start is kept, because it belongs to the text. */
 function textDecoder(): TextDecoder {
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 }
 
-/** Escapes terminal control characters and everything that UTF-8 cannot represent. */
+/** Terminal control characters and everything that UTF-8 cannot represent are escaped. */
 function json(value: unknown): string {
   return visibleText(JSON.stringify(value));
 }
 
-/** Computes the `sha256` of an archive: the hash of its rows, each as JSON after the name of its table, and of the
- * hashes of its contents. White space and the style of escapes do not matter. */
+/** The `sha256` of an archive is the hash of its rows, each as JSON after the name of its table, and of the hashes of
+ * its contents. White space and the style of escapes do not matter. */
 export class ArchiveDigest {
   static of({ tables, contents }: Pick<ConversationArchive, "tables" | "contents">): string {
     const digest = new ArchiveDigest();

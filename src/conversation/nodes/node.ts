@@ -16,8 +16,7 @@ const KEPT_MS = 15 * 60_000;
 
 type NodeParts = Omit<NodeRunsParts, "bell" | "publisher">;
 
-/** One of the processes that share a database. Each node accepts requests, runs some of them, and follows the
- * others. */
+/** Each node accepts requests, runs some of them, and follows the others. */
 export class Node implements SharedQueries {
   readonly #parts: NodeParts;
   readonly #bell = new Bell();
@@ -40,7 +39,6 @@ export class Node implements SharedQueries {
     this.#runs.claim();
   }
 
-  /** Closes the node. `drain` must have ended before. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     const { nodes } = this.#parts;
@@ -217,9 +215,9 @@ const MOST = 64;
 
 interface OpenedNode {
   readonly parts: Required<Pick<ConversationParts, "shared">>;
-  /** Begins to take requests. The conversations must have called `shared` before. */
+  /** The conversations must have called `shared` before. */
   start(): Promise<void>;
-  /** Closes the node. Before this call, the queries on this node must have ended. */
+  /** The queries on this node must have ended before. */
   close(): Promise<void>;
 }
 

@@ -60,8 +60,8 @@ export class LocalEvents {
     return number;
   }
 
-  /** Returns the kept events after a number. Returns null if the caller must read the database instead: events were
-   * dropped, the number belongs to another run, or the number is the last one of an ended run. */
+  /** Returns null if the caller must read the database instead: events were dropped, the number belongs to another run,
+   * or the number is the last one of an ended run. */
   after(number: number): readonly NumberedQueryEvent[] | null {
     const oldest = this.#newest - this.#kept.length + 1;
     if (number < this.before || number > this.#newest || number + 1 < oldest) return null;
@@ -70,8 +70,8 @@ export class LocalEvents {
   }
 }
 
-/** The number of times that a follower looks for the last event of an ended query. If the node of the query was lost,
- * that event may never come. */
+/** A follower looks this often for the last event of an ended query. If the node of the query was lost, that event may
+ * never come. */
 const LOOKS_AFTER_END = 2;
 
 interface FollowParts {
@@ -81,8 +81,8 @@ interface FollowParts {
   readonly local: (queryId: string) => LocalEvents | null;
 }
 
-/** Yields the events of a query after a number, whichever node runs the query, until its end or the abort of the
- * signal. Throws `UsageError` for a request that could not begin, and `Cancelled` for a withdrawn request. */
+/** Any node may run the query. Throws `UsageError` for a request that could not begin, and `Cancelled` for a withdrawn
+ * request. */
 export async function* followQuery(
   queryId: string,
   parts: FollowParts,
@@ -141,7 +141,7 @@ async function storedAfter(
   });
 }
 
-/** Returns the end of a query whose last event was lost, or null while that event may still arrive. */
+/** Returns null while the last event may still arrive. */
 async function endOf(
   queryId: string,
   last: number,
@@ -160,8 +160,7 @@ const AGAIN_MS = 250;
 const GATHER_MS = 10;
 const MOST_CHARS = 4_000_000;
 
-/** Sends the events of all queries of this node to the other nodes. Events that happen during a transfer form the next
- * batch. */
+/** Events that happen during a transfer form the next batch. */
 export class Publisher {
   readonly #store: Pick<NodeStore, "publish">;
   #waiting: SharedEvent[] = [];
@@ -177,7 +176,7 @@ export class Publisher {
     this.#sending ??= this.#send().finally(() => this.#sending = null);
   }
 
-  /** From now on, drops events that cannot be sent at once. */
+  /** After this call, events that cannot be sent at once are dropped. */
   giveUp(): void {
     this.#givenUp = true;
   }

@@ -1,4 +1,4 @@
-/** Takes as many waiting requests as fit, and runs them or continues them where another node left them. */
+/** A node takes as many waiting requests as fit, and runs them or continues them where another node left them. */
 import { BusyError, HandedOver, messageOf, TakenOverError, UsageError } from "../../domain/errors.ts";
 import { settledWithin } from "../../domain/kit/concurrency.ts";
 import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../../domain/query/approval.ts";
@@ -13,7 +13,7 @@ import { checkedExtras, WaitingQuestions } from "../send_options.ts";
 import { endEvent } from "../stored_events.ts";
 import { type Bell, LocalEvents, type Publisher } from "./node_events.ts";
 
-/** Ends that followers do not see, because another node continues the query. */
+/** Followers do not see these ends, because another node continues the query. */
 const UNSTORED: ReadonlySet<QueryReason> = new Set(["process_lost", "unstored"]);
 
 const BUSY_MS = 500;
@@ -39,10 +39,10 @@ interface LocalRun {
   readonly events: LocalEvents;
   readonly lost: AbortController;
   readonly cancelled: AbortController;
-  /** The commands that this run carries out or has carried out, each with its outcome; null until the outcome is known.
-   * The node may read a command again before the outcome is stored. */
+  /** The outcome of a command is null until it is known. The node may read a command again before the outcome is
+   * stored. */
   readonly taken: Map<string, boolean | null>;
-  /** Whether the query continues elsewhere. Resolves when this node has ended all work on the query. */
+  /** It resolves when this node has ended all work on the query; true means that the query continues elsewhere. */
   readonly left: Promise<boolean>;
 }
 
@@ -79,8 +79,7 @@ export class NodeRuns {
     this.#claiming ??= this.#claimAll().catch(this.#failed).finally(() => this.#claiming = null);
   }
 
-  /** Reports, gives up lost jobs, releases jobs that do not run here, and looks for work whose notification was lost.
-   * The node calls `beat` every second. */
+  /** The node calls `beat` every second. */
   async beat(): Promise<void> {
     const { nodes } = this.#parts;
     const watched = [...this.#running.values()];
@@ -104,9 +103,8 @@ export class NodeRuns {
   /** Returns false if the query does not run here or has no such approval. */
   readonly answer: NodeQuestions["answer"] = (queryId, id, given) => this.#questions.answer(queryId, id, given);
 
-  /** Takes no more requests. Leaves each query to another node before its next iteration, or when the time is up. If
-   * the database does not answer, the node gives up its queries `endingMs` earlier, so that the process ends in
-   * time. */
+  /** Each query is left to another node before its next iteration, or when the time is up. If the database does not
+   * answer, the node gives up its queries `endingMs` earlier, so that the process ends in time. */
   async drain(graceMs: number, endingMs: number = ENDING_MS): Promise<void> {
     const { nodes } = this.#parts;
     this.#leaving.abort();
@@ -199,8 +197,7 @@ export class NodeRuns {
     return false;
   }
 
-  /** Drops the end of a run that was lost or whose end could not be stored, because the query continues on another
-   * node. */
+  /** The end of a run that was lost or could not be stored is dropped, because the query continues on another node. */
   #emit(queryId: string, events: LocalEvents, event: QueryEvent): void {
     if (isOwnEnd(event) && UNSTORED.has(event.result.reason)) return;
     const number = events.add(event);
@@ -243,7 +240,7 @@ export class NodeRuns {
     });
 }
 
-/** Options that belong to the process that accepts a request, or that its query already has. */
+/** These options belong to the process that accepts a request, or its query already has them. */
 type LocalOption =
   | ("signal" | "emit" | "onBranch" | "approve" | "refuseWhenBusy" | "leaving")
   | ("context" | "variables" | "given" | "queryId" | "left" | "extras");
