@@ -15,7 +15,7 @@ import type { SessionParts } from "./app/session/open_session.ts";
 import { PROCESS_LIMITS } from "./app/session/process_limits.ts";
 import type { Settings } from "./app/settings/settings.ts";
 import { DenoIo, dumbTerminal } from "./app/terminal/deno_io.ts";
-import { ownVersion } from "./app/update/version.ts";
+import { ownVersion } from "./app/version.ts";
 import type { OpenRequest, Services } from "./channels/channel.ts";
 import { messageOf, UsageError } from "./domain/errors.ts";
 import { isPostgres } from "./domain/kit/addresses.ts";
@@ -71,11 +71,11 @@ function services(extensions: Extensions, io: DenoIo): Services {
       return await checkServer(request, { env: environment(), ...extensions });
     },
     speak: async (request) => {
-      const { speak } = await import("./app/services/speak.ts");
+      const { speak } = await import("./app/services/serve_stdio.ts");
       return await speak(request, { env: environment(), version: ownVersion(), ...extensions });
     },
     screen: async (request) => {
-      const { screen } = await import("./app/terminal/screen.ts");
+      const { screen } = await import("./app/terminal/open_screen.ts");
       return await screen(request, { env: environment(), io, ...extensions });
     },
     telegram: async (request) => {

@@ -8,7 +8,7 @@ import { Kernel } from "./tree/kernel.ts";
 import { KernelTree } from "./tree/kernel_tree.ts";
 import { PathTree } from "./tree/path_tree.ts";
 import type { Tree } from "./tree/tree.ts";
-import type { FileWatch } from "./watch/file_watch.ts";
+import type { CommandChanges } from "./command_changes/command_changes.ts";
 
 interface Known {
   readonly tree: Tree;
@@ -17,8 +17,8 @@ interface Known {
   /** Resolves once unfinished changes of an earlier process are reverted. All calls wait for this promise. */
   readonly ready: Promise<unknown>;
   /** The watch of the workspace; null until a command begins. */
-  watch: FileWatch | null;
-  wide: FileWatch | null;
+  watch: CommandChanges | null;
+  wide: CommandChanges | null;
 }
 
 type View = Pick<
@@ -99,8 +99,8 @@ export class FsPlaces {
     return {
       begin: async () => {
         const watch = await queue.run(async () => {
-          const { FileWatch } = await import("./watch/file_watch.ts");
-          const watch = place[kind] ??= new FileWatch(env.workspace, tree, { all });
+          const { CommandChanges } = await import("./command_changes/command_changes.ts");
+          const watch = place[kind] ??= new CommandChanges(env.workspace, tree, { all });
           await watch.begin(await context(), env);
           return watch;
         });

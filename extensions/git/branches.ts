@@ -4,8 +4,8 @@ import { type EnvironmentView, isBelow, isWithin } from "@vis/extension";
 import { Git, gitRefusal, gitSays, plainReason } from "./git.ts";
 import { committer } from "./identity.ts";
 import { refuseIncoming, refuseObeyed, refusePlanted } from "./incoming_files.ts";
-import { checkedRef, commitHash, nameOf, pathArguments, refError } from "./names.ts";
-import { RecordReader } from "./records.ts";
+import { checkedRef, commitHash, nameOf, pathArguments, refError } from "./refs_and_paths.ts";
+import { RecordReader } from "./git_output.ts";
 import { type GitState, readState, readStatus, refuseDuring } from "./status.ts";
 
 interface SwitchOptions {

@@ -5,7 +5,7 @@ import { dirname, join, normalize } from "node:path";
 import { type EnvironmentView, isSecretFile } from "@vis/extension";
 import { askToChange, Git, named, plainReason, unmatchedPath } from "./git.ts";
 import { committer } from "./identity.ts";
-import { checkedRef, isPrinted, missingFile, nameOf, pathArguments, printedName } from "./names.ts";
+import { checkedRef, isPrinted, missingFile, nameOf, pathArguments, printedName } from "./refs_and_paths.ts";
 import { closestRepository } from "./repository.ts";
 import { SAFE_ENVIRONMENT, safeArguments } from "./safe_config.ts";
 import { type FileStatus, type GitState, halfRenames, readState, readStatus } from "./status.ts";

@@ -2,8 +2,8 @@
 import type { EnvironmentView } from "@vis/extension";
 import { newSecrets } from "./commit.ts";
 import { Git } from "./git.ts";
-import { checkedRef, nameOf, pathArguments, refError } from "./names.ts";
-import { FileLines, type KeptLine, noteGuesses, RecordReader } from "./records.ts";
+import { checkedRef, nameOf, pathArguments, refError } from "./refs_and_paths.ts";
+import { FileLines, type KeptLine, noteGuesses, RecordReader } from "./git_output.ts";
 
 export interface DiffOptions {
   readonly from?: string;

@@ -3,8 +3,8 @@ import { ByteBuffer, type EnvironmentView } from "@vis/extension";
 import { type Commit, COMMIT_FORMAT, commitOf } from "./commit.ts";
 import { type Diff, PATCH_ARGUMENTS, PatchReader } from "./diff.ts";
 import { Git, gitSays, plainReason } from "./git.ts";
-import { checkedRef, columns, missingFile, nameOf, NoCommitError, pathArguments, refError } from "./names.ts";
-import { FileLines, fileText, type KeptLine, noteGuesses, RecordReader, wholeCharacters } from "./records.ts";
+import { checkedRef, columns, missingFile, nameOf, NoCommitError, pathArguments, refError } from "./refs_and_paths.ts";
+import { FileLines, fileText, type KeptLine, noteGuesses, RecordReader, wholeCharacters } from "./git_output.ts";
 
 export interface LogOptions {
   readonly ref?: string;

@@ -4,7 +4,7 @@ import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { gitFolderOf, isWithin, parseGitConfig, smallTextFile } from "@vis/extension";
 import { Git, type GitOptions, named, plainReason } from "./git.ts";
-import { RecordReader } from "./records.ts";
+import { RecordReader } from "./git_output.ts";
 
 const MOST_FOLDERS = 1000;
 

@@ -5,7 +5,7 @@ import { type EnvironmentView, smallTextFile } from "@vis/extension";
 import { type Call, Git, gitRefusal, type GitResult, named, plainReason } from "./git.ts";
 import { committer } from "./identity.ts";
 import { type IncomingNames, refuseIncoming } from "./incoming_files.ts";
-import { checkedRef, commitHash, refError } from "./names.ts";
+import { checkedRef, commitHash, refError } from "./refs_and_paths.ts";
 import { type GitState, readState, readStatus, refuseDuring } from "./status.ts";
 import { saveWork, uncommitted } from "./stash_reset.ts";
 

@@ -25,7 +25,7 @@ import { diff, type DiffOptions } from "./diff.ts";
 import { checkGit } from "./git.ts";
 import { blame, type BlameOptions, log, type LogOptions, show, type ShowOptions } from "./history.ts";
 import { IdentityConfig } from "./identity.ts";
-import { inFolder } from "./names.ts";
+import { inFolder } from "./refs_and_paths.ts";
 import { merge, type MergeOptions, pickCommits, type PickOptions, rebase, type RebaseOptions } from "./merge_rebase.ts";
 import { stateOutcome, status, type StatusOptions, uncommittedWords } from "./status.ts";
 import { reset, type ResetOptions, restore, type RestoreOptions, stash, type StashOptions } from "./stash_reset.ts";

@@ -5,7 +5,7 @@ import { refuseFiltered, refuseNewSecrets } from "./commit.ts";
 import { Git, gitRefusal, named, plainReason, unmatchedPath } from "./git.ts";
 import { committer, committerVariables } from "./identity.ts";
 import { type IncomingNames, refuseIncoming, refuseOwn } from "./incoming_files.ts";
-import { checkedRef, commitHash, missingFile, nameOf, pathArguments } from "./names.ts";
+import { checkedRef, commitHash, missingFile, nameOf, pathArguments } from "./refs_and_paths.ts";
 import { type FileStatus, type GitState, halfRenames, readState, readStatus, refuseDuring } from "./status.ts";
 
 export interface ResetOptions {

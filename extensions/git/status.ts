@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
 import { Git, named, plainReason } from "./git.ts";
-import { columns, nameOf, pathArguments } from "./names.ts";
-import { RecordReader } from "./records.ts";
+import { columns, nameOf, pathArguments } from "./refs_and_paths.ts";
+import { RecordReader } from "./git_output.ts";
 
 export interface StatusOptions {
   readonly paths?: string | readonly string[];

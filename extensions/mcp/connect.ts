@@ -1,4 +1,4 @@
-import { Answers } from "./answers.ts";
+import { ServerMessages } from "./server_messages.ts";
 import { httpTransport } from "./http_transport.ts";
 import { isSigned, loginAdvice, LoginError, type ServerLogin } from "./login/logins.ts";
 import { type HttpConfig, type ServerConfig, ServerError, type StdioConfig } from "./settings.ts";
@@ -13,7 +13,7 @@ export interface McpConnection {
   /** Returns whether a request failed, and was not run, because the server no longer has the session. */
   hasLost(error: unknown): boolean;
   /** Returns the result of a tool call as the server sent it, for the result that the client returned. */
-  readonly wholeResult: Answers["whole"];
+  readonly wholeResult: ServerMessages["whole"];
   close(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
   client.onclose = onEnd;
   client.onerror = () => {}; // Relevant errors surface through requests.
   let status = 0;
-  const answers = new Answers();
+  const answers = new ServerMessages();
   const transport = "url" in config
     ? httpTransport(config, { answers, login, onStatus: (now) => status = now })
     : stdioTransport(env, { ...options, config, answers });
@@ -106,7 +106,7 @@ function isSessionFault(error: unknown): boolean {
 
 function stdioTransport(
   { spawn, workspace }: EnvironmentView,
-  { name, config, onStderr, answers }: ConnectOptions & { readonly answers: Answers },
+  { name, config, onStderr, answers }: ConnectOptions & { readonly answers: ServerMessages },
 ): StdioTransport {
   if (!spawn) throw new ServerError(name, "this conversation has no wall for programs");
   if ("url" in config) throw new TypeError("Cannot start a program: the server has an address");

@@ -1,6 +1,6 @@
 import { type AuthProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
-import type { Answers } from "./answers.ts";
+import type { ServerMessages } from "./server_messages.ts";
 import type { HttpConfig } from "./settings.ts";
 
 const MAX_ANSWER = 64 << 20;
@@ -9,7 +9,7 @@ const EVENTS = "text/event-stream";
 const KEPT_STATUSES: readonly number[] = [401, 403, 404, 410];
 
 interface Reading {
-  readonly answers: Answers;
+  readonly answers: ServerMessages;
   readonly id: unknown;
 }
 
@@ -18,7 +18,7 @@ interface Reading {
 export function httpTransport(
   { url, headers }: Pick<HttpConfig, "url" | "headers">,
   { answers, login, onStatus }: {
-    readonly answers: Answers;
+    readonly answers: ServerMessages;
     readonly login: AuthProvider | null;
     readonly onStatus: (status: number) => void;
   },

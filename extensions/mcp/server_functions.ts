@@ -1,5 +1,5 @@
 import { isBound } from "./aliases.ts";
-import { piecesOf, resourcePiece, resultMessage, toolData } from "./answers.ts";
+import { piecesOf, resourcePiece, resultMessage, toolData } from "./server_messages.ts";
 import { httpStatusOf } from "./connect.ts";
 import { jsonArguments } from "./exact_json.ts";
 import { LoginError } from "./login/logins.ts";

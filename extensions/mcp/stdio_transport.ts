@@ -1,4 +1,4 @@
-import type { Answers } from "./answers.ts";
+import type { ServerMessages } from "./server_messages.ts";
 import { type StdioConfig, WORKSPACE } from "./settings.ts";
 import {
   type JSONRPCMessage,
@@ -33,7 +33,7 @@ export class StdioTransport implements Transport {
   readonly #onStderr: (text: string) => void;
   readonly #stop = new AbortController();
   readonly #kill = new AbortController();
-  readonly #answers: Answers;
+  readonly #answers: ServerMessages;
   readonly #lines = new LineSplitter({ maxLine: MAX_LINE, maxUnasked: MAX_UNASKED });
   readonly #pipe = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>();
   readonly #input = this.#pipe.writable.getWriter();
@@ -51,7 +51,7 @@ export class StdioTransport implements Transport {
       readonly spawn: Spawn;
       readonly config: StdioConfig;
       readonly workspace: string;
-      readonly answers: Answers;
+      readonly answers: ServerMessages;
       readonly onStderr: (text: string) => void;
     },
   ) {

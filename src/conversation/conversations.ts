@@ -25,7 +25,7 @@ import type { InputVariable } from "../environment/input_variables.ts";
 import type { Branch, BranchNode, ConversationStore, Store, StoredIteration } from "../persistence/store.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { ModelRoute } from "../providers/router/routes.ts";
-import { PREFERENCES } from "../query/query_parts.ts";
+import { PREFERENCES } from "../query/query_settings.ts";
 import { previewCall } from "../query/run_query.ts";
 import { Exports } from "./export/exported.ts";
 import { QueryRunner, type RunnerOptions, type RunnerParts } from "./query_runner.ts";

@@ -9,7 +9,7 @@ import { Environment } from "../environment/environment.ts";
 import type { InputVariable } from "../environment/input_variables.ts";
 import type { Branch, PreviousTurn, Store } from "../persistence/store.ts";
 import type { RequestExtras } from "../prompt/prompt.ts";
-import { type QueryParts, Steering } from "../query/query_parts.ts";
+import { type QueryParts, Steering } from "../query/query_settings.ts";
 import { endUnrun, type QueryLeft, runQuery, storeQuery } from "../query/run_query.ts";
 import { allInputVariables, type AskOptions, requestSettings } from "./send_options.ts";
 

@@ -10,7 +10,7 @@ import type {
   RecordedQuery,
   Recording,
 } from "../domain/records/recording.ts";
-import { valueOf } from "../environment/history.ts";
+import { valueOf } from "../environment/conversation_history.ts";
 import type { Branch, Store, StoredIteration } from "../persistence/store.ts";
 import { parseReply } from "../prompt/reply/parse_reply.ts";
 import { ReplyStream } from "../prompt/reply/stream_reply.ts";

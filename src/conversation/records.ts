@@ -94,7 +94,7 @@ export class Records {
     branch: Branch,
     { name, newest, at }: { readonly name: string; readonly newest: number; readonly at?: BranchPoint | undefined },
   ): Promise<readonly ShownVersion[]> {
-    const { valueOf } = await import("../environment/history.ts");
+    const { valueOf } = await import("../environment/conversation_history.ts");
     const options = { newest, ...(at ? { at } : {}) };
     const found = await this.#store.variableVersions(branch.branchId, name, options);
     if (found.length === 0) throw new UsageError(`Cannot find variable ${name}: the conversation has no such variable`);
@@ -109,7 +109,7 @@ export class Records {
     branch: Branch,
     { name, from, to }: { readonly name: string; readonly from: number; readonly to: number },
   ): Promise<VariableDiff> {
-    const { varDiff } = await import("../environment/history.ts");
+    const { varDiff } = await import("../environment/conversation_history.ts");
     try {
       return await varDiff(this.#store, { branchId: branch.branchId, name, from, to });
     } catch (error) {

@@ -26,7 +26,7 @@ import {
   type ReadingMode,
   unpricedRoute,
   withBudget,
-} from "../query/query_parts.ts";
+} from "../query/query_settings.ts";
 
 /** Vis creates a new branch or conversation after it has checked the request, which becomes the title of a new
  * conversation. */

@@ -14,13 +14,13 @@ import {
 } from "../domain/query/calls.ts";
 import type { AnswerType, Confidence } from "../domain/query/query_schemas.ts";
 import { SYSTEM_VARIABLES } from "../domain/query/variable.ts";
-import { changedPaths } from "../domain/query/work.ts";
+import { changedPaths } from "../domain/query/query_work.ts";
 import { type ActiveExtensions, type OffPart, offReason } from "../extension/active.ts";
 import type { EnvironmentView, Topic } from "../extension/spec.ts";
 import type { Branch, Store } from "../persistence/store.ts";
 import type { HostCall } from "../sandbox/sandbox.ts";
 import type { QueryScope } from "./environment_parts.ts";
-import { conversationCode, conversationHistory, varDiff, varHistory } from "./history.ts";
+import { conversationCode, conversationHistory, varDiff, varHistory } from "./conversation_history.ts";
 import type { VariableIndex } from "./variables.ts";
 
 /** Answers one call from the sandbox and reports its start and end to the query. Rejects if the function does, and

@@ -35,7 +35,7 @@ import type {
 import { answerCall, BUILTIN_NAMES, builtinSource, initialNames } from "./answer_call.ts";
 import type { EnvironmentParts, QueryScope } from "./environment_parts.ts";
 import { BoundVariables, ConversationPrograms, EnvironmentViews } from "./environment_views.ts";
-import { findVersion } from "./history.ts";
+import { findVersion } from "./conversation_history.ts";
 import { type InputVariable, InputVariables } from "./input_variables.ts";
 import { type MissingVariable, SandboxSession, storedRows } from "./sandbox_session.ts";
 import {

@@ -29,7 +29,7 @@ import { summarize } from "../sandbox/child/view/summary.ts";
 import { CodecError, encode } from "../sandbox/codec/codec.ts";
 import { initialNames } from "./answer_call.ts";
 import type { EnvironmentParts, QueryScope } from "./environment_parts.ts";
-import { valueOf } from "./history.ts";
+import { valueOf } from "./conversation_history.ts";
 import type { InputVariables } from "./input_variables.ts";
 import type { SandboxSession } from "./sandbox_session.ts";
 import { sourceFault } from "./source_fault.ts";

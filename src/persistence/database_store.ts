@@ -161,11 +161,11 @@ function conversationMaintenance({ db, all, eraser }: Parts): ConversationMainte
     labelUse: (since) => labelUse(all, since),
     turns: (branchId) => readTurns(db, branchId),
     exportConversation: async (conversationId, take) => {
-      const { exportConversation } = await import("./archive.ts");
+      const { exportConversation } = await import("./export_import.ts");
       await db.readBeside((tx) => exportConversation(tx, { conversationId, take }));
     },
     importConversation: async (archive, to) => {
-      const { importConversation } = await import("./archive.ts");
+      const { importConversation } = await import("./export_import.ts");
       return await importConversation(db, { archive, ...to });
     },
   };

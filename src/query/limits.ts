@@ -6,7 +6,7 @@ import type { Usage } from "../domain/query/query_schemas.ts";
 import { type Price, ratesFor } from "../providers/models/prices.ts";
 import type { Router, RouterCallOptions, RouterReply, RouterRequest } from "../providers/router/router.ts";
 import type { ModelRoute } from "../providers/router/routes.ts";
-import { chosenRoute, isPreference, type ModelCalls, needsPrice, type QueryLimits } from "./query_parts.ts";
+import { chosenRoute, isPreference, type ModelCalls, needsPrice, type QueryLimits } from "./query_settings.ts";
 
 type LimitReason = Extract<QueryReason, `limit_${string}`>;
 

@@ -14,7 +14,7 @@ import type { Emitter } from "../domain/query/query_event.ts";
 import type { ApprovalRule } from "../domain/query/query_schemas.ts";
 import type { Log } from "../logging/log.ts";
 import type { QueryDeadline } from "./limits.ts";
-import type { QueryParts } from "./query_parts.ts";
+import type { QueryParts } from "./query_settings.ts";
 
 /** Limits in characters for the texts of an approval, because the user has to read all of them. */
 const LONGEST = { what: 4_000, why: 1_000, scope: 300 } as const;

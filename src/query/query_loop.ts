@@ -24,7 +24,7 @@ import type { RequestExtras } from "../prompt/prompt.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";
 import type { Ledger, QueryDeadline } from "./limits.ts";
 import type { QueryApprovals } from "./query_approvals.ts";
-import type { QueryParts } from "./query_parts.ts";
+import type { QueryParts } from "./query_settings.ts";
 import type { Subcalls } from "./subcalls.ts";
 
 export interface BegunQuery {

@@ -2,11 +2,11 @@ import type { BlockDiff, HostCallEvent } from "../domain/query/calls.ts";
 import type { QueryReason } from "../domain/query/outcomes.ts";
 import { endedChild, type StepChild } from "../domain/query/query_progress.ts";
 import type { QueryResult } from "../domain/query/query_schemas.ts";
-import { ChangedFiles, QueryWork } from "../domain/query/work.ts";
+import { ChangedFiles, QueryWork } from "../domain/query/query_work.ts";
 import type { AcceptedFinal, Doubt, IterationFault, OfferedAnswer } from "../iteration/iteration.ts";
 import { Attempts, type EarlierIteration, MAX_EARLIER } from "../prompt/context.ts";
 import type { Reply } from "../prompt/reply/reply.ts";
-import type { QuerySettings } from "./query_parts.ts";
+import type { QuerySettings } from "./query_settings.ts";
 
 const MAX_DIFF_CHARS = 64 * 1024;
 /** Limits for the sub-queries that are stored with an iteration, and for the characters of each answer. */

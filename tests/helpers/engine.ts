@@ -12,7 +12,7 @@ import type { Branch, ProcessOwner, Store } from "../../src/persistence/store.ts
 import type { Provider } from "../../src/providers/provider.ts";
 import { Router, type RouterOptions } from "../../src/providers/router/router.ts";
 import type { ModelRoute } from "../../src/providers/router/routes.ts";
-import type { QuerySettings } from "../../src/query/query_parts.ts";
+import type { QuerySettings } from "../../src/query/query_settings.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { SandboxLimits } from "../../src/sandbox/sandbox.ts";
 import { DEFAULT_CAPS } from "./no_context.ts";

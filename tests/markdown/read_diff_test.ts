@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createTwoFilesPatch } from "diff";
 import fc from "fast-check";
-import { diffCounts, type DiffFile, type DiffLine, diffTitle, readDiff } from "../../src/markdown/read_diff.ts";
+import { diffCounts, type DiffFile, type DiffLine, diffTitle, parseDiff } from "../../src/markdown/parse_diff.ts";
 
 function shown(line: DiffLine): string {
   if (line.kind === "gap") return "⋯";
@@ -29,8 +29,8 @@ const DIFF = `--- a/src/a.ts
 +++ new
 `;
 
-Deno.test("readDiff() numbers the lines, marks the words that changed, and takes no line for a header", () => {
-  const [file, ...more] = readDiff(DIFF);
+Deno.test("parseDiff() numbers the lines, marks the words that changed, and takes no line for a header", () => {
+  const [file, ...more] = parseDiff(DIFF);
   assert.ok(file && more.length === 0);
   assert.deepEqual(outline(file), [
     "src/a.ts +3 −2",
@@ -47,7 +47,7 @@ Deno.test("readDiff() numbers the lines, marks the words that changed, and takes
   ]);
 });
 
-Deno.test("readDiff() reads new, deleted, moved and binary files, also of git, and counts omitted lines", () => {
+Deno.test("parseDiff() reads new, deleted, moved and binary files, also of git, and counts omitted lines", () => {
   const cases: readonly (readonly [diff: string, expected: readonly (readonly string[])[]])[] = [
     ["--- /dev/null\n+++ b/n.ts\n@@ -0,0 +1 @@\n+one\n", [["n.ts (new) +1", "1+one"]]],
     ["--- a/o.ts\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n", [["o.ts (deleted) −1", "1-one"]]],
@@ -64,25 +64,25 @@ Deno.test("readDiff() reads new, deleted, moved and binary files, also of git, a
     ],
     ["", []],
   ];
-  for (const [diff, expected] of cases) assert.deepEqual(readDiff(diff).map(outline), expected, diff);
+  for (const [diff, expected] of cases) assert.deepEqual(parseDiff(diff).map(outline), expected, diff);
 });
 
-Deno.test("readDiff() marks words only in lines that are alike", () => {
+Deno.test("parseDiff() marks words only in lines that are alike", () => {
   const lines = (before: string, after: string): readonly string[] =>
-    readDiff(`--- a/x\n+++ b/x\n@@ -1 +1 @@\n-${before}\n+${after}\n`).flatMap((file) => file.lines.map(shown));
+    parseDiff(`--- a/x\n+++ b/x\n@@ -1 +1 @@\n-${before}\n+${after}\n`).flatMap((file) => file.lines.map(shown));
   assert.deepEqual(lines("read the file", "write the file"), ["1-[read] the file", "1+[write] the file"]);
   assert.deepEqual(lines("a b c d", "a x y d"), ["1-a [b c] d", "1+a [x y] d"]);
   assert.deepEqual(lines("if (a) {", "if (a && b) {"), ["1-if (a) {", "1+if (a[ && b]) {"]);
   assert.deepEqual(lines("import x", "return 42;"), ["1-import x", "1+return 42;"]);
 });
 
-Deno.test("readDiff() has the lines of both texts with their numbers, whatever the texts are", () => {
+Deno.test("parseDiff() has the lines of both texts with their numbers, whatever the texts are", () => {
   const text = fc.array(fc.constantFrom("a", "b = 1", "+ c", "- d", "", "--- a/x", "@@ -1 +1 @@"), { maxLength: 30 });
   fc.assert(fc.property(text, text, (before, after) => {
     const whole = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
     const diff = createTwoFilesPatch("a/x", "b/x", whole(before), whole(after), "", "", { context: 99 });
     if (before.join("\n") === after.join("\n")) return;
-    const lines = readDiff(diff.replace(/^=+\n/, "")).flatMap((file) => file.lines);
+    const lines = parseDiff(diff.replace(/^=+\n/, "")).flatMap((file) => file.lines);
     const side = (kinds: readonly DiffLine["kind"][]): readonly string[] =>
       lines.flatMap((line) =>
         "spans" in line && kinds.includes(line.kind) ? [line.spans.map(({ text }) => text).join("")] : []
@@ -91,7 +91,7 @@ Deno.test("readDiff() has the lines of both texts with their numbers, whatever t
   }));
 });
 
-Deno.test("readDiff() never throws", () => {
+Deno.test("parseDiff() never throws", () => {
   const piece = fc.constantFrom(
     "--- a/x\n",
     "+++ b/x\n",
@@ -104,5 +104,5 @@ Deno.test("readDiff() never throws", () => {
     "…\n",
     "diff --git\n",
   );
-  fc.assert(fc.property(fc.array(fc.oneof(piece, fc.string())), (parts) => void readDiff(parts.join(""))));
+  fc.assert(fc.property(fc.array(fc.oneof(piece, fc.string())), (parts) => void parseDiff(parts.join(""))));
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { NO_USAGE } from "../../src/domain/query/model_call.ts";
 import type { Usage } from "../../src/domain/query/query_schemas.ts";
 import { Ledger } from "../../src/query/limits.ts";
-import type { QueryLimits } from "../../src/query/query_parts.ts";
+import type { QueryLimits } from "../../src/query/query_settings.ts";
 
 const NONE: QueryLimits = { costUsd: null, tokens: null, wallMs: null };
 const LIVE = new AbortController().signal;

@@ -10,7 +10,7 @@ import { confineEntryForWrite } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { askForSecret } from "../read/read_place.ts";
 import type { Facts } from "../tree/tree.ts";
-import { committedSince } from "../watch/git_contents.ts";
+import { committedSince } from "../command_changes/git_contents.ts";
 import { changeFiles, foldersOf, takeSnapshot } from "./change_files.ts";
 import { diffOf, type Written, written } from "./current_file.ts";
 import { messageOf, Pace } from "@vis/extension";

@@ -23,7 +23,7 @@ import { folderFault } from "../services/readiness.ts";
 import { telegramToken } from "../services/telegram.ts";
 import type { SessionParts } from "../session/open_session.ts";
 import { readSettings, type Settings } from "../settings/settings.ts";
-import { runtimeSince } from "../update/version.ts";
+import { runtimeSince } from "../version.ts";
 import { diagnoseCommands, diagnoseSandbox } from "./walls.ts";
 
 /** Never throws for a known fault; if the settings cannot be used, it runs the checks that need none. Rejects with

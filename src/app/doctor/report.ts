@@ -5,7 +5,7 @@ import { Cancelled, ConfigError, messageOf } from "../../domain/errors.ts";
 import type { SeatbeltWalls } from "../../processes/seatbelt_wall.ts";
 import type { SessionParts } from "../session/open_session.ts";
 import { type EnvironmentVariables, programSettings, readSettings, type Settings } from "../settings/settings.ts";
-import { ownVersion } from "../update/version.ts";
+import { ownVersion } from "../version.ts";
 import { settingsFault } from "./doctor.ts";
 import { diagnoseCommands, diagnoseSandbox } from "./walls.ts";
 

@@ -4,7 +4,7 @@ import { isLoopback } from "../../domain/kit/addresses.ts";
 import { createLog } from "../../logging/log.ts";
 import { Credentials } from "../../providers/credentials.ts";
 import { loadModelData, type ModelData } from "../../providers/models/model_data.ts";
-import { type LocalAddress, PRESETS } from "../../providers/models/presets.ts";
+import { type LocalAddress, PRESETS } from "../../providers/models/known_providers.ts";
 import type { Price } from "../../providers/models/prices.ts";
 import { type Capabilities, type Provider, UNKNOWN_MODEL } from "../../providers/provider.ts";
 import { Router } from "../../providers/router/router.ts";

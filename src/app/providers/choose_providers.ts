@@ -11,7 +11,7 @@ import {
   type Preset,
   PRESETS,
   usualAddresses,
-} from "../../providers/models/presets.ts";
+} from "../../providers/models/known_providers.ts";
 import type { WireProtocol } from "../../providers/wire/wire.ts";
 import type { Settings } from "../settings/settings.ts";
 

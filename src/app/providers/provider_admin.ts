@@ -16,7 +16,7 @@ import { BOT_LOGIN } from "../../domain/settings.ts";
 import type { CopilotEndpoints } from "../../providers/copilot.ts";
 import type { Credentials } from "../../providers/credentials.ts";
 import { loadModelData, type ModelData } from "../../providers/models/model_data.ts";
-import { discoverLocal, type LocalAddress, PRESETS, usualAddresses } from "../../providers/models/presets.ts";
+import { discoverLocal, type LocalAddress, PRESETS, usualAddresses } from "../../providers/models/known_providers.ts";
 import { readConfigFile, writeConfigFile } from "../settings/settings_files.ts";
 import { authReferences, type Settings } from "../settings/settings.ts";
 import { capabilitiesOf, credentialsOf, FREE_PRICE, makeProvider } from "./build_router.ts";

@@ -19,7 +19,7 @@ import { unpricedRoot } from "../providers/build_router.ts";
 import { AppProviderAdmin } from "../providers/provider_admin.ts";
 import { openTraced, type SessionParts, tryWalls, wantedTelemetry } from "../session/open_session.ts";
 import type { Settings } from "../settings/settings.ts";
-import { runtimeSince } from "../update/version.ts";
+import { runtimeSince } from "../version.ts";
 import { readService } from "./read_service.ts";
 import { readiness } from "./readiness.ts";
 import { serverTokens } from "./server_tokens.ts";

@@ -10,7 +10,7 @@ import { createLog, startLogTable } from "../../logging/log.ts";
 import { openStore, type OpenStoreOptions } from "../../persistence/open_store.ts";
 import type { Store } from "../../persistence/store.ts";
 import { Router } from "../../providers/router/router.ts";
-import type { QuerySettings } from "../../query/query_parts.ts";
+import type { QuerySettings } from "../../query/query_settings.ts";
 import { openSandbox } from "../../sandbox/host/open_sandbox.ts";
 import { WorkFolder } from "../../sandbox/launch.ts";
 import {

@@ -10,7 +10,7 @@ import { readForeignJson } from "../../domain/kit/json.ts";
 import type { InstalledRelease, UpdateRequest, VersionFacts } from "../../domain/reports.ts";
 import { readTar } from "../../extension/read_tar.ts";
 import { download } from "./download.ts";
-import { compareVersions } from "./version.ts";
+import { compareVersions } from "../version.ts";
 
 const MIB = 1024 * 1024;
 const MAX_BYTES = { index: 4 * MIB, signature: 4096, archive: 256 * MIB, program: 512 * MIB };

@@ -6,7 +6,7 @@ import { steeredAfter, steeredInto, type SteeredMessage } from "../../domain/que
 import type { PagedRecording, RecordedIteration, RecordedQuery } from "../../domain/records/recording.ts";
 import { codeSpans } from "../../markdown/code_spans.ts";
 import { parseMarkdown } from "../../markdown/parse_markdown.ts";
-import { type DiffFile, type DiffLine, diffTitle, readDiff } from "../../markdown/read_diff.ts";
+import { type DiffFile, type DiffLine, diffTitle, parseDiff } from "../../markdown/parse_diff.ts";
 import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
 import { blockEnd, endFacts, minute, pageText, resultParts } from "./markdown.ts";
 
@@ -161,7 +161,7 @@ function blockPart(block: RecordedIteration["blocks"][number]): string {
   } ms</small></p>`;
   const code = codeHtml(pageText(block.code), entities);
   const parts = [
-    ...block.diffs.flatMap((diff) => readDiff(diff).map(changePart)),
+    ...block.diffs.flatMap((diff) => parseDiff(diff).map(changePart)),
     ...resultParts(block).map(({ label, text }) => labelled(label, text)),
   ];
   return `<div class="block"><pre class="code"><code dir="ltr">${code}</code></pre>${end}${parts.join("")}</div>`;

@@ -10,7 +10,7 @@ import type {
   RecordedIteration,
   RecordedQuery,
 } from "../../domain/records/recording.ts";
-import { diffCounts, type DiffFile, diffTitle, readDiff } from "../../markdown/read_diff.ts";
+import { diffCounts, type DiffFile, diffTitle, parseDiff } from "../../markdown/parse_diff.ts";
 
 /** Quotes and fences enclose stored text so that it cannot change the structure of the page. A request or an answer
  * with HTML or images is fenced too, so that a page that shows it loads nothing. */
@@ -114,7 +114,7 @@ function blockLines(block: RecordedIteration["blocks"][number]): string[] {
     ...fenced(pageText(block.code), "ts"),
     "",
     `${ok ? "✓" : "✗"} ${inline(text)} (${block.result.ms.toFixed(0)} ms)`,
-    ...block.diffs.flatMap((diff) => readDiff(diff).flatMap(changeLines)),
+    ...block.diffs.flatMap((diff) => parseDiff(diff).flatMap(changeLines)),
     ...resultParts(block).flatMap(({ label, text }) => ["", `${label}:`, "", ...fenced(pageText(text), "text")]),
   ];
 }

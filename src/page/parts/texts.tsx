@@ -2,7 +2,7 @@ import { type ComponentChildren, Fragment, type JSX, options } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { HIDDEN_CHARACTERS } from "../../domain/kit/text.ts";
 import { codeSpans, diffSpans } from "../../markdown/code_spans.ts";
-import { type DiffFile, type DiffLine, diffTitle, readDiff } from "../../markdown/read_diff.ts";
+import { type DiffFile, type DiffLine, diffTitle, parseDiff } from "../../markdown/parse_diff.ts";
 import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
 import { Copyable } from "./controls.tsx";
 
@@ -87,7 +87,7 @@ const SIGNS = { added: "+", removed: "−", same: "" } as const;
 const SHOWN_LINES = 40;
 
 export function DiffView({ text }: { readonly text: string }): JSX.Element {
-  const files = useMemo(() => readDiff(text), [text]);
+  const files = useMemo(() => parseDiff(text), [text]);
   return <>{files.map((file, at) => <FileChange key={at} file={file} />)}</>;
 }
 

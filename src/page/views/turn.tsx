@@ -16,7 +16,7 @@ import { planLine } from "../../domain/query/plan.ts";
 import { blockLine, type StepChild } from "../../domain/query/query_progress.ts";
 import type { BlockResult } from "../../domain/query/query_schemas.ts";
 import { keptText } from "../../domain/undo.ts";
-import { diffCounts, type DiffFile, readDiff } from "../../markdown/read_diff.ts";
+import { diffCounts, type DiffFile, parseDiff } from "../../markdown/parse_diff.ts";
 import type { MarkdownBlock } from "../../markdown/tree.ts";
 import { ask } from "../panels/dialogs.tsx";
 import { inspect } from "../panels/inspector.tsx";
@@ -254,7 +254,7 @@ function changesOf({ queryId }: Turn): UndoPreview | null {
 }
 
 function countsOf({ files }: UndoPreview): Readonly<Record<"added" | "removed" | "lines", number>> {
-  const read = files.flatMap(({ diff }) => readDiff(diff));
+  const read = files.flatMap(({ diff }) => parseDiff(diff));
   const sum = (count: (file: DiffFile) => number): number => read.reduce((all, file) => all + count(file), 0);
   return {
     added: sum(({ added }) => added),

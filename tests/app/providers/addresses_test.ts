@@ -7,7 +7,7 @@ import { chooseProviders } from "../../../src/app/providers/choose_providers.ts"
 import { AppProviderAdmin } from "../../../src/app/providers/provider_admin.ts";
 import { ConfigError } from "../../../src/domain/errors.ts";
 import { Credentials } from "../../../src/providers/credentials.ts";
-import { environmentAddress, PRESETS, usualAddresses } from "../../../src/providers/models/presets.ts";
+import { environmentAddress, PRESETS, usualAddresses } from "../../../src/providers/models/known_providers.ts";
 
 const GATE = "https://gate.example/proxy";
 

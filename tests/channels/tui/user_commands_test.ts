@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { runUserCommand } from "../../../src/app/terminal/screen.ts";
+import { runUserCommand } from "../../../src/app/terminal/open_screen.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { withScreen } from "./_rig.ts";
 

@@ -4,7 +4,7 @@ import { readArchive } from "../../../src/conversation/export/read_archive.ts";
 import { ArchiveDigest } from "../../../src/conversation/export/write_archive.ts";
 import { readRecording } from "../../../src/conversation/read_recording.ts";
 import { UsageError } from "../../../src/domain/errors.ts";
-import { valueOf } from "../../../src/environment/history.ts";
+import { valueOf } from "../../../src/environment/conversation_history.ts";
 import type { ConversationArchive } from "../../../src/persistence/archive_schema.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import type { Store } from "../../../src/persistence/store.ts";

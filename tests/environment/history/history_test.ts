@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { dataImage } from "../_fakes.ts";
-import { findVersion, valueOf } from "../../../src/environment/history.ts";
+import { findVersion, valueOf } from "../../../src/environment/conversation_history.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
 import { startEngine } from "../../helpers/engine.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { treeOf } from "../../../extensions/fs/fs_places.ts";
-import { WorkspaceLook } from "../../../extensions/fs/watch/workspace_look.ts";
+import { WorkspaceScan } from "../../../extensions/fs/command_changes/workspace_scan.ts";
 import { Workspace } from "./_workspace.ts";
 
 const FILES = { ".gitignore": "out/\n", "a.txt": "a\n", "src/b.txt": "b\n", "src/deep/c.txt": "c\n", "out/x": "x\n" };
@@ -44,7 +44,7 @@ for (
 ) {
   Deno.test(`a look finds all differences in ${how}`, async () => {
     await using workspace = await Workspace.with(FILES);
-    const look = new WorkspaceLook(workspace.root, treeOf(workspace.root), { eventsFrom });
+    const look = new WorkspaceScan(workspace.root, treeOf(workspace.root), { eventsFrom });
     assert.deepEqual((await look.next()).length, 6);
     await look.next(); // From this look on, the folders are watched.
     for (const [at, [change, wanted]] of STEPS.entries()) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { McpServer, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { Answers } from "../../../extensions/mcp/answers.ts";
+import { ServerMessages } from "../../../extensions/mcp/server_messages.ts";
 import { httpTransport } from "../../../extensions/mcp/http_transport.ts";
 import { ROOT } from "../../../scripts/_project.ts";
 import { settledWithin } from "../../../src/domain/kit/concurrency.ts";
@@ -84,7 +84,7 @@ Deno.test("mcp: closing ends the stream of the server, also after a garbage coll
   };
   const server = serve(({ method }) => method === "GET" ? stream() : new Response(null, { status: 202 }));
   const transport = httpTransport({ url: server.url, headers: {} }, {
-    answers: new Answers(),
+    answers: new ServerMessages(),
     login: null,
     onStatus: (status) => status === 200 && opened.resolve(),
   });
@@ -108,7 +108,7 @@ Deno.test("mcp: a page in answer to GET is not read as a stream", async () => {
   };
   const server = serve(({ method }) => method === "GET" ? page() : new Response(null, { status: 202 }));
   const transport = httpTransport({ url: server.url, headers: {} }, {
-    answers: new Answers(),
+    answers: new ServerMessages(),
     login: null,
     onStatus: () => {},
   });

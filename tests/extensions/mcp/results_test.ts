@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { Answers } from "../../../extensions/mcp/answers.ts";
+import { ServerMessages } from "../../../extensions/mcp/server_messages.ts";
 import { exactText } from "../../../extensions/mcp/exact_json.ts";
 import { denoServer, missing, ownServer, withServers } from "./_place.ts";
 
@@ -141,7 +141,7 @@ Deno.test("mcp: the error of an unanswered call never suggests that the call was
 });
 
 Deno.test("mcp: the server's answer to a probe, lists and an error text are read in spite of nulls", () => {
-  const answers = new Answers();
+  const answers = new ServerMessages();
   const read = (message: unknown): unknown => answers.read(JSON.stringify(message));
   answers.sent({ jsonrpc: "2.0", id: 1, method: "resources/list" });
   assert.deepEqual(

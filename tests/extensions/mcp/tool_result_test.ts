@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { resourcePiece, resultMessage, toolData } from "../../../extensions/mcp/answers.ts";
+import { resourcePiece, resultMessage, toolData } from "../../../extensions/mcp/server_messages.ts";
 import { differenceOf } from "../../../extensions/mcp/tools.ts";
 
 const text = (said: string): object => ({ type: "text", text: said });

@@ -1,5 +1,5 @@
 import { loadModelData } from "../../../src/providers/models/model_data.ts";
-import { discoverLocal, PRESETS, usualAddresses } from "../../../src/providers/models/presets.ts";
+import { discoverLocal, PRESETS, usualAddresses } from "../../../src/providers/models/known_providers.ts";
 import assert from "node:assert/strict";
 
 Deno.test("PRESETS name everything that a request needs", () => {

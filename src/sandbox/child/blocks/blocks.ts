@@ -12,7 +12,7 @@ import type { HostCalls } from "../run/host_calls.ts";
 import type { Notes, Output } from "../run/output.ts";
 import type { Pipe } from "../run/pipe.ts";
 import type { Timers } from "../run/timers.ts";
-import type { RunContext, TimedTasks } from "../run/turns.ts";
+import type { RunContext, TimedTasks } from "../run/timed_tasks.ts";
 import type { RealmVariables } from "../variables/variables.ts";
 import { summarize } from "../view/summary.ts";
 import { AFTER_TIMEOUT, broughtBack, CANCELLED, madePermanent, SHOWS_PROMISE, timedOut } from "./sentences.ts";

@@ -16,7 +16,7 @@ import { HostCalls } from "../run/host_calls.ts";
 import { makeConsole, Notes, Output } from "../run/output.ts";
 import { Pipe } from "../run/pipe.ts";
 import { Timers } from "../run/timers.ts";
-import { type RunContext, TimedTasks } from "../run/turns.ts";
+import { type RunContext, TimedTasks } from "../run/timed_tasks.ts";
 import type { ChildStart } from "../scripts.ts";
 import type { ChildAccess } from "../setup.ts";
 import { RealmVariables } from "../variables/variables.ts";

@@ -1,6 +1,6 @@
 import { captured, type ErrorFacts, look, setErrorFacts } from "../realm/captured.ts";
 import type { TimersOptions } from "../run/timers.ts";
-import type { RunContext } from "../run/turns.ts";
+import type { RunContext } from "../run/timed_tasks.ts";
 
 const MAX_WORK = 64;
 /** Deno's own class. No block ever gets one, so its methods are the original ones. */

@@ -1,7 +1,7 @@
 import { decode } from "../../codec/codec.ts";
 import type { Bytes } from "../../protocol.ts";
 import type { HostCalls } from "../run/host_calls.ts";
-import type { RunContext } from "../run/turns.ts";
+import type { RunContext } from "../run/timed_tasks.ts";
 import { shape } from "../view/summary.ts";
 import { captured, look, setErrorFacts } from "./captured.ts";
 

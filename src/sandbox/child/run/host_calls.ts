@@ -11,7 +11,7 @@ import {
 import { captured, type ErrorFacts, look, setErrorFacts } from "../realm/captured.ts";
 import { frameOf, type Pipe } from "./pipe.ts";
 import type { Results } from "./results.ts";
-import type { RunContext } from "./turns.ts";
+import type { RunContext } from "./timed_tasks.ts";
 
 interface CallAnswer {
   readonly id: string;

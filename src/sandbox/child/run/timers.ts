@@ -1,5 +1,5 @@
 import { captured } from "../realm/captured.ts";
-import type { RunContext } from "./turns.ts";
+import type { RunContext } from "./timed_tasks.ts";
 
 const MAX_TIMERS = 1000;
 const MAX_DELAY_MS = 2 ** 31 - 1;

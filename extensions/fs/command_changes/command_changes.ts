@@ -4,7 +4,7 @@ import type { FsContext } from "../context.ts";
 import { nameInDiff } from "../patch/unified_diff.ts";
 import { AT, sha256Of, type Tree } from "../tree/tree.ts";
 import { GitContents } from "./git_contents.ts";
-import { type Difference, isFolderStamp, isSameStamp, type Stamp, WorkspaceLook } from "./workspace_look.ts";
+import { type Difference, isFolderStamp, isSameStamp, type Stamp, WorkspaceScan } from "./workspace_scan.ts";
 import { type EnvironmentView, type FileChanges, isSecretFile, messageOf, Pace, reasonOf } from "@vis/extension";
 
 /** The limits for the data that a report keeps for its undo: items, their bytes before and after, and the bytes of one
@@ -30,8 +30,8 @@ interface Changed extends Difference {
 
 /** Detects which files of a workspace commands change, and keeps their former contents for `undo`. If several commands
  * run at once, the first report has the changes of all. */
-export class FileWatch {
-  readonly #look: WorkspaceLook;
+export class CommandChanges {
+  readonly #look: WorkspaceScan;
   readonly #git: GitContents;
   readonly #copies = new Map<string, Copy>();
   #copied = 0;
@@ -42,7 +42,7 @@ export class FileWatch {
 
   /** `all` includes the repository around the workspace. */
   constructor(root: string, tree: Tree, { all = false } = {}) {
-    this.#look = new WorkspaceLook(root, tree, { all });
+    this.#look = new WorkspaceScan(root, tree, { all });
     this.#git = new GitContents(root, { all });
   }
 

@@ -1,5 +1,5 @@
 import { AT } from "../tree/tree.ts";
-import type { Stamp } from "./workspace_look.ts";
+import type { Stamp } from "./workspace_scan.ts";
 import {
   ByteBuffer,
   commonFolderOf,

@@ -1,4 +1,4 @@
-import { leftOut } from "../domain/query/work.ts";
+import { leftOut } from "../domain/query/query_work.ts";
 
 export interface DiffFile {
   readonly path: string;
@@ -26,7 +26,7 @@ const GIT_HEAD =
   /^(?:diff |index |Index:|={9}|(?:new|deleted) file mode |(?:old|new) mode |similarity |dissimilarity )/;
 
 /** Reads a unified diff of any number of files. Unknown lines become notes. */
-export function readDiff(diff: string): readonly DiffFile[] {
+export function parseDiff(diff: string): readonly DiffFile[] {
   const files: FileReader[] = [];
   let current: FileReader | null = null;
   const open = (): FileReader => {

@@ -37,7 +37,7 @@ const ITSELF = nameBytes(".\0");
  *
  * A folder is listed again only if its names have changed. Of each entry, the mode, size, times and inode are
  * compared. In a large workspace, the kernel reports which folders need a look. */
-export class WorkspaceLook {
+export class WorkspaceScan {
   readonly #tree: Tree;
   readonly #top: IgnoreRules;
   #folders: ReadonlyMap<string, Seen> | null = null;

@@ -18,7 +18,7 @@ const WHOLE = "whole";
  *
  * The result of a tool call bypasses its checks. The tool has run, and a refusal would make the model call it again.
  * `whole` returns that result. */
-export class Answers {
+export class ServerMessages {
   readonly #waiting = new BoundedMap<string, Asked>(MOST_WAITING);
   /** The results of tool calls that the library has received, but not yet its caller. */
   readonly #results = new BoundedMap<number, unknown>(MOST_RESULTS);
