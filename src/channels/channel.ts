@@ -26,7 +26,6 @@ import type {
 } from "../domain/reports.ts";
 import type { UnwalledMode } from "../extension/spawned.ts";
 
-/** The settings provide the options that a channel does not set. */
 export interface OpenRequest extends ConfigFlags {
   readonly db?: string | undefined;
   readonly cwd?: string | undefined;
@@ -64,7 +63,6 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** Such a channel keeps running and serves clients. */
 export interface ServiceRequest extends OpenRequest {
   readonly profile?: string | undefined;
   readonly writable?: boolean | undefined;
@@ -138,10 +136,8 @@ export interface CheckResult {
 /** A method rejects with `ConfigError` if it needs settings or key files that cannot be used, or if the provider is
  * unknown. */
 export interface ProviderAdmin {
-  /** With `check`, requests the list of models from each. */
   providers(options: { readonly check: boolean; readonly signal: AbortSignal }): Promise<ProvidersReport>;
   models(options: { readonly provider: string | null; readonly signal: AbortSignal }): Promise<readonly ModelsReport[]>;
-  /** Prices and context sizes of models come from the catalogue of the settings. */
   refreshModels(signal: AbortSignal): Promise<RefreshReport>;
   keys(): Promise<readonly KeyReport[]>;
   loginNames(): readonly string[];
@@ -219,7 +215,6 @@ export interface Services {
   approvalAdmin(request: OpenRequest): Promise<ApprovalAdmin>;
   /** Reads no file until a method is called. Rejects with `UsageError` if the workspace cannot be used. */
   configAdmin(request: OpenRequest): Promise<ConfigAdmin>;
-  /** The maintenance is for the database that `open` would use, and does not open it. */
   databaseCare(request: OpenRequest): Promise<DatabaseMaintenance>;
   /** Copies a file to an empty PostgreSQL database, or such a database to a new file, and compares every row. After an
    * interruption, the same call continues. Rejects with `UsageError`, `StoreError` and `Cancelled`. */
@@ -227,7 +222,6 @@ export interface Services {
   /** Resolves with null if the executable is current. Rejects with `ConfigError`, `UsageError` and `Cancelled`, and has
    * then changed no file. */
   update(request: UpdateRequest): Promise<InstalledRelease | null>;
-  /** The program runs again in the same terminal. Resolves with its exit code. */
   respawn(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number>;
 }
 
@@ -242,7 +236,6 @@ export interface Io {
   readonly stderrColor: boolean;
   readonly columns: () => number;
   readonly rows: () => number;
-  /** Rejects with `UsageError` if the input is not text. */
   readStdin(): Promise<string>;
   /** Prompts for a line on the terminal. Rejects with `UsageError` if no terminal exists, and with `Cancelled` on
    * Ctrl-C and Ctrl-D. With `typedNow`, lines that were typed before the prompt are no answer to the prompt. */

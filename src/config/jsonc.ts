@@ -124,7 +124,6 @@ function nested(path: readonly string[], value: unknown): unknown {
   return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
 }
 
-/** Short lists are on one line, all other values on separate lines. */
 function written(value: unknown, indent: string): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const deeper = `${indent}  `;
@@ -205,7 +204,6 @@ class TreeReader {
     return { start, end: this.#at, kind, members };
   }
 
-  /** Blanks before the character are skipped too. Returns whether the character came next. */
   #takes(char: string): boolean {
     this.#at = afterBlanks(this.#text, this.#at);
     if (this.#text[this.#at] !== char) return false;

@@ -117,7 +117,6 @@ export class SettingsSections {
     throw new ConfigError(`${where === "" ? "the section" : where} ${issue.message}`);
   }
 
-  /** The shortest spelling comes first. */
   spellings(key: string): readonly string[] {
     for (const { name, namespace } of this.#named) {
       const pair = [name, `${PLACE}.${namespace}`];

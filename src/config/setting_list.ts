@@ -6,7 +6,6 @@ import { ConfigSchema } from "./schema.ts";
 export interface ConfigSetting {
   /** `[]` replaces the index in a list if the key occurs in each entry. */
   readonly key: string;
-  /** The type is as in a sentence: "integer or null", "list of string". */
   readonly type: string;
   readonly doc: string;
   readonly default: unknown;

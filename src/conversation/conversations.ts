@@ -365,7 +365,6 @@ interface SharedRequest extends Pick<RunnerOptions, "retryOf"> {
   readonly read: readonly InputVariable[];
 }
 
-/** Every node accepts requests, runs some, and follows any. */
 export interface SharedQueries {
   ask(branch: Branch, request: string, options: AskOptions & SharedRequest): Promise<QueryResult>;
   steer(branchId: string, text: string, signal?: AbortSignal): Promise<boolean>;

@@ -1,4 +1,3 @@
-/** The runner keeps leases, environments between queries, and sandbox processes. */
 import { HandedOver, TakenOverError } from "../domain/errors.ts";
 import { Semaphore, unrefTimer } from "../domain/kit/concurrency.ts";
 import type { Emit } from "../domain/query/query_event.ts";
@@ -177,7 +176,6 @@ export class QueryRunner {
 
 const EVERY_MS = 30_000;
 
-/** A query whose lease this process has lost is notified. */
 export class LeaseKeeper {
   readonly #renew: () => Promise<readonly string[]>;
   readonly #everyMs: number;

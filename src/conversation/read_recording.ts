@@ -76,7 +76,6 @@ async function queryFacts(store: Store, query: StoredQuery): Promise<Omit<Record
   };
 }
 
-/** `shown` is the number of iterations that a fork has. */
 async function* iterationsOf(store: Store, queryId: string, shown = Infinity): AsyncGenerator<RecordedIteration> {
   for (let after = -1, given = 0; given < shown;) {
     const some = await store.iterations(queryId, { after, limit: Math.min(ITERATIONS_AT_ONCE, shown - given) });

@@ -25,11 +25,9 @@ export interface ShownVersion {
   readonly reason: string;
   readonly code: string;
   readonly createdAt: number;
-  /** It is null if the value is too large to show. */
   readonly shown: { readonly value: unknown } | null;
 }
 
-/** These operations need neither a model nor a sandbox. */
 export class Records {
   readonly #store: Store;
   readonly #own: Store;

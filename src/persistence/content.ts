@@ -122,7 +122,6 @@ export class Content {
     return this.#loaded(this.adopt(cell));
   }
 
-  /** The bytes of a column count as loaded content afterwards. */
   adopt(bytes: Uint8Array): string {
     const hash = hashOf(bytes);
     if (!this.#known.get(hash)) this.#known.set(hash, owned(bytes));

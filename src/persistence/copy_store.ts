@@ -258,7 +258,6 @@ type Row = Readonly<Record<string, unknown>>;
 
 interface PlainRow {
   readonly cells: Row;
-  /** `large` is the reference of a text that is too large for memory, otherwise null. */
   readonly large: string | null;
 }
 

@@ -337,7 +337,6 @@ interface Given {
   readonly bytesIn: (hash: string) => Uint8Array;
 }
 
-/** The row gets new ids and this workspace, and loses its former chat. */
 async function ownRow(table: ArchivedTable, given: Given): Promise<Row> {
   const { row, ids } = given;
   const own = (id: unknown): string => ids.get(String(id)) ?? missing(`row ${id}`);

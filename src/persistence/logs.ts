@@ -128,7 +128,6 @@ function lost({ conversationId, queryId, iterationId }: Ids, scope: Scope): Ids 
   };
 }
 
-/** Values that JSON cannot represent become text. */
 function printable(data: Readonly<Record<string, unknown>>): string {
   const seen = new WeakSet<object>();
   return JSON.stringify(data, (_key, value: unknown) => {

@@ -14,7 +14,6 @@ import type { ProcessOwner, Store } from "./store.ts";
 export interface OpenStoreOptions {
   /** The path is a file, ":memory:", or the `postgres://` URL of a database. */
   readonly path: string;
-  /** The password is needed if the URL of a PostgreSQL database has none. */
   readonly password?: string | undefined;
   readonly now?: () => number;
   /** Whether the process of a lease exists; null if this machine cannot know. The default returns null for every

@@ -245,7 +245,6 @@ const runById = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   queryRows(db).where("s.id", "=", queryId)
 );
 
-/** The model sees at most this many earlier queries. */
 const EARLIER = 12;
 
 const runsBefore = namedQuery((db, { queryId }: { readonly queryId: string }) =>

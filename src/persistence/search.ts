@@ -239,7 +239,6 @@ async function snippetsOf(
     readonly hits: readonly Found[];
     readonly query: string;
     readonly inside: readonly string[];
-    /** It is false if a text may contain another form of a word. */
     readonly isExact: boolean;
   },
 ): Promise<readonly string[]> {

@@ -45,7 +45,6 @@ export interface Store
     ChildStore,
     LargeTextStore,
     Archive {
-  /** The location is a path, ":memory:", or the URL of a server. */
   readonly location: string;
   /** The store shows only the rows of this tenant, or all rows if it is null. New rows belong to the tenant, or to the
    * default one. Exceptions that concern every tenant are the total use of labels, the leases and the log. */
@@ -105,7 +104,6 @@ export interface Branch {
 export interface BranchNode extends Branch {
   readonly parentBranchId: string | null;
   readonly fork: { readonly queryId: string; readonly position: number } | null;
-  /** The queries of ancestors do not count. */
   readonly queries: number;
 }
 
@@ -151,7 +149,6 @@ export interface NewQuery extends KeyedRequest {
   readonly runLabel: string | null;
   readonly owner: ProcessOwner;
   readonly images?: readonly Image[];
-  /** The answer must satisfy this JSON Schema, given as text. */
   readonly answerSchema?: string | null;
   readonly askedAs?: Asked | null;
   /** This run replaces an earlier run of the same query. Readers of the branch then see the variables as they were

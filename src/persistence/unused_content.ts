@@ -154,7 +154,6 @@ function markNested(db: DatabaseSync, { table, column }: Column): void {
   for (const { cell } of tableRows(db, { table, columns: `"${column}" AS cell`, where })) mark(String(cell));
 }
 
-/** The function returns the number of new marks. */
 function marker(db: DatabaseSync, origin: string): (text: string) => number {
   // A text may refer to content that never existed.
   const insert = db.prepare(

@@ -162,7 +162,6 @@ async function lineageOf(
   return at ? await readLineageAt(tx, await readPoint(tx, { ...at, action: "show" })) : await readLineage(tx, branchId);
 }
 
-/** Each pair of a variable and its source occurs once. */
 export async function readDependencies(db: Database, branchId: string): Promise<readonly Dependency[]> {
   return await db.read(async (tx) => {
     const branches = (await readLineage(tx, branchId)).map((segment) => segment.branchId);
@@ -186,7 +185,6 @@ function compare(a: string, b: string): number {
 
 interface Node {
   readonly name: string;
-  /** These names must come before this node. */
   readonly requires: readonly string[];
   readonly reads: readonly string[];
 }
@@ -482,7 +480,6 @@ export class VariableWriter {
     await this.#souls.prepare(names);
   }
 
-  /** `block` is the id of the block's row. */
   async versions(saved: StoredBlock["saved"], block: string): Promise<void> {
     for (const [order, image] of saved.entries()) {
       const before = this.#souls.get(image.name)?.result ?? null;
@@ -587,7 +584,6 @@ interface VariableRow {
   readonly id: string;
   readonly metadata: VariableSoulMetadata;
   version: number;
-  /** The newest row may be an ancestor's. */
   result: DatabaseSchema["expressionState"]["result"];
   /** It is false while the soul belongs to an ancestor and this branch has not changed it. */
   readonly own: boolean;
@@ -612,7 +608,6 @@ interface BranchMoment {
   readonly now: number;
 }
 
-/** The rows of a branch are found or created while it writes, in one transaction. */
 class VariableSouls {
   readonly #db: Database;
   readonly #at: BranchMoment;
@@ -643,7 +638,6 @@ class VariableSouls {
     return this.#souls.get(name);
   }
 
-  /** Creates the row if the branch has none of its own. */
   async own(name: string): Promise<VariableRow> {
     const known = this.#souls.get(name);
     if (known?.own) return known;

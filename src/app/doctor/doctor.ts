@@ -314,7 +314,6 @@ async function diagnoseExtensions(settings: Settings, parts: SessionParts): Prom
   }
 }
 
-/** The check sends no message. */
 export async function diagnoseTelegram(settings: Settings): Promise<readonly CheckResult[]> {
   const name = "telegram";
   const { allow } = settings.config.telegram;

@@ -204,7 +204,6 @@ export interface MachineFacts {
 
 const MARKS_OF_CONTAINERS = ["/.dockerenv", "/run/.containerenv"];
 const SYSCTL = "/proc/sys";
-/** Desktop systems use no smaller limit. */
 const NAMESPACES = 15_000;
 
 function machineFacts(): MachineFacts {

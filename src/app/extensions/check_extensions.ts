@@ -141,7 +141,6 @@ const KNOWN_TYPES = new Set([
   ..."ArrayBufferLike ArrayBufferView BufferSource RequestInit ResponseInit HeadersInit BodyInit".split(" "),
 ]);
 
-/** Neither the type nor the platform declares these names. */
 function undefinedTypes(text: string): readonly string[] {
   const tokens = text.match(TOKEN) ?? [];
   const found = new Set<string>();

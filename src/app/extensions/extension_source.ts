@@ -12,7 +12,6 @@ import { createLog } from "../../logging/log.ts";
 import { type Settings, settingSecrets, shippedExtensions, type ShippedParts } from "../settings/settings.ts";
 
 type Wanted = Pick<Settings, "config" | "home" | "workspace"> & Partial<Pick<Settings, "locked" | "variable">> & {
-  /** Extensions see this folder as Vis's own, if it differs from the real one. */
   readonly extensionHome?: string | null | undefined;
   readonly offered?: SettingSources["offered"];
 };

@@ -15,7 +15,6 @@ export interface Telemetry {
   close(): Promise<void>;
 }
 
-/** Returns null if the environment requests no traces. */
 export function openTelemetry(env: EnvironmentVariables, { version }: { readonly version: string }): Telemetry | null {
   const settings = otelSettings(env, { version });
   if (!settings) return null;
@@ -153,7 +152,6 @@ export class Tracer {
   }
 }
 
-/** Returns null if the `traceparent` of W3C is missing or invalid. */
 export function parentOf(traceparent: string | null): SpanContext | null {
   const found = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/.exec(traceparent ?? "");
   if (!found) return null;
@@ -212,7 +210,6 @@ export class Span {
     return this;
   }
 
-  /** Skips undefined and null values. */
   set(attributes: Readonly<Record<string, Attribute | null | undefined>>): this {
     for (const [name, value] of Object.entries(attributes)) {
       if (value !== undefined && value !== null) this.#attributes[name] = value;

@@ -17,7 +17,6 @@ import type { Settings } from "../settings/settings.ts";
 
 export interface ChosenProviders {
   readonly providers: readonly [ResolvedProvider, ...ResolvedProvider[]];
-  /** It is null if no model of the root was requested. */
   readonly model: string | null;
   readonly notes: readonly string[];
 }
@@ -327,7 +326,6 @@ export interface ResolvedProvider {
   readonly defaultModel: string | null;
   readonly slashes: boolean;
   readonly data: ModelDataSet | null;
-  /** Vis's own folder may have newer data. */
   readonly home: string | null;
   readonly rateLimit: ProviderEntry["rateLimit"] | null;
   /** The limit is for the time before the first text; null is the default. */
@@ -336,7 +334,6 @@ export interface ResolvedProvider {
   readonly silenceMs: number | null;
   /** The models of a provider on this machine cost nothing. */
   readonly local: boolean;
-  /** VIS_BASE_URL and related variables define such a provider, for an unknown service. */
   readonly plain: boolean;
 }
 
@@ -488,7 +485,6 @@ function optional(need: Preset["key"]): Preset["key"] {
   return need === "required" ? "optional" : need;
 }
 
-/** The name has letters, digits, dots and dashes. Throws `UsageError` for an invalid address. */
 export function serverName(baseUrl: string): string {
   const url = URL.parse(baseUrl);
   if (url === null || !/^https?:$/.test(url.protocol)) {

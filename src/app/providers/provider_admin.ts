@@ -197,7 +197,6 @@ export class AppProviderAdmin implements ProviderAdmin {
     return this.#credentials.path ?? "";
   }
 
-  /** A key is saved with its address if a variable sets the address now. */
   async #addressOf(provider: string, key: string): Promise<{ readonly baseUrl?: string }> {
     if (!isProvider(provider, this.#settings.config)) return {};
     const { baseUrl, addressFrom } = await resolveProvider(provider, { ...this.#parts, sole: false, typed: key });
@@ -378,7 +377,6 @@ async function served(
 /** A person waits here, not a query, so an idle server has more time than at a start. */
 const PROBE_MS = 400;
 
-/** Servers on this machine come first: these need no key. */
 export async function loginChoices(
   names: readonly string[],
   { config: { localServers, providers }, variable }: Pick<Settings, "config" | "variable">,

@@ -18,7 +18,6 @@ interface ReadinessParts {
   readonly tryWrite?: (path: string) => Promise<void>;
 }
 
-/** Each requirement of a query has its fault by name, or "". */
 type Readiness = () => Promise<Readonly<Record<"sandbox" | "disk" | "file", string>>>;
 
 /** Vis tests a working sandbox at most once in five minutes, a failing one once in five seconds. Concurrent callers

@@ -124,7 +124,6 @@ async function extensionsOf(
   return locked ? all.filter(({ place }) => place !== "project") : all;
 }
 
-/** The files of at most this many workspaces are kept for completion. */
 const KEPT_WORKSPACES = 16;
 
 function suggestionsIn(home: string | null): HttpParts["suggestions"] {
@@ -149,7 +148,6 @@ function readyOf(settings: Settings, { stored }: Session["conversations"]): Retu
   });
 }
 
-/** Returns undefined if no file may be written in the workspace. */
 function undoOf(
   { locked }: ServeRequest,
   { settings, parts }: { readonly settings: Settings; readonly parts: SessionParts },

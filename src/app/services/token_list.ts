@@ -9,7 +9,6 @@ import { sharedFileNotes } from "../../domain/kit/files.ts";
 import { DEFAULT_TENANT, TENANT_NAME, TENANT_RULE } from "../../domain/kit/ids.ts";
 import type { Log } from "../../logging/log.ts";
 
-/** A list counts as current for this long. */
 const LOOK_AGAIN_MS = 1_000;
 const MAX_TOKENS = 1_000;
 

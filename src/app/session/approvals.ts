@@ -53,7 +53,6 @@ export class ApprovalFolder implements ApprovalRules {
     }
   }
 
-  /** The oldest answer comes first. Unreadable files are skipped. */
   async all(): Promise<readonly KeptRule[]> {
     const found: KeptRule[] = [];
     try {

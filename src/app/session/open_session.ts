@@ -173,7 +173,6 @@ async function routerFor(
   return new Router({ routes: [{ provider, model: provider.defaultModel }] });
 }
 
-/** Tracing code is loaded only if traces are requested. */
 async function conversationsOf(telemetry: Telemetry | null = null, parts: ConversationParts): Promise<Conversations> {
   if (!telemetry) return new Conversations(parts);
   const { tracedConversations } = await import("../otel/traced.ts");

@@ -30,7 +30,6 @@ class ProcessLimits {
   }
 }
 
-/** A process started with nohup, for example, outlives its terminal. */
 function ignoresHangup(): boolean {
   const ignored = /^SigIgn:\s*([0-9a-f]+)/m.exec(ofSelf("status"))?.[1];
   if (ignored !== undefined) return (BigInt(`0x${ignored}`) & 1n) !== 0n; // Bit 0 is SIGHUP.

@@ -104,7 +104,6 @@ export class OwnProcess {
 
 const SELF = new OwnProcess(factsOf(Deno.build.os));
 
-/** Always returns the same value. */
 export function thisProcess(): ProcessOwner {
   return SELF.owner;
 }

@@ -242,7 +242,6 @@ async function setTimes(path: string, { atime, mtime }: Deno.FileInfo): Promise<
   if (mtime) await Deno.utime(path, atime ?? mtime, mtime);
 }
 
-/** A folder that forbids removal is removed too. No link is followed. */
 async function removeCopy(path: string): Promise<void> {
   try {
     await removeTree(path);

@@ -45,7 +45,6 @@ export class AppConfigAdmin implements ConfigAdmin {
   readonly #request: OpenRequest;
   readonly #parts: ConfigParts;
   readonly #places: Places;
-  /** Sections of added extensions follow those of shipped ones once a key needs them. */
   #sections: SettingsSections;
   #isWhole = false;
 
@@ -174,7 +173,6 @@ export class AppConfigAdmin implements ConfigAdmin {
     return [await this.#sections.defaults(), ...layers];
   }
 
-  /** The added extensions are read only if the key may belong to one of them. */
   async #place(key: string, action: string): Promise<Place> {
     if (/["'[\]]/.test(key)) return { path: quotedPath(key, action), quoted: true };
     const namespace = (): string | undefined => this.#sections.path(key)[2];

@@ -68,7 +68,6 @@ export function secretsIn(
   return [...config.secrets, ...own, ...chosen];
 }
 
-/** The path is real. Returns null if the database is not a file. */
 export function databaseFile({ database }: Pick<Settings, "database">): string | null {
   return database === ":memory:" || isPostgres(database) ? null : realPathOf(database);
 }
@@ -226,7 +225,6 @@ export async function settingsSectionsOf(parts: Pick<ShippedParts, "shipped">): 
   return new SettingsSections(sections);
 }
 
-/** `mode` overrides the settings for an incomplete wall. */
 export function programSettings(
   { config, sections }: Pick<Settings, "config" | "sections">,
   { mode }: { readonly mode?: UnwalledMode | undefined } = {},
@@ -330,7 +328,6 @@ export function repositoryRoot(
   }
 }
 
-/** Folders of settings and keys are such as `~/.config`. */
 function isSettings(path: string, home: string): boolean {
   return dirname(path) === home && basename(path).startsWith(".");
 }

@@ -67,7 +67,6 @@ export class ConfigTrust {
     return this.#opened ??= import("../../extension/folder.ts").then(({ TrustList }) => new TrustList(path));
   }
 
-  /** Rejects with `ConfigError` if the list itself cannot be read. */
   async has(file: ConfigFile): Promise<boolean> {
     try {
       return await (await this.#list())?.has(file.path, hashOf(file)) ?? false;

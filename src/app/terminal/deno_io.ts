@@ -104,7 +104,6 @@ export class DenoIo implements Io {
     return await readSecret(question, { stdin: Deno.stdin, write: this.stderr });
   }
 
-  /** Throws `ConfigError` if a limit of the process is too low. */
   onInterrupt(run: () => void): () => void {
     this.#listen();
     this.#handlers.add(run);
@@ -246,7 +245,6 @@ export class OutputQueue<T> {
   }
 }
 
-/** The size is an ordinary one outside of a terminal. */
 function consoleSize(): { readonly columns: number; readonly rows: number } {
   try {
     return Deno.consoleSize();

@@ -9,7 +9,6 @@ import { openSession, type SessionParts } from "../session/open_session.ts";
 import { programsOf, readSettings, rootOf, visHome } from "../settings/settings.ts";
 import { dumbTerminal } from "./deno_io.ts";
 
-/** The screen offers to choose a model if the settings give none. */
 async function withoutModel(error: unknown, request: OpenRequest, parts: SessionParts): Promise<Session> {
   if (!(error instanceof ConfigError) || !NO_MODEL.includes(error.code)) throw error;
   const session = await openSession({ ...request, browse: true }, parts);
@@ -69,7 +68,6 @@ export async function screen(
   });
 }
 
-/** These commands write the image of the clipboard to their output: Wayland, X11, macOS. */
 const CLIPBOARDS: readonly (readonly [string, ...string[]])[] = [
   ["wl-paste", "--type", "image/png"],
   ["xclip", "-selection", "clipboard", "-t", "image/png", "-o"],
@@ -77,7 +75,6 @@ const CLIPBOARDS: readonly (readonly [string, ...string[]])[] = [
   ["pbpaste", "-Prefer", "png"],
 ];
 
-/** Returns null if no such command exists here, or the clipboard has no image. */
 async function clipboardImage(): Promise<Uint8Array<ArrayBuffer> | null> {
   for (const [program, ...args] of CLIPBOARDS) {
     const command = new Deno.Command(program, { args, stdin: "null", stderr: "null" });

@@ -1,7 +1,6 @@
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { Cancelled } from "../../domain/errors.ts";
 
-/** The terminal echoes and edits a line itself. */
 interface LineTerminal {
   readonly stdin: { read(into: Uint8Array): Promise<number | null> };
   readonly write: (text: string) => void;
@@ -96,7 +95,6 @@ const STD_INPUT_HANDLE = -10;
 
 interface Options {
   readonly os?: typeof Deno.build.os;
-  /** The device is the terminal of this process; a test uses another file. */
   readonly device?: string;
   readonly console?: () => Console;
 }
@@ -127,7 +125,6 @@ function readAll(device: string): boolean {
     const buffer = new Uint8Array(4096);
     while (readSync(terminal, buffer) > 0);
   } catch (error) {
-    // No typed text is left to read.
     if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) throw error;
   } finally {
     closeSync(terminal);

@@ -33,7 +33,6 @@ interface UpdateParts {
   readonly config: Pick<Config, "update">;
   readonly program: string;
   readonly container: boolean;
-  /** The address and the key of the build count after the settings. */
   readonly release?: ReleaseSource;
 }
 
@@ -209,7 +208,6 @@ async function swap(
   await Deno.rename(aside, kept);
 }
 
-/** `vis update` reads the `latest.json` of a release first. */
 export const ReleaseIndex = z.object({
   version: z.string().regex(/^\d+\.\d+\.\d+[\w.-]*$/),
   archives: z.array(z.object({
@@ -260,7 +258,6 @@ class VerifyingKey {
   readonly #id: string;
   readonly #key: ReturnType<typeof createPublicKey>;
 
-  /** The text is the argument of `minisign -P`, or of a `.pub` file. Throws `ConfigError`. */
   constructor(text: string) {
     const bytes = Buffer.from(text.trim().split("\n").at(-1) ?? "", "base64");
     if (bytes.length !== 42 || bytes.toString("latin1", 0, 2) !== "Ed") {

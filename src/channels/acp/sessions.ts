@@ -9,7 +9,6 @@ export const UNTITLED = "New session";
 const EMPTY_MS = 7 * 86_400_000;
 const SWEPT = 100;
 
-/** A session of the protocol is one conversation, with Vis opened on its folder. */
 export interface OpenSession {
   readonly session: Session;
   readonly branch: Conversation;
@@ -19,7 +18,6 @@ export interface OpenSession {
 }
 
 interface SessionRequest {
-  /** The path is absolute; by default it is the working folder of the process. */
   readonly cwd?: string;
   readonly mcpServers?: readonly McpServer[] | undefined;
 }

@@ -168,7 +168,6 @@ export const COMMANDS: readonly string[] = [
   "__complete",
 ];
 
-/** These commands print one JSON object per line instead of a single value. */
 const LINES: readonly string[] = ["logs"];
 
 /** With `only`, builds just the part with this command, because all parts take 5 ms at startup. */
@@ -209,7 +208,6 @@ function hintAt(command: Command, path: string): void {
   for (const below of command.commands) hintAt(below, `${path} ${below.name()}`);
 }
 
-/** Omits trivial defaults. */
 function optionDescription(option: Option): string {
   return new Help().optionDescription(option).replace(/\s*\(default: (?:false|\[\])\)$/, "");
 }

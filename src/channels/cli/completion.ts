@@ -159,7 +159,6 @@ const FOLDERS = ["--cwd", "--extension"];
 const FILES = ["--context", "--image", "--schema", "--db", "--token-file", "--output", "file", "path", "from"];
 const IDS = ["--conversation", "--fork", "id"];
 
-/** An unreadable source yields no values. */
 async function completionValues(wanted: Wanted, services: Services): Promise<Completions> {
   const { name } = wanted;
   if (FOLDERS.includes(name)) return { items: [], paths: "folders" };
@@ -204,7 +203,6 @@ async function models(services: Services, start: string): Promise<readonly Item[
   });
 }
 
-/** Only a login takes the bot's token, and only saved keys can be deleted. */
 async function providers(services: Services, command: string): Promise<readonly Item[]> {
   const admin = await services.providerAdmin({});
   if (command === "auth login") return admin.loginNames().map((value) => ({ value, about: "" }));

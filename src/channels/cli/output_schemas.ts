@@ -87,7 +87,6 @@ const LineSchema = z.union([
   z.object({ type: z.literal("error"), error: z.object({ code: z.number().int(), message: z.string() }) }),
 ]);
 
-/** A name that ends with "jsonl" describes each line. */
 const queryOutputs = {
   "run": result,
   "review": result,

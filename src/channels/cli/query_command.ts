@@ -31,9 +31,7 @@ export interface QueryCommandFlags {
 interface QueryCommand {
   readonly io: Io;
   readonly flags: QueryCommandFlags;
-  /** Readers of stdout rely on the schema that an answer must satisfy. */
   readonly schema: boolean;
-  /** `progress` first shows notes for the user. */
   readonly begin: (
     options: Pick<AskOptions, "signal" | "emit" | "approve" | "showsOutput">,
     progress: Progress,
@@ -116,7 +114,6 @@ function terminalApproval(io: Io): Approve | undefined {
   };
 }
 
-/** The texts of choices are in one column. */
 export async function questionText(question: ApprovalQuestion, width: number): Promise<string> {
   const { textColumns, wrapRuns } = await import("../../markdown/terminal/wrap.ts");
   const indented = (text: string, head: string): string => {
@@ -141,7 +138,6 @@ export function answerOf(line: string, question: Pick<ApprovalQuestion, "scope" 
   return { decision: "no", reason: line.trim() };
 }
 
-/** `line` writes one line. */
 export class Trace {
   readonly #color: ReturnType<typeof pc.createColors>;
   readonly #line: (text: string) => void;
@@ -225,7 +221,6 @@ async function draftLines(text: string, io: Io): Promise<readonly string[]> {
   return lines.map(faded);
 }
 
-/** A very long text shows only its end. */
 async function answerLines(
   text: string,
   { stdoutColor, columns }: Pick<Io, "stdoutColor" | "columns">,
@@ -259,7 +254,6 @@ export interface ProgressOptions {
 const FRAME_MS = 33;
 const FREE_ROWS = 3;
 
-/** A terminal also has temporary live lines. `verbose` shows whole blocks and results. */
 export class Progress {
   readonly #io: Io;
   readonly #verbose: boolean;
@@ -274,7 +268,6 @@ export class Progress {
   #numbered: number | null = null;
   #thought: number | null = null;
   #tasks = "";
-  /** Events during a pending approval are shown after it. */
   readonly #meanwhile: QueryEvent[] = [];
   /** The line shows the reason why the last iteration failed only if the query continues, because otherwise the answer
    * repeats it. */
@@ -368,7 +361,6 @@ export class Progress {
     this.#status("");
   }
 
-  /** Without a terminal, a line has 100 characters. */
   #width(): number {
     return this.#io.stderrIsTerminal ? Math.max(24, this.#io.columns()) : 100;
   }
@@ -523,7 +515,6 @@ const TICK_MS = 1_000;
 
 const SHOWN_FROM_MS = 2_000;
 
-/** The lines stay until `clear`. */
 export class LiveLines {
   readonly #write: (text: string) => void;
   readonly #width: () => number;

@@ -96,7 +96,6 @@ export interface OwnConnections {
 export interface IdleLimits {
   /** The first request of a connection must arrive within these milliseconds, without its body. */
   readonly headMs: number;
-  /** Each further request must arrive within these milliseconds. */
   readonly idleMs: number;
 }
 

@@ -29,7 +29,6 @@ const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "P
 const PATIENCE_MS = 4_000;
 const CONVERSATION = "/api/v1/conversations/:id";
 
-/** `hosts` are the names that the server accepts, in lower case. */
 export function createApp(parts: HttpParts, hosts: ReadonlySet<string>): Hono<Env> {
   const app = new Hono<Env>();
   const { admitted, authenticated } = admission(parts, hosts);
@@ -179,7 +178,6 @@ const DIGEST = {
   generateDigest: (body: Uint8Array) => new Uint8Array(createHash("sha256").update(body).digest()).buffer,
 };
 
-/** HEAD gets the length of GET. */
 const tagged: MiddlewareHandler = except(STREAMED, async (c, next) => {
   await next();
   if (c.req.method !== "HEAD" || c.res.body === null) return;

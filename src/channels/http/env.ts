@@ -99,7 +99,6 @@ export interface Env {
     /** Resolves when the response is sent or the client is gone. */
     readonly sent: Promise<void>;
     readonly leaving: Leaving;
-    /** Reports the clients that have already left, without waiting for the next regular search. */
     readonly noticeLeft: () => Promise<void>;
   };
   Variables: {

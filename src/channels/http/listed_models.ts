@@ -14,7 +14,6 @@ interface Listed {
   readonly names: ReadonlySet<string>;
 }
 
-/** Requests may name models of the settings, and models that `/api/v1/models` lists. */
 export class ListedModels {
   readonly #admin: Pick<ProviderAdmin, "models">;
   readonly #now: () => number;
@@ -47,7 +46,6 @@ export class ListedModels {
     return (await this.#listed).names;
   }
 
-  /** A name without its provider belongs to the first provider that has it. */
   async #list(): Promise<Listed> {
     const at = this.#now();
     const found = await this.#admin.models({ provider: null, signal: AbortSignal.timeout(LIST_MS) });

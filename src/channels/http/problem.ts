@@ -1,6 +1,5 @@
 import { type FaultKind, faultOf } from "../../domain/errors.ts";
 
-/** The kind is the last part of `type` in the problem details. */
 const KINDS = {
   "bad-request": [400, "The request is invalid"],
   "no-answer": [400, "The query ended without an answer"],

@@ -95,7 +95,6 @@ function mediaOf(content: Content, events: Json): readonly [string, Json] {
   return [content, { schema: content === EVENT_STREAM ? events : {} }];
 }
 
-/** The schema is converted when the document is requested. */
 function schemaFor(
   schema: z.ZodType,
   io: "input" | "output",
@@ -155,7 +154,6 @@ export const inQuery = createMiddleware<Env>(async (c, next) => {
   await next();
 });
 
-/** `c.req.valid(target)` then has the type that the schema reads. */
 type Valid<T extends "json" | "query", S extends z.ZodType> = MiddlewareHandler<
   Env,
   string,
@@ -282,7 +280,6 @@ async function readAll(
   }
 }
 
-/** Strings stay unchanged, all other values become data. */
 export function inputSource(label: string, value: unknown): NonNullable<AskOptions["context"]> {
   const json = typeof value !== "string";
   const text = json ? JSON.stringify(value) : value;

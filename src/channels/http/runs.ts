@@ -79,7 +79,6 @@ export class Runs {
     return this.#byQuery.get(queryId) ?? null;
   }
 
-  /** It is false if only another process can run a query of the conversation. */
   mayRun(conversationId: string): boolean {
     return this.#shared !== null || this.#of(conversationId).length > 0;
   }
@@ -130,7 +129,6 @@ const KEPT_CHARS = 500_000;
 /** After the end of a query, its run keeps so many characters of events. Followers read older events from rows. */
 const KEPT_AFTER_CHARS = 200_000;
 
-/** A client that answers questions passes `approve` on. */
 type Ask = (
   options: Required<Pick<AskOptions, "signal" | "emit" | "onBranch">>,
   approve: Approve,
@@ -159,7 +157,6 @@ export class LiveRun {
   #change = Promise.withResolvers<void>();
   readonly ended: Promise<QueryResult>;
 
-  /** `onEvent` receives every event, before the followers of the run. */
   constructor(ask: Ask, onEvent: Emit = () => {}) {
     const onBranch = (branch: Conversation): void => void (this.#branch = branch);
     const emit: Emit = (event, number = this.#newest + 1) => {
@@ -187,7 +184,6 @@ export class LiveRun {
     return !this.#over;
   }
 
-  /** The number is one more than the newest if all events were dropped. */
   get oldest(): number {
     return this.#kept[0]?.number ?? this.#newest + 1;
   }
@@ -200,12 +196,10 @@ export class LiveRun {
     this.#controller.abort();
   }
 
-  /** Reduces the kept events after the end, since many such runs exist. */
   rest(): void {
     if (this.#over) this.#trim(KEPT_AFTER_CHARS);
   }
 
-  /** Each event is yielded as soon as it happens, until the end of the query. */
   async *events(after = 0): AsyncGenerator<Numbered> {
     for (let last = after;;) {
       const found = this.#after(last);

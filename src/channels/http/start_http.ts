@@ -21,7 +21,6 @@ import { AbandonedCalls, Idempotency } from "./repeated_requests.ts";
 import { Runs } from "./runs.ts";
 import { Quotas } from "./tokens.ts";
 
-/** Clients that do not read their response are disconnected after this. */
 const LAST_BYTES_MS = 2_000;
 
 interface HttpServer {
@@ -85,7 +84,6 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
   };
 }
 
-/** Closes the listener once every response is sent, or after two seconds. */
 async function endListener(listener: Listener, open: ReadonlySet<Promise<void>>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, LAST_BYTES_MS);

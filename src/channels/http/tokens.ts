@@ -45,7 +45,6 @@ export function oneToken(token: string, quota: Quota): TokenSource {
   return { grants: () => Promise.resolve(grants) };
 }
 
-/** A JSON Web Token has three parts in base64url. */
 const SIGNED = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 interface CheckOptions {
@@ -103,7 +102,6 @@ export class Quotas {
   readonly #now: () => number;
   readonly #uses = new Map<string, Use>();
 
-  /** `before` is today's usage from before this process started. */
   constructor(now: () => number, before: readonly LabelUse[] = []) {
     this.#now = now;
     this.learn(before);

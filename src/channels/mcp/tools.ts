@@ -11,7 +11,6 @@ import { delayLine, isChild } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import type { Session } from "../channel.ts";
 
-/** New conversations belong to `workspace`. */
 type Opened = Pick<Session, "conversations" | "workspace">;
 
 export interface McpParts {

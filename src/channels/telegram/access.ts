@@ -18,7 +18,6 @@ export class UserAccess {
     this.#clock = clock;
   }
 
-  /** A listed user is allowed anywhere, and all users in a listed group. */
   async allows(userId: number, place: ChatPlace): Promise<boolean> {
     const allowed = await this.#allowed();
     return allowed.includes(userId) || place.group && allowed.includes(place.id);

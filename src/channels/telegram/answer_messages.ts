@@ -20,7 +20,6 @@ interface ReplyOptions {
   readonly messenger: Messenger;
   readonly ids: readonly number[];
   readonly progress: PendingMessage["progress"];
-  /** The messages are stored before anything is written into a new one. */
   readonly save: (change: Pick<PendingMessage, "replies" | "progress">) => Promise<void>;
 }
 
@@ -51,7 +50,6 @@ export class AnswerMessages {
     await this.#options.messenger.progress(this.#options.place, { messageId, text });
   }
 
-  /** Retries until the chat shows the report. */
   async pause(text: string): Promise<void> {
     const { messenger, place } = this.#options;
     const messageId = this.#first;

@@ -68,7 +68,6 @@ export class ChatQuery {
     this.#cancel.abort();
   }
 
-  /** Behaves like `Conversations.steer`, once the query has begun. */
   async steer(text: string): Promise<boolean> {
     await this.#begun.promise;
     return this.#running ? await this.#running.session.conversations.steer(this.#running.branch, text) : false;
@@ -97,7 +96,6 @@ export class ChatQuery {
     }
   }
 
-  /** Whether the user may have stopped watching; false for a user who cancelled. */
   get #isLate(): boolean {
     const { clock, lateMs } = this.#parts;
     const { startedAt } = this.#entry;

@@ -7,7 +7,6 @@ import type { PendingMessage } from "./inbox.ts";
 import { chatKey, type Incoming, type IncomingFile } from "./read_update.ts";
 import { RichText, splitRichText } from "./rich_text.ts";
 
-/** More photos of an album arrive one by one within this time. */
 const ALBUM_MS = 700;
 const MAX_WAITING = 50;
 const EDITED = "I have already answered this message and do not read edits of it: send it as a new message";
@@ -46,7 +45,6 @@ export class ChatWorker {
     return longer;
   }
 
-  /** No more work begins. Resolves when all work has ended. */
   async close(): Promise<void> {
     this.#closing = true;
     await this.#intake;

@@ -51,7 +51,6 @@ export class Messenger {
     return (await this.#plainly(message, once)).message_id;
   }
 
-  /** The buttons are replaced too. Returns false if the message no longer exists. */
   async edit(place: ChatPlace, { messageId, message, buttons = [] }: {
     readonly messageId: number;
     readonly message: RichMessage;
@@ -85,7 +84,6 @@ export class Messenger {
     }
   }
 
-  /** Does nothing if Telegram's limits do not allow a change now. */
   async progress(
     place: ChatPlace,
     { messageId, text }: { readonly messageId: number; readonly text: string },

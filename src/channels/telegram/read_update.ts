@@ -14,7 +14,6 @@ export interface IncomingFile {
   readonly bytes: number | null;
 }
 
-/** The message is stored until it is answered. */
 export interface Incoming {
   /** An album has several updates; this one is of its first message. */
   readonly updateId: number;
@@ -24,7 +23,6 @@ export interface Incoming {
   readonly text: string;
   readonly command: string | null;
   readonly files: readonly IncomingFile[];
-  /** Messages with the same album id belong together. */
   readonly album: string | null;
   /** It is true if the text is the new text of an earlier message with the same number. */
   readonly edited?: boolean;
@@ -62,7 +60,6 @@ export interface Sender {
 const PHOTO_BYTES = 5_000_000;
 const NOTHING: ReadUpdate = { kind: "nothing" };
 
-/** The bot cannot read this content, by its field of a message. */
 const UNFIT: Readonly<Record<string, string>> = {
   voice: "voice messages",
   audio: "audio",

@@ -83,7 +83,6 @@ const STYLES = { emphasis: "italic", strong: "bold", strikethrough: "strikethrou
 
 type Spans = readonly TextStyle[];
 
-/** Elements without a Telegram format become readable text. */
 export function renderMarkdown(markdown: string): RichText {
   const into = new RichText();
   addBlocks(parseMarkdown(markdown, { clean: harmlessText }), { into, spans: [], gap: "\n\n" });

@@ -46,10 +46,8 @@ interface ChatParts {
   readonly approve: Approve;
   readonly worked: () => void;
   readonly outputs: () => TakenOutputs;
-  /** The list omits files whose changes were undone. */
   readonly changedBy: (query: Pick<StoredQuery, "queryId">, branch: Branch) => Promise<readonly string[]>;
   readonly ring: (why: string) => void;
-  /** The unsent message joins the text that is already in the input. */
   readonly giveBack: (outgoing: Outgoing) => void;
 }
 
@@ -110,7 +108,6 @@ export class ChatController {
     return { phase: running?.turn.phase ?? "", ms, asks, title: this.#branch?.title ?? "" };
   }
 
-  /** The list of tasks is shown until a request is answered. */
   get plan(): readonly PlanItem[] {
     return this.#plan;
   }
@@ -185,7 +182,6 @@ export class ChatController {
     this.#parts.changed();
   }
 
-  /** Waiting messages return to the input. Returns false if no query runs. */
   cancel(): boolean {
     if (this.#running === null) return false;
     for (let back = this.takeBack(); back !== null; back = this.takeBack()) this.#parts.giveBack(back);
@@ -248,7 +244,6 @@ export class ChatController {
     if (only === "plan" && begun) transcript.add(new LineEntry([PLANNED_TEXT, shown().theme.dim]));
   }
 
-  /** The previous run leaves the screen once the new one has begun. */
   async #again(): Promise<void> {
     const { transcript, shown, session, changedBy } = this.#parts;
     await this.#work(async ({ emit, ...options }) => {
@@ -296,7 +291,6 @@ export class ChatController {
     }, { refused: outputs.giveBack });
   }
 
-  /** Calls `refused` if the query did not begin. */
   async #work(
     begin: (options: AskOptions) => Promise<QueryResult>,
     { refused }: { readonly refused: () => void },
@@ -397,11 +391,9 @@ interface OpenedBranch {
   readonly spent: SessionSpend;
   readonly lastAnswer: string;
   readonly asked: TranscriptEntry | null;
-  /** The list of tasks is empty if a request was answered since. */
   readonly plan: readonly PlanItem[];
 }
 
-/** The screen reads iterations when they come into view. Rejects with `StoreError`. */
 export async function openBranch(
   branch: Branch,
   parts: OlderParts & { readonly redraw: () => void },

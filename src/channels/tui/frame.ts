@@ -20,7 +20,6 @@ import type { Theme } from "./text/theme.ts";
 import { wrapped } from "./text/wrapped.ts";
 
 const WALLS = 4;
-/** Terminals with fewer rows show no footer and no status line. */
 const LOW = 9;
 const WAITING_SHOWN = 3;
 
@@ -129,7 +128,6 @@ const LEAST_PHASE = 12;
 const TOLD_ROWS = 3;
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/** A longer message has several lines. */
 export function statusLines(
   { following, mode, ...facts }: StatusFacts,
   { width, theme, most = TOLD_ROWS }: { readonly width: number; readonly theme: Theme; readonly most?: number },
@@ -168,7 +166,6 @@ interface FooterFacts {
   readonly home: string;
 }
 
-/** A part that does not fit is dropped. */
 export function footerLine(
   { session, spent, steps, git, home }: FooterFacts,
   { width, theme }: { readonly width: number; readonly theme: Theme },

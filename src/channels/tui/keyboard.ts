@@ -92,7 +92,6 @@ export class Keyboard {
     else void commands().find(({ name }) => name === action)?.run("");
   }
 
-  /** Esc refuses an approval and sends the text of the input as an instruction. */
   #escape(): void {
     const { questions, input, chat, cancelCommand } = this.#parts;
     if (questions.panel === null || input.empty) return void (cancelCommand() || chat.cancel());
@@ -100,7 +99,6 @@ export class Keyboard {
     input.key("\r");
   }
 
-  /** Ctrl-C clears the input or cancels the running query; pressed twice, it quits. */
   #interrupt(): void {
     const { chat, input, tell, quit } = this.#parts;
     const now = performance.now();
@@ -159,7 +157,6 @@ function pressed(data: string, key: string): boolean {
 
 type KeyAction = typeof RULES[number]["action"];
 
-/** `keys` are the user's own keys for actions, which replace the usual ones. */
 export function keyAction(data: string, where: Where, keys: Readonly<Record<string, string>> = {}): KeyAction | null {
   const hit = RULES.find(({ key, action, when }) => pressed(data, keys[action] ?? key) && when(where));
   return hit?.action ?? null;

@@ -49,7 +49,6 @@ type Kept = Readonly<Record<string, unknown>>;
 export class PrefsFile implements PrefsKeeper {
   readonly #path: string;
   #prefs: Prefs;
-  /** The next successful save includes these changes. */
   #unkept: Partial<Prefs> = {};
   #writing: Promise<void> = Promise.resolve();
 

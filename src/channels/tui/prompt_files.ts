@@ -15,7 +15,6 @@ export interface PromptFile {
 
 interface PromptFiles {
   readonly prompts: readonly PromptFile[];
-  /** A note names a folder that contains more files than Vis reads. */
   readonly notes: readonly string[];
 }
 

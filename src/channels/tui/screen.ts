@@ -54,7 +54,6 @@ export interface ScreenStart {
   readonly notes: readonly string[];
 }
 
-/** Without a model, a session shows stored conversations and runs no request. */
 function hasModel({ model }: Session): boolean {
   return model !== "";
 }
@@ -377,7 +376,6 @@ export class Screen implements PanelActions {
     }
   }
 
-  /** The user's editor has the terminal until it ends. */
   async #edit(): Promise<void> {
     const { edit } = this.#parts;
     if (edit === undefined) return this.tell("There is no editor here");

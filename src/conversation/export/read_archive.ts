@@ -306,7 +306,6 @@ export class LongStrings implements Disposable {
   #file: Deno.FsFile | null = null;
   #fileBytes = 0;
 
-  /** `text` contains the bytes outside of long strings, which may be any bytes. */
   static async of(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<LongStrings> {
     const strings = new LongStrings();
     try {

@@ -65,7 +65,6 @@ export class Node implements SharedQueries {
     signal.addEventListener("abort", cancel, { once: true });
     if (signal.aborted) cancel();
     try {
-      // The wait for an answer has no time limit.
       return await withPatience(undefined, () => this.#until(queryId, options, stop.signal));
     } finally {
       signal.removeEventListener("abort", cancel);

@@ -156,7 +156,6 @@ async function endOf(
 }
 
 const AGAIN_MS = 250;
-/** After each batch the publisher waits this long for more events. */
 const GATHER_MS = 10;
 const MOST_CHARS = 4_000_000;
 

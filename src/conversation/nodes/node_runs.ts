@@ -100,7 +100,6 @@ export class NodeRuns {
     }, this.#failed);
   }
 
-  /** Returns false if the query does not run here or has no such approval. */
   readonly answer: NodeQuestions["answer"] = (queryId, id, given) => this.#questions.answer(queryId, id, given);
 
   /** Each query is left to another node before its next iteration, or when the time is up. If the database does not

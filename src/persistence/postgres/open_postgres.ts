@@ -16,7 +16,6 @@ const PATIENCE_MS = 10 * 60_000;
 interface OpenPostgresOptions {
   readonly now: () => number;
   readonly tenant: string | null;
-  /** The start waits at most this long for the server. */
   readonly startMs: number;
   readonly password?: string | undefined;
   readonly unfinished?: boolean;

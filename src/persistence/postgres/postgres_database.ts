@@ -48,7 +48,6 @@ export class PostgresDatabase extends Database {
   readonly held: HeldRuns;
   readonly #server: Server;
   readonly #tenant: string | null;
-  /** It is null outside of transactions. */
   readonly #transaction: PostgresTransaction | null;
 
   constructor(server: Server, { tenant, transaction = null, held = new HeldRuns() }: PostgresDatabaseOptions) {
@@ -214,7 +213,6 @@ export class PostgresDatabase extends Database {
     await connection.query(text, { parameters }).finally(() => connection.release());
   }
 
-  /** The server selects the visible rows by `vis.tenant`. */
   get #seen(): string {
     return this.#tenant ?? "*";
   }

@@ -73,7 +73,6 @@ export function lostOr(error: unknown): unknown {
     });
 }
 
-/** After such an error, the server may return. */
 export function isLost(error: unknown): boolean {
   return error instanceof ConnectionLost || /^(08|57P0[1235]|25P0[34])/.test(sqlState(error));
 }

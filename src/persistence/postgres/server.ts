@@ -155,7 +155,6 @@ export class Server {
     }
   }
 
-  /** Throws the error if no patience is left. */
   async wait(
     error: unknown,
     { start, pause = LONGEST_PAUSE_MS, patienceMs = ownPatience() ?? this.#patienceMs }: {

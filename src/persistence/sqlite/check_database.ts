@@ -14,7 +14,6 @@ import { isBusy, systemError, toStoreError } from "./store_error.ts";
 import { columnsOf, snakeCase, type UserTable } from "../tables.ts";
 import { markContent } from "../unused_content.ts";
 
-/** At most this many problems of each kind are listed. */
 const TOLD = 10;
 
 /** Checks one snapshot. Reports damage to the file as a problem, and throws no error for it. */

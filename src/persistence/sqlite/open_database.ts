@@ -208,7 +208,6 @@ export class OpenFiles {
     this.#logs = LOGS.map((suffix) => [`${real}${suffix}`, identityOf(`${real}${suffix}`)]);
   }
 
-  /** The description has advice; it is "" if the files are unchanged. */
   fault(): string {
     const now = identityOf(this.#path);
     if (now === "") {

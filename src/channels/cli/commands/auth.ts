@@ -231,7 +231,6 @@ function pick(answer: string, choices: readonly LoginChoice[]): LoginChoice | un
 
 const LISTED = 12;
 
-/** The server has OpenAI's chat format. Resolves with the server's name. */
 async function promptServer(io: Io, admin: ProviderAdmin): Promise<string> {
   const baseUrl = await address(io);
   for (let time = 1;; time++) {

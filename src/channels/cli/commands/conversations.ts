@@ -116,7 +116,6 @@ export async function renameConversation(
   return 0;
 }
 
-/** Deletes all branches of the conversation, but only with `yes`. */
 export async function deleteConversation(
   id: string,
   { services, io, flags }: StoredCommand<{ readonly yes: boolean }>,
@@ -169,7 +168,6 @@ function conversationLine(
   ].join("  ");
 }
 
-/** The numbers are as the parents of the branches count them. */
 export async function forkNumbers(
   conversations: Pick<Conversations, "queries">,
   branches: readonly BranchOfConversation[],

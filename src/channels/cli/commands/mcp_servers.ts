@@ -32,7 +32,6 @@ type Server = Readonly<Record<string, unknown>>;
 
 const PROGRAM_ONLY = ["env", "read", "write", "network"] as const;
 const NAME = /^[A-Za-z][\w-]{0,39}$/;
-/** These programs download the code that they run. */
 const DOWNLOADS = /(?:^|\/)(?:npx|bunx|uvx|pipx|pnpx)$/;
 
 /** Unless a flag prevents it, Vis starts the server first, and writes no settings if the server does not respond. */
@@ -97,7 +96,6 @@ export async function removeMcpServer(name: string, input: Input): Promise<numbe
   return printReport({ name, path }, [`Removed ${name} from ${path}`], input);
 }
 
-/** The extension that uses the servers runs both commands. */
 export async function mcpLoginCommand(
   words: readonly string[],
   { services, io }: Omit<Input, "flags">,

@@ -24,7 +24,6 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly plan?: boolean | undefined;
   /** If present, the request changes no file and has this purpose. `plan` is short for one of the purposes. */
   readonly only?: AskOptions["only"];
-  /** The command then continues the last request, without a new one. */
   readonly more?: boolean | undefined;
   readonly maxCost?: number | undefined;
   readonly timeout?: number | undefined;

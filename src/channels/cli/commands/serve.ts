@@ -28,7 +28,6 @@ export async function serveCommand(
   return 0;
 }
 
-/** `vis serve --check` is for the health checks of containers. */
 async function checkServer({ services, io, flags }: CommandInput<ServeRequest>): Promise<number> {
   const { url, problem } = await services.checkServer(flags);
   if (problem === "") io.stdout(`${url} responds\n`);

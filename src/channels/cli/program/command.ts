@@ -59,7 +59,6 @@ export function positiveInteger(text: string): number {
   return n;
 }
 
-/** Accepts US dollars with or without the sign. */
 export function parseDollars(text: string): number {
   const n = Number(text.replace(/^\$/, ""));
   if (!/^\$?\d*\.?\d+$/.test(text) || n <= 0) {

@@ -17,7 +17,6 @@ import { describeIn, findQuery, inConversation, validJson, validQuery } from "..
 import { ConversationDetailSchema } from "./schemas.ts";
 import * as schema from "./schemas.ts";
 
-/** The schema has this default; the first request becomes the title. */
 const UNTITLED = "New conversation";
 const BASE = "/api/v1/conversations";
 const MATCH = { "If-Match": "ETag of the conversation as it was read; 412 if it has changed since" };
@@ -259,7 +258,6 @@ interface TaggedDetail {
   readonly etag: string;
 }
 
-/** If-Match is compared to this strong entity tag. */
 async function taggedDetail(c: Context<Env>, conversation: Conversation): Promise<TaggedDetail> {
   const { conversations } = c.env.parts;
   const { conversationId } = conversation;

@@ -142,7 +142,6 @@ export const ServedModelSchema = z.object({
 
 type ServedModel = z.infer<typeof ServedModelSchema>;
 
-/** The agent has its own name and the name of its model. */
 export function servedModels({ model, provider }: Pick<HttpParts, "model" | "provider">): readonly ServedModel[] {
   return [OWN_NAME, model].map((id) => ({
     id,
@@ -152,7 +151,6 @@ export function servedModels({ model, provider }: Pick<HttpParts, "model" | "pro
   }));
 }
 
-/** Without a name, the model is the agent. Throws `Problem` (404) for an unknown name. */
 export function servedModel(parts: Pick<HttpParts, "model" | "provider">, name: string = OWN_NAME): ServedModel {
   const found = servedModels(parts).find(({ id }) => id === name);
   if (found) return found;
@@ -215,7 +213,6 @@ function openAiInput(
   };
 }
 
-/** Tool calls stay; images are marked. */
 function plain({ content, type: _, ...message }: OpenAiMessage): Readonly<Record<string, unknown>> {
   const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content ?? [];
   const texts = parts.map((part) => {

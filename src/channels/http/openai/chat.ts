@@ -115,7 +115,6 @@ function workOf({ work }: QueryResult): Pick<QueryResult, "work"> {
   return work ? { work } : {};
 }
 
-/** Thinking is sent as `reasoning_content`, before the answer. */
 async function* completionChunks(
   events: AsyncIterable<FollowedEvent>,
   { facts, includeUsage }: { readonly facts: CompletionFacts; readonly includeUsage: boolean },

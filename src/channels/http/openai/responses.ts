@@ -49,7 +49,6 @@ const AskedSchema = z.object({
   instructions: z.string().nullable().catch(null),
   previousId: z.string().nullable().catch(null),
   metadata: z.record(z.string(), z.unknown()).catch({}),
-  /** It is null for text. */
   format: z.record(z.string(), z.unknown()).nullable().catch(null),
 });
 
@@ -209,7 +208,6 @@ interface ResponseParts {
   readonly message: Message | null;
 }
 
-/** `result` is null while the query runs; `thinking` may be "". */
 function responseObject(
   facts: ResponseFacts,
   { result, thinking = "" }: { readonly result: QueryResult | null; readonly thinking?: string },
@@ -275,7 +273,6 @@ function usageOf({ input, output, cached, cacheWrite = 0, reasoning, estimated =
 
 type Send = (type: string, data: object) => string;
 
-/** Thinking is one reasoning item, before the message of the answer. */
 async function* responseEvents(
   events: AsyncIterable<FollowedEvent>,
   facts: ResponseFacts,

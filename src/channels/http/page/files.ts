@@ -38,7 +38,6 @@ function builtScripts(): Readonly<Record<string, string>> {
   throw new Error("Cannot serve the page: its scripts are missing; run bin/deno task build");
 }
 
-/** The browser fetches scripts that `app.js` needs at once together with it. */
 function withPreloads(html: string, app: string): string {
   const needed = [...app.matchAll(/(?:from|import)"\.\/([^"]+)"/g)].map(([, name]) => name);
   const links = needed.map((name) => `    <link rel="modulepreload" href="/assets/${name}">\n`);

@@ -38,7 +38,6 @@ export class CommandEntry extends DrawnEntry {
   }
 }
 
-/** The output of such a command is read when it comes into view. */
 export class OlderCommandEntry extends CommandEntry {
   readonly #name: string;
   readonly #read: (name: string) => Promise<unknown>;

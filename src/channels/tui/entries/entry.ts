@@ -8,7 +8,6 @@ export interface TranscriptEntry {
    * be the ones before the last change, so that a key is painted at once while text arrives. */
   lines(width: number, fresh?: boolean): readonly string[];
   invalidate(): void;
-  /** The entry is loading more lines, so that scrolling must not pass it yet. */
   readonly pending?: boolean;
   /** The entry is visible or nearly so. `above` means that the entries before it are visible too. */
   seen?(from: "above" | "below"): void;

@@ -203,7 +203,6 @@ export interface OlderParts {
   readonly replace: (entry: TranscriptEntry, entries: readonly TranscriptEntry[]) => void;
 }
 
-/** Vis reads the iterations when scrolling comes near, from the side of the approach. */
 export class OlderEntry extends DrawnEntry {
   readonly #queryId: string;
   readonly #range: { readonly from: number; readonly to: number };
@@ -260,7 +259,6 @@ type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
 const MOST_CHARS = 20_000;
 
-/** Large texts are cut to the viewable part. */
 export function storedStep(iteration: StoredIteration): Step {
   const { position, steered, thinking, blocks, error, metadata, status } = iteration;
   const outcome = outcomeOf(metadata) ?? (status === "error" ? "failed" : null);

@@ -143,7 +143,6 @@ export class Transcript {
     return entry.lines(this.#size.width, this.#fresh);
   }
 
-  /** The dropped lines can be drawn again. */
   #forget(): void {
     if (this.#drawn.size <= KEPT) return;
     for (const entry of [...this.#drawn].slice(0, this.#drawn.size - KEPT)) {

@@ -7,7 +7,6 @@ import { AnswerEntry, endEntry } from "./message_entries.ts";
 import { OlderEntry, StepEntry } from "./step_entry.ts";
 import type { Transcript } from "./transcript.ts";
 
-/** Other iterations of a running query are only in the database. */
 const MOST_STEPS = 200;
 const MOST_CHANGES = 1_000;
 

@@ -15,7 +15,6 @@ export class ImageReader {
     this.#userHome = userHome;
   }
 
-  /** Opens none of the files. */
   async there(lists: readonly (readonly string[])[]): Promise<readonly string[] | null> {
     for (const paths of lists) {
       const found = await Promise.all(paths.map((path) => this.#isFile(path)));

@@ -15,7 +15,6 @@ import { VimKeys } from "./vim_keys.ts";
 
 const START = "\x1b[200~";
 const END = "\x1b[201~";
-/** The editor replaces a paste above these limits with its own label. */
 const LABELLED = { lines: 10, chars: 1_000 } as const;
 
 const NARROWEST = 12;
@@ -324,7 +323,6 @@ class Pastes {
   readonly #texts = new Map<string, string>();
   #count = 0;
 
-  /** It is null if the text belongs in the request itself. */
   keep(text: string): string | null {
     if (text.length <= REQUEST_CHARS) return null;
     const name = `pasted_${++this.#count}`;

@@ -22,7 +22,6 @@ export class InputHistory {
     return new InputHistory(`${home}/history/${name}.jsonl`);
   }
 
-  /** The oldest input comes first, without duplicates. */
   async read(): Promise<readonly string[]> {
     const text = await Deno.readTextFile(this.#path).catch(() => "");
     const lines = text.split("\n").filter((line) => line !== "");

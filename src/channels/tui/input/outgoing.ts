@@ -9,7 +9,6 @@ export interface Outgoing {
   readonly text: string;
   readonly variables: Readonly<Record<string, string>>;
   readonly images: Readonly<Record<string, AttachedImage>>;
-  /** The request then changes no file and has this purpose. */
   readonly only?: "plan" | "review";
 }
 

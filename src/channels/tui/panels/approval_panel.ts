@@ -49,7 +49,6 @@ export class Questions {
     return true;
   }
 
-  /** Returns false for a key that does not answer the pending approval. */
   takes(data: string): boolean {
     const { clock, input } = this.#parts;
     this.#release();
@@ -117,7 +116,6 @@ const WHY_NOT = { key: "w", text: "no, and say why" } as const;
 interface ApprovalPanelParts extends PanelParts {
   readonly question: ApprovalQuestion;
   readonly active: () => boolean;
-  /** Letters reach the panel if the input is empty. */
   readonly ready: () => boolean;
   readonly answer: (answer: ApprovalAnswer) => void;
   readonly cancel: () => void;

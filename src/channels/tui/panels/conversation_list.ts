@@ -7,7 +7,6 @@ import { amounts, fitted, flat, paint } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { LineInput, List, movement, row } from "./widgets.ts";
 
-/** More is read when this many rows are left before the end of the list. */
 const AHEAD = 40;
 
 interface Asked {

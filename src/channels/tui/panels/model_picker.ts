@@ -35,7 +35,6 @@ type Item =
   | { readonly kind: "typed"; readonly provider: string; readonly name: string }
   | { readonly kind: "login"; readonly choice: LoginChoice };
 
-/** Enter saves the selected model and uses it from the next query on. */
 export class ModelPicker extends BasePanel {
   readonly title = "Model";
   readonly hint = "type to find · ↑↓ · Enter uses · Esc";
@@ -50,7 +49,6 @@ export class ModelPicker extends BasePanel {
     draw: (item, place) => this.#drawn(item, place),
     heading: ({ kind }) => kind === "provider",
   });
-  /** The current model stays selected until the user moves. */
   #untouched = true;
 
   constructor(parts: PanelParts, { deadlineMs = DEADLINE_MS }: { readonly deadlineMs?: number } = {}) {

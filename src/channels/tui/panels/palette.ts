@@ -4,7 +4,6 @@ import { fitted, flat } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { LineInput, List, movement, row } from "./widgets.ts";
 
-/** The name is "/name" in the input and an entry of the palette. */
 export interface PaletteCommand {
   readonly name: string;
   readonly aliases?: readonly string[];

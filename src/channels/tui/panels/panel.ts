@@ -13,7 +13,6 @@ import type { ConfigAdmin, ProviderAdmin, Session } from "../../channel.ts";
 import { flat, paint } from "../text/one_line.ts";
 import type { Theme } from "../text/theme.ts";
 
-/** A panel has the keyboard until it is closed, over the messages. Esc closes it. */
 export interface Panel extends Component {
   readonly title: string;
   readonly hint: string;
@@ -21,7 +20,6 @@ export interface Panel extends Component {
   /** The number of rows excludes borders. The screen calls `fit` before every `render`, which then returns no more
    * lines. */
   fit(rows: number): void;
-  /** Pending results are dropped after the panel was closed. */
   left(): void;
   handleInput(data: string): void;
   /** The mouse was pressed or clicked on the row this far above the last one. Returns false if that row is text for the
@@ -60,7 +58,6 @@ export interface PanelParts {
   config(): Promise<ConfigAdmin>;
   extensions(): Promise<Pick<ExtensionAdmin, "run">>;
   readonly act: PanelActions;
-  /** Without colours, panels use only weights. */
   readonly theme?: () => PanelTheme;
 }
 
@@ -147,7 +144,6 @@ export abstract class BasePanel implements Panel {
     return this.#problem === "" ? "" : (this.parts.theme?.().bad ?? paint.bold)(`! ${this.#problem}`);
   }
 
-  /** The notice is shown while work runs in the background. */
   protected get activity(): string {
     return "loading …";
   }

@@ -204,7 +204,6 @@ export class TextView {
     return shown.slice(0, height);
   }
 
-  /** If the end was visible, it stays visible. */
   #resized(width: number, height: number): { line: number; row: number } {
     const before = this.#last();
     const atEnd = isBehind(before, { line: 0, row: 0 }) && !isBehind(before, this.#top);

@@ -32,7 +32,6 @@ export class RewindPicker extends TurnsPanel {
 
 const MOST_STEPS = 1_000;
 
-/** The conversation, the files, or both can return to the moment. */
 class RewindPanel extends BasePanel {
   readonly title: string;
   override readonly rows = 200;

@@ -54,7 +54,6 @@ export class TextPanel extends BasePanel {
   }
 }
 
-/** Esc ends the command. */
 export class CommandPanel extends TextPanel {
   #output = "";
   #asked: { readonly input: LineInput; answer(text: string): void } | null = null;

@@ -26,7 +26,6 @@ export abstract class TurnsPanel extends BasePanel {
 
   protected abstract readonly empty: string;
   protected abstract choose(item: TurnItem): void;
-  /** The last request, or its last step, is selected first. */
   protected get begins(): "request" | "step" {
     return "step";
   }
@@ -81,7 +80,6 @@ const PAGE = 60;
 
 type Read = (query: Query, range: { readonly after: number; readonly limit: number }) => void;
 
-/** The newest iterations are read first, earlier ones when they are selected. */
 class TurnList {
   readonly list: List<TurnItem>;
   readonly #read: Read;

@@ -34,7 +34,6 @@ export class List<T> {
     return this.#at;
   }
 
-  /** The selected item stays selected if it is among them. */
   set(items: readonly T[], { from = "kept" }: { readonly from?: "kept" | "first" | "last" } = {}): void {
     const before = this.selected;
     this.#items = items;
@@ -166,7 +165,6 @@ export class LineInput {
   readonly #prompt: string;
   readonly #hidden: boolean;
 
-  /** With `hidden`, the input shows only the length of a secret. */
   constructor({ prompt, placeholder = "", value = "", hidden = false }: {
     readonly prompt: string;
     readonly placeholder?: string;

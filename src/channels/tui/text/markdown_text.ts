@@ -8,7 +8,6 @@ import { cutWide } from "./wrapped.ts";
 /** The array is the same if no line changed. */
 type Part = (width: number) => readonly string[];
 
-/** An open list of this many characters is split between its items. */
 const LONG_LIST = 2_000;
 
 /** All text before the last paragraph, or before the last item of a long list, is drawn only once. Appending therefore

@@ -22,7 +22,6 @@ export const amounts = {
   dollars(usd: number): string {
     return `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
   },
-  /** The list is empty if no token was counted. */
   spent({ usage, costUsd }: Spend): readonly string[] {
     const { input, output } = usage;
     const isCounted = input + output > 0;

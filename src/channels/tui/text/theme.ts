@@ -90,7 +90,6 @@ export class ScreenTheme {
     });
   }
 
-  /** Returns false if the terminal does not report its background. */
   async ask(tui: TuiAltScreen): Promise<boolean> {
     const rgb = await tui.queryTerminalBackgroundColor({ timeoutMs: 500 });
     this.#dark = rgb === undefined ? null : 0.299 * rgb.r + 0.587 * rgb.g + 0.114 * rgb.b < 128;
