@@ -37,8 +37,8 @@ interface EraserOptions {
 }
 
 /** Removes content that only deleted conversations used. Deletions note such content in the table `erasure`. Each
- * process works off that list soon after it opens the database, after its own deletions, every minute, and when it
- * ends. */
+ * process works off that list soon after it opens the database, after its own deletions, and every minute. A process
+ * that ends earlier works it off once. */
 export class Eraser {
   readonly #options: EraserOptions;
   #running: Promise<void> | null = null;
@@ -58,7 +58,7 @@ export class Eraser {
     this.#running ??= this.#work();
   }
 
-  /** Resolves when every removable entry of the list has been erased, or the server is lost. */
+  /** Resolves when the work that has been asked for has ended. Does not wait for a lost server. */
   async end(): Promise<void> {
     this.#ended = true;
     clearTimeout(this.#timer);

@@ -522,7 +522,8 @@ export async function endQuery(
   await interruptIterations(left, { db, now });
 }
 
-/** Ends a running query together with its last iteration, in the transaction `db` of its run. Throws like `endQuery`. */
+/** Ends a running query together with its last iteration, in the transaction `db` of its run. Throws `TakenOverError`
+ * if another process ended the query, and Error if the iteration has ended. */
 export async function endWithIteration(
   db: Database,
   { end, iterationId, iteration, now }: EndOfIteration & { readonly end: QueryEnd; readonly now: number },

@@ -126,7 +126,8 @@ export interface ConversationStore {
   branches(conversationId: string): Promise<readonly BranchNode[]>;
 }
 
-/** Identifies the process, or its part, that runs a query, so that other processes can check whether it still exists. */
+/** Identifies the process, or its part, that runs a query, so that other processes can check whether it still
+ * exists. */
 export interface ProcessOwner {
   readonly host: string;
   /** `pid` is valid in this space, since hosts may share a name, and a host may run several containers. */
@@ -217,7 +218,7 @@ export interface QueryStore {
   /** Adds a message that the user sent while the query ran, before a call shows it. Throws if the query has ended. */
   addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;
   /** Ends a query; a second call has no effect. `last` is the end of its last iteration, which is stored in the same
-   * transaction. Refuses "done" if an iteration has not ended. */
+   * transaction; a second call with it throws. Without `last`, refuses "done" if an iteration has not ended. */
   endQuery(queryId: string, end: QueryEnd, last?: EndOfIteration): Promise<void>;
   /** Returns the query that a request with this key has started, in any branch of this branch's conversation. Returns
    * null if no such request is from the last day. */

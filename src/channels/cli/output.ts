@@ -54,8 +54,7 @@ const OF_FAULTS: Readonly<Record<FaultKind, number>> = {
   cancelled: 130,
 };
 
-/** Returns 0 for an answer, and 1 if the query failed or reached a limit. Returns 2 for a usage error, 3 for a fault of
- * settings, provider or database, and 130 if cancelled. */
+/** A query without an answer gives 1, but 3 if its end could not be stored, and 130 if it was cancelled. */
 export function exitCodeOf(result: QueryResult): number {
   if (result.status === "done") return 0;
   if (result.reason === "unstored") return 3;

@@ -72,7 +72,8 @@ export class FollowedQuery {
     this.#found.leaving.abort();
   }
 
-  /** Resolves once the query has ended. Rejects like its run, and if the client leaves before. */
+  /** Resolves once the query has ended. Rejects like its run. A query of another process also rejects if the client
+   * leaves before. */
   async result(): Promise<QueryResult> {
     const { run, shared } = this.#found;
     if (run) return await run.ended;

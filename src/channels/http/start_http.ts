@@ -25,7 +25,7 @@ const LAST_BYTES_MS = 2_000;
 
 interface HttpServer {
   readonly url: string;
-  /** Stops accepting requests, lets running queries finish within their time, and cancels the rest. Resolves when every
+  /** Begins no more queries, lets running ones finish within their time, and cancels the rest. Resolves when every
    * response is sent, or after 2 more seconds. */
   close(): Promise<void>;
 }

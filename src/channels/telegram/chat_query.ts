@@ -73,7 +73,7 @@ export class ChatQuery {
     return this.#running ? await this.#running.session.conversations.steer(this.#running.branch, text) : false;
   }
 
-  /** Rejects only if the token is refused. */
+  /** Rejects if the token is refused, if the store fails, and for a defect. */
   async run(): Promise<ChatQueryEnd> {
     try {
       await this.#reply.open("⏳");

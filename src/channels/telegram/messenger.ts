@@ -184,7 +184,7 @@ export class Outbox {
     return this.#queued(lane, () => this.#persist(lane, { chat, call }));
   }
 
-  /** Calls once, or not at all if the chat was written to just now. Never rejects. */
+  /** Calls once, or not at all if other calls wait or the limits of the chat do not allow a call now. Never rejects. */
   async try(chat: number, call: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
     const lane = this.#lane(chat);
     const now = this.#clock.now();
