@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 0028dabceb6da280a9a0b39a10fcd7557de4b63b7db6b1eaad1def1c9f4ad36c
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 7e677305152c2664b11066e797df2a24a7f833e56c6ca54accabd886ea6173b6
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -987,6 +987,15 @@ export interface ReadOptions {
    * another encoding is refused. */
   readonly exact?: boolean;
 }
+/** Reads a plain file. In a workspace, a link may lead to a device, a pipe or an endless file, which would block the
+ * process or exhaust its memory. Throws `NotPlainFile` for these and for more than `most` bytes, and the system's
+ * errors. */
+export declare function plainFile(path: string, { links, most }?: Pick<ReadOptions, "links" | "most">): Promise<Uint8Array<ArrayBuffer>>;
+/** Opens a plain file for reading. Returns null for a missing or unreadable file, and for a link or another kind of
+ * file. */
+export declare function openPlainFile(path: string): number | null;
+/** Returns the first bytes of a file that `openPlainFile` opens; null for others. */
+export declare function firstBytes(path: string, most: number): Uint8Array<ArrayBuffer> | null;
 /** Returns the text of a small file. Returns null if the file is missing, unreadable, not a regular file, or larger
  * than `most` bytes. Only in the user's own files, callers set `links`, since a repository's links may lead
  * anywhere. */

@@ -1,10 +1,10 @@
 /** The MCP servers that a repository brings in `.mcp.json`, a file that several agents read. Vis asks the user before
  * it uses the servers. Each answer is about exactly this content of the file. */
 import { enabledServers, Http, NAME, type ServerConfig, ServerError, Stdio, userVariables } from "./settings.ts";
-import { commandText, decodeText, type EnvironmentView, reasonOf, z } from "@vis/extension";
+import { commandText, decodeText, type EnvironmentView, plainFile, reasonOf, z } from "@vis/extension";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { lstat, readFile } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 
 export const FILE = ".mcp.json";
 const MAX_BYTES = 64 * 1024;
@@ -97,7 +97,7 @@ async function contentOf(path: string): Promise<{ readonly text: string; readonl
   const { size, isFile } = await lstat(path).then((info) => ({ size: info.size, isFile: info.isFile() }));
   if (!isFile) throw new Error("It is not a regular file");
   if (size > MAX_BYTES) throw new Error(`It has ${size} bytes; the limit is ${MAX_BYTES}`);
-  const bytes = await readFile(path);
+  const bytes = await plainFile(path, { links: false, most: MAX_BYTES });
   const { text } = decodeText(bytes) ?? { text: "" };
   return { text, digest: createHash("sha256").update(bytes).digest("hex").slice(0, 32) };
 }

@@ -1,4 +1,4 @@
-import { decodeText, firstEntries, isSecretFile } from "@vis/extension";
+import { decodeText, firstBytes, firstEntries, isSecretFile } from "@vis/extension";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { relative } from "node:path";
@@ -133,17 +133,10 @@ export async function readProjectFile(
   if (!existsSync(`${root}/${path}`)) return null;
   try {
     const real = await realInside(root, `${root}/${path}`);
-    if (real === null || !(await Deno.stat(real)).isFile) return null;
+    if (real === null) return null;
     if (isSecretFile(relative(await Deno.realPath(root), real), secrets)) return null;
-    using file = await Deno.open(real);
-    // A character takes one to four bytes.
-    const bytes = new Uint8Array(maxChars * 4 + 1);
-    let length = 0;
-    for (let read = await file.read(bytes); read !== null; read = await file.read(bytes.subarray(length))) {
-      length += read;
-      if (length === bytes.length) break;
-    }
-    const text = decodeText(bytes.subarray(0, length))?.text;
+    const bytes = firstBytes(real, maxChars * 4 + 1); // A character takes one to four bytes.
+    const text = bytes === null ? undefined : decodeText(bytes)?.text;
     if (text === undefined) return null;
     return { text: [...text.slice(0, maxChars + 1)].slice(0, maxChars).join("").trim(), cut: text.length > maxChars };
   } catch {

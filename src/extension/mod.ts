@@ -35,10 +35,13 @@ export { isSecureUrl } from "../domain/kit/addresses.ts";
 export {
   ensureFile,
   ensureFolder,
+  firstBytes,
   type FirstEntries,
   firstEntries,
   isBelow,
   isWithin,
+  openPlainFile,
+  plainFile,
   replaceFile,
   smallTextFile,
 } from "../domain/kit/files.ts";

@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { dirname, join } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { Pace } from "../domain/kit/concurrency.ts";
+import { plainFile } from "../domain/kit/files.ts";
 import { GitIndex } from "../domain/kit/git_repository.ts";
 import { keptStampOf, stampOf } from "./folders.ts";
 
@@ -51,7 +52,7 @@ async function read(
       `Cannot find the submodules of a repository: ${path} has ${size} bytes; the limit is ${MOST_BYTES}`,
     );
   }
-  const bytes = size > 0 ? await Deno.readFile(path).catch(() => null) : null;
+  const bytes = size > 0 ? await plainFile(path, { most: MOST_BYTES }).catch(() => null) : null;
   const index = new GitIndex(bytes ?? new Uint8Array(), { sha256 });
   const submodules: string[] = [], hashes = new Map<string, Buffer>(), wanted = new Set(files), pace = new Pace();
   let count = 0;

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { Pace } from "../domain/kit/concurrency.ts";
-import { isBelow, isWithin, joinUnresolved, smallTextFile } from "../domain/kit/files.ts";
+import { firstBytes, isBelow, isWithin, joinUnresolved, smallTextFile } from "../domain/kit/files.ts";
 import { everyGitSetting, type GitSetting, isSha256, parseGitConfig, untilde } from "../domain/kit/git_config.ts";
 import { namedCommonFolder, namedGitFolder } from "../domain/kit/git_repository.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
@@ -17,6 +17,7 @@ const IN_GIT =
 const MOST_LINKS = 200, MOST_WORDS = 2_000, MOST_MODULES = 2_000, MODULES_DEPTH = 4, VIS_DEPTH = 2;
 const MOST_LISTED = 1_000, MOST_KNOWN = 2_500, MOST_CLAIMS = 100_000;
 const MOST_VISITED = 20_000;
+const HEAD_BYTES = 40;
 
 /** A path that git or Vis runs or obeys, with `..` after links. `as` is its condition: for `part`, an entry must exist;
  * for `word`, the entry must be a file. For `near`, the path must be a file, or able to become one in an existing
@@ -476,11 +477,8 @@ export function hasRepository(folder: string): boolean {
   if (entryKind(dot) !== "folder") return entryKind(dot) === "file";
   if (entryKind(join(dot, "HEAD")) !== "file") return false;
   if (["objects", "refs"].some((name) => entryKind(join(dot, name)) !== "folder")) return false;
-  try {
-    return /^(?:ref: refs\/|[0-9a-f]{40})/.test(Deno.readTextFileSync(join(dot, "HEAD")));
-  } catch {
-    return false;
-  }
+  const head = firstBytes(join(dot, "HEAD"), HEAD_BYTES);
+  return head !== null && /^(?:ref: refs\/|[0-9a-f]{40})/.test(new TextDecoder().decode(head));
 }
 
 /** Returns the repository outside of a linked worktree or a submodule, if it names the workspace too; null for any

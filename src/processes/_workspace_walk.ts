@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
+import { closeSync, fstatSync, lstatSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { Pace } from "../domain/kit/concurrency.ts";
 import { isSha256 } from "../domain/kit/git_config.ts";
 import { isSecretFile } from "../domain/kit/names.ts";
 import { GitIndexes } from "./_git_index.ts";
-import { entryKind, GIT, isBare, repositoryFolders, settingsAt } from "./_paths_git_obeys.ts";
-import { isWithin } from "../domain/kit/files.ts";
+import { entryKind, GIT, isBare, repositoryFolders, settingsAt, stepsTo } from "./_paths_git_obeys.ts";
+import { isWithin, openPlainFile, plainFile } from "../domain/kit/files.ts";
 import { folderEntries, type FolderFacts, folderFacts } from "./folders.ts";
 
 /** Limits for the folders that are listed before each command, nearest to the top first, and before the first one. */
@@ -266,22 +267,22 @@ function byteCheck(patterns: readonly string[]): (first: number, last: number) =
 /** Keeps a file open, so that its identity is not reused. Only some files are held, since the number of open files is
  * limited. */
 class HeldFile {
-  static readonly #closing = new FinalizationRegistry<Deno.FsFile>((file) => file.close());
+  static readonly #closing = new FinalizationRegistry<number>((file) => closeSync(file));
   readonly identity: string;
-  readonly #file: Deno.FsFile | null = null;
+  /** A link or a pipe cannot hold keys elsewhere. */
+  readonly #isPlain: boolean;
+  readonly #file: number | null;
 
   constructor(path: string, identity: string, { opens }: { readonly opens: boolean }) {
     this.identity = identity;
-    if (!opens) return;
-    try {
-      this.#file = Deno.openSync(path);
-      HeldFile.#closing.register(this, this.#file);
-    } catch { /* This user cannot read the file. */ }
+    this.#isPlain = lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+    this.#file = opens && this.#isPlain ? openPlainFile(path) : null;
+    if (this.#file !== null) HeldFile.#closing.register(this, this.#file);
   }
 
   /** Whether the file still exists anywhere; a file that an editor has replaced does not. */
   get isThere(): boolean {
-    return this.#file === null || this.#file.statSync().nlink !== 0;
+    return this.#isPlain && (this.#file === null || fstatSync(this.#file).nlink !== 0);
   }
 }
 
@@ -322,6 +323,20 @@ export function topsOf(workspace: string, { repositories }: SpecialFiles): reado
   return [...around, ...repositories.map((folder) => join(workspace, folder))];
 }
 
+/** Returns the way to hidden files that have a secret name only by a link: the links, and the files. If one changed, a
+ * later command could read the file. */
+export function linkedSecrets(
+  workspace: string,
+  { secrets, hidden }: Pick<SpecialFiles, "secrets"> & { readonly hidden: readonly string[] },
+): readonly string[] {
+  const known = new Set(secrets.map((path) => join(workspace, path)));
+  return secrets.flatMap((path) => {
+    const named = join(workspace, path), [real] = entryKind(named) === "link" ? realFile(workspace, path) : [];
+    if (real === undefined || known.has(real) || !hidden.includes(real)) return [];
+    return [...[...stepsTo(named)].flatMap((step) => step.is === "link" ? [step.path] : []), real];
+  });
+}
+
 /** Returns the targets of links that are files of the workspace. */
 function realFile(workspace: string, path: string): string[] {
   try {
@@ -333,9 +348,8 @@ function realFile(workspace: string, path: string): string[] {
 }
 
 async function hasText(path: string, hash: Uint8Array): Promise<boolean> {
-  const { isFile, size } = await Deno.lstat(path);
-  if (!isFile || size > MOST_HASHED) return false;
-  const bytes = await Deno.readFile(path);
+  const bytes = await plainFile(path, { links: false, most: MOST_HASHED }).catch(() => null);
+  if (bytes === null) return false;
   const kind = hash.length === 20 ? "sha1" : "sha256";
   return createHash(kind).update(`blob ${bytes.length}\0`).update(bytes).digest().equals(hash);
 }

@@ -34,7 +34,7 @@ import {
   withoutPrivate,
 } from "./_open_folders.ts";
 import { checkCall, MAX_BYTES, TIMEOUT_MS } from "./_program_run.ts";
-import { type SpecialFiles, topsOf, WorkspaceWalk } from "./_workspace_walk.ts";
+import { linkedSecrets, type SpecialFiles, topsOf, WorkspaceWalk } from "./_workspace_walk.ts";
 import { KnownWall, type Namespaces, PROGRAM_PATH } from "./linux_kernel.ts";
 import { PROC } from "./proc_files.ts";
 
@@ -166,7 +166,7 @@ export class ProcessWall {
           repositories: [...topsOf(root, found), ...beside],
           write,
           named,
-          keep,
+          keep: [...keep, ...linkedSecrets(root, { ...found, hidden })],
           closed,
           signal,
           title: options.title ?? argv.join(" ").slice(0, MOST_TITLE),

@@ -22,22 +22,28 @@ async function linuxWall(options: ProcessWallOptions, known: KnownWall): Promise
 }
 
 async function macWall(options: ProcessWallOptions): Promise<ProgramWall> {
-  const [{ SeatbeltWall }, { FixedPaths }, { topsOf, WorkspaceWalk }, { userFolders }, { databaseFiles }] =
-    await Promise.all([
-      import("./seatbelt_wall.ts"),
-      import("./_fixed_paths.ts"),
-      import("./_workspace_walk.ts"),
-      import("./process_wall.ts"),
-      import("./_paths_git_obeys.ts"),
-    ]);
+  const [
+    { SeatbeltWall },
+    { FixedPaths },
+    { linkedSecrets, topsOf, WorkspaceWalk },
+    { userFolders },
+    { databaseFiles },
+  ] = await Promise.all([
+    import("./seatbelt_wall.ts"),
+    import("./_fixed_paths.ts"),
+    import("./_workspace_walk.ts"),
+    import("./process_wall.ts"),
+    import("./_paths_git_obeys.ts"),
+  ]);
   const database = options.database ? databaseFiles(options.database) : [];
   const files = new WorkspaceWalk(options.secrets ?? []), fixed = new FixedPaths(userFolders(options));
   return new SeatbeltWall({
     ...options,
-    secretFiles: async (workspace) => [
-      ...await files.secrets(workspace, await files.look(workspace)),
-      ...database.filter((path) => isWithin(path, workspace)),
-    ],
+    secretFiles: async (workspace) => {
+      const found = await files.look(workspace), hidden = await files.secrets(workspace, found);
+      const linked = linkedSecrets(workspace, { ...found, hidden });
+      return [...hidden, ...linked, ...database.filter((path) => isWithin(path, workspace))];
+    },
     kept: async (workspace) => await fixed.find(workspace, topsOf(workspace, await files.look(workspace))),
   });
 }

@@ -190,6 +190,46 @@ Deno.test("ProcessWall.spawn() hides only secret files that git does not track",
   }, { secrets: SECRET_PATTERNS });
 });
 
+Deno.test("a secret file that is a link keeps its name and its text", { ignore }, async () => {
+  await place(async ({ wall, workspace }) => {
+    await Deno.mkdir(`${workspace}/config`);
+    await Deno.writeTextFile(`${workspace}/config/local`, SECRET);
+    await Deno.symlink("config/local", `${workspace}/way`);
+    await Deno.symlink("way", `${workspace}/.env`);
+    const show = "find . -name .git -prune -o -name .vis -prune -o -type f -exec cat {} +";
+    const hidden = { ...own, hideSecrets: { except: [], instead: "hidden\n" } };
+    const tricks = ["rm .env", "mv .env other", "ln -sfn nothing .env", "ln -sfn nothing way", "mv config moved"];
+    for (const trick of [...tricks, "rm config/local", "echo x > config/local"]) {
+      await wall.spawn(workspace, sh(trick), hidden);
+      assert.equal((await wall.spawn(workspace, sh(show), hidden)).stdout, "hidden\n", trick);
+    }
+    assert.equal((await wall.spawn(workspace, sh(show), own)).stdout, SECRET);
+    const seen = { ...own, hideSecrets: { except: [`${workspace}/config/local`], instead: "hidden\n" } };
+    assert.equal((await wall.spawn(workspace, sh(`echo new > config/local; ${show}`), seen)).stdout, "new\n");
+  }, { secrets: SECRET_PATTERNS });
+});
+
+Deno.test("pipes in the place of files that Vis reads stop no command", { ignore }, async () => {
+  await place(async ({ wall, workspace }) => {
+    const hidden = { ...own, hideSecrets: { except: [], instead: "" } };
+    const pipes = ".env key.pem .gitmodules bare/HEAD below/.git/HEAD below/.git/config below/.git/index file/.git";
+    await wall.spawn(workspace, sh(`mkdir -p bare/objects bare/refs below/.git file; mkfifo ${pipes}`), hidden);
+    // Another command exchanges pipes and files all the time.
+    const exchange = `mkdir -p n/.git/objects n/.git/refs n/objects n/refs; echo x > n/HEAD; mkfifo n/pipe
+      for f in HEAD index config; do echo ref: refs/heads/main > n/.git/$f; done
+      exec perl -e '$| = 1; print "up\n"; my @f = map { "n/.git/$_" } qw(HEAD index config);
+      for (;;) { for my $f (@f) { rename $f, "n/kept"; rename "n/pipe", $f; rename $f, "n/pipe"; rename "n/kept", $f } }'`;
+    const stop = new AbortController(), up = Promise.withResolvers<void>();
+    const running = wall.spawn(workspace, sh(exchange), { ...hidden, stop: stop.signal, onOutput: () => up.resolve() });
+    await up.promise;
+    for (let count = 0; count < 30; count++) {
+      assert.equal((await wall.spawn(workspace, sh("echo ran"), hidden)).stdout, "ran\n");
+    }
+    stop.abort();
+    await running;
+  }, { secrets: SECRET_PATTERNS });
+});
+
 Deno.test("a folder that is moved while commands begin there takes the wall from none", { ignore }, async () => {
   const folder = await Deno.makeTempDir({ prefix: "vis-moved-" });
   const script = 'case "$PWD" in */moves) cd ..; mv moves gone; "$@"; mv gone moves; exit;; esac; exec "$@"';

@@ -8,6 +8,7 @@ import {
   GitIndex,
   isSha256,
   parseGitConfig,
+  plainFile,
   smallTextFile,
 } from "@vis/extension";
 import type { Buffer } from "node:buffer";
@@ -39,9 +40,7 @@ export class GitContents {
     const stamp = info === null ? "" : [index, info.ino, info.size, info.mtime?.getTime()].join();
     if (stamp === this.#stamp) return;
     this.#stamp = stamp;
-    const bytes = index !== null && info !== null && info.size <= MOST_BYTES
-      ? await Deno.readFile(index).catch(() => null)
-      : null;
+    const bytes = index === null ? null : await plainFile(index, { most: MOST_BYTES }).catch(() => null);
     if (bytes === null || place === null) return void (this.#hashes = new Map());
     const settings = parseGitConfig(await smallTextFile(join(place.commonDir, "config")) ?? "");
     this.#hashes = filesOf(new GitIndex(bytes, { sha256: isSha256(settings) }), {
@@ -102,8 +101,7 @@ export async function committedSince(
   const info = await Deno.stat(join(place.gitDir, "logs", "HEAD")).catch(() => null);
   const moved = info?.mtime?.getTime() ?? 0;
   if (![...files.values()].some(({ at }) => at < moved)) return new Set();
-  const index = join(place.gitDir, "index"), size = (await Deno.stat(index).catch(() => null))?.size ?? Infinity;
-  const bytes = size <= MOST_BYTES ? await Deno.readFile(index).catch(() => null) : null;
+  const bytes = await plainFile(join(place.gitDir, "index"), { most: MOST_BYTES }).catch(() => null);
   if (bytes === null) return new Set();
   const sha256 = isSha256(parseGitConfig(await smallTextFile(join(place.commonDir, "config")) ?? ""));
   const named = new Map([...files].map(([path, file]) => [posix.join(place.prefix, path), { path, ...file }]));

@@ -11,6 +11,8 @@ import {
   STAMP,
   type Tree,
 } from "./tree.ts";
+import { openPlainFile } from "@vis/extension";
+import { closeSync, readSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
 /** Opens files below a folder by their paths, for systems without openat2.
@@ -42,19 +44,24 @@ export class PathTree implements Tree, Disposable {
   }
 
   open(path: string): OpenFile {
-    const file = Deno.openSync(this.#unlinked(path), { read: true });
-    const facts = factsOf(file.statSync());
-    if (facts.kind === "file") {
-      return {
-        facts,
-        read: (into) => file.readSync(into) ?? 0,
-        attributes: () => undefined,
-        seek: (to) => void file.seekSync(to, Deno.SeekMode.Start),
-        [Symbol.dispose]: () => file.close(),
-      };
+    const real = this.#unlinked(path), file = openPlainFile(real);
+    if (file === null) {
+      throw Deno.lstatSync(real).isFile
+        ? new Deno.errors.PermissionDenied("not readable")
+        : new Deno.errors.IsADirectory("not a regular file");
     }
-    file.close();
-    throw new Deno.errors.IsADirectory("not a regular file");
+    let at = 0;
+    return {
+      facts: factsOf(Deno.lstatSync(real)),
+      read: (into) => {
+        const count = readSync(file, into, 0, into.length, at);
+        at += count;
+        return count;
+      },
+      attributes: () => undefined,
+      seek: (to) => void (at = to),
+      [Symbol.dispose]: () => closeSync(file),
+    };
   }
 
   entries(path: string): readonly FolderEntry[] {

@@ -1,7 +1,7 @@
 import { upTo } from "../confine.ts";
 import { type FolderEntry, FolderTooLarge, fromTop, type Tree } from "../tree/tree.ts";
 import { type GlobSegment, matchRun, SEGMENTS, tokensOf } from "./glob_matcher.ts";
-import { parseGitConfig } from "@vis/extension";
+import { firstBytes, parseGitConfig } from "@vis/extension";
 import { homedir } from "node:os";
 import { join, posix } from "node:path";
 
@@ -255,8 +255,8 @@ function excludesFile(config: string, home: string): string | null {
 
 function readText(path: string): string {
   try {
-    const info = Deno.statSync(path);
-    return info.isFile && info.size <= MAX_BYTES ? Deno.readTextFileSync(path) : "";
+    const bytes = firstBytes(Deno.realPathSync(path), MAX_BYTES + 1);
+    return bytes !== null && bytes.length <= MAX_BYTES ? new TextDecoder().decode(bytes) : "";
   } catch {
     return "";
   }

@@ -1,5 +1,5 @@
 import { REAL_CLOCK } from "./concurrency.ts";
-import type { Stats } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import ownPath, { dirname, resolve, sep } from "node:path";
 
@@ -137,27 +137,74 @@ interface ReadOptions {
   readonly exact?: boolean;
 }
 
-/** Reads the text of a plain file. In a workspace, a link may lead to a device, a pipe or an endless file, which would
- * block the process or exhaust its memory. Throws `NotPlainFile` for these and for more than `most` bytes, and the
- * system's errors. */
-export async function plainTextFile(
+/** Opens a file for reading. Opening a pipe would wait for a writer, perhaps forever, and a command can replace any file
+ * of a workspace with a pipe, even after a check. */
+const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/** Reads a plain file. In a workspace, a link may lead to a device, a pipe or an endless file, which would block the
+ * process or exhaust its memory. Throws `NotPlainFile` for these and for more than `most` bytes, and the system's
+ * errors. */
+export async function plainFile(
   path: string,
-  { links = true, most = MAX_BYTES, exact = false }: ReadOptions = {},
-): Promise<string> {
+  { links = true, most = MAX_BYTES }: Pick<ReadOptions, "links" | "most"> = {},
+): Promise<Uint8Array<ArrayBuffer>> {
   const info = await (links ? Deno.stat(path) : Deno.lstat(path));
   if (!info.isFile) throw new NotPlainFile(`it is ${kindText(info)}, not a file`);
-  const tooLarge = () => new NotPlainFile(`it is larger than ${most} bytes, the limit`);
-  if (info.size > most) throw tooLarge();
-  if (info.size === 0) return ""; // Files of /proc have size 0 too, and some of them are endless.
-  using file = await Deno.open(path);
-  const bytes = new Uint8Array(info.size + 1);
-  let used = 0;
-  for (let count = await file.read(bytes); count !== null; count = await file.read(bytes.subarray(used))) {
-    used += count;
-    if (used === bytes.length) throw new NotPlainFile("it grew while it was read");
-  }
+  if (info.size > most) throw new NotPlainFile(`it is larger than ${most} bytes, the limit`);
+  if (info.size === 0) return new Uint8Array(); // Files of /proc have size 0 too, and some of them are endless.
+  const file = await open(path, READ);
   try {
-    return new TextDecoder("utf-8", { fatal: exact, ignoreBOM: exact }).decode(bytes.subarray(0, used));
+    if (!isSame(info, await file.stat())) throw new NotPlainFile("it was replaced while it was read");
+    const bytes = new Uint8Array(info.size + 1);
+    let used = 0;
+    for (let count = 1; count > 0; used += count) {
+      if (used === bytes.length) throw new NotPlainFile("it grew while it was read");
+      ({ bytesRead: count } = await file.read(bytes, used, bytes.length - used, null));
+    }
+    return bytes.subarray(0, used);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Opens a plain file for reading. Returns null for a missing or unreadable file, and for a link or another kind of
+ * file. */
+export function openPlainFile(path: string): number | null {
+  let descriptor: number | null = null;
+  try {
+    const info = Deno.lstatSync(path);
+    if (!info.isFile) return null;
+    descriptor = openSync(path, READ);
+    if (isSame(info, fstatSync(descriptor))) return descriptor;
+  } catch { /* The file cannot be read. */ }
+  if (descriptor !== null) closeSync(descriptor);
+  return null;
+}
+
+/** Returns the first bytes of a file that `openPlainFile` opens; null for others. */
+export function firstBytes(path: string, most: number): Uint8Array<ArrayBuffer> | null {
+  const descriptor = openPlainFile(path);
+  if (descriptor === null) return null;
+  try {
+    const bytes = new Uint8Array(most);
+    return bytes.subarray(0, readSync(descriptor, bytes, 0, most, 0));
+  } catch {
+    return null;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Windows tells no numbers of files. */
+function isSame({ dev, ino }: Deno.FileInfo, opened: Stats): boolean {
+  return opened.isFile() && (ino === null || dev === opened.dev && ino === opened.ino);
+}
+
+/** Returns the text of a file that `plainFile` reads, with the same errors. */
+export async function plainTextFile(path: string, options: ReadOptions = {}): Promise<string> {
+  const { exact = false } = options, bytes = await plainFile(path, options);
+  try {
+    return new TextDecoder("utf-8", { fatal: exact, ignoreBOM: exact }).decode(bytes);
   } catch {
     throw new NotPlainFile("it is not UTF-8; save it as UTF-8");
   }

@@ -1,4 +1,12 @@
-import { firstEntries, isBelow, isWithin, renameOver } from "../../../src/domain/kit/files.ts";
+import {
+  firstBytes,
+  firstEntries,
+  isBelow,
+  isWithin,
+  openPlainFile,
+  plainFile,
+  renameOver,
+} from "../../../src/domain/kit/files.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 import { join, posix, win32 } from "node:path";
 import assert from "node:assert/strict";
@@ -85,4 +93,37 @@ Deno.test("isWithin() and isBelow() go by the paths of each system", () => {
   }
   assert.ok(isBelow("/w/a", "/w"));
   for (const path of ["/w", "/w/", "/w/a/.."]) assert.ok(!isBelow(path, "/w"), path);
+});
+
+Deno.test("only plain files are opened for reading", {
+  ignore: Deno.build.os === "windows",
+}, async () => {
+  await withFolder(async (folder) => {
+    const at = (name: string): string => join(folder, name);
+    await Deno.writeTextFile(at("file"), "four");
+    await Deno.symlink("file", at("link"));
+    await Deno.mkdir(at("folder"));
+    assert.ok((await new Deno.Command("mkfifo", { args: [at("pipe")] }).output()).success);
+    assert.equal(new TextDecoder().decode(firstBytes(at("file"), 3) ?? undefined), "fou");
+    assert.equal(new TextDecoder().decode(await plainFile(at("link"))), "four");
+    for (const name of ["link", "folder", "pipe", "missing"]) {
+      assert.equal(openPlainFile(at(name)), null, name);
+      assert.equal(firstBytes(at(name), 3), null, name);
+      await assert.rejects(plainFile(at(name), { links: false }), Error, name);
+    }
+    await assert.rejects(plainFile(at("file"), { most: 3 }), /larger than 3 bytes, the limit/);
+    // Both names become another file again and again, after a check too.
+    const turns = "mv file kept; mv pipe file; mv file pipe; mv kept file";
+    const script = `cd ${folder} && echo up && for turn in $(seq 100); do ${turns}; done`;
+    const process = new Deno.Command("/bin/sh", { args: ["-c", script], stdout: "piped" }).spawn();
+    for await (const _ of process.stdout) break;
+    let isOver = false, read = 0;
+    const over = process.status.then(() => void (isOver = true));
+    for (; !isOver; await Promise.resolve()) {
+      if (firstBytes(at("file"), 4) !== null) read++;
+      await plainFile(at("file")).then(() => read++, () => {});
+    }
+    await over;
+    assert.ok(read > 0);
+  });
 });
