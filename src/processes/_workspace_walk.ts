@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { closeSync, fstatSync, lstatSync } from "node:fs";
+import { closeSync, fstatSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { Pace } from "../domain/kit/concurrency.ts";
@@ -7,8 +7,9 @@ import { isSha256 } from "../domain/kit/git_config.ts";
 import { isSecretFile } from "../domain/kit/names.ts";
 import { GitIndexes } from "./_git_index.ts";
 import { entryKind, GIT, isBare, repositoryFolders, settingsAt, stepsTo } from "./_paths_git_obeys.ts";
-import { isWithin, openPlainFile, plainFile } from "../domain/kit/files.ts";
-import { folderEntries, type FolderFacts, folderFacts } from "./folders.ts";
+import { isWithin, openPlainFile } from "../domain/kit/files.ts";
+import { type FileFacts, fileFacts, folderEntries, type FolderFacts, folderFacts } from "./folders.ts";
+import type { HiddenFile } from "../sandbox/exec/exec_plan.ts";
 
 /** Limits for the folders that are listed before each command, nearest to the top first, and before the first one. */
 const MOST_NEAR = 2_000, MOST_FOLDERS = 200_000;
@@ -36,13 +37,15 @@ interface KnownFolder {
 }
 
 export interface SpecialFiles {
-  readonly secrets: readonly string[];
+  readonly secrets: ReadonlyMap<string, HeldFile>;
   /** Folders with a `.git`, and bare repositories. */
   readonly repositories: readonly string[];
   /** Folders of the user that cannot be listed while their modes stay. */
   readonly closed: readonly string[];
   readonly isWhole: boolean;
 }
+
+type Walked = Omit<SpecialFiles, "secrets"> & { readonly secrets: readonly string[] };
 
 /** Finds the files of a workspace that may hold keys, and its repositories. Before the first command, the walk covers
  * all of the workspace, and before each command the folders near the top. A folder is listed again only once names in
@@ -54,7 +57,6 @@ export class WorkspaceWalk {
   readonly #known = new BoundedMap<string, Map<string, KnownFolder>>(MOST_WORKSPACES);
   /** All entries that were ever found in a workspace and still exist. */
   readonly #found = new BoundedMap<string, SpecialFiles>(MOST_WORKSPACES);
-  readonly #held = new BoundedMap<string, ReadonlyMap<string, HeldFile>>(MOST_WORKSPACES);
 
   constructor(patterns: readonly string[]) {
     this.#patterns = patterns;
@@ -66,34 +68,32 @@ export class WorkspaceWalk {
    * found while a command runs. */
   async look(workspace: string, { running = null }: { readonly running?: string | null } = {}): Promise<SpecialFiles> {
     const before = this.#found.get(workspace);
-    const held = this.#held.get(workspace) ?? new Map<string, HeldFile>();
-    // A command may have moved a folder to a place that is not searched.
-    const moved = new Set<string>(), pace = new Pace();
-    for (const [path, { identity, isThere }] of held) {
-      if (pace.due) await pace.rest();
-      if (identityOf(join(workspace, path)) !== identity && isThere) moved.add(identity);
-    }
-    const isFull = moved.size > 0 || before === undefined;
-    const now = await this.#walk(workspace, { isFull, moved });
-    const all = isFull ? now : before;
-    const secrets = new Map<string, HeldFile>();
-    for (const path of new Set([...now.secrets, ...all.secrets])) {
-      if (pace.due) await pace.rest();
-      const identity = identityOf(join(workspace, path)), file = held.get(path);
-      if (identity === "" && path.isWellFormed()) continue;
-      secrets.set(
-        path,
-        file?.identity === identity
-          ? file
-          : new HeldFile(join(workspace, path), identity, { opens: secrets.size < MOST_HIDDEN }),
+    const held = before?.secrets ?? new Map<string, HeldFile>(), pace = new Pace();
+    // A command may have moved a folder to a place that is not searched, even during this look.
+    let now: Walked, secrets: Map<string, HeldFile>, isFull = before === undefined, moved = new Set<string>();
+    do {
+      isFull ||= moved.size > 0;
+      now = await this.#walk(workspace, { isFull, moved });
+      secrets = new Map();
+      const found = new Set<string>();
+      for (const path of new Set([...now.secrets, ...isFull ? [] : held.keys()])) {
+        if (pace.due) await pace.rest();
+        const facts = fileFacts(join(workspace, path)), file = held.get(path);
+        if (facts === null) continue;
+        const options = { opens: secrets.size < MOST_HIDDEN };
+        secrets.set(path, file?.facts.id === facts.id ? file : new HeldFile(join(workspace, path), facts, options));
+        found.add(facts.id);
+      }
+      moved = new Set(
+        held.values().filter(({ facts, isThere }) => !found.has(facts.id) && isThere).map(({ facts }) => facts.id),
       );
-      moved.delete(identity);
-    }
+    } while (moved.size > 0 && !isFull);
     if (moved.size > 0 && running !== null) {
       throw new Error(
         `Cannot run commands: ${running} moved a file that may hold keys; stop that command first`,
       );
     }
+    const all = isFull ? now : before ?? now;
     const still = async (folders: readonly string[], is: (folder: string) => boolean): Promise<readonly string[]> => {
       const found: string[] = [];
       for (const folder of new Set(folders)) {
@@ -103,7 +103,7 @@ export class WorkspaceWalk {
       return found;
     };
     const found: SpecialFiles = {
-      secrets: [...secrets.keys()],
+      secrets,
       repositories: await still(
         ["", ...now.repositories, ...all.repositories],
         (folder) => isTop(join(workspace, folder)) || !folder.isWellFormed(),
@@ -115,7 +115,6 @@ export class WorkspaceWalk {
       isWhole: all.isWhole,
     };
     this.#found.set(workspace, found);
-    this.#held.set(workspace, secrets);
     refuseOdd(found.repositories, "the repository");
     if (found.repositories.length > MOST_REPOSITORIES) {
       throw new Error(
@@ -126,9 +125,9 @@ export class WorkspaceWalk {
     return found;
   }
 
-  /** Returns real paths of secret files, except files whose text is in the repository: a commit would record them as
-   * changed. Throws Error for too many, and if the search was incomplete. */
-  async secrets(workspace: string, { secrets, closed, isWhole }: SpecialFiles): Promise<readonly string[]> {
+  /** Returns secret files by their real paths, except files whose text is in the repository: a commit would record them
+   * as changed. Throws Error for too many, and if the search was incomplete. */
+  async secrets(workspace: string, { secrets, closed, isWhole }: SpecialFiles): Promise<readonly HiddenFile[]> {
     if (this.#patterns.length === 0) return [];
     const advice = "; start Vis in a folder with fewer files, or change the setting secrets";
     if (!isWhole) {
@@ -137,7 +136,7 @@ export class WorkspaceWalk {
           `limits of the search for files that may hold keys${advice}`,
       );
     }
-    refuseOdd(secrets, "the secret file");
+    refuseOdd([...secrets.keys()], "the secret file");
     const open = closed.find((folder) => ((folderFacts(join(workspace, folder))?.mode ?? 0) & OWNER_ENTERS) !== 0);
     if (open !== undefined) {
       throw new Error(
@@ -149,27 +148,32 @@ export class WorkspaceWalk {
         `Cannot run commands: ${count < MOST_FOUND ? count : `over ${count}`} files may hold keys, and Vis ` +
           `can hide at most ${MOST_HIDDEN}; shorten the setting secrets`,
       );
-    if (secrets.length > MOST_SECRETS) throw tooMany(secrets.length);
-    const untracked = secrets.length === 0 ? [] : await this.#withoutTracked(workspace, secrets);
-    const real = new Set<string>(), pace = new Pace();
-    for (const path of untracked) {
+    if (secrets.size > MOST_SECRETS) throw tooMany(secrets.size);
+    const untracked = secrets.size === 0 ? [] : await this.#withoutTracked(workspace, secrets);
+    const hidden = new Map<string, bigint>(), pace = new Pace();
+    for (const [path, { facts: { isPlain, inode } }] of untracked) {
       if (pace.due) await pace.rest();
-      for (const one of realFile(workspace, path)) real.add(one);
+      // A command may have put another file, or none, at the path by now.
+      if (isPlain) hidden.set(join(workspace, path), inode);
+      else for (const real of realFile(workspace, path)) hidden.set(real, fileFacts(real)?.inode ?? 0n);
     }
-    if (real.size > MOST_HIDDEN) throw tooMany(real.size);
-    return [...real];
+    if (hidden.size > MOST_HIDDEN) throw tooMany(hidden.size);
+    return [...hidden].map(([path, inode]) => ({ path, inode }));
   }
 
   /** Omits files whose text is in the index now, since a command can add a file that it does not see. */
-  async #withoutTracked(workspace: string, paths: readonly string[]): Promise<readonly string[]> {
+  async #withoutTracked(
+    workspace: string,
+    secrets: SpecialFiles["secrets"],
+  ): Promise<readonly (readonly [path: string, file: HeldFile])[]> {
     const folders = await repositoryFolders(workspace);
-    if (folders === null) return paths;
-    const sha256 = isSha256(await settingsAt(workspace));
-    const { hashes } = await this.#indexes.read(join(folders.gitDir, "index"), { sha256, files: paths });
-    const untracked: string[] = [];
-    for (const path of paths) {
+    if (folders === null) return [...secrets];
+    const sha256 = isSha256(await settingsAt(workspace)), files = [...secrets.keys()];
+    const { hashes } = await this.#indexes.read(join(folders.gitDir, "index"), { sha256, files });
+    const untracked: (readonly [path: string, file: HeldFile])[] = [];
+    for (const [path, file] of secrets) {
       const hash = hashes.get(path);
-      if (hash === undefined || !await hasText(join(workspace, path), hash)) untracked.push(path);
+      if (hash === undefined || !hasText(join(workspace, path), file, hash)) untracked.push([path, file]);
     }
     return untracked;
   }
@@ -181,7 +185,7 @@ export class WorkspaceWalk {
       /** Secret files to search for among packages, whose own certificates are not secret. */
       readonly moved: ReadonlySet<string>;
     },
-  ): Promise<SpecialFiles> {
+  ): Promise<Walked> {
     const before = this.#known.get(workspace);
     const near = new Map<string, KnownFolder>();
     const most = isFull ? MOST_FOLDERS : MOST_NEAR;
@@ -206,7 +210,7 @@ export class WorkspaceWalk {
       for (const path of !isPassed || moved.size > 0 ? current.secrets : []) {
         if (pace.due) await pace.rest();
         if (secrets.length === MOST_FOUND) break;
-        if (!isPassed || moved.has(identityOf(join(workspace, path)))) secrets.push(path);
+        if (!isPassed || moved.has(fileFacts(join(workspace, path))?.id ?? "")) secrets.push(path);
       }
       if (current.isTop && repositories.length < MOST_FOUND) repositories.push(folder);
       if (current.isClosed && closed.length < MOST_FOUND) closed.push(folder);
@@ -268,31 +272,19 @@ function byteCheck(patterns: readonly string[]): (first: number, last: number) =
  * limited. */
 class HeldFile {
   static readonly #closing = new FinalizationRegistry<number>((file) => closeSync(file));
-  readonly identity: string;
-  /** A link or a pipe cannot hold keys elsewhere. */
-  readonly #isPlain: boolean;
+  readonly facts: FileFacts;
   readonly #file: number | null;
 
-  constructor(path: string, identity: string, { opens }: { readonly opens: boolean }) {
-    this.identity = identity;
-    this.#isPlain = lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-    this.#file = opens && this.#isPlain ? openPlainFile(path) : null;
+  constructor(path: string, facts: FileFacts, { opens }: { readonly opens: boolean }) {
+    this.facts = facts;
+    this.#file = opens && facts.isPlain ? openPlainFile(path) : null;
     if (this.#file !== null) HeldFile.#closing.register(this, this.#file);
   }
 
-  /** Whether the file still exists anywhere; a file that an editor has replaced does not. */
+  /** Whether the file still exists anywhere; a file that an editor has replaced does not. A link or a pipe holds no keys
+   * elsewhere. */
   get isThere(): boolean {
-    return this.#isPlain && (this.#file === null || fstatSync(this.#file).nlink !== 0);
-  }
-}
-
-/** Returns the identity of the file at a path, whatever its name; "" if there is none. */
-function identityOf(path: string): string {
-  try {
-    const { dev, ino } = Deno.lstatSync(path);
-    return `${dev} ${ino}`;
-  } catch {
-    return "";
+    return this.facts.isPlain && (this.#file === null || fstatSync(this.#file).nlink !== 0);
   }
 }
 
@@ -327,12 +319,13 @@ export function topsOf(workspace: string, { repositories }: SpecialFiles): reado
  * later command could read the file. */
 export function linkedSecrets(
   workspace: string,
-  { secrets, hidden }: Pick<SpecialFiles, "secrets"> & { readonly hidden: readonly string[] },
+  { secrets, hidden }: Pick<SpecialFiles, "secrets"> & { readonly hidden: readonly HiddenFile[] },
 ): readonly string[] {
-  const known = new Set(secrets.map((path) => join(workspace, path)));
-  return secrets.flatMap((path) => {
-    const named = join(workspace, path), [real] = entryKind(named) === "link" ? realFile(workspace, path) : [];
-    if (real === undefined || known.has(real) || !hidden.includes(real)) return [];
+  const names = [...secrets.keys()], known = new Set(names.map((path) => join(workspace, path)));
+  const links = names.filter((path) => entryKind(join(workspace, path)) === "link");
+  return links.flatMap((path) => {
+    const named = join(workspace, path), [real] = realFile(workspace, path);
+    if (real === undefined || known.has(real) || !hidden.some((one) => one.path === real)) return [];
     return [...[...stepsTo(named)].flatMap((step) => step.is === "link" ? [step.path] : []), real];
   });
 }
@@ -347,9 +340,18 @@ function realFile(workspace: string, path: string): string[] {
   }
 }
 
-async function hasText(path: string, hash: Uint8Array): Promise<boolean> {
-  const bytes = await plainFile(path, { links: false, most: MOST_HASHED }).catch(() => null);
-  if (bytes === null) return false;
+function hasText(path: string, { facts }: HeldFile, hash: Uint8Array): boolean {
+  const file = openPlainFile(path);
+  if (file === null) return false;
+  let bytes: Uint8Array;
+  try {
+    const { ino, size } = fstatSync(file);
+    if (ino !== Number(facts.inode) || size > MOST_HASHED) return false;
+    bytes = new Uint8Array(size);
+    bytes = bytes.subarray(0, readSync(file, bytes, 0, size, 0));
+  } finally {
+    closeSync(file);
+  }
   const kind = hash.length === 20 ? "sha1" : "sha256";
   return createHash(kind).update(`blob ${bytes.length}\0`).update(bytes).digest().equals(hash);
 }

@@ -11,10 +11,11 @@ const LIST_BYTES = 32_768;
 const LENGTH_AT = 16, KIND_AT = 18, NAME_AT = 19;
 const KIND_FOLDER = 4;
 /** The bits of a mode for the kind of a file, and their value for a folder. */
-const KIND_BITS = 0o170000, KIND_OF_FOLDER = 0o040000;
+const KIND_BITS = 0o170000, KIND_OF_FOLDER = 0o040000, KIND_OF_FILE = 0o100000;
 const DOT = 46;
 /** The length of struct statx, and the offsets of the inode and the times. */
 const STATX_BYTES = 256, USER_AT = 20, MODE_AT = 28, INODE_AT = 32, SIZE_AT = 40, CHANGED_AT = 96, MODIFIED_AT = 112;
+const DEVICE_AT = 136;
 const AT_SYMLINK_NOFOLLOW = 0x100n, STATX_BASIC = 0x7ffn;
 /** The blocks of a file may be anywhere on the disk, so freeing a file of this size takes some milliseconds. */
 const LARGE_BYTES = 32 << 20;
@@ -62,6 +63,24 @@ const TICK_MS = 20, SECONDS_MS = 2_000;
  * as git does. */
 function isFresh(changedMs: number, since: number): boolean {
   return since - changedMs < (changedMs % 1_000 === 0 ? SECONDS_MS : TICK_MS);
+}
+
+/** The identity of a file, whatever its name. */
+export interface FileFacts {
+  readonly id: string;
+  readonly inode: bigint;
+  readonly isPlain: boolean;
+}
+
+/** Returns facts about the entry at a path, not about the target of a link; null if nothing exists. */
+export function fileFacts(path: string, { os = Deno.build.os }: OtherSystem = {}): FileFacts | null {
+  if (os === "linux") return FOLDERS.file(terminated(path));
+  try {
+    const { dev, ino, isFile } = Deno.lstatSync(path);
+    return { id: `${dev} ${ino}`, inode: BigInt(ino ?? 0), isPlain: isFile };
+  } catch {
+    return null;
+  }
 }
 
 export interface FolderFacts {
@@ -274,6 +293,13 @@ class Folders {
     const stamp = `${word(INODE_AT)}.${word(INODE_AT + 4)} ${time(CHANGED_AT)} ${time(MODIFIED_AT)}`;
     const changed = Number(stat.getBigInt64(CHANGED_AT, true)) * 1_000 + word(CHANGED_AT + 8) / 1e6;
     return { stamp, isFresh: isFresh(changed, since), user: word(USER_AT), mode };
+  }
+
+  file(path: Bytes): FileFacts | null {
+    const stat = this.#stat(AT_FDCWD, path);
+    if (stat === null) return null;
+    const inode = stat.getBigUint64(INODE_AT, true), device = stat.getBigUint64(DEVICE_AT, true);
+    return { id: `${device} ${inode}`, inode, isPlain: (stat.getUint16(MODE_AT, true) & KIND_BITS) === KIND_OF_FILE };
   }
 
   size(folder: number, name: Bytes): number {

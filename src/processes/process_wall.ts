@@ -4,7 +4,7 @@ import { Pace } from "../domain/kit/concurrency.ts";
 import { isWithin } from "../domain/kit/files.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import { createLog } from "../logging/log.ts";
-import { execPlan, type ExecPolicy, ExecProgram } from "../sandbox/exec/exec_plan.ts";
+import { execPlan, type ExecPolicy, ExecProgram, type HiddenFile } from "../sandbox/exec/exec_plan.ts";
 import type { ChildProgram } from "../sandbox/launch.ts";
 import {
   callPaths,
@@ -35,6 +35,7 @@ import {
 } from "./_open_folders.ts";
 import { checkCall, MAX_BYTES, TIMEOUT_MS } from "./_program_run.ts";
 import { linkedSecrets, type SpecialFiles, topsOf, WorkspaceWalk } from "./_workspace_walk.ts";
+import { fileFacts } from "./folders.ts";
 import { KnownWall, type Namespaces, PROGRAM_PATH } from "./linux_kernel.ts";
 import { PROC } from "./proc_files.ts";
 
@@ -154,7 +155,10 @@ export class ProcessWall {
       const database = this.#options.database ? databaseFiles(this.#options.database) : [];
       const hidden = [
         ...found ? await this.#hidden(workspace, options, found) : [],
-        ...database.filter((path) => entryKind(path) === "file" && granted.some((one) => isWithin(path, one.path))),
+        ...database.flatMap((path) => {
+          const facts = granted.some((one) => isWithin(path, one.path)) ? fileFacts(path) : null;
+          return facts?.isPlain ? [{ path, inode: facts.inode }] : [];
+        }),
       ];
       if (found && own.write.length > 0) {
         const { write: named = [], keep = [] } = options;
@@ -190,7 +194,7 @@ export class ProcessWall {
             ...this.#namespaces.next(network, loopback ?? ""),
             links: machine.links,
             layers: fixed?.layers ?? [],
-            hidden: { paths: hidden, as: join(folder, HIDDEN_NAME) },
+            hidden: { files: hidden, as: join(folder, HIDDEN_NAME) },
           }
           : null,
         limits: limits(),
@@ -280,10 +284,10 @@ export class ProcessWall {
     workspace: string,
     { hideSecrets, root = workspace }: SpawnOptions,
     found: SpecialFiles,
-  ): Promise<readonly string[]> {
+  ): Promise<readonly HiddenFile[]> {
     if (!hideSecrets) return [];
     const except = new Set(hideSecrets.except.map((path) => resolve(workspace, path)));
-    return (await this.#files.secrets(root, found)).filter((path) => !except.has(path));
+    return (await this.#files.secrets(root, found)).filter(({ path }) => !except.has(path));
   }
 
   /** Rejects with Error if no program can run on this machine. */

@@ -42,7 +42,7 @@ async function macWall(options: ProcessWallOptions): Promise<ProgramWall> {
     secretFiles: async (workspace) => {
       const found = await files.look(workspace), hidden = await files.secrets(workspace, found);
       const linked = linkedSecrets(workspace, { ...found, hidden });
-      return [...hidden, ...linked, ...database.filter((path) => isWithin(path, workspace))];
+      return [...hidden.map(({ path }) => path), ...linked, ...database.filter((path) => isWithin(path, workspace))];
     },
     kept: async (workspace) => await fixed.find(workspace, topsOf(workspace, await files.look(workspace))),
   });

@@ -209,6 +209,32 @@ Deno.test("a secret file that is a link keeps its name and its text", { ignore }
   }, { secrets: SECRET_PATTERNS });
 });
 
+Deno.test("a secret file stays hidden while another command exchanges its folder", { ignore }, async () => {
+  await place(async ({ wall, workspace }) => {
+    const hidden = { ...own, hideSecrets: { except: [], instead: "" } };
+    await Deno.mkdir(`${workspace}/a`);
+    await Deno.mkdir(`${workspace}/node_modules/b`, { recursive: true });
+    for (const [folder, text] of [["a", SECRET], ["node_modules/b", "decoy"]]) {
+      await Deno.writeTextFile(`${workspace}/${folder}/x.pem`, text ?? "");
+    }
+    const exchange = `perl -e '$| = 1; my ($a, $b) = ("a", "node_modules/b");
+      for (;;) { syscall(${call("renameat2")}, -100, $a, -100, $b, 2) == 0 or die $!; print "up\n" unless $n++ }'`;
+    const stop = new AbortController(), up = Promise.withResolvers<void>();
+    const running = wall.spawn(workspace, sh(exchange), { ...hidden, stop: stop.signal, onOutput: () => up.resolve() });
+    await Promise.race([up.promise, running]);
+    const refused = /^(?:Cannot run commands: .* moved a file that may hold keys|the kernel refused to hide )/s;
+    for (let count = 0; count < 30; count++) {
+      const read = wall.spawn(workspace, sh("for i in 1 2 3 4; do cat a/x.pem node_modules/b/x.pem; done"), hidden);
+      const seen = await read.then(({ stdout }) => stdout, (error) => error.message.replace(refused, ""));
+      assert.ok(!seen.includes(SECRET) && !seen.includes("Cannot"), seen);
+    }
+    stop.abort();
+    await running;
+    const { stdout } = await wall.spawn(workspace, sh("cat a/x.pem node_modules/b/x.pem"), own);
+    assert.match(stdout, new RegExp(SECRET));
+  }, { secrets: SECRET_PATTERNS });
+});
+
 Deno.test("pipes in the place of files that Vis reads stop no command", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     const hidden = { ...own, hideSecrets: { except: [], instead: "" } };

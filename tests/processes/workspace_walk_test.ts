@@ -16,7 +16,10 @@ async function looked(script: string): Promise<Readonly<Record<"secrets" | "tops
     const files = await walk.look(workspace);
     const own = (path: string): string => path.slice(workspace.length + 1);
     const tops = topsOf(workspace, files).filter((top) => top.startsWith(`${workspace}/`));
-    found = { secrets: (await walk.secrets(workspace, files)).map(own).sort(), tops: tops.map(own).sort() };
+    found = {
+      secrets: (await walk.secrets(workspace, files)).map(({ path }) => own(path)).sort(),
+      tops: tops.map(own).sort(),
+    };
   });
   return found;
 }
@@ -97,7 +100,7 @@ Deno.test("any number of files that may hold keys leaves this process its files 
     }).output();
     assert.ok(success);
     const before = opened();
-    assert.equal((await walk.look(workspace)).secrets.length, 3_000);
+    assert.equal((await walk.look(workspace)).secrets.size, 3_000);
     assert.ok(opened() - before < 600);
   });
 });
@@ -109,7 +112,7 @@ Deno.test("a secret file that comes right after a look is found by the next one"
       Deno.writeTextFileSync(join(workspace, `${at}.txt`), "");
       await walk.look(workspace);
       Deno.writeTextFileSync(join(workspace, `${at}.pem`), "");
-      assert.equal((await walk.look(workspace)).secrets.length, at + 1);
+      assert.equal((await walk.look(workspace)).secrets.size, at + 1);
     }
   });
 });
@@ -127,7 +130,7 @@ async function asOrdinaryUser(folder: string): Promise<(workspace: string) => Pr
     const files = await walk.look(workspace);
     const secrets = await walk.secrets(workspace, files).catch((error) => error.message);
     const own = (path) => path.slice(workspace.length + 1);
-    const said = Array.isArray(secrets) ? { secrets: secrets.map(own).sort(), closed: files.closed } : secrets;
+    const said = Array.isArray(secrets) ? { secrets: secrets.map(({ path }) => own(path)).sort(), closed: files.closed } : secrets;
     console.log(JSON.stringify(said));`,
   );
   const config = ["--config", join(ROOT, "deno.json")];

@@ -31,6 +31,12 @@ export interface Layer extends GrantedPath {
   readonly writable: boolean;
 }
 
+/** A file that the program must not read. Its number tells whether another one has taken its path meanwhile. */
+export interface HiddenFile {
+  readonly path: string;
+  readonly inode: bigint;
+}
+
 export interface OwnNamespaces {
   /** The name of the machine's own network, which the program must not be in; null if it uses that network. */
   readonly outside: string | null;
@@ -42,7 +48,7 @@ export interface OwnNamespaces {
   readonly links: readonly (readonly [path: string, to: string])[];
   /** Parts of the folders that the program may change, outer ones first. Each stays at its path. */
   readonly layers: readonly Layer[];
-  readonly hidden: { readonly paths: readonly string[]; readonly as: string };
+  readonly hidden: { readonly files: readonly HiddenFile[]; readonly as: string };
 }
 
 export interface ExecPolicy {
@@ -252,7 +258,11 @@ const CLONE_NEWNS = 0x20000, CLONE_NEWIPC = 0x8000000;
 const MS_NOSUID = 2, MS_NODEV = 4, MS_NOEXEC = 8, MS_REC = 0x4000, MS_PRIVATE = 0x40000;
 const ATTR_RDONLY = 1, ATTR_NOSUID = 2, ATTR_NODEV = 4;
 const AT_EMPTY_PATH = 0x1000, AT_RECURSIVE = 0x8000;
-const CLONE_CLOEXEC = 1 | 0o2000000, FROM_DESCRIPTOR = 4, MNT_DETACH = 2;
+const CLONE_CLOEXEC = 1 | 0o2000000, FROM_DESCRIPTOR = 4, TO_DESCRIPTOR = 0x40, MNT_DETACH = 2;
+/** The result of `differ` for equal bytes. */
+const SAME = 1;
+/** The size of struct statx, and the place of the inode in it. */
+const STATX_INO = 0x100, STATX_BYTES = 256, INODE_AT = 32, INODE_BYTES = 8;
 const REGULAR_FILE = 0o100600;
 const HOW_BYTES = 24, ATTRIBUTE_BYTES = 32;
 const EEXIST = 17;
@@ -287,7 +297,7 @@ function privateMounts(
     ...tree,
     copy: tree.path === PROCESSES ? null : copyOf(plan, tree.path),
   }));
-  const covers = hidden.paths.map((path) => ({ path, copy: copyOf(plan, hidden.as) }));
+  const covers = hidden.files.map((file) => ({ ...file, copy: copyOf(plan, hidden.as) }));
   mountEmpty(plan, BASE);
   for (const [path, to] of links) makeLink(plan, `${BASE}${path}`, to);
   for (const { path, folder, writable, copy } of trees) {
@@ -300,7 +310,7 @@ function privateMounts(
     const at = `${BASE}${path}`;
     place(plan, copyOf(plan, at, { link }), { at, folder, writable });
   }
-  for (const { path, copy } of covers) cover(plan, `${BASE}${path}`, copy);
+  for (const { path, inode, copy } of covers) cover(plan, copy, { path: `${BASE}${path}`, inode });
   for (const [name, to] of DEVICE_LINKS) makeLink(plan, `${BASE}/dev/${name}`, to);
   makePlace(plan, `${BASE}${SHARED_MEMORY}`, true);
   mountEmpty(plan, `${BASE}${SHARED_MEMORY}`);
@@ -376,10 +386,17 @@ function place(
   plan.close(copy);
 }
 
-/** Covers a file with another one. A file that is gone may be elsewhere, so nothing may run then. */
-function cover(plan: Plan, at: string, copy: number): void {
+const FOUND = new Uint8Array(STATX_BYTES);
+
+/** Covers a file with another one. If the file is gone or replaced, it may be elsewhere, so nothing may run then. */
+function cover(plan: Plan, copy: number, { path, inode }: HiddenFile): void {
+  const cannot = noMounts(`hide ${path}`);
   setAttributes(plan, copy, { attributes: ATTR_NOSUID | ATTR_RDONLY, flags: 0 });
-  plan.must(noMounts(`hide ${at}`), "move_mount", [copy, "", AT_FDCWD, at, FROM_DESCRIPTOR]);
+  const file = plan.open(cannot, "openat2", [AT_FDCWD, path, howReal({ link: false }), HOW_BYTES]);
+  plan.must(cannot, "statx", [file, "", AT_EMPTY_PATH, STATX_INO, FOUND]);
+  plan.must(cannot, "differ", [{ in: FOUND, at: INODE_AT }, [inode], INODE_BYTES], { gives: SAME });
+  plan.must(cannot, "move_mount", [copy, "", file, "", FROM_DESCRIPTOR | TO_DESCRIPTOR]);
+  plan.close(file);
   plan.close(copy);
 }
 

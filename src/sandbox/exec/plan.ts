@@ -1,8 +1,13 @@
 import { Pace } from "../../domain/kit/concurrency.ts";
 import { type CommonCall, numberOf } from "../confine/libc.ts";
 
-/** A number, or the target of a pointer: a text, bytes, or further words. */
-export type Word = number | bigint | string | Uint8Array | readonly Word[];
+/** A number, or the target of a pointer: a text, bytes, a place in bytes, or further words. */
+export type Word = number | bigint | string | Uint8Array | Place | readonly Word[];
+
+export interface Place {
+  readonly in: Uint8Array;
+  readonly at: number;
+}
 
 /** A system call, or a comparison of bytes at two places, which returns 0 if they are equal. */
 export interface PlanStep {
@@ -128,7 +133,8 @@ class Image {
     return all;
   }
 
-  #place(word: string | Uint8Array | readonly Word[]): number {
+  #place(word: string | Uint8Array | Place | readonly Word[]): number {
+    if (typeof word !== "string" && "in" in word) return this.#place(word.in) + word.at;
     if (typeof word === "string" || word instanceof Uint8Array) {
       const known = this.#placed.get(word);
       if (known !== undefined) return known;

@@ -7,7 +7,7 @@ const NAMESPACES: OwnNamespaces = {
   ...PRIVATE,
   links: [["/bin", "usr/bin"]],
   layers: [{ path: "/data/.git", folder: true, link: false, writable: false }],
-  hidden: { paths: ["/data/.env"], as: "/home/hidden" },
+  hidden: { files: [{ path: "/data/.env", inode: 7n }], as: "/home/hidden" },
 };
 const POLICY: ExecPolicy = {
   cwd: "/data",
@@ -112,7 +112,7 @@ Deno.test("outer folders are mounted before inner ones, and an inner one only if
   const folder = (path: string) => ({ path, folder: true });
   const read = ["/data/read", "/data/read/only", "/a", "/proc", "/data/read/w/in", "/data/read/w"].map(folder);
   const write = ["/data/read/w", "/data/read/w/sub", "/a/b/c"].map(folder);
-  const own: OwnNamespaces = { ...NAMESPACES, layers: [], hidden: { paths: [], as: "/home/hidden" } };
+  const own: OwnNamespaces = { ...NAMESPACES, layers: [], hidden: { files: [], as: "/home/hidden" } };
   const steps = stepsOf({ read, write, list: ["/etc", "/a/x"], devices: [], namespaces: own });
   const placed = steps.filter(({ call }) => call === "move_mount").map(({ args }) => args[3]);
   assert.deepEqual(placed, ["/a", "/etc", "/a/b/c", "/data/read", "/data/read/w"].map((path) => `/usr${path}`));
@@ -121,10 +121,15 @@ Deno.test("outer folders are mounted before inner ones, and an inner one only if
   assert.deepEqual(isReadOnly, [true, true, false, true, false, true]);
 });
 
-Deno.test("a hidden file is covered last, and no program runs if the file is missing", () => {
-  const moves = stepsOf({}).filter(({ call }) => call === "move_mount");
-  assert.deepEqual(moves.at(-1)?.args[3], "/usr/data/.env");
+Deno.test("a hidden file is covered last, and no program runs if the file is missing or another one", () => {
+  const steps = stepsOf({}), moves = steps.filter(({ call }) => call === "move_mount");
   assert.deepEqual(moves.map(({ wanted: [, other] }) => other), Array(moves.length).fill(0));
+  const last = steps.findLastIndex(({ call }) => call === "move_mount");
+  const [open, look, compare] = steps.slice(last - 3, last), file = open?.wanted[0];
+  assert.deepEqual([open?.call, open?.args[1]], ["openat2", "/usr/data/.env"]);
+  assert.deepEqual([look?.call, look?.args[0]], ["statx", file]);
+  assert.deepEqual([compare?.call, compare?.args[1], compare?.wanted], ["differ", [7n], [1, 1]]);
+  assert.deepEqual(steps[last]?.args.slice(2, 4), [file, ""]);
 });
 
 Deno.test("execPlan() makes no plan without Landlock", () => {
