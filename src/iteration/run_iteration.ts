@@ -298,7 +298,7 @@ async function askModel(
       onEvent: (event) => shown = progress.take(event) || shown,
       onAttempt: (attempt) => {
         traces.push({ ...attempt, repairs: [] });
-        if (!attempt.ok && !shown) progress.again();
+        if (!attempt.ok && !shown && !frame.signal.aborted) progress.again();
       },
       onPause: (pause) => send({ type: "retrying", ...pause }),
       onWait: (wait) => send({ type: "waiting", ...wait }),

@@ -78,7 +78,7 @@ Deno.test("an observer reads the work of each block: files, commands and their r
       "running echo 12 passed",
       "calling commands.quiet",
       "reading none.ts",
-      "running block 5",
+      "running code",
     ]);
   });
 });

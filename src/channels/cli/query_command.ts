@@ -16,7 +16,7 @@ import { spentText } from "../../domain/query/model_call.ts";
 import { hasAnswer, notesBelow, reasonText, stoppedText } from "../../domain/query/outcomes.ts";
 import { type Delay, delayLine, isChild, isEnd } from "../../domain/query/query_event.ts";
 import { blockFailure, blockLine, newBlock, QueryProgress } from "../../domain/query/query_progress.ts";
-import { planLine } from "../../domain/query/plan.ts";
+import { planLine, taskLine } from "../../domain/query/plan.ts";
 import type { PlanItem, QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import type { Io } from "../channel.ts";
 import { exitCodeOf, interrupt, jsonText } from "./output.ts";
@@ -444,9 +444,7 @@ export class Progress {
   #plan(items: readonly PlanItem[]): void {
     if (items.length === 0) return;
     const room = this.#width() - 8, tasks = items.map(({ text }) => text).join("\n");
-    const lines = tasks === this.#tasks
-      ? [`▸ ${planLine(items)}`]
-      : items.map(({ text, state }) => `${{ done: "✓", now: "▸", open: "○" }[state]} ${text}`);
+    const lines = tasks === this.#tasks ? [`▸ ${planLine(items)}`] : items.map(taskLine);
     this.#tasks = tasks;
     for (const line of lines) this.painted(`    ${this.#color.dim(oneLine(line, room))}`);
   }

@@ -7,7 +7,7 @@ import {
 } from "@earendil-works/pi-tui";
 import { oneLine, runningText, visibleText } from "../../domain/kit/text.ts";
 import { aboutText } from "../../domain/query/model_call.ts";
-import { planLine } from "../../domain/query/plan.ts";
+import { planLine, taskLine } from "../../domain/query/plan.ts";
 import type { QueryProgress } from "../../domain/query/query_progress.ts";
 import type { PlanItem } from "../../domain/query/query_schemas.ts";
 import type { Session } from "../channel.ts";
@@ -94,15 +94,16 @@ function planLines(
   { width, theme, most }: { readonly width: number; readonly theme: Theme; readonly most: number },
 ): readonly string[] {
   if (items.length === 0) return [];
-  const line = (mark: string, text: string): string => truncateToWidth(` ${mark} ${visibleText(text)}`, width, "…");
-  if (!isOpen) return [theme.dim(line("▸", `${planLine(items)} (Ctrl-T)`))];
+  const line = (text: string): string => truncateToWidth(` ${visibleText(text)}`, width, "…");
+  if (!isOpen) return [theme.dim(line(`▸ ${planLine(items)} (Ctrl-T)`))];
   const now = items.findIndex(({ state }) => state === "now");
   const from = Math.max(0, Math.min((now < 0 ? items.length : now) - Math.floor(most / 2), items.length - most));
-  const shown = items.slice(from, from + most).map(({ text, state }) => {
-    if (state === "done") return theme.dim(line("✓", text));
-    return state === "now" ? theme.bold(line("▸", text)) : line("○", text);
+  const shown = items.slice(from, from + most).map((item) => {
+    const task = line(taskLine(item));
+    if (item.state === "done") return theme.dim(task);
+    return item.state === "now" ? theme.bold(task) : task;
   });
-  return [theme.dim(line(" ", planLine(items).replace(/ · .*/, ""))), ...shown];
+  return [theme.dim(line(`  ${planLine(items).replace(/ · .*/, "")}`)), ...shown];
 }
 
 function waitingLine(

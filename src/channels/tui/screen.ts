@@ -591,13 +591,17 @@ export class Screen implements PanelActions {
   }
 
   #facts(): FrameFacts {
-    const { running, spent, waiting } = this.chat;
+    const { running, spent, waiting, status } = this.chat;
+    const { following } = this.#transcript;
+    // The last line of the steps shows the running call.
+    const isShown = following && this.#prefs.get().iterations && running?.turn.progress.phase === "calling";
     return {
       theme: this.#theme,
       status: {
-        ...this.chat.status,
+        ...status,
+        phase: isShown && !status.asks && !running.turn.cancelling ? "working" : status.phase,
         told: this.#told,
-        following: this.#transcript.following,
+        following,
         mode: this.#input.normal ? "NORMAL" : "",
       },
       waiting,

@@ -4,6 +4,13 @@ import type { PlanItem } from "./query_schemas.ts";
 
 export const PLAN_VARIABLE = "$plan";
 
+const SETS_PLAN = /^(?:\s*\/\/.*\n)*\s*(?:(?:const|let|var)\s+)?\$plan\s*=(?!=)/;
+
+/** Whether code begins with the list of tasks. */
+export function beginsWithPlan(code: string): boolean {
+  return SETS_PLAN.test(code);
+}
+
 const MOST_ITEMS = 50, TEXT_CHARS = 200;
 const TEXT_KEYS = ["task", "text", "step", "title", "name", "content", "description"];
 const DONE = /^(?:done|completed?|finished|closed)$/i;
@@ -25,6 +32,12 @@ export function planOf(value: unknown): readonly PlanItem[] {
   const open = found.filter(({ done }) => !done);
   const now = open.find(({ doing }) => doing) ?? open[0];
   return found.map((item) => ({ text: item.text, state: item.done ? "done" : item === now ? "now" : "open" }));
+}
+
+const MARKS = { done: "✓", now: "▸", open: "○" } as const;
+
+export function taskLine({ text, state }: PlanItem): string {
+  return `${MARKS[state]} ${text}`;
 }
 
 export function planLine(items: readonly PlanItem[]): string {

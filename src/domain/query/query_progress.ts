@@ -3,6 +3,7 @@ import { clip, oneLine, visibleText } from "../kit/text.ts";
 import { type ApprovalQuestion, askedText } from "./approval.ts";
 import { BlockTally, type HostCallEvent } from "./calls.ts";
 import { type IterationOutcome, reasonText } from "./outcomes.ts";
+import { beginsWithPlan, PLAN_VARIABLE } from "./plan.ts";
 import { type Delay, delayLine, isChild, isEnd } from "./query_event.ts";
 import type { BlockResult, PlanItem, QueryEvent, QueryResult } from "./query_schemas.ts";
 
@@ -110,10 +111,10 @@ export class QueryProgress {
   #detail = "";
 
   get doing(): string {
-    const { phase, block, child } = this;
+    const { phase, child } = this;
     if (this.question !== null) return "waiting for your answer";
     if (phase === "waiting") return `waiting for ${this.#model}`;
-    if (phase === "writing" || phase === "running") return `${phase} block ${block + 1}`;
+    if (phase === "writing" || phase === "running") return `${phase} code`;
     if (phase === "child") return `↳ ${oneLine(child?.task ?? "a question of its own", 40)}`;
     return phase === "calling" || phase === "delayed" ? this.#detail : phase;
   }
@@ -223,6 +224,12 @@ export function blockFailure({ error, outcome }: BlockResult): string {
   return error.name === "HostCallError" ? error.message : `${error.name}: ${error.message}`;
 }
 
+/** Whether an ended block only changed the list of tasks, which the channels draw elsewhere. */
+function onlySetsPlan({ code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">): boolean {
+  if (result === null || !result.ok || tally.text !== "" || result.stdout !== "" || !beginsWithPlan(code)) return false;
+  return result.defined.every((name) => name === PLAN_VARIABLE);
+}
+
 /** Summarises an ended block on one line: the actions of its calls, or its code with the result. `ok`: the block and
  * all of its calls succeeded. `refused`: the user cancelled it, or the only failures are calls that the user refused.
  * `width`: the preferred limit of the line. */
@@ -236,6 +243,7 @@ export function blockLine(
   const refused = isCancelled ||
     tally.refused && !tally.failed && (ran || result?.error?.name === "HostCallError");
   if (tally.text !== "") return { text: tally.textWithin(width), isCode: false, ok, refused };
+  if (onlySetsPlan({ code, tally, result })) return { text: "updated the list of tasks", isCode: false, ok, refused };
   const hasValue = result?.ok && result.outcome === "value";
   return { text: hasValue ? `${oneLine(code, CODE_CHARS)} → ${result.preview}` : code, isCode: true, ok, refused };
 }

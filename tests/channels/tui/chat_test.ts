@@ -21,6 +21,16 @@ Deno.test("Esc ends the running query, and the screen continues", async () => {
   });
 });
 
+Deno.test("a cancelled request keeps its unfinished answer on the screen", async () => {
+  const text = final(`The first half ${"and so on ".repeat(20)}`);
+  await withScreen([{ text, between: Promise.withResolvers().promise }], {}, async ({ screen }) => {
+    screen.type(`first${ENTER}`);
+    await screen.until("The first half");
+    screen.type(ESC);
+    assert.match(await screen.until(/^cancelled/m), /The first half/);
+  });
+});
+
 Deno.test("a message sent while a query runs goes into its next iteration, once, and is shown as waiting until then", async () => {
   const gate = Promise.withResolvers<void>();
   const seen: string[] = [];
@@ -34,7 +44,7 @@ Deno.test("a message sent while a query runs goes into its next iteration, once,
   ];
   await withScreen(replies, {}, async ({ screen }) => {
     screen.type(`begin${ENTER}`);
-    await screen.until("running block");
+    await screen.until("running code");
     screen.type(`and in German${ENTER}`);
     await screen.until("queued for the next step");
     await gate.promise;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { blockResult } from "../../../src/domain/query/calls.ts";
+import { blockResult, BlockTally } from "../../../src/domain/query/calls.ts";
 import { NO_USAGE } from "../../../src/domain/query/model_call.ts";
 import { Emitter } from "../../../src/domain/query/query_event.ts";
-import { QueryProgress } from "../../../src/domain/query/query_progress.ts";
+import { blockLine, QueryProgress } from "../../../src/domain/query/query_progress.ts";
 import type { QueryEventBody, QueryResult } from "../../../src/domain/query/query_schemas.ts";
 
 const RESULT: QueryResult = {
@@ -26,10 +26,10 @@ Deno.test("QueryProgress describes the current activity after each event", () =>
     doing({ type: "retrying", reason: "down\u001b[31m", waitMs: 2_000, attempt: 2 }),
     "retrying in 2 s (try 2): down\\u001b[31m",
   );
-  assert.equal(doing({ type: "code", block: 1, delta: "two()" }), "writing block 2");
-  assert.equal(doing({ type: "block_started", block: 0, code: "one()" }), "running block 1");
+  assert.equal(doing({ type: "code", block: 1, delta: "two()" }), "writing code");
+  assert.equal(doing({ type: "block_started", block: 0, code: "one()" }), "running code");
   const action = { doing: "calling", done: "called", things: "functions", subject: "rlm.query" };
-  assert.equal(doing({ type: "host_call", block: 0, name: "vars", phase: "start" }), "running block 1");
+  assert.equal(doing({ type: "host_call", block: 0, name: "vars", phase: "start" }), "running code");
   assert.equal(doing({ type: "host_call", block: 0, name: "rlm.query", phase: "start", action }), "calling rlm.query");
   assert.equal(doing({ type: "started", conversationId: "c", request: "a\ntask", model: "m" }, child), "↳ a task");
   assert.equal(progress.children.size, 1);
@@ -39,11 +39,11 @@ Deno.test("QueryProgress describes the current activity after each event", () =>
   assert.equal(progress.children.size, 0);
   assert.equal(
     doing({ type: "host_call", block: 0, name: "rlm.query", phase: "end", diffs: ["+x"] }),
-    "running block 1",
+    "running code",
   );
   const result = blockResult({ ok: true, outcome: "value", preview: "x".repeat(30_000), ms: 1 });
-  assert.equal(doing({ type: "block_finished", block: 0, result }), "running block 1");
-  assert.equal(doing({ type: "usage", usage: NO_USAGE }), "running block 1");
+  assert.equal(doing({ type: "block_finished", block: 0, result }), "running code");
+  assert.equal(doing({ type: "usage", usage: NO_USAGE }), "running code");
   assert.equal(doing({ type: "iteration_finished", outcome: "executed", reason: "cut", ms: 7 }), "waiting for m");
   const { step } = progress;
   assert.deepEqual(step?.children, [{ task: "a task", iteration: 3, done: { ok: true, text: "42" } }]);
@@ -87,4 +87,16 @@ Deno.test("QueryProgress.question waits until it is answered, whatever else happ
   emitter.send({ type: "approval_requested", ...question });
   emitter.send({ type: "final", result: RESULT });
   assert.equal(progress.question, null);
+});
+
+Deno.test("blockLine() names a change of the list of tasks, unless its block also did other work", () => {
+  const line = (code: string, fields: Parameters<typeof blockResult>[0] = {}): string =>
+    blockLine({ code, tally: new BlockTally(), result: blockResult({ ok: true, outcome: "value", ...fields }) }).text;
+  const own = { defined: ["$plan"], preview: "[]" };
+  assert.equal(line("// Next\nconst $plan = [{ task: 'a' }]", own), "updated the list of tasks");
+  assert.equal(line("$plan = ['a']", own), "updated the list of tasks");
+  assert.match(line("const $plan = ['a']\nconst n = 1", { ...own, defined: ["$plan", "n"] }), /^const \$plan/);
+  assert.match(line("const $plan = ['a']\nprint(1)", { ...own, stdout: "1" }), /^const \$plan/);
+  assert.match(line("$plan == null", own), /^\$plan == null/);
+  assert.match(line("const $plan = no", { ok: false, outcome: "error" }), /^const \$plan/);
 });

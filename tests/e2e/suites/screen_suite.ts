@@ -12,7 +12,7 @@ async function working(user: User): Promise<{ readonly pty: Pty; readonly pid: n
   const pty = new Pty(user, []);
   await pty.until("mock-1");
   pty.type("Work for ever\r");
-  await pty.until("running block 1");
+  await pty.until("running code");
   return { pty, pid: await pty.pid() };
 }
 
@@ -72,7 +72,7 @@ export function screenSuite(launcher: Launcher): void {
   launched(launcher, "vis run stores what ran when its terminal is gone", async () => {
     await using user = await User.make(launcher, { reply: [ENDLESS] });
     const pty = new Pty(user, ["run", "x"]);
-    await pty.until("running block 1");
+    await pty.until("running code");
     const pid = await pty.pid();
     const below = descendants(pid);
     const itself = descendants(Deno.pid).filter((one) => one.pid === pid);

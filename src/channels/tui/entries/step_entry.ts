@@ -4,6 +4,7 @@ import { messageOf } from "../../../domain/errors.ts";
 import { clip, durationText, oneLine, visibleText } from "../../../domain/kit/text.ts";
 import { BlockTally, storedDiffs } from "../../../domain/query/calls.ts";
 import { outcomeOf } from "../../../domain/query/outcomes.ts";
+import { beginsWithPlan } from "../../../domain/query/plan.ts";
 import {
   blockFailure,
   blockLine,
@@ -80,15 +81,15 @@ export class StepEntry extends DrawnEntry {
     { width, shown }: { readonly width: number; readonly shown: DisplayOptions },
   ): readonly string[] {
     const { theme, whole } = shown;
-    const { code, result, calling, printing, diffs } = block;
+    const { code, result, printing, diffs } = block;
     if (result !== null && !whole) return foldedBlock(block, { result, width, shown });
     const lines = codeLines(code, { width: width - 2, shown }).map((line) => `${theme.dim("│")} ${line}`);
     const changed = changeLines(diffs, { width, shown });
     if (result === null) {
-      const now = calling === "" ? [] : [theme.dim(truncateToWidth(`└ ${visibleText(calling)} …`, width, "…"))];
+      const now = workLines(block, width).map(theme.dim);
       const printed = printing === "" ? [] : visibleText(printing).replaceAll("\t", "    ").split("\n");
       return [
-        ...lines,
+        ...now.length > 0 && !whole ? [] : lines,
         ...changed,
         ...now,
         ...printed.map((line) => theme.dim(`  ${truncateToWidth(line, width - 2, "…")}`)),
@@ -140,6 +141,16 @@ function foldedBlock(
     ...why.map((one) => `  ${theme.bad(one)}`),
     ...outputLines(block, { width, shown }),
     ...changed,
+  ];
+}
+
+/** Returns the ended calls of a running block and the running one: they tell its work better than its code. */
+function workLines({ code, calling, tally }: StepBlock, width: number): readonly string[] {
+  const line = (text: string): string => truncateToWidth(visibleText(text), width, "…");
+  if (calling === "" && tally.text === "") return beginsWithPlan(code) ? ["▸ planning the tasks …"] : [];
+  return [
+    ...tally.text === "" ? [] : [line(`${tally.failed ? "✗" : "✓"} ${tally.textWithin(width - 2)}`)],
+    ...calling === "" ? [] : [line(`▸ ${calling} …`)],
   ];
 }
 

@@ -73,7 +73,7 @@ Deno.test("blocks, calls, file changes and outcomes are in their places", async 
     const action = { doing: "editing", done: "edited", things: "files", subject: "a" };
     emitter.send({ type: "host_call", block: 0, name: "fs.edit", phase: "start", action });
     assert.equal(turn.phase, "editing a");
-    assert.match(text(transcript), /└ editing a …/);
+    assert.match(text(transcript), /▸ editing a …/);
     const diffs = ["--- a/a\n+++ b/a\n@@ -1 +1 @@\n-old\n+new\n"];
     emitter.send({ type: "host_call", block: 0, name: "fs.edit", phase: "end", ok: true, action, diffs });
     const result = blockResult({ ok: true, outcome: "value", preview: "12", stdout: "printed", ms: 1_234 });
@@ -106,7 +106,7 @@ Deno.test("a repeated call, and a reply that broke off after its code was shown,
     // deno-lint-ignore no-control-regex
     assert.doesNotMatch(turn.phase, /\u001b/);
     emitter.send({ type: "code", block: 0, delta: "const a" });
-    assert.equal(turn.phase, "writing block 1");
+    assert.equal(turn.phase, "writing code");
     const reason = "the connection ended in the middle";
     emitter.send({ type: "iteration_finished", outcome: "failed", reason, ms: 1 });
     assert.match(text(transcript), /│ const a\n +no usable reply: the connection ended in the middle/);
@@ -128,7 +128,7 @@ Deno.test("the last lines of a running command are below it, and disappear once 
     emitter.send({ type: "block_started", block: 0, code: "f()" });
     emitter.send({ type: "host_call", phase: "start", ...call });
     emitter.send({ type: "call_output", block: 0, output: "cc a.c\n\tcc b.c \u001b[2J" });
-    assert.match(text(transcript), /└ running make …\n {4}cc a\.c *\n {8}cc b\.c \\u001b\[2J/);
+    assert.match(text(transcript), /▸ running make …\n {4}cc a\.c *\n {8}cc b\.c \\u001b\[2J/);
     emitter.send({ type: "call_output", block: 0, output: "ld" });
     assert.doesNotMatch(text(transcript), /cc a/);
     emitter.send({ type: "host_call", phase: "end", ms: 1, ok: true, ...call });
