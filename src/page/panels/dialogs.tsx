@@ -56,7 +56,7 @@ export function Viewer(): JSX.Element {
         <h2 id="viewer-title">{title}</h2>
         <button id="viewer-close" type="button" aria-label="Close" onClick={close}>✕</button>
       </header>
-      <div id="viewer-body" ref={body} aria-busy={busy ? "true" : undefined}>
+      <div id="viewer-body" tabIndex={0} ref={body} aria-busy={busy ? "true" : undefined}>
         {fault !== "" ? <p class="reason">{fault}</p> : content ?? (busy && <p>Loading…</p>)}
       </div>
     </dialog>

@@ -1,5 +1,5 @@
 import { type ButtonHTMLAttributes, type ComponentChildren, Fragment, type JSX } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface ButtonProps extends Omit<ButtonHTMLAttributes, "onClick" | "label"> {
   readonly run: () => unknown;
@@ -8,6 +8,40 @@ interface ButtonProps extends Omit<ButtonHTMLAttributes, "onClick" | "label"> {
 
 export function Button({ run, children, ...given }: ButtonProps): JSX.Element {
   return <button type="button" {...given} onClick={() => void run()}>{children}</button>;
+}
+
+interface MenuProps {
+  readonly id: string;
+  readonly summary: JSX.Element;
+  readonly hidden?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** A box that opens over the page. Escape, a click elsewhere, and a button of the box close it. */
+export function Menu({ summary, children, ...given }: MenuProps): JSX.Element {
+  const menu = useRef<HTMLDetailsElement>(null);
+  const close = (): void => {
+    if (menu.current) menu.current.open = false;
+  };
+  useLayoutEffect(() => {
+    const onClick = ({ target }: Event): void => {
+      if (!menu.current?.contains(target as Node)) close();
+    };
+    document.addEventListener("click", onClick);
+    return () => document.removeEventListener("click", onClick);
+  }, []);
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.key !== "Escape" || !menu.current?.open) return;
+    event.stopPropagation();
+    close();
+    menu.current.querySelector("summary")?.focus();
+  };
+  return (
+    <details class="menu" ref={menu} onKeyDown={onKey} {...given}>
+      {summary}
+      <div onClick={({ target }) => target instanceof HTMLButtonElement && close()}>{children}</div>
+    </details>
+  );
 }
 
 const SHOWN_MS = 1500;

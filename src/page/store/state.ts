@@ -128,7 +128,6 @@ export function onTabs(changed: () => void): void {
 }
 
 export const elements = {
-  actions: createRef<HTMLDetailsElement>(),
   ask: createRef<HTMLDialogElement>(),
   filter: createRef<HTMLInputElement>(),
   request: createRef<HTMLTextAreaElement>(),

@@ -117,6 +117,7 @@ export class Turn {
     if (event.iteration !== null) this.#liveStep()?.take(event, this.#progress);
     if (event.type === "usage") this.tokens.value = event.usage.input + event.usage.output;
     this.isAccepted.value = this.#progress.answer !== "";
+    if (isEnd(event) && event.result.reason === "cancelled") return this.#finish(event.result); // The draft stays.
     this.draft.set(this.#progress.answer || this.#progress.draft);
     if (isEnd(event)) this.#finish(event.result);
   }

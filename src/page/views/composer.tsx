@@ -1,8 +1,10 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { runningText } from "../../domain/kit/text.ts";
+import { approvalChoices, type ApprovalQuestion } from "../../domain/query/approval.ts";
 import { requestOfImages } from "../../domain/query/stored_query.ts";
-import { Button } from "../parts/controls.tsx";
+import { Button, Menu } from "../parts/controls.tsx";
 import { plural } from "../parts/texts.tsx";
 import { choices, elements, guarded, type LimitName, saidStatus, say, serverFacts } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
@@ -38,14 +40,17 @@ export function Composer({ children }: { readonly children: ComponentChildren })
       onDrop={(event) => take(event, event.dataTransfer)}
     >
       {children}
-      <p id="status" role="status" aria-live="polite" class={bad ? "bad" : ""}>{text}</p>
+      <div class="told">
+        {!bad && <Activity />}
+        <p id="status" role="status" aria-live="polite" class={bad ? "bad" : running ? "unseen" : ""}>{text}</p>
+      </div>
       <AttachedImages />
-      <div>
+      <div class="row">
         <Suggestions />
         <textarea
           id="request"
           rows={1}
-          placeholder={elsewhere ? ELSEWHERE : running ? "Add instructions…" : "What should Vis do?"}
+          placeholder={placeholder()}
           aria-label="Request"
           ref={elements.request}
           {...suggestionAttributes()}
@@ -64,6 +69,36 @@ export function Composer({ children }: { readonly children: ComponentChildren })
       <RequestOptions />
     </form>
   );
+}
+
+/** A phone has neither the room for a long hint nor the keys that it names. */
+const HAS_KEYS = matchMedia("(hover: hover)").matches;
+
+function placeholder(): string {
+  const question = thread.turns.value.at(-1)?.question.value;
+  if (thread.runsElsewhere) return ELSEWHERE;
+  if (question && HAS_KEYS) return `Answer with ${lettersOf(question)}, or add instructions…`;
+  if (thread.running.value) return "Add instructions…";
+  return HAS_KEYS ? "Describe a task · @ names a file · / lists commands" : "Describe a task";
+}
+
+function lettersOf(question: ApprovalQuestion): string {
+  const keys = approvalChoices(question).map(({ key }) => key);
+  return `${keys.slice(0, -1).join(", ")} or ${keys.at(-1)}`;
+}
+
+/** The work of the running request, next to the input: its steps may be longer than the window. */
+function Activity(): JSX.Element | null {
+  const turn = thread.turns.value.at(-1);
+  if (!turn?.running.value) return null;
+  const { count, tokens, doing, elapsed, isElsewhere } = turn;
+  const parts = [
+    count.value === 0 ? "Working" : `Step ${count.value}`,
+    isElsewhere ? "runs in another window" : doing.value,
+    elapsed.value < 1000 ? "" : runningText(elapsed.value),
+    tokens.value === 0 ? "" : plural(tokens.value, "token"),
+  ];
+  return <p id="activity" class={turn.question.value ? "waits" : ""}>{parts.filter(Boolean).join(" · ")}</p>;
 }
 
 export function putRequest(text: string): void {
@@ -222,7 +257,7 @@ const LIMITS: readonly (readonly [LimitName, string, number])[] = [
 function RequestOptions(): JSX.Element {
   const { plan } = choices;
   return (
-    <p class="hint">
+    <div class="hint">
       <label title="Only reads, and answers with a plan">
         <input type="checkbox" id="plan" checked={plan.value} onChange={() => plan.value = !plan.value} /> Plan only
       </label>
@@ -230,8 +265,10 @@ function RequestOptions(): JSX.Element {
       <Reasoning />
       <Workspaces />
       <Limits />
-      <span class="keys">Enter: send · Shift+Enter: new line · Esc: cancel</span>
-    </p>
+      <span class="keys">
+        {thread.running.value ? "Enter: add to this request · Esc: cancel" : "Enter: send · Shift+Enter: new line"}
+      </span>
+    </div>
   );
 }
 
@@ -287,10 +324,10 @@ function Choice({ id, label, chosen, choose, children }: {
 function Limits(): JSX.Element {
   const set = Object.keys(choices.limits.value).length;
   return (
-    <details id="limits">
-      <summary>{set === 0 ? "Limits" : plural(set, "limit")}</summary>
-      <span>{LIMITS.map(([name, unit, size]) => <Limit name={name} unit={unit} size={size} />)}</span>
-    </details>
+    <Menu id="limits" summary={<summary>{set === 0 ? "Limits" : plural(set, "limit")}</summary>}>
+      <p>Limits of your next requests. An empty field means the limit of the server.</p>
+      {LIMITS.map(([name, unit, size]) => <Limit name={name} unit={unit} size={size} />)}
+    </Menu>
   );
 }
 

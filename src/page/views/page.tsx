@@ -3,7 +3,7 @@ import { useLayoutEffect } from "preact/hooks";
 import { ask, AskDialog, Viewer } from "../panels/dialogs.tsx";
 import { showGraph } from "../panels/graph.tsx";
 import { showVariables } from "../panels/variables.tsx";
-import { Button } from "../parts/controls.tsx";
+import { Button, Menu } from "../parts/controls.tsx";
 import { clean, folderName, shortTime } from "../parts/texts.tsx";
 import { type ApiConversation, type ConversationDetail, inApi, json, request } from "../store/api.ts";
 import { conversationList, elements, entry, guarded, newFolder, tellTabs } from "../store/state.ts";
@@ -62,8 +62,16 @@ function Header({ fresh }: Pick<PageProps, "fresh">): JSX.Element {
       <h1 id="title" title={title}>{title}</h1>
       <span id="folder" title={folder}>{folderName(folder)}</span>
       <Branches />
-      <Button id="variables" hidden={none} run={() => showVariables(thread.id.value ?? "")}>Variables</Button>
-      <Button id="graph" hidden={none} run={() => showGraph(thread.id.value ?? "")}>Graph</Button>
+      {Object.entries(PANELS).map(([name, show]) => (
+        <Button
+          id={name.toLowerCase()}
+          class="wide"
+          hidden={none}
+          run={() => show(thread.id.value ?? "")}
+        >
+          {name}
+        </Button>
+      ))}
       <ActionsMenu fresh={fresh} />
     </header>
   );
@@ -89,7 +97,7 @@ function Branches(): JSX.Element {
 
 /** Names a branch by its last own request, since all branches of a conversation have one title. */
 function branchText({ last, createdAt }: ConversationDetail["branches"][number]): string {
-  return `${clean(last?.text ?? "no request of its own")} · ${shortTime(last?.createdAt ?? createdAt)}`;
+  return `${clean(last?.text ?? "no request yet")} · ${shortTime(last?.createdAt ?? createdAt)}`;
 }
 
 function EntryView({ enter }: { readonly enter: (token: string) => void }): JSX.Element {
@@ -115,51 +123,40 @@ function EntryView({ enter }: { readonly enter: (token: string) => void }): JSX.
   );
 }
 
+const PANELS = { Variables: showVariables, Graph: showGraph };
 const FORMATS = { md: "Export as Markdown", html: "Export as HTML", json: "Export as archive" };
 
-/** The menu of the open conversation. `fresh` is called after a deletion. */
+/** The menu of the open conversation. On a narrow screen, the menu also has the buttons of the header. `fresh` is called
+ * after a deletion. */
 function ActionsMenu({ fresh }: { readonly fresh: () => void }): JSX.Element {
-  useLayoutEffect(() => {
-    const onClick = ({ target }: Event): void => {
-      if (!elements.actions.current?.contains(target as Node)) close();
-    };
-    document.addEventListener("click", onClick);
-    return () => document.removeEventListener("click", onClick);
-  }, []);
-  const does = (run: () => Promise<void>) => () => {
-    close();
-    void guarded(run);
-  };
+  const does = (run: () => Promise<void>) => () => void guarded(run);
   return (
-    <details id="actions" hidden={thread.facts.value === null} ref={elements.actions} onKeyDown={onKey}>
-      <summary aria-label="More actions" title="More">⋯</summary>
-      <div>
-        <Button id="rename" run={does(rename)}>Rename</Button>
-        <Button id="fork" run={does(forkLast)}>Fork</Button>
-        {Object.entries(FORMATS).map(([format, text]) => (
-          <Button
-            id={`export-${format}`}
-            run={does(() => download(format))}
-          >
-            {text}
-          </Button>
-        ))}
-        <Button id="delete" class="danger" run={does(() => remove(fresh))}>Delete</Button>
-      </div>
-    </details>
+    <Menu
+      id="actions"
+      hidden={thread.facts.value === null}
+      summary={<summary aria-label="More actions" title="More">⋯</summary>}
+    >
+      {Object.entries(PANELS).map(([name, show]) => (
+        <Button
+          class="narrow"
+          run={does(() => show(thread.id.value ?? ""))}
+        >
+          {name}
+        </Button>
+      ))}
+      <Button id="rename" run={does(rename)}>Rename</Button>
+      <Button id="fork" run={does(forkLast)}>Fork</Button>
+      {Object.entries(FORMATS).map(([format, text]) => (
+        <Button
+          id={`export-${format}`}
+          run={does(() => download(format))}
+        >
+          {text}
+        </Button>
+      ))}
+      <Button id="delete" class="danger" run={does(() => remove(fresh))}>Delete</Button>
+    </Menu>
   );
-}
-
-function close(): void {
-  if (elements.actions.current) elements.actions.current.open = false;
-}
-
-function onKey(event: KeyboardEvent): void {
-  const menu = elements.actions.current;
-  if (event.key !== "Escape" || !menu?.open) return;
-  event.stopPropagation();
-  close();
-  menu.querySelector("summary")?.focus();
 }
 
 function path(...parts: readonly string[]): string {

@@ -162,7 +162,10 @@ const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "Request field": {
     Enter: "send; adds instructions while a request is running",
     "Shift + Enter": "new line",
+    "@": "name a file of the workspace",
+    "/": "list commands and your prompts",
   },
+  "A question of Vis": { "y c a n": "answer, while the request field is empty" },
   Everywhere: {
     Esc: "close a dialog or menu, otherwise cancel the running request",
     "Ctrl + K": "find a conversation; Enter searches all texts",

@@ -18,7 +18,9 @@ export function ThreadView(): JSX.Element {
   }, []);
   return (
     <section id="thread" aria-label="Conversation" tabIndex={0} ref={elements.thread}>
-      <Content />
+      <div>
+        <Content />
+      </div>
     </section>
   );
 }
@@ -88,9 +90,9 @@ function Hello(): JSX.Element {
   return (
     <div class="hello">
       <h2>What should Vis do?</h2>
-      <p>The model writes code and a sandbox runs it. Every step is visible; variables persist.</p>
       <p>
-        It works in <code>{newFolder()}</code>.
+        Vis reads, changes and runs code in{" "}
+        <code>{newFolder()}</code>. You see every step, and can undo changes of files.
       </p>
       <div class="ideas">
         {IDEAS.map((text) => <Button class="idea" run={() => putRequest(text)}>{text}</Button>)}
@@ -100,7 +102,6 @@ function Hello(): JSX.Element {
 }
 
 const NEAR = 80;
-const DRAWN_MS = 200;
 
 /** Keeps the end of a scrolling element in view while the user is there, and offers a way back to it. */
 class End {
@@ -115,10 +116,15 @@ class End {
   constructor(node: HTMLElement, runs: () => boolean) {
     this.node = node;
     this.#runs = runs;
-    const opened = ({ target }: Event) => setTimeout(() => this.#opened(target as Element), DRAWN_MS);
     node.addEventListener("scroll", () => this.#measure(), { passive: true });
-    node.addEventListener("toggle", opened, true);
-    new ResizeObserver(() => this.#isAt && !node.querySelector(".hello") && this.toEnd()).observe(node);
+    node.addEventListener("click", ({ target }) => this.#clicked(target as Element), true);
+    // The end moves in the frame of a change, before a scroll event of the browser could be taken for one of the user.
+    const sizes = new ResizeObserver(() => {
+      if (this.#isAt && !node.querySelector(".hello")) this.toEnd();
+      this.#measure();
+    });
+    sizes.observe(node);
+    if (node.firstElementChild) sizes.observe(node.firstElementChild);
   }
 
   toEnd(): void {
@@ -157,10 +163,8 @@ class End {
     this.away.value = (!this.#isAt || !this.#runs()) && below >= this.node.clientHeight / 2;
   }
 
-  /** An element that the user opens stays in view, wherever the end moves. The work of a running query opens
-   * automatically. */
-  #opened(target: Element): void {
-    if (target.closest(".running") === null && this.#below > NEAR) this.#isAt = false;
-    this.#measure();
+  /** Parts that the user opens grow below their heading, which stays in its place. */
+  #clicked(target: Element): void {
+    if (target.closest("summary, .more") !== null) this.#isAt = false;
   }
 }

@@ -1,18 +1,10 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { durationText, oneLine } from "../../domain/kit/text.ts";
-import {
-  type ApprovalAnswer,
-  approvalBeginning,
-  approvalChoices,
-  type ApprovalQuestion,
-  approvalTitle,
-  approvalWhy,
-} from "../../domain/query/approval.ts";
 import { aboutText } from "../../domain/query/model_call.ts";
 import type { BlockTally } from "../../domain/query/calls.ts";
-import { type Decision, MORE_TEXT, PLANNED_TEXT, type QueryReason, takesMore } from "../../domain/query/outcomes.ts";
-import { planLine } from "../../domain/query/plan.ts";
+import { MORE_TEXT, PLANNED_TEXT, type QueryReason, takesMore } from "../../domain/query/outcomes.ts";
+import { beginsWithPlan, planLine, taskLine } from "../../domain/query/plan.ts";
 import { blockLine, type StepChild } from "../../domain/query/query_progress.ts";
 import type { BlockResult } from "../../domain/query/query_schemas.ts";
 import { keptText } from "../../domain/undo.ts";
@@ -24,7 +16,7 @@ import { showVariable } from "../panels/variables.tsx";
 import { Button, Copyable, CopyButton } from "../parts/controls.tsx";
 import { coloured, DiffView, endOfText, LongText, Markdown, plural, Pre } from "../parts/texts.tsx";
 import type { TurnEnd, UndoPreview } from "../store/api.ts";
-import { drawn, elements, guarded, say } from "../store/state.ts";
+import { choices, drawn, elements, guarded, say } from "../store/state.ts";
 import { changes, thread } from "../store/thread.ts";
 import {
   BOX_STEPS,
@@ -35,6 +27,7 @@ import {
   storedSteps,
   type Turn,
 } from "../store/turn_and_steps.ts";
+import { Question } from "./question.tsx";
 
 /** A request and its result. The last request of a conversation can be run again, or continued if it was interrupted. */
 export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: boolean }): JSX.Element {
@@ -53,7 +46,7 @@ export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: b
         <Plan turn={turn} />
         <Asking turn={turn} />
         <Answer turn={turn} />
-        {turn.only === "plan" && turn.end.value !== null && <p class="did">{PLANNED_TEXT}</p>}
+        {turn.only === "plan" && turn.end.value !== null && <Planned />}
         <Changes turn={turn} />
         <Undone turn={turn} />
         <TurnFooter turn={turn} />
@@ -84,33 +77,17 @@ function Work({ turn }: { readonly turn: Turn }): JSX.Element {
       hidden={end !== null && storedSteps(end) === 0}
       onToggle={({ currentTarget }) => turn.showSteps(currentTarget.open)}
     >
-      <summary>{end === null ? working(turn) : stepsText(end)}</summary>
+      <summary>{stepsText(turn)}</summary>
       <Steps turn={turn} />
     </details>
   );
 }
 
-function stepsText(end: TurnEnd): string {
+function stepsText(turn: Turn): string {
+  const end = turn.end.value;
+  if (end === null) return turn.count.value === 0 ? "Working…" : plural(turn.count.value, "step");
   return plural(end.iterations, end.reason === "process_lost" ? "finished step" : "step");
 }
-
-function working({ count, tokens, doing, elapsed, isElsewhere }: Turn): string {
-  const parts = [
-    count.value === 0 ? "Working" : `Step ${count.value}`,
-    isElsewhere ? "runs in another window" : doing.value,
-    elapsed.value < 1000 ? "" : clockText(elapsed.value),
-    tokens.value === 0 ? "" : plural(tokens.value, "token"),
-  ];
-  return parts.filter((part) => part !== "").join(" · ");
-}
-
-function clockText(ms: number): string {
-  const seconds = Math.floor(ms / 1000);
-  const rest = String(seconds % 60).padStart(2, "0");
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${rest} s`;
-}
-
-const PLAN_MARKS = { done: "☑", now: "▸", open: "☐" };
 
 function Plan({ turn }: { readonly turn: Turn }): JSX.Element | null {
   const items = turn.plan.value;
@@ -120,7 +97,7 @@ function Plan({ turn }: { readonly turn: Turn }): JSX.Element | null {
     <details class="plan">
       <summary>{`Tasks: ${turn.end.value === null ? planLine(items) : `${done} of ${items.length} done`}`}</summary>
       <ul>
-        {items.map(({ text, state }, at) => <li key={at} class={state}>{`${PLAN_MARKS[state]} ${text}`}</li>)}
+        {items.map((item, at) => <li key={at} class={item.state}>{taskLine(item)}</li>)}
       </ul>
     </details>
   );
@@ -156,9 +133,10 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
   if (answer === "") return <div />;
   return (
     <div class={kinds.filter(Boolean).join(" ")}>
+      {reason === "cancelled" && <Draft turn={turn} />}
       {answerTree
         ? <Markdown blocks={answerTree} />
-        : turn.draft.drawn.value !== null
+        : turn.draft.drawn.value !== null && reason !== "cancelled"
         ? <Draft turn={turn} />
         : (
           <p class="plain">
@@ -168,6 +146,19 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
       {work !== "" && <p class="did">{work}</p>}
       {reason === "unstored" && <p class="reason">{notes.at(-1) ?? ""}</p>}
     </div>
+  );
+}
+
+function Planned(): JSX.Element {
+  const carryOut = (): Promise<void> => {
+    choices.plan.value = false;
+    return thread.send("go");
+  };
+  return (
+    <p class="did planned">
+      {PLANNED_TEXT}
+      <Button class="small at-end" run={() => guarded(carryOut)}>Carry out the plan</Button>
+    </p>
   );
 }
 
@@ -192,35 +183,6 @@ function Finished({ tree }: { readonly tree: readonly MarkdownBlock[] }): JSX.El
 /** Returns false if the text is the reason for a missing answer. */
 function isGood({ status, reason, noAnswer }: TurnEnd): boolean {
   return !noAnswer && (status === "done" || reason === "max_iterations" || reason === "error_budget");
-}
-
-function Question({ question, answer }: {
-  readonly question: ApprovalQuestion;
-  readonly answer: (given: ApprovalAnswer) => void;
-}): JSX.Element {
-  const why = approvalWhy(question);
-  const beginning = approvalBeginning(question);
-  const reason = useRef<HTMLInputElement>(null);
-  const choose = (decision: Decision) => (): void =>
-    answer({ decision, reason: decision === "no" ? reason.current?.value.trim() ?? "" : "" });
-  return (
-    <section class="question" aria-label="Vis asks">
-      <p class="plain">{approvalTitle(question)}</p>
-      {why !== "" && <p class="plain why">{why}</p>}
-      {beginning !== "" && <p class="plain">{beginning}</p>}
-      <p class="choices">
-        {approvalChoices(question).filter(({ decision }) => decision !== "no").map(({ decision, text }) => (
-          <Button key={decision} class={decision === "once" ? "primary" : ""} run={choose(decision)}>
-            {text.replace(/^yes/, "Yes")}
-          </Button>
-        ))}
-      </p>
-      <p class="choices">
-        <Button class="danger" run={choose("no")}>No</Button>
-        <input type="text" maxLength={1000} aria-label="Why not" placeholder="Why not (optional)" ref={reason} />
-      </p>
-    </section>
-  );
 }
 
 const MOST_NAMED = 8, REQUEST_CHARS = 60;
@@ -342,13 +304,17 @@ function TurnFooter({ turn }: { readonly turn: Turn }): JSX.Element {
   return (
     <footer>
       <span>{factsOf(end)}</span>
-      <CopyButton text={() => answer} class="quiet" aria-label="copy the answer" />
+      <CopyButton
+        text={() => end.reason === "cancelled" && turn.draft.text.value || answer}
+        class="quiet"
+        aria-label="copy the answer"
+      />
       {iterations > 0 && <Button class="quiet" run={() => inspect(turn, 1)}>inspect</Button>}
       <Button class="quiet" run={() => guarded(() => thread.fork(turn))}>fork from here</Button>
       <Button class="quiet at-end" run={() => guarded(() => thread.again(turn))}>run again</Button>
       {end.reason !== null && takesMore(end.reason)
-        ? <Button class="quiet at-end" run={() => guarded(() => thread.goOn(turn))}>{MORE_TEXT}</Button>
-        : !isGood(end) && <Button class="quiet at-end" run={resume}>continue</Button>}
+        ? <Button class="small at-end" run={() => guarded(() => thread.goOn(turn))}>{MORE_TEXT}</Button>
+        : !isGood(end) && <Button class="small at-end" run={resume}>continue</Button>}
       {iterations > MANY_STEPS && <GoTo turn={turn} iterations={iterations} />}
     </footer>
   );
@@ -483,11 +449,11 @@ interface BlockProps {
   readonly turn: Turn;
 }
 
-/** A block with its calls, changes and result. The calls show the work of an earlier block, so its code is folded. */
-function Block({ number, block, step: { live, ended }, turn }: BlockProps): JSX.Element {
+/** A block with its calls, changes and result. The calls show the work of an ended block, so its code is folded. */
+function Block({ number, block, step: { ended }, turn }: BlockProps): JSX.Element {
   const { code, whole, result, printing, diffs, tally } = block;
-  const { refused } = blockLine({ code, tally, result });
-  const isFolded = !live && tally.text !== "";
+  const { text, isCode, refused } = blockLine({ code, tally, result });
+  const isFolded = result !== null && !isCode;
   const shownCode = (
     <Copyable what={`block ${number}`}>
       <pre tabIndex={0} aria-label={`Code of block ${number}`}>
@@ -495,20 +461,25 @@ function Block({ number, block, step: { live, ended }, turn }: BlockProps): JSX.
       </pre>
     </Copyable>
   );
+  const isPlan = isFolded && tally.text === "";
   return (
     <>
-      {!isFolded && shownCode}
-      {tally.text !== "" && <Calls tally={tally} />}
+      {!isFolded && (result === null && beginsWithPlan(code) ? <p class="did">planning the tasks …</p> : shownCode)}
+      {!isCode && <Calls tally={tally} text={text} />}
       {diffs.map((diff, at) => <DiffView key={at} text={diff} />)}
       {result === null && printing !== "" && <Pre class="printing" label="Output so far" text={printing} />}
-      {result && !refused && <Result result={result} marked={!result.ok || !tally.failed} drawn={diffs.length > 0} />}
-      {ended && result?.ok && <Names names={result.defined} turn={turn} />}
+      {result && !refused && !isPlan &&
+        <Result result={result} isMarked={isCode || !result.ok} drawn={diffs.length > 0} />}
       {isFolded && (
-        <details class="code">
-          <summary>{plural(code.trimEnd().split("\n").length, "line")} of code</summary>
-          {shownCode}
-        </details>
+        <div class="more-of">
+          <details class="code">
+            <summary>{plural(code.trimEnd().split("\n").length, "line")} of code</summary>
+            {shownCode}
+          </details>
+          {ended && result.ok && <Names names={result.defined} turn={turn} />}
+        </div>
       )}
+      {!isFolded && ended && result?.ok && <Names names={result.defined} turn={turn} />}
     </>
   );
 }
@@ -538,7 +509,10 @@ function Names({ names, turn: { conversation } }: {
   );
 }
 
-function Calls({ tally: { text, output, failed, refused } }: { readonly tally: BlockTally }): JSX.Element {
+function Calls({ tally: { output, failed, refused }, text }: {
+  readonly tally: BlockTally;
+  readonly text: string;
+}): JSX.Element {
   const [mark, word] = failed ? ["✗", "failed"] : refused ? ["–", "refused"] : ["✓", "succeeded"];
   return (
     <div class={failed ? "result bad calls" : "result calls"}>
@@ -553,23 +527,29 @@ function Calls({ tally: { text, output, failed, refused } }: { readonly tally: B
 
 const DIFF = /(?:"""\n)?--- .*\n\+\+\+ .*\n(?:@@ .*(?:\n[ +\\-].*)*\n?)+(?:"""|)/g;
 
-/** `marked` means that the result has its own mark. Next to a failed call, a value has no mark. `drawn` means that the
+/** A text of several lines is quoted for the model. */
+const QUOTED = /^"""\n([^]*)\n"""$/;
+/** The result of an edit, whose change is drawn: its keys beside the diff repeat the change. */
+const ONLY_CHANGE = /^(?:[\s[\]{},]|path: ".*"|bytes: [\d_,]+|diff: \(see above\))*$/;
+
+/** `isMarked` means that the result has its own mark; otherwise, it is the value of marked calls. `drawn` means that the
  * changes are drawn above. */
-function Result({ result, marked, drawn }: {
+function Result({ result, isMarked, drawn }: {
   readonly result: BlockResult;
-  readonly marked: boolean;
+  readonly isMarked: boolean;
   readonly drawn: boolean;
-}): JSX.Element {
+}): JSX.Element | null {
   const { ok, preview, stdout, stderr, error, ms, outcome, dropped } = result;
   const shown = error ? `${error.name}: ${error.message}\n${error.excerpt}` : preview;
   const left = dropped > 0 ? `… ${dropped} more characters of output were dropped` : "";
   const whole = [stdout.trimEnd(), shown, stderr, left].filter((part) => part.trim() !== "").join("\n");
-  const text = drawn ? whole.replace(DIFF, "(see above)") : whole;
+  const text = (drawn ? whole.replace(DIFF, "(see above)") : whole).replace(QUOTED, "$1");
+  if (!isMarked && (text === "" || drawn && ONLY_CHANGE.test(text))) return null;
   return (
     <div class={ok ? "result" : "result bad"}>
-      {marked
+      {isMarked
         ? <span class="mark" role="img" aria-label={ok ? "succeeded" : outcome}>{ok ? "✓" : "✗"}</span>
-        : <span class="mark" />}
+        : <span class="mark value" role="img" aria-label="value">→</span>}
       <Pre label="Result" text={text || "(no value)"} />
       <span class="time">{durationText(ms)}</span>
     </div>

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 import { TOKEN } from "../../channels/http/_rig.ts";
 import { accessible } from "./_axe.ts";
-import { ask, inBrowser, inPage } from "./_browser.ts";
+import { ask, inBrowser, inPage, openPanel } from "./_browser.ts";
 
 const replies = [
   replyJson(["let rows = [1, 2]", "const total = rows[0] + rows[1]"], { thinking: "I add them" }),
@@ -50,14 +50,17 @@ async function walk(page: Page, colours: readonly Scheme[]): Promise<void> {
     await check(name);
   }
   await page.keyboard.press("Escape");
-  await page.locator("#variables").click();
+  await openPanel(page, "Variables");
   await page.locator(".variable summary").first().click();
   await page.locator(".versions h3").first().waitFor();
   await check("variables");
   await page.keyboard.press("Escape");
-  await page.locator("#graph").click();
+  await openPanel(page, "Graph");
   await page.locator("svg.graph").waitFor();
   await check("graph");
+  await page.keyboard.press("Escape");
+  await page.locator("#limits > summary").click();
+  await check("limits");
   await page.keyboard.press("Escape");
   await page.locator("#actions > summary").click();
   await check("menu");
@@ -85,11 +88,19 @@ inBrowser("is accessible and not wider than a phone", {
   assert.ok(await inPage<number>(page, wide) <= 360, "nothing stands out of the window");
   const poor = await inPage<readonly string[]>(
     page,
-    `[...document.querySelectorAll("#composer button, #frame header button, .done > footer button")]
-      .filter((one) => one.checkVisibility() && (one.scrollWidth > one.clientWidth || one.offsetHeight < 40))
+    `[...document.querySelectorAll(
+      "#composer :is(button, summary, select), #frame header :is(button, summary), .done > footer button",
+    )]
+      .filter((one) => one.checkVisibility() &&
+        (one.scrollWidth > one.clientWidth || one.offsetHeight < 40 || one.closest(".menu") && one.offsetWidth < 40))
       .map((one) => one.textContent)`,
   );
   assert.deepEqual(poor, [], "each button shows its text and fits a finger");
+  const [options = 0, room = 0] = await inPage<readonly number[]>(
+    page,
+    "(({ scrollWidth: s, clientWidth: c }) => [s, c])(document.querySelector('.hint'))",
+  );
+  assert.ok(options <= room, "the choices of a request do not scroll sideways");
   await page.locator("#menu").click();
   await page.locator("#list a").first().waitFor();
   await inPage(page, SETTLED);

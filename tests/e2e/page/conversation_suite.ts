@@ -42,7 +42,7 @@ inBrowser("shows steps while they run, and cancels by Escape; the conversation c
 }, async ({ page }) => {
   await ask(page, "Begin");
   await page.locator(".running .step .result", { hasText: "41" }).waitFor();
-  assert.match(await page.locator(".work > summary").textContent() ?? "", /^Step \d+ · /);
+  assert.match(await page.locator("#activity").textContent() ?? "", /^Step \d+ · /);
   assert.equal(await page.locator("#request").getAttribute("placeholder"), "Add instructions…");
   await page.locator("#request").press("Escape");
   await page.locator(".answer.failed").waitFor();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 import { TOKEN } from "../../channels/http/_rig.ts";
 import { accessible } from "./_axe.ts";
-import { ask, inBrowser, inPage } from "./_browser.ts";
+import { ask, inBrowser, inPage, openPanel } from "./_browser.ts";
 import { gated } from "./_gate.ts";
 
 const PHONE = { viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true };
@@ -202,7 +202,7 @@ inBrowser("draws a graph that a phone shows whole", {
 }, async ({ page }) => {
   await ask(page, "Add");
   await page.locator(".done > footer").waitFor();
-  await page.locator("#graph").click();
+  await openPanel(page, "Graph");
   await page.locator(".node").nth(2).waitFor();
   await page.waitForFunction(
     "document.querySelector('.sheet').scrollWidth <= document.querySelector('.sheet').clientWidth",

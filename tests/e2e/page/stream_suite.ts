@@ -54,7 +54,7 @@ inBrowser("shows a request that another process runs, while it runs and once it 
   assert.deepEqual(await page.locator("#folder").textContent(), "work");
   const first = engine.ask("Begin");
   await page.locator(".running .step .result", { hasText: "41" }).waitFor();
-  await page.locator(".work > summary", { hasText: "runs in another window" }).waitFor();
+  await page.locator("#activity", { hasText: "runs in another window" }).waitFor();
   assert.deepEqual([await page.locator("#cancel").isHidden(), await page.locator("#send").isDisabled()], [true, true]);
   elsewhere.open();
   await page.locator(".answer", { hasText: "It is 41" }).waitFor();
@@ -121,6 +121,16 @@ inBrowser("shows an answer while it is written, and removes it if it is refused"
   assert.equal(await page.locator(".answer", { hasText: "four lines" }).count(), 0);
   await page.locator("#cancel").waitFor({ state: "hidden" });
   assert.equal(await page.locator(".draft").count(), 0);
+});
+
+inBrowser("keeps the unfinished answer of a request that is cancelled", {
+  replies: [{ text: final(draft), between: Promise.withResolvers().promise }],
+}, async ({ page }) => {
+  await ask(page, "How many?");
+  await page.locator(".answer .draft", { hasText: "It has four lines" }).waitFor();
+  await page.locator("#request").press("Escape");
+  await page.locator(".answer.stopped", { hasText: "Cancelled" }).waitFor();
+  await page.locator(".answer .draft", { hasText: "It has four lines" }).waitFor();
 });
 
 const marked = Promise.withResolvers<void>();

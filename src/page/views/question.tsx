@@ -1,0 +1,104 @@
+/** A question of Vis, which its buttons and letters answer. */
+import type { JSX } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import {
+  type ApprovalAnswer,
+  approvalBeginning,
+  approvalChoices,
+  type ApprovalQuestion,
+  approvalTitle,
+  approvalWhy,
+} from "../../domain/query/approval.ts";
+import type { Decision } from "../../domain/query/outcomes.ts";
+import { Button } from "../parts/controls.tsx";
+import { elements } from "../store/state.ts";
+import { putRequest } from "./composer.tsx";
+
+/** The pause is longer than between two letters of a word, and shorter than the reading of a question. */
+const PAUSE_MS = 300;
+
+export function Question({ question, answer }: {
+  readonly question: ApprovalQuestion;
+  readonly answer: (given: ApprovalAnswer) => void;
+}): JSX.Element {
+  const node = useRef<HTMLElement>(null);
+  const reason = useRef<HTMLInputElement>(null);
+  const why = approvalWhy(question);
+  const beginning = approvalBeginning(question);
+  const choices = approvalChoices(question);
+  const choose = (decision: Decision): void =>
+    answer({ decision, reason: decision === "no" ? reason.current?.value.trim() ?? "" : "" });
+  const choice = (decision: Decision, kind: string): readonly JSX.Element[] =>
+    choices.filter((one) => one.decision === decision).map(({ key, text }) => (
+      <Button
+        key={key}
+        class={kind}
+        aria-keyshortcuts={key}
+        run={() => choose(decision)}
+      >
+        {text.replace(/^./, (letter) => letter.toUpperCase())}
+        <kbd aria-hidden="true">{key}</kbd>
+      </Button>
+    ));
+  useLayoutEffect(() => {
+    const keys = new AbortController();
+    const letters = new Map(choices.map(({ key, decision }) => [key, decision]));
+    listenTo(letters, { signal: keys.signal, choose, node: () => node.current });
+    return () => keys.abort();
+  }, []);
+  return (
+    <section class="question" aria-label="Vis asks" ref={node}>
+      <p class="plain">{approvalTitle(question)}</p>
+      {why !== "" && <p class="plain why">{why}</p>}
+      {beginning !== "" && <p class="plain">{beginning}</p>}
+      <p class="choices">
+        {choice("once", "primary")}
+        {choice("conversation", "")}
+        {choice("workspace", "")}
+      </p>
+      <p class="choices">
+        {choice("no", "danger")}
+        <input type="text" maxLength={1000} aria-label="Why not" placeholder="Why not (optional)" ref={reason} />
+      </p>
+    </section>
+  );
+}
+
+/** Listens to the letters of an answer. The beginning of a typed text is no answer: a letter counts only if the question
+ * was shown before it, and no other key follows at once. A question that is out of sight is shown instead. */
+function listenTo(letters: ReadonlyMap<string, Decision>, { signal, choose, node }: {
+  readonly signal: AbortSignal;
+  readonly choose: (decision: Decision) => void;
+  readonly node: () => HTMLElement | null;
+}): void {
+  const since = performance.now();
+  const held: { timer: ReturnType<typeof setTimeout> | undefined } = { timer: undefined };
+  const onKey = (event: KeyboardEvent): void => {
+    clearTimeout(held.timer);
+    const decision = letters.get(event.key);
+    if (decision === undefined || !isFree(event) || performance.now() - since < PAUSE_MS) return;
+    held.timer = setTimeout(() => {
+      const area = elements.request.current;
+      if (area?.value === event.key && event.target === area) putRequest("");
+      else if (event.target === area) return;
+      if (inSight(node())) choose(decision);
+      else node()?.scrollIntoView({ block: "end" });
+    }, PAUSE_MS);
+  };
+  addEventListener("keydown", onKey, { signal });
+  signal.addEventListener("abort", () => clearTimeout(held.timer));
+}
+
+/** Whether a key is part of no text and no command. */
+function isFree({ target, ctrlKey, metaKey, altKey, isComposing, repeat }: KeyboardEvent): boolean {
+  if (ctrlKey || metaKey || altKey || isComposing || repeat || document.querySelector("dialog[open]")) return false;
+  if (target === elements.request.current) return elements.request.current?.value === "";
+  return !(target instanceof Element && target.matches("input, select, textarea"));
+}
+
+function inSight(node: HTMLElement | null): boolean {
+  const [box, frame] = [node?.getBoundingClientRect(), elements.thread.current?.getBoundingClientRect()];
+  if (box === undefined || frame === undefined) return false;
+  // A question that is longer than the window is in sight with its end, which repeats its beginning.
+  return box.bottom <= frame.bottom + 1 && (box.top >= frame.top || box.height > frame.height);
+}
