@@ -103,7 +103,7 @@ inBrowser("keeps the list of tasks of a request, also when the conversation is o
   await page.reload();
   await plan.getByText("Tasks: 2 of 3 done").waitFor();
   await plan.click();
-  assert.deepEqual(await page.locator(".plan li").allInnerTexts(), ["☑ read", "☑ write", "▸ test"]);
+  assert.deepEqual(await page.locator(".plan li").allInnerTexts(), ["✓ read", "✓ write", "▸ test"]);
 });
 
 inBrowser("draws which variable was made from which, and opens one by the keyboard", {
