@@ -175,3 +175,25 @@ Deno.test("infoRoutes() describe the server, and the messages of a request witho
   assert.match(await texts(`${at}/prompt`), /what then\?[\s\S]*kept|kept[\s\S]*what then\?/);
   assert.equal(rig.engine.provider.requests.length, before);
 });
+
+Deno.test("an export whose file cannot be read is closed, so that others can begin", async () => {
+  const { rig, at } = await worked();
+  await using _ = rig;
+  const { exports } = rig.engine.conversations;
+  const make = exports.make.bind(exports);
+  let closed = 0;
+  exports.make = async (...given) => {
+    const made = await make(...given);
+    async function* pieces() {
+      yield new Uint8Array(1);
+      await Promise.reject(new Error("The disk failed"));
+    }
+    const close = async (): Promise<void> => {
+      closed++;
+      await made[Symbol.asyncDispose]();
+    };
+    return { bytes: 9, pieces, [Symbol.asyncDispose]: close };
+  };
+  await assert.rejects(rig.ask(`${at}/export`).then((response) => response.text()));
+  assert.equal(closed, 1);
+});

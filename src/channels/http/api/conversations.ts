@@ -317,10 +317,15 @@ function bodyOf(made: Exported): ReadableStream<Uint8Array<ArrayBuffer>> {
   const pieces = made.pieces()[Symbol.asyncIterator]();
   return new ReadableStream({
     pull: async (controller) => {
-      const { done, value } = await pieces.next();
-      if (!done) return controller.enqueue(value);
-      await made[Symbol.asyncDispose]();
-      controller.close();
+      let isOver = true;
+      try {
+        const { done = false, value } = await pieces.next();
+        isOver = done;
+        if (!done) controller.enqueue(value);
+      } finally {
+        if (isOver) await made[Symbol.asyncDispose]();
+      }
+      if (isOver) controller.close();
     },
     cancel: () => made[Symbol.asyncDispose](),
   }, { highWaterMark: 1 });
