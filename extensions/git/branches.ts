@@ -205,7 +205,7 @@ export async function tag(env: EnvironmentView, name?: string, options: TagOptio
   if (name !== undefined) checkedRef(name);
   else if (Object.keys(options).length > 0) throw new TypeError("Cannot change the tag: its name is missing; pass one");
   if (remove && (options.at !== undefined || message !== undefined)) {
-    throw new TypeError("Cannot change the tag: delete and create exclude each other; use only one of them");
+    throw new TypeError(`Cannot delete tag ${name}: \`delete\` excludes \`at\` and \`message\`; omit them`);
   }
   const git = await Git.of(env, ["tag", name, options]);
   if (name !== undefined && remove) await removeTag(git, name);

@@ -11,7 +11,7 @@ import {
   smallTextFile,
 } from "@vis/extension";
 import { closestRepository, findRepository, type Repository } from "./repository.ts";
-import { isPlainConfig, MARK, overridesOf, SAFE_ENVIRONMENT, safeArguments } from "./safe_config.ts";
+import { MARK, overridesOf, SAFE_ENVIRONMENT, safeArguments, specialSection } from "./safe_config.ts";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
 
@@ -195,7 +195,7 @@ export class Git {
       ...new Set([join(commonDir, "config"), join(commonDir, "config.worktree"), join(gitDir, "config.worktree")]),
     ];
     const texts = await Promise.all(paths.map((path) => this.#settingsText(path)));
-    if (texts.every((text) => text !== null && isPlainConfig(text))) {
+    if (texts.every((text) => text !== null && specialSection(text) === null)) {
       this.#settings = texts.flatMap((text) => parseGitConfig(text ?? ""));
       return;
     }
@@ -203,7 +203,13 @@ export class Git {
     const listed = stdout.split("\0").map((one) => one.split("\n", 1)[0] ?? "");
     if (code !== 0) throw new Error(`Cannot use git: Vis cannot read its settings: ${plainReason(stderr)}`);
     if (!listed.includes(MARK)) {
-      throw new Error("Cannot use git: this repository's settings name filters, which need git 2.31 or later");
+      const section = texts.map((text) => text && specialSection(text)).find((name) => name) ?? null;
+      const cause = section === null ? "a link or a large file in" : `the section [${section}] in`;
+      const installed = /\d+(?:\.\d+)+/.exec((await this.run(["--version"])).stdout)?.[0] ?? "an older version";
+      throw new Error(
+        `Cannot use git: ${cause} this repository's settings needs git ${OVERRIDES_FROM.join(".")}, and ` +
+          `git ${installed} is installed; update git${section === null ? "" : " or remove the section"}`,
+      );
     }
     this.#overrides = overridesOf(listed);
     this.#settings = stdout.split("\0").flatMap(settingOf);
@@ -330,8 +336,9 @@ export function named(names: readonly string[]): string {
   return `${names.slice(0, SHOWN_NAMES).join(", ")}${more}`;
 }
 
-/** Older versions cannot override names of filters in a repository's settings. */
-const MAJOR = 2, MINOR = 31;
+/** Older versions do not read the settings that Vis passes in the environment, so they cannot override names in a
+ * repository's settings. */
+const OVERRIDES_FROM = [2, 31] as const;
 
 export async function checkGit({ spawn }: DoctorContext): Promise<readonly DoctorCheck[]> {
   if (!spawn) return [];
@@ -340,9 +347,12 @@ export async function checkGit({ spawn }: DoctorContext): Promise<readonly Docto
     const { stdout } = await spawn(["git", "--version"]);
     const found = stdout.trim();
     const [, major, minor] = /(\d+)\.(\d+)/.exec(found) ?? [];
-    const old = Number(major) < MAJOR || Number(major) === MAJOR && Number(minor) < MINOR;
+    const [leastMajor, leastMinor] = OVERRIDES_FROM;
+    const old = Number(major) < leastMajor || Number(major) === leastMajor && Number(minor) < leastMinor;
     if (!old) return [{ name, state: "ok", found, fix: "" }];
-    const fix = `Install git ${MAJOR}.${MINOR} or later: repositories whose settings name filters are refused`;
+    const fix =
+      `Install git ${OVERRIDES_FROM.join(".")} or later: without it, Vis refuses repositories whose settings ` +
+      "have filters, aliases, included files or other special sections";
     return [{ name, state: "warn", found, fix }];
   } catch (error) {
     const found = messageOf(error);

@@ -151,9 +151,9 @@ const PLAIN_SECTIONS = new Set([
   "user",
 ]);
 
-/** Returns whether settings of git contain only plain sections. Every bracket counts, even one in a value. */
-export function isPlainConfig(text: string): boolean {
-  return [...text.matchAll(/\[\s*([^\s"\].]*)/g)].every(([, section = ""]) =>
-    PLAIN_SECTIONS.has(section.toLowerCase())
-  );
+/** Returns the name of the first section of git's settings that is not plain, or null. Every bracket counts, even one in
+ * a value. */
+export function specialSection(text: string): string | null {
+  const names = [...text.matchAll(/\[\s*([^\s"\].]*)/g)].map(([, name = ""]) => name);
+  return names.find((name) => !PLAIN_SECTIONS.has(name.toLowerCase())) ?? null;
 }

@@ -4,15 +4,16 @@ import { hasGit } from "../../../extensions/git/mod.ts";
 import git from "../../../extensions/git/mod.ts";
 import { isPrinted, nameOf, printedName } from "../../../extensions/git/refs_and_paths.ts";
 import { RecordReader } from "../../../extensions/git/git_output.ts";
-import { isPlainConfig, overridesOf, safeArguments } from "../../../extensions/git/safe_config.ts";
+import { overridesOf, safeArguments, specialSection } from "../../../extensions/git/safe_config.ts";
 import { parseGitConfig } from "../../../src/domain/kit/git_config.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry.ts";
 import { missing, repository } from "./_repository.ts";
 
 const ignore = missing !== "";
 
-Deno.test("isPlainConfig() takes no file for plain that could name a program by a subsection", () => {
-  assert.ok(isPlainConfig('[core]\n\tbare = false\n[remote "origin"]\n\turl = x\n[branch "main"]\n\tmerge = y\n'));
+Deno.test("specialSection() finds each section that could name a program by a subsection", () => {
+  const plain = '[core]\n\tbare = false\n[remote "origin"]\n\turl = x\n[branch "main"]\n\tmerge = y\n';
+  assert.equal(specialSection(plain), null);
   const hidden = [
     '[filter "a"]',
     '[FILTER "a"]',
@@ -27,7 +28,8 @@ Deno.test("isPlainConfig() takes no file for plain that could name a program by 
     "[ filter]",
     "[",
   ];
-  for (const text of hidden) assert.equal(isPlainConfig(`[core]\n${text}\n`), false, text);
+  assert.equal(specialSection('[core]\n[FILTER "a"]\n[alias]\n'), "FILTER");
+  for (const text of hidden) assert.notEqual(specialSection(`[core]\n${text}\n`), null, text);
 });
 
 Deno.test("readConfig() reads sections, quotes, comments and continued lines", () => {

@@ -191,6 +191,7 @@ Deno.test("git.tag() makes, lists and deletes tags", { ignore }, async () => {
     assert.match(await git("cat-file", "tag", "v2"), /tagger Ada <ada@example\.org>/);
     await assert.rejects(tag(env, "v1", { at: "HEAD" }), /Cannot make tag v1: it already exists/);
     await assert.rejects(tag(env, "v", { delete: true }), /the repository has no v; the nearest are v1, v2, main/);
+    await assert.rejects(tag(env, "v1", { delete: true, at: "HEAD" }), /Cannot delete tag v1: `delete` excludes `at`/);
     assert.deepEqual((await tag(env, "v2", { delete: true })).tags.map(({ name }) => name), ["v1"]);
   });
 });

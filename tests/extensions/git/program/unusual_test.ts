@@ -37,6 +37,31 @@ Deno.test("git.commit() gives git's reason for a refusal, not that nothing is st
   });
 });
 
+Deno.test(
+  "git before 2.31 refuses settings that it cannot override, and says which section needs it",
+  { ignore },
+  async () => {
+    await repository(async ({ env, git }) => {
+      const { spawn } = env;
+      assert.ok(spawn);
+      // An older git ignores GIT_CONFIG_COUNT, and so lists no setting of the environment.
+      const older: typeof spawn = async (argv, options) => {
+        const result = await spawn(argv, options);
+        if (argv.includes("--version")) return { ...result, stdout: "git version 2.29.2\n" };
+        return { ...result, stdout: result.stdout.replaceAll("vis.mark\n1\0", "") };
+      };
+      await status({ ...env, spawn: older });
+      await git("config", "alias.last", "log -1");
+      await status(env);
+      await assert.rejects(status({ ...env, spawn: older }), {
+        message:
+          "Cannot use git: the section [alias] in this repository's settings needs git 2.31, and git 2.29.2 is " +
+          "installed; update git or remove the section",
+      });
+    });
+  },
+);
+
 Deno.test("git reads a branch without a commit next to others", { ignore }, async () => {
   await repository(async ({ env, git }) => {
     await git("switch", "-q", "--orphan", "fresh");
