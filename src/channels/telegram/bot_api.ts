@@ -1,5 +1,5 @@
 import { Api, GrammyError, HttpError } from "grammy/web";
-import { Cancelled } from "../../domain/errors.ts";
+import { Cancelled, UsageError } from "../../domain/errors.ts";
 import { isLoopback } from "../../domain/kit/addresses.ts";
 import { readBounded } from "../../domain/kit/bytes.ts";
 import { backoffMs, type Clock, REAL_CLOCK } from "../../domain/kit/concurrency.ts";
@@ -57,7 +57,11 @@ export class BotApi {
    * on this machine, Vis reads the file there, else from the address of the server's other files. */
   async download(
     path: string,
-    { signal, maxBytes }: { readonly signal: AbortSignal; readonly maxBytes: number },
+    { signal, maxBytes, tooLarge }: {
+      readonly signal: AbortSignal;
+      readonly maxBytes: number;
+      readonly tooLarge: () => UsageError;
+    },
   ): Promise<Uint8Array<ArrayBuffer>> {
     const parts = path.split("/");
     const own = path.startsWith("/") ? parts.slice(parts.lastIndexOf(this.#token) + 1) : parts;
@@ -67,8 +71,6 @@ export class BotApi {
       });
     }
     const both = AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_MS)]);
-    const tooLarge = () =>
-      new TelegramError("Cannot download a file: it is larger than the limit", { code: "refused" });
     const bounds = { maxBytes, tooLarge, signal: both };
     const address = `${this.#root}/file/bot${this.#token}/${own.map(encodeURIComponent).join("/")}`;
     try {
@@ -95,7 +97,7 @@ export class BotApi {
 
   #told(error: unknown, signal: AbortSignal): Error {
     if (signal.aborted) return new Cancelled("Cancelled");
-    if (error instanceof TelegramError) return error;
+    if (error instanceof TelegramError || error instanceof UsageError) return error;
     if (error instanceof GrammyError) return this.#refusal(error);
     const cause = error instanceof HttpError ? error.error : error;
     const timedOut = cause instanceof Error && (cause.name === "TimeoutError" || cause.name === "AbortError");

@@ -287,7 +287,8 @@ async function fetched(
   const found = await api.call((wire, own) => wire.getFile({ file_id: file.fileId }, own), { signal });
   if ((found.file_size ?? 0) > limit) throw tooLarge(file, limit);
   if (!found.file_path) throw new UsageError(`Cannot read ${file.name}: Telegram does not provide the file`);
-  return await api.download(found.file_path, { signal, maxBytes: limit });
+  const larger = () => tooLarge({ ...file, bytes: null }, limit);
+  return await api.download(found.file_path, { signal, maxBytes: limit, tooLarge: larger });
 }
 
 function tooLarge({ name, bytes }: IncomingFile, limit: number): UsageError {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { UserAccess } from "../../../src/channels/telegram/access.ts";
 import { backoff, BotApi, type BotClock, TelegramError } from "../../../src/channels/telegram/bot_api.ts";
 import { Outbox } from "../../../src/channels/telegram/messenger.ts";
-import { Cancelled } from "../../../src/domain/errors.ts";
+import { Cancelled, messageOf, UsageError } from "../../../src/domain/errors.ts";
 import { FakeBotApi, refused, TOKEN } from "./_fake_bot_api.ts";
 
 function steppedClock(): BotClock & { time: number; readonly sleeps: number[] } {
@@ -115,6 +115,7 @@ Deno.test("Access.allows() accepts a listed user anywhere, any user in a listed 
 
 Deno.test("BotApi: no error of any kind holds the token, however the connection fails", async () => {
   const signal = new AbortController().signal;
+  const within = (maxBytes: number) => ({ signal, maxBytes, tooLarge: () => new UsageError("it is larger") });
   const errors: unknown[] = [];
   const collect = async (work: Promise<unknown>): Promise<void> => {
     await work.then(() => assert.fail("It was to fail"), (error: unknown) => errors.push(error));
@@ -133,18 +134,18 @@ Deno.test("BotApi: no error of any kind holds the token, however the connection 
   for (let n = 0; n < 6; n++) await collect(bot.call((wire, own) => wire.getMe(own), { signal }));
   const gone = new BotApi({ token: TOKEN, root: "http://127.0.0.1:9" });
   await collect(gone.call((wire, own) => wire.getMe(own), { signal }));
-  await collect(gone.download("documents/a", { signal, maxBytes: 9 }));
-  await collect(bot.download("nothing", { signal, maxBytes: 9 }));
-  await collect(bot.download("../../etc/passwd", { signal, maxBytes: 9 }));
+  await collect(gone.download("documents/a", within(9)));
+  await collect(bot.download("nothing", within(9)));
+  await collect(bot.download("../../etc/passwd", within(9)));
   api.files.set("long", new Uint8Array(100));
-  await collect(bot.download("long", { signal, maxBytes: 9 }));
+  await collect(bot.download("long", within(9)));
   const unknown = new BotApi({ token: TOKEN, root: "http://nowhere.invalid" });
   await collect(unknown.call((wire, own) => wire.getMe(own), { signal, timeoutMs: 2_000 }));
   api.rules.push(() => ({ act: () => new Promise((resolve) => setTimeout(resolve, 60)), when: "before" }));
   await collect(bot.call((wire, own) => wire.getMe(own), { signal, timeoutMs: 20 }));
   const shown = errors.map((error) => Deno.inspect(error, { depth: 9 }) + (error instanceof Error ? error.stack : ""));
   for (const text of shown) assert.ok(!text.includes(TOKEN) && !text.includes("AAFake"), text);
-  const kinds = errors.map((error) => error instanceof TelegramError ? error.code : "");
+  const kinds = errors.map((error) => error instanceof TelegramError ? error.code : messageOf(error));
   assert.deepEqual(kinds, [
     ...[
       "network",
@@ -157,7 +158,7 @@ Deno.test("BotApi: no error of any kind holds the token, however the connection 
       "network",
       "refused",
       "refused",
-      "refused",
+      "it is larger",
     ],
     ...["network", "network"],
   ]);
