@@ -177,11 +177,11 @@ async function copyDatabases(
     import("./persistence/copy_store.ts"),
     import("./app/settings/settings.ts"),
   ]);
-  const chosen = (flag: string) => {
-    if (flag === "") throw new UsageError("Cannot copy a database: its name is empty; name a file or a PostgreSQL URL");
+  const chosen = (name: "FROM" | "TO", flag: string) => {
+    if (flag === "") throw new UsageError(`Cannot copy a database: ${name} is empty; name a file or a PostgreSQL URL`);
     return databaseOf({ flag, setting: null, env, home: null });
   };
-  const [from, to] = [await chosen(request.from), await chosen(request.to)];
+  const [from, to] = [await chosen("FROM", request.from), await chosen("TO", request.to)];
   const password = from.databasePassword ?? to.databasePassword;
   return await copyStore({ ...request, from: from.database, to: to.database, password });
 }

@@ -124,7 +124,10 @@ export class VariableRequests {
     this.#images = bareList();
     let reports: unknown = null;
     let failure: unknown = new captured.Error(
-      `Cannot restore the variables: it took longer than ${RESTORE_MS / 1000} s`,
+      `Cannot restore the variables: their code ran longer than ${
+        RESTORE_MS / 1000
+      } s, the limit; fork the conversation ` +
+        "from a step before they were made",
     );
     const { calls, turns, variables } = this.#parts;
     calls.enable(false);
