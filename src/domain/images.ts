@@ -7,7 +7,7 @@ export type Image =
   | { readonly kind: "bytes"; readonly mediaType: string; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: "url"; readonly url: string };
 
-/** Provider services refuse larger images. */
+/** Some provider services refuse larger images. */
 export const MAX_IMAGE_BYTES = 5_000_000;
 
 const DATA_URL = /^data:[\w+./-]*(?:;[\w=.+-]+)*;base64,/i;
@@ -47,7 +47,7 @@ function byAddress(url: string, name: string): Image {
   return { kind: "url", url };
 }
 
-/** Provider services refuse requests with more images. */
+/** Some provider services refuse requests with more images. */
 const MAX_IMAGES = 20;
 
 /** Returns the images with the media type that their bytes show. Throws `UsageError` for images that no request can

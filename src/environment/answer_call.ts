@@ -89,7 +89,6 @@ export async function answerCall(
   }
 }
 
-/** The questions to the user that a call waits for. */
 class CallQuestions {
   #open = 0;
   #since = 0;
@@ -211,7 +210,8 @@ const MAX_CHARS = 16 * 1024;
 const MAX_NAMES = 64 * 1024;
 
 /** Returns the diffs in a function's result for an event: its key `diff`, or each element's. Skips diffs that only
- * report a removal or a move. Events carry the list, so it is bounded: the last diffs have only their names. */
+ * report a removal or a move. Events carry the list, so it is bounded: the last diffs have only their names, or are
+ * omitted. */
 export function diffsIn(result: unknown): { readonly diffs?: readonly string[] } {
   const found: string[] = [];
   let [left, names] = [MAX_CHARS, MAX_NAMES];
@@ -237,7 +237,7 @@ function allDiffs(result: unknown): readonly string[] {
   });
 }
 
-/** Throws `HostCallError` for invalid arguments and outside a query. */
+/** Rejects with `HostCallError` for an unknown name and for invalid arguments. */
 export async function callBuiltin(
   call: HostCall,
   { source, scope }: { readonly source: BuiltinSource; readonly scope: QueryScope },

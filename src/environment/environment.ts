@@ -123,7 +123,8 @@ export class Environment {
     return environment;
   }
 
-  /** Asks every extension whether it is active, then starts the child in the background, while the model replies. */
+  /** Asks every extension whether it is active. Then starts the child in the background while the model replies, unless
+   * `mayStartEarly` forbids it. */
   async beginQuery(scope: QueryScope): Promise<ActiveExtensions> {
     this.#scope = scope;
     const active = await this.#parts.registry.activate(this.view(), this.views.own);
@@ -231,7 +232,6 @@ export class Environment {
     return this.#told(block, { ...report, result: { ...report.result, lost }, saved });
   }
 
-  /** Readers of replies use the habits too. */
   get habits(): Habits {
     return this.#active?.habits ?? {};
   }
@@ -495,7 +495,8 @@ interface Fork {
 
 export interface ForkSource {
   readonly index: VariableIndex;
-  /** Returns the value in the running child. Rejects for values that the codec does not support. */
+  /** Returns the value in the running child, or undefined without one. Rejects for values that the codec does not
+   * support. */
   readonly read: (name: string, options: { readonly maxBytes: number }) => Promise<unknown>;
   readonly stored: (name: string) => Promise<VariableImage | null>;
 }

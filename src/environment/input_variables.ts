@@ -21,7 +21,8 @@ export interface VariableSource {
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
-/** Text up to this size is an ordinary variable. Larger text is never held in memory as a whole. */
+/** A text up to this size becomes an ordinary variable. Vis does not hold a larger text in memory as a whole, except
+ * JSON. */
 const SMALL_BYTES = 1 << 20;
 /** JSON up to this size is parsed. The value of larger JSON would not be kept. */
 const JSON_BYTES = 32 << 20;
@@ -194,8 +195,8 @@ async function beginning(store: LargeTextStore, large: string): Promise<string> 
   return "";
 }
 
-/** Describes an input variable to the model in one line. No part of the line can look like part of the message, and its
- * length does not depend on the size of the value. */
+/** Describes an input variable to the model in one line. The preview is a JSON string, so it cannot look like part of
+ * the message. The length does not depend on the size of the value. */
 function describeInputVariables(
   name: string,
   { what, label, preview }: { readonly what: string; readonly label: string; readonly preview: string },
@@ -228,7 +229,7 @@ export class InputVariables {
     return this.#unstored.map(({ image }) => image);
   }
 
-  /** The descriptions for the running query: the first variables in full as far as they fit, the others described. */
+  /** The descriptions for the running query: each variable in full if it still fits, the others described. */
   get shown(): readonly ShownInput[] {
     return this.#shown;
   }
@@ -239,7 +240,7 @@ export class InputVariables {
     this.describe(given);
   }
 
-  /** Takes over the variables of a query that another process began and stored. */
+  /** Sets the descriptions for the model calls of this query. Call it alone if the variables are stored already. */
   describe(given: readonly InputVariable[]): void {
     let room = WHOLE_CHARS;
     this.#shown = given.map(({ text, whole }) => {

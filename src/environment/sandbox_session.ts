@@ -363,7 +363,8 @@ function bounded(rows: readonly FormerResult[]): readonly FormerResult[] {
   });
 }
 
-/** Returns the rows of a branch's last iteration that ran blocks, as an earlier process stored them. */
+/** Returns the rows of a branch's last iteration that ran blocks, as an earlier process stored them. Looks only at the
+ * last iterations of the two newest queries. */
 export async function storedRows(
   store: Pick<Store, "queries" | "iterations">,
   branchId: string,

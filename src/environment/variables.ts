@@ -45,7 +45,8 @@ class FileTexts {
     this.#read = this.#read.slice(-MAX_TEXTS);
   }
 
-  /** The result of the call describes the files as they are now. */
+  /** A variable that is made from the result of this call has no older text of these files, because the call changed
+   * them. */
   changedBy(name: string, paths: readonly string[]): void {
     const by = namespaceOf(name);
     this.#changedBy = [...this.#changedBy, ...paths.map((path) => ({ path, by }))].slice(-MAX_TEXTS);
@@ -55,7 +56,8 @@ class FileTexts {
     return [...new Set(names.flatMap((name) => [...this.#texts.get(name)?.keys() ?? []]))].slice(0, MAX_LOOKED);
   }
 
-  /** Compares all texts with the states that files have now. Returns whether any text is older than its file. */
+  /** Compares all texts with the states that files have now. Returns whether a text has become older than its file
+   * since the last look. */
   looked(states: ReadonlyMap<string, string>): boolean {
     let isOlder = false;
     for (const [name, texts] of this.#texts) {
@@ -139,7 +141,6 @@ export class VariableIndex {
     this.replace(heads);
   }
 
-  /** `heads` are newest first. */
   replace(heads: readonly VariableHead[]): void {
     this.#heads.clear();
     for (const head of heads.toReversed()) {
@@ -273,7 +274,7 @@ export class VariableIndex {
 }
 
 /** Returns the names that a block may use: the names in it, and the names that its functions and classes use, directly
- * or not. */
+ * or not. A block with `globalThis` may use all names. */
 export function namesOf(
   code: string,
   { names, index }: { readonly names: ReadonlySet<string>; readonly index: VariableIndex },

@@ -163,8 +163,8 @@ export class TookTooLong extends Error {
   }
 }
 
-/** Asks an extension, which may return a promise that never settles. After the time limit, its work continues
- * unobserved. */
+/** Asks an extension, which may return a promise that never settles. Rejects with `TookTooLong` after the time limit;
+ * the work of the extension then continues unobserved. */
 export async function answerInTime<T>(
   ask: () => T,
   { clock, ms = ANSWER_MS }: { readonly clock: Pick<Clock, "sleep">; readonly ms?: number },

@@ -20,7 +20,7 @@ const MAX_DEPTH = 16;
 /** Version control changes this folder, so none of its files are loaded. */
 const LEFT_OUT = ".git";
 
-/** Throws Error if the folder is too large, contains a link or a special file, or has no valid manifest. */
+/** Rejects if the folder is missing or too large, contains a link or a special file, or has no valid manifest. */
 export async function readExtensionFolder(path: string): Promise<ExtensionFolder> {
   const info = await Deno.lstat(path).catch((error: unknown) => error);
   if (info instanceof Error) {
@@ -158,7 +158,7 @@ const TrustedShape = z.object({
 
 type Trusted = Readonly<z.infer<typeof TrustedShape>["trusted"][number]>;
 
-/** Each project folder has the hash that the user saw when allowing it. */
+/** Stores the hash of each project folder that the user trusts, as the user saw it. */
 export class TrustList {
   readonly #file: string;
 

@@ -58,7 +58,7 @@ export async function loadShipped(index: ShippedIndex, options: LoadOptions): Pr
     skipped.push(failed(one, chainOf(one, found.kept)));
   }
   for (const { name, folder } of loaded) {
-    // Shipped extensions are not logged, since a line for each at every start would be useless.
+    // Shipped extensions are logged at `debug` only, since a line for each at every start would be useless.
     options.log[folder ? "info" : "debug"]("extension.loaded", {
       ext: name,
       ...(folder ? { place: folder.place } : {}),
@@ -78,8 +78,9 @@ interface Found {
 }
 type Loaded = Found | Skipped;
 
-/** Returns the part of an extension that a read-only workspace gets. A shipped extension without `readOnly` gets none.
- * An extension in a folder was allowed by the operator of the locked profile. */
+/** Returns the part of an extension that the settings and the profile load. For a read-only workspace, this is the
+ * `readOnly` part. Without `readOnly`, a shipped extension has none, and an extension in a folder is loaded whole,
+ * because the operator of the locked profile allowed it. */
 function wantedPart(one: Found, options: LoadOptions): readonly Found[] {
   if (!isWanted(one.name, one.extension, options)) return [];
   if (options.locked?.writable !== false) return [one];
@@ -99,7 +100,8 @@ function readOnlyPart(extension: NormalExtension): NormalExtension | null {
   };
 }
 
-/** Keeps the first extension of each namespace, except that a folder named by the user replaces it. */
+/** Keeps the first extension of each namespace and of each alias, except that a folder named by the user replaces the
+ * extension of its namespace. */
 function distinct(all: readonly Found[]): { readonly kept: readonly Found[]; readonly skipped: readonly Skipped[] } {
   const kept: Found[] = [];
   const skipped: Skipped[] = [];

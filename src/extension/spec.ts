@@ -258,8 +258,9 @@ export interface QueryKeys {
   readonly watchFiles?: (options?: WatchOptions) => FileWatcher | null;
   /** Shows the user a text next to the answer, once. Absent in `extend`. */
   readonly warn?: (text: string) => void;
-  /** Returns the first fault of a JSON, JavaScript or TypeScript file by its name and text. Returns null if it parses,
-   * and for other files. Present in calls. */
+  /** Returns the first fault of a JSON, JavaScript or TypeScript file by its name and text. Returns null if
+   * the text parses, for other files, for texts of more than 1 Mi characters, and if the parser fails. Present in
+   * calls. */
   readonly sourceFault?: (path: string, text: string) => Promise<SourceFault | null>;
   /** Runs a query inside this one, with its own sandbox and copies of `vars`. Rejects if it cannot start. Present in
    * calls and hooks. */

@@ -4,7 +4,6 @@ import type { EnvironmentView, Extension, NudgeContext } from "./spec.ts";
 /** Helpers for tests of an extension, imported as `@vis/extension/testing`. The helpers show the parts of the extension
  * that a query and the model would get. */
 
-/** A test that a file registered. */
 interface OwnTest {
   readonly name: string;
   readonly run: () => unknown;

@@ -220,7 +220,7 @@ const TEXTUAL = new RegExp(
 const FENCE = /^ {0,3}(?:```|~~~)[^]*?^ {0,3}(?:```|~~~)/gmu;
 const QUOTED =
   /"[^"\n]{0,2000}"|“[^”\n]{0,2000}”|„[^“”\n]{0,2000}[“”]|«[^»\n]{0,2000}»|「[^」\n]{0,2000}」|『[^』\n]{0,2000}』|^\s*>.*$/gmu;
-/** Characters beyond this number are not read. */
+/** Claims beyond this character of an answer are not found. */
 const MOST_CHARS = 20_000;
 /** A request with more lines contains the text that it is about. */
 const MOST_LINES = 4, MOST_REQUEST = 1_500;

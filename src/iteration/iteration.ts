@@ -21,8 +21,9 @@ import type { ModelPreference } from "../providers/router/routes.ts";
  *
  * `run_iteration.ts` has these steps from top to bottom. The module builds the messages (`prompt/`), makes the call,
  * shows the reply to channels while it arrives, runs the blocks, and judges the answer. This file has the types of the
- * input and of the end of an iteration. Vis stores a row before any block runs, and the rest in one transaction at the
- * end. The loop in `query/` stores the end while the next call is made, and decides how the query continues. */
+ * input and of the end of an iteration. Vis stores a row before a block can call a function, and the rest in one
+ * transaction at the end. The loop in `query/` stores the end while the next call is made, and decides how the query
+ * continues. */
 
 export interface IterationFrame extends CallPrefix {
   readonly environment: Environment;
@@ -212,7 +213,7 @@ export class Recorder {
     return id;
   }
 
-  /** Precedes every block, because blocks may read `$reasoning`. */
+  /** Call this before the first block, because blocks may read `$reasoning`. */
   bindThinking(): void {
     const { thinking } = this.#asked;
     if (thinking) this.#frame.environment.bindSystem("$reasoning", thinking);

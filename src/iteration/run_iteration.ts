@@ -32,7 +32,7 @@ import {
 
 const NO_NEXT: Reply["next"] = { model: null, reasoning: null };
 const NOTHING: Executed = { entries: [], blocks: [], notes: [] };
-/** A larger value is not a list for a user. */
+/** Vis does not report a larger value to channels as a plan. */
 const PLAN_BYTES = 64_000;
 const NOT_RUN = "The last call sent code, which does not run, and no answer";
 const CUT = "The length limit of the model cut the reply";
@@ -40,15 +40,14 @@ const CUT_NOTE =
   "The length limit of the model cut your last reply: only what was complete of it counted. Keep replies " +
   "shorter: fewer blocks, and answer(value) for a long answer";
 
-/** Makes a model call, runs its blocks and judges its answer. The row of the iteration is stored when this function
- * returns, but its end is not. Throws only `ConfigError`, `StoreError` and defects, also when `input.stored` throws
- * them. */
+/** Makes a model call, runs its blocks and judges its answer. Returns before the end of the iteration is stored. Throws
+ * only `ConfigError`, `StoreError` and defects, also when `input.stored` throws them. */
 export async function runIteration(frame: IterationFrame, input: IterationInput): Promise<Iterated> {
   const elapsed = stopwatch(frame);
   const { alternatingRoles } = frame.router.current().capabilities;
   const messages = callMessages(frame, { context: input.context, alternatingRoles });
   const announced = input.stored.then(() => announce(frame, input));
-  announced.catch(() => {}); // A call that fails otherwise has its own error.
+  announced.catch(() => {}); // If the call fails first, its own error counts.
   const { reasoning, prefer = null } = input;
   const asked = await askModel(frame, { messages, reasoning, prefer, announced }).catch((error: unknown) => {
     if (error instanceof Cancelled) return null;
@@ -113,7 +112,7 @@ async function giveUp(
   return { result, store: async () => {} };
 }
 
-/** The iteration is stored whole. */
+/** Nothing of this iteration is left to store. */
 function cancelled(begun: Extract<IterationResult, { readonly kind: "cancelled" }>["begun"]): Iterated {
   return { result: { kind: "cancelled", begun }, store: async () => {} };
 }
@@ -156,8 +155,8 @@ async function act(
   return { result, store };
 }
 
-/** Runs the blocks while their row is stored: the child needs that time to read the first block. Rejects if the row
- * cannot be stored. */
+/** Runs the blocks while their row is stored: the child needs that time to read the first block. Rejects if there are
+ * blocks and their row cannot be stored. */
 async function runBlocks(
   frame: IterationFrame,
   { blocks, iteration, recorder }: {
@@ -276,7 +275,7 @@ const PASSING: readonly ProviderErrorCode[] = ["rate", "network", "stall"];
 const HABITUAL: ReadonlySet<string> = new Set(["tools", "text", "json"]);
 
 /** Calls the model once (the router retries). Streams thinking, code and the draft of an answer to the channels once
- * `announced` resolves. Throws only `Cancelled` and defects. */
+ * `announced` resolves. */
 async function askModel(
   frame: IterationFrame,
   { messages, reasoning, announced, prefer = null }:
@@ -374,7 +373,6 @@ function isInfrastructure(error: ProviderError): boolean {
 
 type Delta = Exclude<ModelEvent, { type: "end" }>;
 
-/** A reply while it arrives: the parts that channels see, and the rest if it breaks off. */
 class ReplyProgress {
   readonly #send: (event: QueryEventBody) => void;
   #stream = new ReplyStream();
@@ -400,8 +398,8 @@ class ReplyProgress {
     return this.#reasoning.length > 0 || this.#thinking.length > 0;
   }
 
-  /** Handles an event. Returns true if a lasting part of the event is shown: code, or native reasoning, which takes
-   * precedence over the reply's own thinking. */
+  /** Handles an event. Returns true if the event showed code or thinking, but not for a draft of an answer. Native
+   * reasoning takes precedence over the reply's own thinking. */
   take(event: Delta): boolean {
     if (event.type === "reasoning") {
       this.#reasoning.push(event.delta);
@@ -568,8 +566,8 @@ async function fromReply(
   };
 }
 
-/** Returns the data of a variable whose name is the whole answer, or null. A schema checks the variable's value, not
- * its text. */
+/** Judges the value, not the text, of a variable whose name is the whole answer. Returns null if there is no such
+ * variable. */
 async function judgeNamed(
   { environment }: IterationFrame,
   { name, answerSchema }: { readonly name: string; readonly answerSchema: AnswerSchema },
@@ -587,7 +585,7 @@ async function judgeNamed(
   return answerSchema.judge({ value });
 }
 
-/** Words that stand in for an answer, in the languages that models fall into. */
+/** Models give these words in place of an answer, in several languages. */
 const PLACEHOLDERS = new Set([
   ..."done ok okay result results output answer final ready complete completed finished success listing listed todo"
     .split(" "),

@@ -169,7 +169,7 @@ const MOST_WORDS = 300;
 /** The minimum share of the shorter line; lines that share less are different lines. */
 const LEAST_SHARED = 0.4;
 
-/** Returns two lines with the words in which they differ; null if they have too little in common. */
+/** Returns two lines with the words in which they differ; null if they have too many words or too little in common. */
 function wordChanges(
   before: string,
   after: string,

@@ -22,7 +22,7 @@ export interface RunOptions {
   /** Whether the program was ended from outside; by default, whether a signal ended the process. */
   wasEnded?(status: Deno.CommandStatus): boolean;
   /** Lines of standard error that begin with a token that only the launcher of the program knows. The output omits
-   * these lines, and begins after the first. */
+   * these lines. `onOutput` gets standard error only after the first of them. */
   readonly lines?: MarkedLines;
   /** Lines of standard error that begin with a token of the program itself; the output omits them. */
   readonly asides: MarkedLines | undefined;

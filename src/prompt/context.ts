@@ -229,8 +229,8 @@ const BRIEF = 1_000;
 const LEAST_EARLIER = 2_000;
 
 /** Renders the results of earlier iterations, oldest first, as far back as they fit. Together with the journal, these
- * results have `earlierChars` characters, or twice as many after a brief journal. After a failed block, the results
- * have `journalChars`, so that a failure hides no earlier result. */
+ * results may have `earlierChars` characters, or twice as many after a brief journal. After a failed block they may
+ * have `journalChars`, the most in any case, so that a failure hides no earlier result. */
 export function renderEarlier(
   earlier: readonly EarlierIteration[],
   { journal, caps }: { readonly journal: readonly JournalEntry[]; readonly caps: ContextCaps },

@@ -179,7 +179,8 @@ function hasChanged({ calls }: BlockResult): boolean {
   return calls.some(({ changes, exitCode }) => changes === "files" || changes !== undefined && exitCode === undefined);
 }
 
-/** Returns distinct keys, so that one block counts each key once. The first is the key of the code and its result. */
+/** Returns distinct keys, so that one block counts each key once. The first is the key of the error, or else of the
+ * code and its result. */
 function keysOf({ code, result }: Entry): Set<string> {
   if (result.error) return new Set([hash("error", [result.error.name, result.error.message])]);
   const outcome = [result.outcome, result.type, result.preview, result.stdout];

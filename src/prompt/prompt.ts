@@ -139,8 +139,8 @@ const NO_EXTENSION: ReplyExample = {
   answer: "{{words.length}} words",
 };
 
-/** Returns the third message of every call: the reply's format for any text model, byte-identical throughout a query. A
- * test compares the message with a schema. */
+/** Returns the form of a reply for any text model, a part of the third message, byte-identical throughout a query. A
+ * test compares it with a schema. */
 export function replyFormat({ thinking, code, timeMs, answer }: ReplyExample = NO_EXTENSION): string {
   return `${FORMAT}
 To work: ${JSON.stringify({ thinking, code: [{ expr: code, timeMs }] })}

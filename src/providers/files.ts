@@ -40,7 +40,7 @@ async function* exchange(folder: string, { messages, model, signal }: ModelReque
   yield { type: "end", usage: { ...NO_USAGE, calls: 1 }, model, finish: "stop" };
 }
 
-/** Returns every message under a line with its role. Messages repeated from the previous request come first. */
+/** Returns every message below a line with its number and role. */
 function requestText(messages: ModelRequest["messages"]): string {
   return messages.map(({ role, text, images = [] }, at) => {
     const pictures = images.map((_, index) => `[image ${index + 1}]\n`).join("");

@@ -120,7 +120,8 @@ export function handoverOf(before: PreviousTurn | null): ContextParts["handover"
   };
 }
 
-/** Returns the blocks that ran when the process ended. The model must check whether to repeat them. */
+/** Returns note lines about the blocks that ran when the process ended, so that the model can check whether to repeat
+ * them. */
 export function cutBlocks(pending: readonly string[]): string[] {
   if (pending.length === 0) return [];
   const [these, they] = pending.length === 1 ? ["this block", "it"] : [`these ${pending.length} blocks`, "they"];

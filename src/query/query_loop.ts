@@ -39,7 +39,7 @@ export interface BegunQuery {
   readonly state: QueryState;
   readonly ledger: Ledger;
   readonly approvals: QueryApprovals;
-  /** Returns the milliseconds in which a question to the user was open. No duration includes this time. */
+  /** Returns the milliseconds in which a question to the user was open; durations of steps exclude this time. */
   readonly askedMs: () => number;
   readonly subcalls: Subcalls;
   readonly emitter: Emitter;

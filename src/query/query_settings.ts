@@ -139,8 +139,8 @@ export class Steering {
   #waiting: { readonly text: string; readonly settle: (shown: boolean) => void }[] = [];
   #ended = false;
 
-  /** Resolves with true once a call shows the text. Resolves with false if the query ended first or the signal withdrew
-   * the text. */
+  /** Resolves with true once a call shows the text. Resolves with false if the query ended first, the signal withdrew
+   * the text, or the text could not be stored. */
   add(text: string, signal?: AbortSignal): Promise<boolean> {
     if (this.#ended || signal?.aborted) return Promise.resolve(false);
     return new Promise((settle) => {

@@ -17,7 +17,6 @@ const LOW = 2, EXTENSION = 4;
 /** This many first replies without a result do not count against the budget. */
 const FREE_FAILURES = 4;
 
-/** The state that a query carries from one step to the next. */
 export class QueryState {
   readonly #ceiling: number;
   readonly #extending: boolean;
@@ -164,7 +163,8 @@ export class QueryState {
 const SAME = 3;
 /** A broken reply is the fault of the connection, so Vis tolerates more of them. */
 const BROKEN = 5;
-/** This many consecutive unusable replies end the query, whatever their faults. */
+/** This many consecutive unusable replies end the query, even with different faults. Broken replies and failed calls do
+ * not count. */
 const UNUSABLE = 5;
 
 export interface Unusable {

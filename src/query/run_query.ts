@@ -74,8 +74,8 @@ interface RunQueryOptions extends KeyedRequest {
   readonly model?: string | null | undefined;
 }
 
-/** Stores a request as running, iterates, and ends it in a terminal status on every path. Rejects with `ConfigError`,
- * `StoreError`, `TakenOverError` or a defect, but only after an attempt to end the query. */
+/** Stores a request as running, iterates, and ends it in a terminal status. Rejects with `HandedOver` after `leaving`.
+ * Rejects with `ConfigError`, `StoreError`, `TakenOverError` or a defect only after an attempt to end the query. */
 export async function runQuery(request: string, parts: QueryParts, given: RunQueryOptions): Promise<QueryResult> {
   // A sub-query has no deadline of its own; it ends with its parent.
   const deadline = new QueryDeadline(given.signal, {
@@ -245,7 +245,6 @@ function stablePrefix(
   return { system, request: text, conversation: before ? renderConversation(before.earlier) : "", example };
 }
 
-/** Returns the whole request for message 2, or its head and tail if it would fill every call. */
 function requestText(request: string): string {
   const { limit, head, tail } = SHOWN_REQUEST;
   if (request.length <= limit) return request;

@@ -36,8 +36,9 @@ interface UpdateParts {
   readonly release?: ReleaseSource;
 }
 
-/** The signatures and the checksum of the release are verified first. Resolves with null if the executable is current.
- * Throws `ConfigError`, `UsageError` and `Cancelled`, and has then changed no file. */
+/** The signatures and the checksum of the release are verified first. Resolves with null if `request.check` is set, or
+ * if the executable is current and `force` is not set. Throws `ConfigError`, `UsageError` and `Cancelled`, and has then
+ * changed no file. */
 export async function update(request: UpdateRequest, parts: UpdateParts): Promise<InstalledRelease | null> {
   const { version, program } = parts;
   const { place, key } = sourceOf(request, parts);

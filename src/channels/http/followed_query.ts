@@ -173,7 +173,7 @@ export async function* eventTexts(events: AsyncIterable<FollowedEvent>): AsyncGe
 }
 
 /** The body is read only as fast as the client reads. While the client waits for the next string, the body sends
- * `alive` at this interval. If the client leaves, the body ends `texts` and calls `left`. */
+ * `alive` every `heartbeatMs` milliseconds. If the client leaves, the body ends `texts` and calls `left`. */
 export function textStream(
   texts: AsyncGenerator<string>,
   { heartbeatMs, alive, left }: {

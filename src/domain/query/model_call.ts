@@ -27,7 +27,6 @@ export interface SubCall {
   readonly ms: number;
 }
 
-/** A message sent to a model. */
 export interface SentMessage {
   readonly role: "system" | "user";
   readonly text: string;

@@ -1,6 +1,5 @@
 import type { JsonValue } from "../kit/json.ts";
 
-/** A version of a state. */
 export interface StateVersion {
   /** 1-based; increases with each change, including deletions. */
   readonly version: number;

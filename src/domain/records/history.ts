@@ -146,7 +146,6 @@ export interface Archive {
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
 
-/** A row of the log table. */
 export interface LogEntry {
   readonly level: typeof LOG_LEVELS[number];
   readonly event: string;

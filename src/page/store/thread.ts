@@ -392,12 +392,11 @@ async function storedQueries(
 
 const latest = signal<UndoPreview | null>(null);
 
-/** Fetches the latest file changes that can be undone in a conversation. */
 async function load(conversation: string): Promise<UndoPreview> {
   return latest.value = await json<UndoPreview>(inApi("conversations", conversation, "undo"));
 }
 
-/** Fetches the latest file changes; none if the server changes no files. */
+/** Fetches the latest file changes; none if that fails, as on a server that changes no files. */
 async function look(conversation: string): Promise<void> {
   await load(conversation).catch(() => latest.value = null);
 }

@@ -223,7 +223,6 @@ export interface ShownStep {
   readonly reason: string | null;
   /** While the step runs, only the end of long texts is shown. */
   readonly live: boolean;
-  /** Whether the step has ended. */
   readonly ended: boolean;
 }
 

@@ -19,7 +19,6 @@ import {
 
 const ELSEWHERE = "This request runs in another window; wait for its end, or cancel it there";
 
-/** The input for requests. `children` are above the input. */
 export function Composer({ children }: { readonly children: ComponentChildren }): JSX.Element {
   useLayoutEffect(() => {
     addEventListener("resize", grow);
@@ -295,7 +294,6 @@ function Reasoning(): JSX.Element {
   );
 }
 
-/** The choice of a workspace, for a new conversation of a server with several workspaces. */
 function Workspaces(): JSX.Element | null {
   const [usual = "", ...others] = serverFacts.about.value?.workspaces ?? [];
   if (others.length === 0 || thread.id.value !== null) return null;

@@ -108,7 +108,6 @@ function move(event: KeyboardEvent, by: number): void {
 
 const KEY = "vis-theme";
 
-/** Applies the theme that was chosen earlier in this browser. */
 export function applyTheme(): void {
   const theme = localStorage.getItem(KEY);
   if (theme) document.documentElement.dataset["theme"] = theme;

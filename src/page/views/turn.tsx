@@ -346,8 +346,8 @@ function factsOf({ status, reason, ms, usage, costUsd, confidence, iterations }:
   return parts.join(" · ");
 }
 
-/** Shows the steps of a query. Only steps near the viewport are on the page. The other steps are empty boxes of their
- * height, filled from the server when they come near. */
+/** Shows the steps of a query. Ended steps far from the viewport are empty boxes of their height, filled from the
+ * server when they come near. */
 function Steps({ turn }: { readonly turn: Turn }): JSX.Element {
   const live = useRef<HTMLDivElement>(null);
   const count = turn.live.value.length;

@@ -70,7 +70,6 @@ export class ProviderGuard {
     );
   }
 
-  /** Returns the error if no call was made because the rate window stays full for too long. */
   full(waitMs: number): ProviderError {
     return new ProviderError(
       `Cannot ask ${this.#name}: its configured rate limit is reached; it allows the next call in ` +

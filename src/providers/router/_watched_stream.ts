@@ -99,8 +99,8 @@ class Watch {
 
   #cancel = () => this.#end(new Cancelled("Cancelled"));
 
-  /** One timer runs at a time, regardless of the number of events. The timer never sleeps longer than the first
-   * limit. */
+  /** One timer runs at a time, regardless of the number of events. The timer sleeps at most `silenceMs`, because that
+   * limit applies from the first text on. */
   async #guard(): Promise<void> {
     const { clock, replyMs, silenceMs } = this.#patience;
     while (!this.signal.aborted) {
@@ -137,7 +137,7 @@ class Watch {
       ? `it sent nothing for ${seconds} s; try again, choose another model, or raise silenceMs of its entry ` +
         "in providers (config.jsonc)"
       : `its first word did not come within ${seconds} s; raise firstTokenMs of its entry in providers (config.jsonc)`;
-    // If Vis asked again, a slow server would begin the same work once more.
+    // A slow server that has not begun to reply would begin the same work once more.
     return new ProviderError(`Cannot get a reply from ${this.#provider}: ${advice}`, {
       code: "stall",
       retryable: this.#started,

@@ -5,7 +5,7 @@ import type { ReplyBuilder } from "./reply.ts";
 import { type CallFacts, EFFORT, type JsonFields, type ProviderApi, type WireCall } from "./wire.ts";
 
 const BUDGET: Readonly<Record<ReasoningLevel, number>> = { quick: 1024, balanced: 8192, deep: 24_000 };
-/** The service requires a limit. Replies in Vis's own format are never longer. */
+/** The service requires a limit; this one is ample for replies in Vis's own format. */
 const REPLY_TOKENS = 32_000;
 const OLD_REPLY_TOKENS = 4096;
 
