@@ -151,8 +151,8 @@ const PLAIN_SECTIONS = new Set([
   "user",
 ]);
 
-/** Returns the name of the first section of git's settings that is not plain, or null. Every bracket counts, even one in
- * a value. */
+/** Returns the name of the first section of git's settings that is not plain, or null. Every bracket counts, even one
+ * in a value. */
 export function specialSection(text: string): string | null {
   const names = [...text.matchAll(/\[\s*([^\s"\].]*)/g)].map(([, name = ""]) => name);
   return names.find((name) => !PLAIN_SECTIONS.has(name.toLowerCase())) ?? null;

@@ -49,8 +49,8 @@ function* pieces(type: "text" | "reasoning", text: string): Generator<ModelEvent
 /** A query sends system, request, reply format and context. A plain call has fewer messages. */
 const MESSAGES_OF_A_QUERY = 4;
 
-/** Plays the replies of a recorded conversation: the next one of the query or the call that shows the same text. Refuses
- * a call without a recorded reply. */
+/** Plays the replies of a recorded conversation: the next one of the query or the call that shows the same text.
+ * Refuses a call without a recorded reply. */
 export function replayProvider(playback: Playback): Provider {
   return playedProvider({
     name: "replay",

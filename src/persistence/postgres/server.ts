@@ -91,8 +91,8 @@ interface ServerOptions {
   readonly silentMs?: number;
 }
 
-/** While the server is lost, `take` waits for a connection, for at most `patienceMs`. A connection without an answer counts as lost too, unless
- * the server reports that it works on the statement. */
+/** While the server is lost, `take` waits for a connection, for at most `patienceMs`. A connection without an answer
+ * counts as lost too, unless the server reports that it works on the statement. */
 export class Server {
   readonly lastWrite = new LastWrite();
   readonly #address: Address;
