@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 7e677305152c2664b11066e797df2a24a7f833e56c6ca54accabd886ea6173b6
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 40445e397ea06a75e56ebea4cddbccf0bf702d4c210acf3cd6554ee1a2c5dcf7
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -77,7 +77,6 @@ export interface CallAction {
   /** The number of arguments that name the call's object; 1 if absent. */
   readonly named?: number;
 }
-/** A version of a state. */
 export interface StateVersion {
   /** 1-based; increases with each change, including deletions. */
   readonly version: number;
@@ -95,7 +94,6 @@ export interface FoundState extends StateEntry {
   /** Null for global state. */
   readonly conversationId: string | null;
 }
-/** A message sent to a model. */
 export interface SentMessage {
   readonly role: "system" | "user";
   readonly text: string;
@@ -239,7 +237,6 @@ declare const LOG_LEVELS: readonly [
   "error",
   "fatal"
 ];
-/** A row of the log table. */
 export interface LogEntry {
   readonly level: typeof LOG_LEVELS[number];
   readonly event: string;
@@ -646,8 +643,9 @@ export interface QueryKeys {
   readonly watchFiles?: (options?: WatchOptions) => FileWatcher | null;
   /** Shows the user a text next to the answer, once. Absent in `extend`. */
   readonly warn?: (text: string) => void;
-  /** Returns the first fault of a JSON, JavaScript or TypeScript file by its name and text. Returns null if it parses,
-   * and for other files. Present in calls. */
+  /** Returns the first fault of a JSON, JavaScript or TypeScript file by its name and text. Returns null if
+   * the text parses, for other files, for texts of more than 1 Mi characters, and if the parser fails. Present in
+   * calls. */
   readonly sourceFault?: (path: string, text: string) => Promise<SourceFault | null>;
   /** Runs a query inside this one, with its own sandbox and copies of `vars`. Rejects if it cannot start. Present in
    * calls and hooks. */
