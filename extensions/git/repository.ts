@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { commonFolderOf, gitFolderOf, isWithin, parseGitConfig, smallTextFile } from "@vis/extension";
+import { dirname, join } from "node:path";
+import { commonFolderOf, gitFolderOf, isWithin, namesTop } from "@vis/extension";
 
 /** The location of a workspace's repository. All paths are real. */
 export interface Repository {
@@ -25,23 +25,10 @@ export async function findRepository(workspace: string): Promise<Repository | nu
   if (gitDir === null || !await isGitDir(gitDir)) return null;
   const commonDir = await commonFolderOf(gitDir);
   const outside = [gitDir, commonDir].find((folder) => !isWithin(folder, workspace));
-  if (outside !== undefined && !await namesBack({ workspace, gitDir, commonDir })) {
+  if (outside !== undefined && !await namesTop({ top: workspace, gitDir, commonDir })) {
     throw new Error(`Cannot use git: .git points to ${outside}, which does not belong to this folder`);
   }
   return { workspace, gitDir, commonDir };
-}
-
-/** Returns whether a repository outside of the workspace names the workspace as its own. Write access to the workspace
- * cannot forge that. */
-async function namesBack({ workspace, gitDir, commonDir }: Repository): Promise<boolean> {
-  const dot = join(workspace, ".git");
-  if (commonDir !== gitDir) {
-    const back = (await smallTextFile(join(gitDir, "gitdir")))?.trim() ?? "";
-    return dirname(gitDir) === join(commonDir, "worktrees") && resolve(gitDir, back) === dot;
-  }
-  const settings = parseGitConfig(await smallTextFile(join(gitDir, "config")) ?? "");
-  const tree = settings.findLast(({ section, key }) => section === "core" && key === "worktree")?.value;
-  return tree !== undefined && resolve(gitDir, tree) === workspace;
 }
 
 /** Returns the closest folder with a `.git`, at a workspace or above it; null if it finds none. An empty `.git` is not

@@ -6,7 +6,8 @@ import { userGitSettings } from "../domain/kit/git_config.ts";
 import type { SpawnOptions } from "../extension/spawned.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { leftFolders, lockFolder } from "../sandbox/launch.ts";
-import { machinePath, type PrivateFolders, realPath, refusePrivate } from "./_open_folders.ts";
+import { type PrivateFolders, refusePrivate } from "./_open_folders.ts";
+import { realEntry, realPathOf } from "./_paths.ts";
 import { removeTree, TooMuchToRemove } from "./folders.ts";
 
 const PREFIX = "vis-command-";
@@ -80,12 +81,12 @@ async function removed(
 
 /** Returns the real path of the folder in which a command starts; null for its home folder. Throws Error for one
  * outside the workspace. */
-export async function commandFolder(
+export function startFolder(
   workspace: string,
   { cwd = ".", root = workspace }: Pick<SpawnOptions, "cwd" | "root">,
-): Promise<string | null> {
+): string | null {
   if (cwd === null) return null;
-  const found = await realPath(resolve(workspace, cwd));
+  const found = realEntry(resolve(workspace, cwd));
   if (!found?.folder) throw new Error(`Cannot run a command in ${cwd}: the folder does not exist`);
   if (!isWithin(found.path, root)) {
     throw new Error(`Cannot run a command in ${cwd}: the folder is outside the workspace; name one inside`);
@@ -99,23 +100,20 @@ const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 /** Returns the paths that a program may read and change in addition to the common ones. Throws Error for a missing
  * path, a path that opens a private folder, and a path that changes the user's settings or keys. Refuses a workspace
  * path that leads out of the workspace, since other programs may have created it. */
-export async function callPaths(
+export function callPaths(
   workspace: string,
   { read, write }: Record<"read" | "write", readonly string[]>,
   folders: PrivateFolders,
-): Promise<Record<"read" | "write", readonly GrantedPath[]>> {
-  const real = async (path: string): Promise<GrantedPath> => {
-    const found = isAbsolute(path) ? await realPath(path) : null;
+): Record<"read" | "write", readonly GrantedPath[]> {
+  const real = (path: string): GrantedPath => {
+    const found = isAbsolute(path) ? realEntry(path) : null;
     if (found && isWithin(path, workspace) && !isWithin(found.path, workspace)) {
       throw new Error(`Cannot run a command with ${path}: the path leads out of the workspace`);
     }
     if (found) return found;
     throw new Error(`Cannot run a command with ${path}: it is not an absolute path of an existing file or folder`);
   };
-  const [reads, writes] = await Promise.all([
-    Promise.all([workspace, ...read].map(real)),
-    Promise.all(write.map(real)),
-  ]);
+  const reads = [workspace, ...read].map(real), writes = write.map(real);
   refusePrivate([...reads, ...writes], folders);
   refuseSettings(writes, { home: folders.home, workspace });
   return { read: reads, write: writes };
@@ -140,7 +138,7 @@ export function outsideWorkspace(
   { path, env }: { readonly path: string; readonly env: Readonly<Record<string, string>> },
   usual: string,
 ): Readonly<Record<string, string>> {
-  const real = (named: string): string => machinePath(named)?.path ?? named;
+  const real = (named: string): string => realPathOf(named) ?? named;
   const isOutside = (named: string): boolean => !isWithin(named, workspace) && !isWithin(real(named), workspace);
   const folders = new Set(path.split(delimiter).filter(isOutside).map(real));
   return {

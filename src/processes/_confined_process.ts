@@ -3,13 +3,12 @@ import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 import { SAID } from "../sandbox/exec/exec_plan.ts";
 import type { Plan } from "../sandbox/exec/plan.ts";
 import type { ChildProgram } from "../sandbox/launch.ts";
-import { runToEnd } from "./_program_run.ts";
-import { childrenOf, descendants, PROC } from "./proc_files.ts";
+import { runToEnd, writeInput } from "./_program_run.ts";
+import { childrenOf, descendants, PROC, send } from "./proc_files.ts";
 
 const MOST_PROCESSES = 512;
 /** When memory runs out, the kernel ends a process with this score first. */
 const OOM_SCORE = "800";
-const GRACE_MS = 2_000;
 /** The time between two attempts to end everything, since a process that is just beginning may have nothing to end
  * yet. */
 const AGAIN_MS = 5;
@@ -148,7 +147,6 @@ export class ConfinedProcess {
   #askToEnd(): void {
     if (!this.#said.has(SAID.begun)) return this.#kill();
     for (const pid of this.#options.whole ? childrenOf(this.pid) : [this.pid]) send(pid, "SIGTERM");
-    this.#timer = setTimeout(() => this.#kill(), GRACE_MS);
   }
 
   /** Ends all running processes. If the first process of a namespace ends, the kernel ends the others, and the process
@@ -181,13 +179,9 @@ export class ConfinedProcess {
     if (plan === null || this.#tries > 0) return await this.#process.stdin.abort().catch(() => {});
     this.#plan = null;
     const writer = this.#process.stdin.getWriter();
-    try {
-      await writer.write(plan);
-      if (typeof input === "string") await writer.write(new TextEncoder().encode(input));
-      writer.releaseLock();
-      if (input !== null && typeof input !== "string") return await input.pipeTo(this.#process.stdin);
-      await this.#process.stdin.close();
-    } catch { /* A program need not read all of its input. */ }
+    await writer.write(plan).catch(() => {}); // The launcher may have ended.
+    writer.releaseLock();
+    await writeInput(this.#process.stdin, input ?? "");
   }
 
   #hear(line: string): void {
@@ -196,10 +190,4 @@ export class ConfinedProcess {
     if (word === SAID.begun) this.#options.onBegun();
     if (word === SAID.left && !this.#options.whole) this.#kill();
   }
-}
-
-function send(pid: number, name: Deno.Signal): void {
-  try {
-    Deno.kill(pid, name);
-  } catch { /* The process has already ended. */ }
 }

@@ -1,28 +1,7 @@
-import { existsSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { isWithin } from "../domain/kit/files.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
-
-export async function realPath(path: string): Promise<GrantedPath | null> {
-  try {
-    const real = await Deno.realPath(path);
-    return { path: real, folder: (await Deno.stat(real)).isDirectory };
-  } catch {
-    return null;
-  }
-}
-
-/** Resolves a folder of the machine like `realPath`, but without the runtime's thread for each of them, which takes
- * longer. */
-export function machinePath(path: string): GrantedPath | null {
-  if (!existsSync(path)) return null; // An error takes longer than this check.
-  try {
-    const real = Deno.realPathSync(path);
-    return { path: real, folder: Deno.statSync(real).isDirectory };
-  } catch {
-    return null;
-  }
-}
+import { realEntry, realPathOf } from "./_paths.ts";
 
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt"];
 /** The folder is never a link, and the runtime inspects it only with every permission. */
@@ -35,7 +14,7 @@ const ETC_DEPTH = 4;
 /** Returns folders of the machine with programs that every program may read and run, as real paths of existing
  * folders. */
 export function systemPaths(): readonly GrantedPath[] {
-  const found = [...SYSTEM, ...LINKED].map(machinePath);
+  const found = [...SYSTEM, ...LINKED].map(realEntry);
   return distinct([PROCESSES, ...found.filter((one) => one !== null)]);
 }
 
@@ -95,16 +74,28 @@ function distinct(paths: readonly GrantedPath[]): readonly GrantedPath[] {
   return [...new Map(paths.map((one) => [one.path, one])).values()];
 }
 
-/** The user's folders with keys, settings and conversations. */
-export interface PrivateFolders {
+/** The options of every command wall. */
+export interface WallOptions {
+  /** The user's folders with keys, settings and conversations. */
   readonly home: string | null;
   readonly visHome: string | null;
+  /** Folders and files that programs may read and run, in addition to the system's. */
+  readonly read: readonly string[];
+  /** TCP to any address. If false, programs have no sockets, or a private network with only a loopback. */
+  readonly network: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Patterns of files of a workspace that may hold keys. */
+  readonly secrets?: readonly string[];
+  /** The database of Vis, if it is a file: programs neither read nor change it. */
+  readonly database?: string | null;
+  readonly temporary?: string;
 }
 
-async function realFolders({ home, visHome }: PrivateFolders): Promise<PrivateFolders> {
-  const real = async (path: string | null): Promise<string | null> =>
-    path === null ? null : (await realPath(path))?.path ?? resolve(path);
-  return { home: await real(home), visHome: await real(visHome) };
+export type PrivateFolders = Pick<WallOptions, "home" | "visHome">;
+
+function realFolders({ home, visHome }: PrivateFolders): PrivateFolders {
+  const real = (path: string | null): string | null => path === null ? null : realPathOf(path) ?? resolve(path);
+  return { home: real(home), visHome: real(visHome) };
 }
 
 export function withoutPrivate(paths: readonly GrantedPath[], { home, visHome }: PrivateFolders): GrantedPath[] {
@@ -206,9 +197,9 @@ function toolchainsOf(env: Readonly<Record<string, string | undefined>>, home: s
   if (home === null) return { read: [], links: {}, env: {} };
   let keys: readonly GrantedPath[] | null = null;
   const open = (path: string): GrantedPath | null => {
-    const found = machinePath(path);
+    const found = realEntry(path);
     if (found === null || isWithin(home, found.path)) return null;
-    keys ??= KEYS.map((key) => machinePath(join(home, key))).filter((one) => one !== null);
+    keys ??= KEYS.map((key) => realEntry(join(home, key))).filter((one) => one !== null);
     return keys.some((key) => isWithin(found.path, key.path) || isWithin(key.path, found.path)) ? null : found;
   };
   const known = TOOLCHAINS.flatMap(({ folder, parts = [""] }) => parts.map((part) => join(home, folder, part)));
@@ -219,7 +210,7 @@ function toolchainsOf(env: Readonly<Record<string, string | undefined>>, home: s
     return found === null ? [] : [[path, found.path]];
   });
   const places = TOOLCHAINS.flatMap(({ folder, variable }) => {
-    const found = variable === undefined ? null : machinePath(env[variable] ?? join(home, folder));
+    const found = variable === undefined ? null : realEntry(env[variable] ?? join(home, folder));
     return variable === undefined || found === null ? [] : [[variable, found.path]];
   });
   const modules = open(join(home, "go/pkg/mod"));
@@ -240,8 +231,8 @@ function folderOfPath(entry: string): readonly string[] {
 }
 
 /** Returns a path that the settings let programs read. Throws Error if the path does not exist. */
-async function namedPath(path: string): Promise<GrantedPath> {
-  const found = isAbsolute(path) ? await realPath(path) : null;
+function namedPath(path: string): GrantedPath {
+  const found = isAbsolute(path) ? realEntry(path) : null;
   if (found) return found;
   throw new Error(
     `Cannot run commands: the setting to read ${path} does not name an absolute path of an existing file ` +
@@ -263,12 +254,8 @@ export interface OpenFolders {
 
 /** Returns the folders: `read` is the system's own, `first` comes first in PATH, and `runs` tests where else the system
  * lets programs run. Throws Error if the settings name a path that cannot be opened. */
-export async function openFolders(
-  { private: own, read: named, env }: {
-    readonly private: PrivateFolders;
-    readonly read: readonly string[];
-    readonly env: Readonly<Record<string, string | undefined>>;
-  },
+export function openFolders(
+  { home, visHome, read: named, env }: Pick<WallOptions, "home" | "visHome" | "read" | "env">,
   { read: system, first = [], variables = {}, runs = () => false, usual }: {
     readonly read: readonly GrantedPath[];
     readonly first?: readonly string[];
@@ -276,14 +263,14 @@ export async function openFolders(
     readonly runs?: (path: string) => boolean;
     readonly usual: string;
   },
-): Promise<OpenFolders> {
-  const folders = await realFolders(own);
-  const opened = await Promise.all(named.map(namedPath));
+): OpenFolders {
+  const folders = realFolders({ home, visHome });
+  const opened = named.map(namedPath);
   refusePrivate(opened, folders);
   const toolchains = toolchainsOf(env, folders.home);
   const read = [...withoutPrivate([...toolchains.read, ...system], folders), ...opened];
   const entries = [...new Set((env["PATH"] || usual).split(delimiter).filter(isAbsolute))];
-  const real = new Map(entries.map((entry) => [entry, machinePath(entry)?.path ?? ""]));
+  const real = new Map(entries.map((entry) => [entry, realEntry(entry)?.path ?? ""]));
   const isOpen = (path: string): boolean => runs(path) || read.some((granted) => isWithin(path, granted.path));
   const open = entries.filter((entry) => isOpen(real.get(entry) ?? ""));
   return {

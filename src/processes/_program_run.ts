@@ -7,6 +7,8 @@ const MAX_TIMEOUT_MS = 24 * 3_600_000, LARGEST_BYTES = 32 << 20;
 const READ_BYTES = 64 << 10;
 /** The wait for pipes after the end of the program, since another process may hold them open indefinitely. */
 const DRAIN_MS = 2_000;
+/** The time between the request to end and the kill. */
+const GRACE_MS = 2_000;
 const WATCH_MS = 20;
 
 type MarkedLines = NonNullable<SpawnOptions["asides"]>;
@@ -15,6 +17,7 @@ export interface RunOptions {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal: AbortSignal | undefined;
+  /** Asks the process to end, and kills it two seconds later. */
   readonly stop: AbortSignal | undefined;
   readonly onOutput: SpawnOptions["onOutput"] | null;
   /** Whether outputs in other encodings than UTF-8 are decoded. */
@@ -83,13 +86,19 @@ export async function runToEnd(process: Deno.ChildProcess, options: RunOptions):
     if (!notes.includes(fault)) notes.push(fault);
     options.kill();
   }, WATCH_MS);
-  const unheard = [heard(signal, () => options.kill()), heard(stop, () => options.askToEnd())];
+  let grace: ReturnType<typeof setTimeout> | undefined;
+  const stopped = (): void => {
+    options.askToEnd();
+    grace = setTimeout(() => options.kill(), GRACE_MS);
+  };
+  const unheard = [heard(signal, () => options.kill()), heard(stop, stopped)];
   const drained = readOutputs(process, (name, chunk) => {
     if (name === "stdout") keep(name, chunk);
     else errors.push(chunk);
   }, drainMs);
   const status = await process.status;
   clearTimeout(late);
+  clearTimeout(grace);
   clearInterval(watch);
   unheard.forEach((forget) => forget());
   await options.ended();

@@ -5,8 +5,8 @@ import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { Pace } from "../domain/kit/concurrency.ts";
 import { isSha256 } from "../domain/kit/git_config.ts";
 import { isSecretFile } from "../domain/kit/names.ts";
-import { GitIndexes } from "./_git_index.ts";
-import { entryKind, GIT, isBare, repositoryFolders, settingsAt, stepsTo } from "./_paths_git_obeys.ts";
+import { entryKind, stepsTo } from "./_paths.ts";
+import { GIT, GitIndexes, isBare, ownSettings, repositoryFolders } from "./_repositories.ts";
 import { isWithin, openPlainFile } from "../domain/kit/files.ts";
 import { type FileFacts, fileFacts, folderEntries, type FolderFacts, folderFacts } from "./folders.ts";
 import type { HiddenFile } from "../sandbox/exec/exec_plan.ts";
@@ -168,7 +168,7 @@ export class WorkspaceWalk {
   ): Promise<readonly (readonly [path: string, file: HeldFile])[]> {
     const folders = await repositoryFolders(workspace);
     if (folders === null) return [...secrets];
-    const sha256 = isSha256(await settingsAt(workspace)), files = [...secrets.keys()];
+    const sha256 = isSha256((await ownSettings(folders, "/")).settings), files = [...secrets.keys()];
     const { hashes } = await this.#indexes.read(join(folders.gitDir, "index"), { sha256, files });
     const untracked: (readonly [path: string, file: HeldFile])[] = [];
     for (const [path, file] of secrets) {

@@ -2,7 +2,7 @@ import type { OwnNamespaces } from "../sandbox/exec/exec_plan.ts";
 import type { ProgramNetwork } from "../sandbox/exec/refused_calls.ts";
 import type { ProgramWalls } from "../extension/spawned.ts";
 import { hasCallNumbers } from "../sandbox/confine/libc.ts";
-import { type OpenFolders, openFolders, type PrivateFolders, systemPaths } from "./_open_folders.ts";
+import { type OpenFolders, openFolders, systemPaths, type WallOptions } from "./_open_folders.ts";
 import { PROC } from "./proc_files.ts";
 
 const CAP_SYS_ADMIN = 21n;
@@ -77,6 +77,13 @@ function faultOf(): string {
 const LEAST = [5, 13] as const;
 const ACTIVE_MODULES = "/sys/kernel/security/lsm";
 
+/** Returns why no program can run behind a wall on this machine; null if it may have one. */
+export async function wallFault(): Promise<string | null> {
+  if (!hasCallNumbers) return `Vis has no wall for programs on ${Deno.build.target}`;
+  const missing = await landlockFault();
+  return missing === null ? null : `the wall requires Landlock, ${missing}`;
+}
+
 /** Returns why this kernel has no Landlock that confines programs, as far as Vis can determine without a trial; null if
  * it should have it. The process that becomes a program tries Landlock, and without it runs nothing. */
 export async function landlockFault(): Promise<string | null> {
@@ -92,50 +99,28 @@ export async function landlockFault(): Promise<string | null> {
 /** Programs are searched in these folders, besides those of the user's PATH that are open. */
 export const PROGRAM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-interface KnownWallOptions {
-  readonly private: PrivateFolders;
-  readonly read: readonly string[];
-  readonly network: boolean;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly namespaces?: boolean;
-}
-
 /** The wall as far as it is known before the first program. */
 export class KnownWall {
   readonly namespaces = new Namespaces();
-  readonly #options: KnownWallOptions;
-  #folders: Promise<OpenFolders> | null = null;
+  readonly #options: WallOptions;
+  #folders: OpenFolders | null = null;
 
-  constructor(options: KnownWallOptions) {
+  /** `namespaces: false` simulates a machine without namespaces. */
+  constructor({ namespaces = true, ...options }: WallOptions & { readonly namespaces?: boolean }) {
     this.#options = options;
-    if (options.namespaces === false) this.namespaces.failed("the settings turn them off");
+    if (!namespaces) this.namespaces.failed("the settings turn them off");
   }
 
-  /** Rejects with Error if no program can run on this machine. */
-  async walls(): Promise<ProgramWalls> {
-    const { leftOut } = await this.folders();
-    const { network } = this.#options;
+  /** Throws Error if the settings name a path that cannot be opened. */
+  walls(): ProgramWalls {
+    const { leftOut } = this.folders(), { network } = this.#options;
     const reason = this.namespaces.fault;
-    const whole = reason === "";
-    return { network, whole, reason, loopback: !network && whole, unix: !network && whole, hides: whole, leftOut };
+    const whole = reason === "", isAlone = whole && !network;
+    return { network, whole, reason, loopback: isAlone, unix: isAlone, hides: whole, leftOut };
   }
 
-  folders(): Promise<OpenFolders> {
-    this.#folders ??= this.#find().catch((error: unknown) => {
-      this.#folders = null;
-      throw error;
-    });
-    return this.#folders;
-  }
-
-  async #find(): Promise<OpenFolders> {
-    if (!hasCallNumbers) {
-      throw new Error(
-        `Cannot run commands: their wall requires Linux on x86-64 or arm64, and this is ${Deno.build.target}`,
-      );
-    }
-    const missing = await landlockFault();
-    if (missing !== null) throw new Error(`Cannot run commands: their wall requires Landlock, ${missing}`);
-    return await openFolders(this.#options, { read: systemPaths(), usual: PROGRAM_PATH });
+  /** Throws Error if the settings name a path that cannot be opened. */
+  folders(): OpenFolders {
+    return this.#folders ??= openFolders(this.#options, { read: systemPaths(), usual: PROGRAM_PATH });
   }
 }

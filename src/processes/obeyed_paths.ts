@@ -1,17 +1,19 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Pace } from "../domain/kit/concurrency.ts";
-import type { ObeyedPath } from "../extension/spec.ts";
-import { commandIn } from "./_fixed_paths.ts";
-import { ClaimCache, entryKind, GIT, isFile, plainName, stepsTo, type UserFolders } from "./_paths_git_obeys.ts";
 import { isWithin } from "../domain/kit/files.ts";
+import type { ObeyedPath } from "../extension/spec.ts";
+import { ClaimCache, type SettingsPlaces } from "./_git_claims.ts";
+import { entryKind, isFile, plainName, stepsTo } from "./_paths.ts";
+import { GIT } from "./_repositories.ts";
+import { commandIn } from "./_workspace_turns.ts";
 
 /** Finds paths that git runs or reads by a setting, or that git or Vis obey through a link. */
 export class ObeyedPaths {
   readonly #claims: ClaimCache;
 
-  constructor(user: UserFolders) {
-    this.#claims = new ClaimCache(user, { withMissing: true });
+  constructor(places: SettingsPlaces) {
+    this.#claims = new ClaimCache(places, { withMissing: true });
   }
 
   /** Returns the paths among these that git or Vis obeys: in the workspace's `.vis`, in repositories around the paths,

@@ -145,10 +145,11 @@ function programsBelow(root: number): readonly Process[] {
   return all.filter(({ pid }) => below.has(pid) && !first.has(pid));
 }
 
-function send(pid: number, name: Deno.Signal): void {
+/** Ignores a process that has ended. */
+export function send(pid: number, name: Deno.Signal): void {
   try {
     Deno.kill(pid, name);
-  } catch { /* The process has already ended. */ }
+  } catch { /* It has. */ }
 }
 
 interface Process {

@@ -4,38 +4,33 @@ import { Pace } from "../domain/kit/concurrency.ts";
 import { isWithin } from "../domain/kit/files.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import { createLog } from "../logging/log.ts";
-import { execPlan, type ExecPolicy, ExecProgram, type HiddenFile } from "../sandbox/exec/exec_plan.ts";
+import { execPlan, type ExecPolicy, ExecProgram } from "../sandbox/exec/exec_plan.ts";
 import type { ChildProgram } from "../sandbox/launch.ts";
 import {
   callPaths,
   CommandFolder,
-  commandFolder,
   makeHome,
   outsideWorkspace,
   programEnvironment,
+  startFolder,
 } from "./_command_folder.ts";
 import { ConfinedProcess, NoNamespaces } from "./_confined_process.ts";
-import { commandIn, type Fixed, FixedPaths, isPlaceholder } from "./_fixed_paths.ts";
-import {
-  databaseFiles,
-  entryKind,
-  foldersBeside,
-  obeyedIn,
-  outsideRepository,
-  repositoryFolders,
-  type UserFolders,
-} from "./_paths_git_obeys.ts";
+import { obeyedIn } from "./_git_claims.ts";
 import {
   deviceNodes,
   linksOf,
   type OpenFolders,
-  type PrivateFolders,
   settingsPaths,
+  type WallOptions,
   withoutPrivate,
 } from "./_open_folders.ts";
+import { entryKind } from "./_paths.ts";
+import { isPlaceholder } from "./_placeholders.ts";
 import { checkCall, MAX_BYTES, TIMEOUT_MS } from "./_program_run.ts";
-import { linkedSecrets, type SpecialFiles, topsOf, WorkspaceWalk } from "./_workspace_walk.ts";
-import { fileFacts } from "./folders.ts";
+import { type Kept, ProtectedPaths } from "./_protected_paths.ts";
+import { outsideRepository, repositoryFolders } from "./_repositories.ts";
+import type { SpecialFiles } from "./_workspace_walk.ts";
+import { TURNS } from "./_workspace_turns.ts";
 import { KnownWall, type Namespaces, PROGRAM_PATH } from "./linux_kernel.ts";
 import { PROC } from "./proc_files.ts";
 
@@ -47,17 +42,7 @@ const HIDDEN_NAME = ".hidden-by-vis";
 const REMOVAL_MS = 600_000;
 const MOST_TITLE = 80;
 
-export interface ProcessWallOptions {
-  readonly private: PrivateFolders;
-  /** Folders and files that programs may read and run, in addition to the system's. */
-  readonly read: readonly string[];
-  /** TCP to any address. If false, programs have no sockets, or a private network with only a loopback. */
-  readonly network: boolean;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly secrets?: readonly string[];
-  /** The database of Vis, if it is a file: programs neither read nor change it. */
-  readonly database?: string | null;
-  readonly temporary?: string;
+export interface ProcessWallOptions extends WallOptions {
   /** False simulates a machine without namespaces. */
   readonly namespaces?: boolean;
   /** The program that carries out plans (init.c); by default the one of `ExecProgram`. */
@@ -77,31 +62,26 @@ export class ProcessWall {
   readonly #options: ProcessWallOptions;
   readonly #known: KnownWall;
   readonly #namespaces: Namespaces;
-  readonly #files: WorkspaceWalk;
-  readonly #fixed: FixedPaths;
+  readonly #protected: ProtectedPaths;
   #machine: Promise<Machine> | null = null;
 
   constructor(options: ProcessWallOptions, known = new KnownWall(options)) {
     this.#options = options;
     this.#known = known;
     this.#namespaces = known.namespaces;
-    this.#files = new WorkspaceWalk(options.secrets ?? []);
-    this.#fixed = new FixedPaths(userFolders(options));
+    this.#protected = new ProtectedPaths(options);
   }
 
   /** Rejects with Error if no program ran: the machine has no command wall, a path must not be opened, or the program
    * does not exist. Rejects with the signal's reason if that came first. */
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     checkCall(argv, options);
+    const { root = workspace, pauses = false } = options;
     for (let faults = 0;;) {
+      const begun = pauses ? () => {} : await TURNS.begin(root, options.signal);
       try {
-        if (!options.pauses) {
-          const run = (begun: () => void) => this.#spawn(workspace, argv, options, { begun });
-          return await this.#fixed.beginning(options.root ?? workspace, { signal: options.signal, run });
-        }
-        const run = (found: SpecialFiles | null) => this.#spawn(workspace, argv, options, { found });
-        const root = options.root ?? workspace;
-        return await this.#fixed.pausing({ root, workspace }, { look: () => this.#look(root), run });
+        const run = (found: SpecialFiles | null) => this.#spawn(workspace, argv, options, { found, begun });
+        return pauses ? await this.#protected.pausing({ root, workspace }, run) : await run(null);
       } catch (error) {
         // The program is tried once more: the program with the network may have ended, or the kernel was short of
         // memory.
@@ -112,6 +92,8 @@ export class ProcessWall {
         this.#namespaces.failed(error.message); // The fault applies from now on, and the prompt reports it.
         createLog("commands").warn("namespaces_given_up", { error: error.message });
         if (options.whole) throw error;
+      } finally {
+        begun();
       }
     }
   }
@@ -130,7 +112,7 @@ export class ProcessWall {
     const { root = workspace } = options;
     signal?.throwIfAborted();
     const machine = await this.#ready();
-    const place = await commandFolder(workspace, options);
+    const place = startFolder(workspace, options);
     const own = await ownPaths(workspace, options, machine);
     const outer = await outsideRepository(root);
     const isWhole = this.#namespaces.fault === "";
@@ -146,38 +128,25 @@ export class ProcessWall {
       removeLarge: (path) => this.#removeLarge(path),
     });
     const folder = made.path, pace = new Pace(signal);
-    let fixed: Fixed | null = null;
+    let kept: Kept | null = null;
     try {
-      const found = isWhole && (own.write.length > 0 || options.hideSecrets) && keepsRepositories
-        ? known ?? await this.#look(root)
+      const { hideSecrets, write: named = [], keep = [], title = argv.join(" ").slice(0, MOST_TITLE) } = options;
+      const found = isWhole && (own.write.length > 0 || hideSecrets) && keepsRepositories
+        ? known ?? await this.#protected.look(root)
         : null;
-      const granted = [...machine.read, ...own.read, ...own.write];
-      const database = this.#options.database ? databaseFiles(this.#options.database) : [];
-      const hidden = [
-        ...found ? await this.#hidden(workspace, options, found) : [],
-        ...database.flatMap((path) => {
-          const facts = granted.some((one) => isWithin(path, one.path)) ? fileFacts(path) : null;
-          return facts?.isPlain ? [{ path, inode: facts.inode }] : [];
-        }),
-      ];
+      const hidden = await this.#protected.hidden(root, {
+        found: hideSecrets ? found : null,
+        except: hideSecrets?.except.map((path) => resolve(workspace, path)) ?? [],
+        granted: [...machine.read, ...own.read, ...own.write],
+      });
       if (found && own.write.length > 0) {
-        const { write: named = [], keep = [] } = options;
-        const write = own.write.map(({ path }) => path);
-        const closed = found.closed.map((folder) => join(root, folder));
-        const beside: string[] = [];
-        for (const path of foldersBeside(root, own.write)) beside.push(...topsOf(path, await this.#look(path)));
-        fixed = await this.#fixed.enter({ root, workspace }, {
-          repositories: [...topsOf(root, found), ...beside],
-          write,
-          named,
-          keep: [...keep, ...linkedSecrets(root, { ...found, hidden })],
-          closed,
-          signal,
-          title: options.title ?? argv.join(" ").slice(0, MOST_TITLE),
+        kept = await this.#protected.keep({ root, workspace }, {
+          ...{ found, write: own.write, named, title, signal },
+          keep: [...keep, ...hidden.links],
         });
       }
-      if (hidden.length > 0) await Deno.writeTextFile(join(folder, HIDDEN_NAME), options.hideSecrets?.instead ?? "");
-      await makeHome(folder, { links: machine.packages, home: this.#options.private.home, root });
+      if (hidden.files.length > 0) await Deno.writeTextFile(join(folder, HIDDEN_NAME), hideSecrets?.instead ?? "");
+      await makeHome(folder, { links: machine.packages, home: this.#options.home, root });
       const owner = own.write.some(({ path }) => isWithin(path, root)) ? await ownerOf(workspace) : null;
       if (owner !== null) await Deno.chown(folder, owner.uid, owner.gid).catch(() => {});
       const policy: ExecPolicy = {
@@ -193,8 +162,8 @@ export class ProcessWall {
           ? {
             ...this.#namespaces.next(network, loopback ?? ""),
             links: machine.links,
-            layers: fixed?.layers ?? [],
-            hidden: { files: hidden, as: join(folder, HIDDEN_NAME) },
+            layers: kept?.layers ?? [],
+            hidden: { files: hidden.files, as: join(folder, HIDDEN_NAME) },
           }
           : null,
         limits: limits(),
@@ -219,15 +188,15 @@ export class ProcessWall {
         asides: options.asides,
         onBegun: begun,
       });
-      fixed?.began(process.pid);
+      if (kept !== null) kept.running.pid = process.pid;
       const left = network === "private" ? this.#namespaces.began(loopback ?? "", process.pid) : () => {};
       try {
-        const ends = [signal, fixed?.exposed].filter((one) => one !== undefined);
+        const ends = [signal, kept?.running.end.signal].filter((one) => one !== undefined);
         const result = await process.run({ timeoutMs, signal: AbortSignal.any(ends), stop });
         const obeyed = before === null
           ? []
           : [...await obeyedIn(root)].flatMap(([what, stamp]) => before.get(what) === stamp ? [] : [what]);
-        const repositories = found === null || fixed === null ? [] : await this.#made(root, found);
+        const repositories = found === null || kept === null ? [] : await this.#made(root, found);
         return {
           ...result,
           ...obeyed.length > 0 ? { obeyed } : {},
@@ -237,7 +206,7 @@ export class ProcessWall {
         left();
       }
     } finally {
-      await fixed?.leave();
+      await kept?.leave();
       await made.remove();
     }
   }
@@ -247,12 +216,8 @@ export class ProcessWall {
     if (!before.includes("")) return [];
     const isNew = (folder: string): boolean =>
       folder !== "" && !before.includes(folder) && !isPlaceholder(join(workspace, folder, ".git"));
-    const found = await this.#look(workspace).catch(() => null); // Vis refuses the next command with the reason.
+    const found = await this.#protected.look(workspace).catch(() => null); // Vis refuses the next command with the reason.
     return (found?.repositories ?? []).filter(isNew);
-  }
-
-  #look(workspace: string): Promise<SpecialFiles> {
-    return this.#files.look(workspace, { running: commandIn(workspace) });
   }
 
   /** Whether a program like this gets namespaces in a folder that no other program can change. */
@@ -280,16 +245,6 @@ export class ProcessWall {
     await this.#spawn(folder, argv, { timeoutMs: REMOVAL_MS, network: false }, { keepsRepositories: false });
   }
 
-  async #hidden(
-    workspace: string,
-    { hideSecrets, root = workspace }: SpawnOptions,
-    found: SpecialFiles,
-  ): Promise<readonly HiddenFile[]> {
-    if (!hideSecrets) return [];
-    const except = new Set(hideSecrets.except.map((path) => resolve(workspace, path)));
-    return (await this.#files.secrets(root, found)).filter(({ path }) => !except.has(path));
-  }
-
   /** Rejects with Error if no program can run on this machine. */
   async walls(): Promise<ProgramWalls> {
     return await this.#known.walls();
@@ -304,18 +259,12 @@ export class ProcessWall {
   }
 
   async #prepare(): Promise<Machine> {
-    const [open, settings, devices] = await Promise.all([this.#known.folders(), settingsPaths(), deviceNodes()]);
-    const links = await linksOf([...open.path.split(":"), this.#options.private.home ?? "/"]);
-    const program = ExecProgram.of(this.#options.private.visHome ?? tmpdir());
+    const { home, visHome } = this.#options, open = this.#known.folders();
+    const [settings, devices] = await Promise.all([settingsPaths(), deviceNodes()]);
+    const links = await linksOf([...open.path.split(":"), home ?? "/"]);
+    const program = ExecProgram.of(visHome ?? tmpdir());
     return { ...open, program, read: [...open.read, ...withoutPrivate(settings, open.folders)], devices, links };
   }
-}
-
-/** Returns the user's settings, which apply to each repository. */
-export function userFolders(
-  { private: { home, visHome }, env, database = null }: Pick<ProcessWallOptions, "private" | "env" | "database">,
-): UserFolders {
-  return { home: home ?? "/", visHome, env, database };
 }
 
 /** Returns `callPaths` with the repository of a worktree, which is elsewhere, and with a repository that does not exist
@@ -331,7 +280,7 @@ async function ownPaths(
     ...write.filter((path) => path !== dot || entryKind(path) !== null),
     ...new Set(repository === null ? [] : [repository.gitDir, repository.commonDir]),
   ];
-  return await callPaths(root, { read, write: there }, folders);
+  return callPaths(root, { read, write: there }, folders);
 }
 
 /** Returns the workspace's user if Vis runs as root, as in a container. Without its privileges, root could change

@@ -1,8 +1,8 @@
-import { isWithin } from "../domain/kit/files.ts";
 import { KnownWall } from "./linux_kernel.ts";
 import type { ProcessWall, ProcessWallOptions } from "./process_wall.ts";
 
-type ProgramWall = Pick<ProcessWall, "spawn" | "walls">;
+/** Runs programs behind a wall. */
+export type ProgramWall = Pick<ProcessWall, "spawn" | "walls">;
 
 /** Returns the command wall of this system, whose code is loaded with the first program. */
 export function programWall(options: ProcessWallOptions): ProgramWall {
@@ -22,28 +22,6 @@ async function linuxWall(options: ProcessWallOptions, known: KnownWall): Promise
 }
 
 async function macWall(options: ProcessWallOptions): Promise<ProgramWall> {
-  const [
-    { SeatbeltWall },
-    { FixedPaths },
-    { linkedSecrets, topsOf, WorkspaceWalk },
-    { userFolders },
-    { databaseFiles },
-  ] = await Promise.all([
-    import("./seatbelt_wall.ts"),
-    import("./_fixed_paths.ts"),
-    import("./_workspace_walk.ts"),
-    import("./process_wall.ts"),
-    import("./_paths_git_obeys.ts"),
-  ]);
-  const database = options.database ? databaseFiles(options.database) : [];
-  const files = new WorkspaceWalk(options.secrets ?? []), fixed = new FixedPaths(userFolders(options));
-  return new SeatbeltWall({
-    ...options,
-    secretFiles: async (workspace) => {
-      const found = await files.look(workspace), hidden = await files.secrets(workspace, found);
-      const linked = linkedSecrets(workspace, { ...found, hidden });
-      return [...hidden.map(({ path }) => path), ...linked, ...database.filter((path) => isWithin(path, workspace))];
-    },
-    kept: async (workspace) => await fixed.find(workspace, topsOf(workspace, await files.look(workspace))),
-  });
+  const { SeatbeltWall } = await import("./seatbelt_wall.ts");
+  return new SeatbeltWall(options);
 }

@@ -7,21 +7,23 @@ import type { GrantedPath } from "../sandbox/confine/access.ts";
 import {
   callPaths,
   CommandFolder,
-  commandFolder,
   makeHome,
   outsideWorkspace,
   programEnvironment,
+  startFolder,
 } from "./_command_folder.ts";
-import { foldersBeside } from "./_paths_git_obeys.ts";
-import { deviceNodes, machinePath, type OpenFolders, openFolders, type PrivateFolders } from "./_open_folders.ts";
+import { deviceNodes, type OpenFolders, openFolders, type WallOptions } from "./_open_folders.ts";
+import { realEntry } from "./_paths.ts";
 import { checkCall, MAX_BYTES, type RunOptions, runToEnd, TIMEOUT_MS, writeInput } from "./_program_run.ts";
+import { ProtectedPaths } from "./_protected_paths.ts";
+import { foldersBeside } from "./_repositories.ts";
 import { removeTree } from "./folders.ts";
 import { MAC_PROGRAMS, Probe, probeFault, type ProbePrograms, type ProbeRow } from "./seatbelt/probe.ts";
 import { MacProcesses, type ProcessTable, ProcessTree } from "./seatbelt/process_tree.ts";
 import { seatbeltArguments, type SeatbeltPolicy, seatbeltProfile, systemRuns } from "./seatbelt/profile.ts";
 
 const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
-const GRACE_MS = 2_000, PROBE_MS = 20_000;
+const PROBE_MS = 20_000;
 const MOST_PROCESSES = 512;
 const PATH = "/usr/bin:/bin:/usr/sbin:/sbin";
 /** The link to the folder with Apple's compilers and git, and its default target. */
@@ -31,17 +33,7 @@ const DEVELOPER = ["/var/db/xcode_select_link", "/Library/Developer/CommandLineT
 const START =
   'printf "%s begun\\n" "$0" >&2; for limit in "-c 0" "-n 4096" "-f 16777216" "-t 86400"; do ulimit $limit 2>/dev/null; done; exec "$@"';
 
-export interface SeatbeltWallOptions {
-  readonly private: PrivateFolders;
-  /** Folders and files that programs may read and run, in addition to the system's. */
-  readonly read: readonly string[];
-  readonly network: boolean;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Returns real paths of files of a workspace that may hold keys. */
-  readonly secretFiles?: (workspace: string) => Promise<readonly string[]>;
-  readonly temporary?: string;
-  /** Returns paths of a workspace, besides its own `.git` and `.vis`, that programs may not change. */
-  readonly kept?: (workspace: string) => Promise<readonly string[]>;
+export interface SeatbeltWallOptions extends WallOptions {
   /** Parts that a test replaces: the program that confines, the table of processes, the folders of Apple's tools, and
    * the programs that the probe tries. */
   readonly system?: Partial<SeatbeltSystem>;
@@ -68,12 +60,14 @@ interface Probed {
  * that it denies. An error in the profile or a change in the system thus makes the wall refuse, never open. */
 export class SeatbeltWall {
   readonly #options: SeatbeltWallOptions;
+  readonly #protected: ProtectedPaths;
   #table: ProcessTable | null;
-  #open: Promise<OpenFolders> | null = null;
+  #open: OpenFolders | null = null;
   #probed: Promise<Probed> | null = null;
 
   constructor(options: SeatbeltWallOptions) {
     this.#options = options;
+    this.#protected = new ProtectedPaths(options);
     this.#table = options.system?.processes ?? null;
   }
 
@@ -84,13 +78,12 @@ export class SeatbeltWall {
     options.signal?.throwIfAborted();
     const { reason } = await this.#probe();
     if (reason !== "") throw new Error(`Cannot run commands: ${reason}`);
-    const hidden = await this.#hidden(workspace, options);
-    return await this.#run(workspace, argv, { ...options, hidden });
+    return await this.#run(workspace, argv, options);
   }
 
   /** Rejects with Error if the settings name a path that cannot be opened. */
   async walls(): Promise<SeatbeltWalls> {
-    const { leftOut } = await this.#folders();
+    const { leftOut } = this.#folders();
     const { reason, rows } = await this.#probe();
     const { network } = this.#options;
     return { network, loopback: false, unix: true, hides: true, leftOut, whole: reason === "", reason, probe: rows };
@@ -99,15 +92,15 @@ export class SeatbeltWall {
   async #run(
     workspace: string,
     argv: readonly string[],
-    options: SpawnOptions & { readonly hidden: readonly string[] },
+    options: SpawnOptions & { readonly hidden?: readonly string[] },
   ): Promise<Spawned> {
     const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, input = null, onOutput = null, signal, stop } = options;
-    const { root = workspace } = options;
+    const { root = workspace, hideSecrets } = options;
     const network = options.network ?? this.#options.network;
-    const open = await this.#folders();
-    const place = await commandFolder(workspace, options);
+    const open = this.#folders();
+    const place = startFolder(workspace, options);
     const { read = [], write = [workspace] } = options;
-    const own = await callPaths(root, { read, write }, open.folders);
+    const own = callPaths(root, { read, write }, open.folders);
     const made = await CommandFolder.make({ root: this.#options.temporary });
     const folder = made.path;
     try {
@@ -119,18 +112,23 @@ export class SeatbeltWall {
         ...options.env,
       };
       const program = await programPath(argv[0] ?? "", { path: variables["PATH"] ?? "", cwd });
-      await makeHome(folder, { links: open.packages, home: this.#options.private.home, root });
+      await makeHome(folder, { links: open.packages, home: this.#options.home, root });
+      const readable = [...open.read, ...own.read];
+      const hidden = await this.#protected.hidden(root, {
+        found: hideSecrets ? await this.#protected.look(root) : null,
+        except: hideSecrets?.except.map((path) => resolve(workspace, path)) ?? [],
+        granted: [...readable, ...own.write],
+      });
       const policy: SeatbeltPolicy = {
-        read: [...open.read, ...own.read],
+        read: readable,
         write: [...own.write, { path: folder, folder: true }],
         ...await this.#kept([root, workspace, ...foldersBeside(root, own.write)], {
           write: own.write,
           keep: options.keep ?? [],
         }),
-        hidden: options.hidden,
+        hidden: options.hidden ?? [...hidden.files.map(({ path }) => path), ...hidden.links],
         devices: await deviceNodes(),
         network,
-        ports: [],
       };
       return await runProgram([program, ...argv.slice(1)], {
         name: argv[0] ?? "",
@@ -158,7 +156,7 @@ export class SeatbeltWall {
     folders: readonly string[],
     { write, keep }: { readonly write: readonly GrantedPath[]; readonly keep: readonly string[] },
   ): Promise<Pick<SeatbeltPolicy, "kept" | "opened">> {
-    const more = await Promise.all([...new Set(folders)].map((folder) => this.#options.kept?.(folder) ?? []));
+    const more = await Promise.all([...new Set(folders)].map((folder) => this.#protected.find(folder)));
     const own = [...new Set([...folders.flatMap((one) => [join(one, ".git"), join(one, ".vis")]), ...more.flat()])];
     const kept = own.filter((path) => !write.some((one) => one.path === path));
     return {
@@ -169,23 +167,16 @@ export class SeatbeltWall {
     };
   }
 
-  async #hidden(workspace: string, { hideSecrets, root = workspace }: SpawnOptions): Promise<readonly string[]> {
-    if (!hideSecrets) return [];
-    const except = new Set(hideSecrets.except.map((path) => resolve(workspace, path)));
-    return (await this.#options.secretFiles?.(root) ?? []).filter((path) => !except.has(path));
-  }
-
-  #folders(): Promise<OpenFolders> {
-    this.#open ??= this.#find().catch((error: unknown) => {
-      this.#open = null;
-      throw error;
-    });
-    return this.#open;
-  }
-
-  async #find(): Promise<OpenFolders> {
+  #folders(): OpenFolders {
+    if (this.#open !== null) return this.#open;
     const { read, path, env } = developerTools(this.#options.system?.developer ?? DEVELOPER);
-    return await openFolders(this.#options, { read, first: path, variables: env, runs: systemRuns, usual: PATH });
+    return this.#open = openFolders(this.#options, {
+      read,
+      first: path,
+      variables: env,
+      runs: systemRuns,
+      usual: PATH,
+    });
   }
 
   #probe(): Promise<Probed> {
@@ -231,7 +222,7 @@ export class SeatbeltWall {
   }
 
   async #ownFolder(): Promise<string | null> {
-    const { visHome } = (await this.#folders()).folders;
+    const { visHome } = this.#folders().folders;
     if (visHome === null) return null;
     const probe = join(visHome, `.wall-probe-${crypto.randomUUID()}`);
     return await Deno.writeTextFile(probe, "", { createNew: true })
@@ -265,23 +256,16 @@ async function runProgram(argv: readonly string[], options: SeatbeltRun): Promis
     detached: true, // The program has a group of its own.
   }).spawn();
   const tree = new ProcessTree(process.pid, table);
-  const kill = (): void => void tree.kill();
-  let grace: ReturnType<typeof setTimeout> | undefined, hasBegun = false, left = 0;
+  let hasBegun = false, left = 0;
   const running = runToEnd(process, {
     ...limits,
     stop,
     lines: { token, hear: () => void (hasBegun = true) },
-    kill,
-    askToEnd: () => {
-      tree.askToEnd();
-      grace = setTimeout(kill, GRACE_MS);
-    },
+    kill: () => void tree.kill(),
+    askToEnd: () => tree.askToEnd(),
     fault: () =>
       tree.look().length > MOST_PROCESSES ? `Ended: ${name} had more than ${MOST_PROCESSES} processes` : null,
-    ended: async () => {
-      clearTimeout(grace);
-      left = await tree.ended();
-    },
+    ended: async () => void (left = await tree.ended()),
   });
   if (input !== null) void writeInput(process.stdin, input);
   const { status, notes, ...run } = await running;
@@ -311,11 +295,11 @@ async function programPath(name: string, { path, cwd }: { readonly path: string;
 /** Returns Apple's compilers and git. The programs of these names in /usr/bin look for them in folders and through
  * services that are closed to programs. So the folders themselves come first in PATH. */
 function developerTools(links: readonly string[]): Pick<OpenFolders, "read" | "env"> & { readonly path: string[] } {
-  const folder = links.map(machinePath).find((found) => found?.folder)?.path;
+  const folder = links.map(realEntry).find((found) => found?.folder)?.path;
   if (folder === undefined) return { read: [], path: [], env: {} };
   const isXcode = folder.endsWith("/Contents/Developer");
   const first = (names: readonly string[]): string[] =>
-    names.map((name) => join(folder, name)).filter((path) => machinePath(path)?.folder).slice(0, 1);
+    names.map((name) => join(folder, name)).filter((path) => realEntry(path)?.folder).slice(0, 1);
   const [sdk] = first(["SDKs/MacOSX.sdk", "Platforms/MacOSX.platform/Developer/SDKs/MacOSX.sdk"]);
   return {
     read: [{ path: isXcode ? resolve(folder, "..") : folder, folder: true }],

@@ -80,7 +80,8 @@ export async function place(
   const service = createServer((socket) => socket.on("error", () => {}).end()).listen(`\0${abstract}`);
   await once(service, "listening");
   const wall = new ProcessWall({
-    private: { home: at("home"), visHome: at("home/.vis") },
+    home: at("home"),
+    visHome: at("home/.vis"),
     read: [at("readable")],
     network: false,
     env: { PATH: "/usr/local/bin:/usr/bin:/bin", TOKEN: SECRET, LD_PRELOAD: "/no/such.so" },

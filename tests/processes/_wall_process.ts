@@ -23,5 +23,5 @@ export async function wallProcess(
 
 const WALL = `
 import { ProcessWall } from "./src/processes/process_wall.ts";
-const wall = new ProcessWall({ private: { home: null, visHome: null }, read: [], network: false, env: {} });
+const wall = new ProcessWall({ home: null, visHome: null, read: [], network: false, env: {} });
 `;

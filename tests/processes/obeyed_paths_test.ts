@@ -16,7 +16,7 @@ async function reasons(
   let found: Readonly<Record<string, string>> = {};
   await planted("no repository", async (place) => {
     await asUser(script, place);
-    const obeyed = new ObeyedPaths({ home: join(place.root, "home") });
+    const obeyed = new ObeyedPaths({ home: join(place.root, "home"), visHome: null, env: {} });
     const list = await obeyed.of(join(place.workspace, below), paths);
     found = Object.fromEntries(list.map(({ path, reason }) => [path, reason]));
   });
@@ -149,7 +149,10 @@ Deno.test("Vis obeys its database, and the journals that it would find beside it
     await Deno.mkdir(join(workspace, "data"));
     await Deno.symlink(join(workspace, "data/vis.db"), join(workspace, "own.db"));
     await Deno.writeTextFile(join(workspace, "data/vis.db"), "");
-    const obeyed = new ObeyedPaths({ home: join(root, "home"), database: join(workspace, "own.db") });
+    const obeyed = new ObeyedPaths({
+      ...{ home: join(root, "home"), visHome: null, env: {} },
+      database: join(workspace, "own.db"),
+    });
     const paths = ["own.db", "data/vis.db", "data/vis.db-wal", "data/vis.db-journal", "data/other.db"];
     const list = await obeyed.of(workspace, paths);
     assert.deepEqual(list.map(({ path }) => path), paths.slice(0, -1));
@@ -162,7 +165,7 @@ Deno.test(
   { ignore },
   async () => {
     await planted("a repository", async (place) => {
-      const obeyed = new ObeyedPaths({ home: join(place.root, "home") });
+      const obeyed = new ObeyedPaths({ home: join(place.root, "home"), visHome: null, env: {} });
       const isObeyed = async (path: string): Promise<boolean> =>
         (await obeyed.of(place.workspace, [path])).length === 1;
       const becomes = async (path: string, script: string): Promise<void> => {

@@ -29,7 +29,8 @@ function exists(path: string): boolean {
 
 function wallOf({ root, workspace }: Planted): ProcessWall {
   return new ProcessWall({
-    private: { home: join(root, "home"), visHome: join(root, "home/.vis") },
+    home: join(root, "home"),
+    visHome: join(root, "home/.vis"),
     read: [],
     network: false,
     env: {

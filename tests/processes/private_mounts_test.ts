@@ -284,7 +284,7 @@ Deno.test("commands neither read nor change the database of Vis in their workspa
     for (const end of ["", "-wal"]) await Deno.writeTextFile(`${workspace}/data/vis.db${end}`, SECRET);
     const wall = (database: string | null) =>
       new ProcessWall({
-        ...{ private: { home, visHome }, read: [], network: false, env: {}, database },
+        ...{ home, visHome, read: [], network: false, env: {}, database },
         temporary: `${root}/temporary`,
       });
     const tries =

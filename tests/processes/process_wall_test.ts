@@ -183,7 +183,7 @@ Deno.test(
       for (const path of [home, root, "/", "relative", `${root}/nothing`]) {
         await place(
           async ({ wall }) => await assert.rejects(wall.spawn(workspace, ["true"]), /Cannot run commands/),
-          { read: [path], private: { home, visHome: `${home}/.vis` } },
+          { read: [path], home, visHome: `${home}/.vis` },
         );
       }
     });
@@ -416,7 +416,7 @@ Deno.test("ProcessWall.spawn() without a folder of the workspace runs none of it
     await Deno.symlink(`${workspace}/bin`, `${home}/link`);
     await Deno.symlink(elsewhere, `${workspace}/way`);
     const named = [`${workspace}/bin`, `${home}/link`, `${workspace}/way`, elsewhere];
-    const options = { private: { home, visHome }, read: [], network: false };
+    const options = { home, visHome, read: [], network: false };
     const env = { PATH: [...named, "/usr/bin", "/bin"].join(":"), JAVA_HOME: `${workspace}/jdk`, NODE_ENV: "test" };
     const wall = new ProcessWall({ ...options, env, temporary: `${root}/temporary` });
     // With a folder of the workspace, the user's PATH determines the programs.

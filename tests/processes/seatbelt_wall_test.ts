@@ -112,7 +112,8 @@ Deno.test("SeatbeltWall.walls() counts no denial whose target does not exist", {
   const missing = { setUser: "/no/such/ps", keychain: "/no/such/security" };
   await place(OBEYS, async (other) => {
     const wall = new SeatbeltWall({
-      private: { home: other.home, visHome: other.visHome },
+      home: other.home,
+      visHome: other.visHome,
       read: [],
       network: false,
       env: {},
@@ -127,9 +128,9 @@ Deno.test("SeatbeltWall.walls() counts no denial whose target does not exist", {
 });
 
 Deno.test("SeatbeltWall.spawn() passes kept and hidden paths", { ignore }, async () => {
-  const inside = (...names: readonly string[]) => (workspace: string) =>
-    Promise.resolve(names.map((name) => join(workspace, name)));
   await place(OBEYS, async ({ wall, workspace, started }) => {
+    await Deno.mkdir(join(workspace, "lib/.git"), { recursive: true });
+    for (const name of [".env", "other.env"]) await Deno.writeTextFile(join(workspace, name), "");
     const hideSecrets = { except: ["other.env"], instead: "" };
     await wall.spawn(workspace, ["true"], { hideSecrets });
     const values = [...parametersOf((await started()).at(-1)!).entries()];
@@ -150,22 +151,22 @@ Deno.test("SeatbeltWall.spawn() passes kept and hidden paths", { ignore }, async
     const named = (name: string) => parts.flatMap(([key, path]) => key.startsWith(name) ? [path] : []);
     assert.deepEqual(named("OPENED"), [join(workspace, ".git/refs")]);
     for (const path of [join(workspace, ".git"), ...keep]) assert.ok(named("KEPT").includes(path), path);
-  }, { secretFiles: inside(".env", "other.env"), kept: inside("lib/.git") });
+  }, { secrets: ["*.env"] });
 });
 
 Deno.test(
   "SeatbeltWall.spawn() keeps repositories in other folders that a program may change",
   { ignore },
   async () => {
-    const below = (folder: string) => Promise.resolve([join(folder, "hooks"), join(folder, "lib/.git")]);
     await place(OBEYS, async ({ wall, root, workspace, started }) => {
-      const other = join(root, "other"), bare = join(root, "bare");
-      for (
-        const path of [join(other, ".git"), join(other, "hooks"), join(other, "src"), `${bare}/objects`, `${bare}/refs`]
-      ) {
+      const other = join(root, "other"), bare = join(root, "bare"), folders = [".git", "lib/.git", "hooks", "src"];
+      for (const path of [...folders.map((name) => join(other, name)), `${bare}/objects`, `${bare}/refs`]) {
         await Deno.mkdir(path, { recursive: true });
       }
-      await Deno.writeTextFile(join(bare, "HEAD"), "ref: refs/heads/main\n");
+      for (const path of [bare, join(other, ".git")]) {
+        await Deno.writeTextFile(join(path, "HEAD"), "ref: refs/heads/main\n");
+      }
+      await Deno.writeTextFile(join(other, ".git/config"), "[core]\n\thooksPath = hooks\n");
       const allowed = async (write: readonly string[], names: readonly string[]) => {
         await wall.spawn(workspace, ["true"], { write: [workspace, ...write] });
         const args = (await started()).at(-1)!;
@@ -186,7 +187,7 @@ Deno.test(
       assert.deepEqual(await allowed([other, join(other, ".git")], kept), kept.slice(0, 2), "asked for by name");
       assert.deepEqual(await allowed([bare], ["bare/config"]), ["bare/config"], "asked for by name");
       assert.deepEqual(await allowed([], [...kept, ...files]), []);
-    }, { kept: below });
+    });
   },
 );
 
@@ -265,7 +266,8 @@ Deno.test(
       for (const name of ["usr/bin", sdk]) await Deno.mkdir(join(developer, name), { recursive: true });
       await Deno.symlink(developer, join(root, "select"));
       const wall = new SeatbeltWall({
-        private: { home: join(root, "home"), visHome: null },
+        home: join(root, "home"),
+        visHome: null,
         read: [],
         network: false,
         env: { PATH: "/usr/bin:/bin:relative" },

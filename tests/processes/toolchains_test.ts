@@ -69,7 +69,8 @@ Deno.test(
       );
       const folders = [".pyenv/versions/3.12/bin", ".cargo/bin", "miniconda/bin", "scripts", "keys", ".config/gh"];
       const wall = new ProcessWall({
-        private: { home, visHome },
+        home,
+        visHome,
         read: [],
         network: false,
         env: { PATH: [...folders.map((folder) => join(home, folder)), home, "/usr/bin:/bin"].join(":") },

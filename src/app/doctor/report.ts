@@ -59,8 +59,13 @@ async function factsOf(
 async function seatbeltOf(settings: Settings, parts: SessionParts): Promise<ReportFacts["seatbelt"]> {
   const { SeatbeltWall } = await import("../../processes/seatbelt_wall.ts");
   const { read } = programSettings(settings);
-  const folders = { home: parts.env["HOME"] || null, visHome: settings.home };
-  const wall = new SeatbeltWall({ private: folders, read, network: false, env: parts.env });
+  const wall = new SeatbeltWall({
+    home: parts.env["HOME"] || null,
+    visHome: settings.home,
+    read,
+    network: false,
+    env: parts.env,
+  });
   return await wall.walls().catch((error: unknown) => ({ reason: messageOf(error), probe: [] }));
 }
 

@@ -91,7 +91,8 @@ export async function diagnoseCommands(
   const workspace = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-doctor-" }));
   const { env } = parts;
   const wall = programWall({
-    private: { home: env["HOME"] || null, visHome: settings.home },
+    home: env["HOME"] || null,
+    visHome: settings.home,
     read: programSettings(settings).read,
     network: false,
     secrets: settings.config.secrets,

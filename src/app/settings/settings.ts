@@ -255,9 +255,8 @@ export function programsOf(
     ]);
     const { config, home: visHome } = settings;
     const { read, network, unwalled } = programSettings(settings, { mode });
-    const folders = { home: env["HOME"] || null, visHome };
-    const database = databaseFile(settings);
-    const wall = programWall({ private: folders, read, network, secrets: config.secrets, database, env });
+    const database = databaseFile(settings), home = env["HOME"] || null;
+    const wall = programWall({ home, visHome, read, network, secrets: config.secrets, database, env });
     const known = new Set([...(await shippedExtensions({ shipped })).values()].map(({ namespace }) => namespace));
     return new AskedPrograms({ wall, mode: unwalled, env, visHome, vouches: (extension) => known.has(extension) });
   };

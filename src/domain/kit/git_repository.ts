@@ -1,7 +1,8 @@
 /** Reads the folders and the index of a repository without git. */
 import { Buffer } from "node:buffer";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { joinUnresolved, smallTextFile } from "./files.ts";
+import { parseGitConfig } from "./git_config.ts";
 
 /** Returns the real path of the folder that `.git` is or names. If that folder does not exist, returns the named path.
  * Returns null without a `.git`, or if git finds no name in `.git`. Throws Error for a name that is not UTF-8. */
@@ -37,6 +38,21 @@ function folderNamed(named: string, { in: folder, by }: { readonly in: string; r
     throw new Error(`Cannot find a repository: ${by} names ${named}, which is not UTF-8; rename the folder`);
   }
   return joinUnresolved(folder, named);
+}
+
+/** Whether a repository that is elsewhere names this top as its own, as those of worktrees and submodules do. Write
+ * access to the top cannot forge that. All paths are real. */
+export async function namesTop(
+  { top, gitDir, commonDir }: Readonly<Record<"top" | "gitDir" | "commonDir", string>>,
+): Promise<boolean> {
+  const real = async (named: string): Promise<string> => await realOr(joinUnresolved(gitDir, named));
+  if (commonDir !== gitDir) {
+    const named = (await smallTextFile(join(gitDir, "gitdir")) ?? "").trim();
+    return dirname(gitDir) === join(commonDir, "worktrees") && await real(named) === join(top, ".git");
+  }
+  const settings = parseGitConfig(await smallTextFile(join(gitDir, "config")) ?? "");
+  const tree = settings.findLast(({ section, key }) => section === "core" && key === "worktree")?.value;
+  return tree !== undefined && await real(tree) === top;
 }
 
 async function realOr(path: string): Promise<string> {

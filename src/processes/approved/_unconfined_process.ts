@@ -4,8 +4,8 @@ import { MAX_BYTES, runToEnd, TIMEOUT_MS, writeInput } from "../_program_run.ts"
 import type { Spawned, SpawnOptions } from "../../extension/spawned.ts";
 
 const DEFAULT_PATH = Deno.build.os === "windows" ? "" : "/usr/bin:/bin";
-/** The time between SIGTERM and SIGKILL, and the wait for outputs that a process outside the group holds open. */
-const GRACE_MS = 2_000, DRAIN_MS = 500;
+/** The wait for outputs that a process outside the group holds open. */
+const DRAIN_MS = 500;
 /** Environment variables that programs inherit from Vis; others, such as keys, do not reach them. */
 const INHERITED =
   "HOME USER LOGNAME LANG LC_ALL LC_CTYPE TZ TMPDIR SystemRoot SystemDrive windir ComSpec PATHEXT USERPROFILE APPDATA LOCALAPPDATA ProgramFiles TEMP TMP"
@@ -64,18 +64,11 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
     stderr: "piped",
     detached: true,
   }).spawn();
-  let grace: ReturnType<typeof setTimeout> | undefined;
   const kill = (): void => sendToGroup(process.pid, "SIGKILL");
   const running = runToEnd(process, {
     ...{ timeoutMs, maxBytes, signal, stop, onOutput, guessEncoding, asides, kill, drainMs: DRAIN_MS },
-    askToEnd: () => {
-      sendToGroup(process.pid, "SIGTERM");
-      grace = setTimeout(kill, GRACE_MS);
-    },
-    ended: () => {
-      clearTimeout(grace);
-      kill(); // The signal ends the rest of the group.
-    },
+    askToEnd: () => sendToGroup(process.pid, "SIGTERM"),
+    ended: kill, // The signal ends the rest of the group.
   });
   if (input !== undefined) void writeInput(process.stdin, input);
   const { status: { code, signal: by }, ...run } = await running;

@@ -11,9 +11,9 @@ import type {
   SpawnOptions,
   UnwalledMode,
 } from "../../extension/spawned.ts";
-import { hasCallNumbers } from "../../sandbox/confine/libc.ts";
-import { landlockFault } from "../linux_kernel.ts";
-import type { ProcessWall } from "../process_wall.ts";
+import { realPathOf } from "../_paths.ts";
+import { wallFault } from "../linux_kernel.ts";
+import type { ProgramWall } from "../program_wall.ts";
 import type { AskedCommand, commandScopes, ScopePlace } from "./_scopes.ts";
 
 /** Represents the empty folder of a program, in which no program is found. */
@@ -29,7 +29,7 @@ export type WallState = { readonly whole: true } | {
 };
 
 export interface AskedProgramsOptions {
-  readonly wall: Pick<ProcessWall, "spawn" | "walls">;
+  readonly wall: ProgramWall;
   readonly state?: () => Promise<WallState>;
   readonly mode: UnwalledMode;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -166,14 +166,14 @@ export class AskedPrograms {
       cwd,
       network,
       shell: Deno.build.os === "windows" ? "powershell" : "sh",
-      changeable: [workspace, ...temporary.flatMap(realPathOf), ...visHome === null ? [] : realPathOf(visHome)],
+      changeable: [workspace, ...[...temporary, visHome ?? ""].flatMap((path) => realPathOf(path) ?? [])],
       find: (program) => {
         const at = program.includes("/") ? [resolve(cwd, program)] : path.map((folder) => join(folder, program));
-        const [found = null] = at.filter(isProgram).flatMap(realPathOf);
+        const [found = null] = at.filter(isProgram).flatMap((path) => realPathOf(path) ?? []);
         if (found !== null) paths.set(program, found);
         return found;
       },
-      folder: (folder) => realPathOf(folder)[0] ?? null,
+      folder: realPathOf,
     };
     const found = commandScopes(command, place);
     const extra = Object.keys(options.env ?? {}).length > 0
@@ -187,22 +187,16 @@ export class AskedPrograms {
 
 /** Returns the real path of the folder in which a program runs; null for a folder of its own. */
 async function folderOf(workspace: string, options: SpawnOptions): Promise<string | null> {
-  const { commandFolder } = await import("../_command_folder.ts");
-  return await commandFolder(workspace, options);
+  const { startFolder } = await import("../_command_folder.ts");
+  return startFolder(workspace, options);
 }
 
 /** Returns whether the wall of commands is whole on this machine, and the reason if it is not. */
-async function wallState(wall: Pick<ProcessWall, "walls">): Promise<WallState> {
-  const isLinux = Deno.build.os === "linux" && hasCallNumbers;
-  if (!isLinux && Deno.build.os !== "darwin") {
-    return { whole: false, some: false, reason: `Vis has no wall for programs on ${Deno.build.target}` };
-  }
-  const missing = isLinux ? await landlockFault() : null;
-  if (missing !== null) return { whole: false, some: false, reason: `the wall requires Landlock, ${missing}` };
+async function wallState(wall: Pick<ProgramWall, "walls">): Promise<WallState> {
+  const isMac = Deno.build.os === "darwin", fault = isMac ? null : await wallFault();
+  if (fault !== null) return { whole: false, some: false, reason: fault };
   const { whole, reason } = await wall.walls();
-  return whole
-    ? { whole }
-    : { whole, some: isLinux, reason: isLinux ? `commands have no namespaces: ${reason}` : reason };
+  return whole ? { whole } : { whole, some: !isMac, reason: isMac ? reason : `commands have no namespaces: ${reason}` };
 }
 
 function commandOf(argv: readonly string[]): AskedCommand {
@@ -273,14 +267,6 @@ function withTilde(path: string, home: string | null): string {
 
 function clipped(text: string, most = 200): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
-}
-
-function realPathOf(path: string): readonly string[] {
-  try {
-    return [Deno.realPathSync(path)];
-  } catch {
-    return [];
-  }
 }
 
 function isProgram(path: string): boolean {

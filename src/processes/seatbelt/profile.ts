@@ -15,8 +15,6 @@ export interface SeatbeltPolicy {
   readonly hidden: readonly string[];
   readonly devices: readonly string[];
   readonly network: boolean;
-  /** TCP ports of this machine on which the program may listen, and to which it may connect. */
-  readonly ports: readonly number[];
 }
 
 /** A profile for `sandbox-exec`, whose text depends only on the number of paths of a policy. Every path is a parameter,
@@ -151,10 +149,6 @@ export function seatbeltProfile(policy: SeatbeltPolicy): SeatbeltProfile {
     guarded("system-mac-syscall", '(allow system-mac-syscall (mac-policy-name "vnguard"))'),
     "(allow system-socket (socket-domain AF_UNIX))",
     rule("allow network-bind network-inbound network-outbound", writable),
-    ...policy.ports.flatMap((port) => [
-      `(allow network-bind network-inbound (local ip "*:${port}"))`,
-      `(allow network-outbound (remote ip "localhost:${port}"))`,
-    ]),
     ...policy.network ? networkRules() : [],
     rule("deny file-write-create file-write-unlink", pins),
     rule("deny file-write* network-bind", kept),

@@ -39,7 +39,7 @@ async function repository(
   await git(workspace, "init", "-q");
   for (const [name, value] of Object.entries(settings)) await git(workspace, "config", name, value);
   const asked: Asked = { questions: [], answer: false };
-  const obeyed = new ObeyedPaths({ home: workspace.home });
+  const obeyed = new ObeyedPaths({ home: workspace.home, visHome: null, env: {} });
   const keys: Partial<EnvironmentView> = {
     obeyedPaths: (paths) => obeyed.of(workspace.root, paths),
     approve: (request) => {

@@ -44,7 +44,8 @@ export async function repository(
   await Deno.mkdir(folder, { recursive: true });
   const common = await userGit(["rev-parse", "--git-common-dir"], { root, cwd: workspace });
   const wall = new ProcessWall({
-    private: { home: join(root, "home"), visHome: join(root, "home/.vis") },
+    home: join(root, "home"),
+    visHome: join(root, "home/.vis"),
     read: [],
     network: false,
     env: { PATH: "/usr/local/bin:/usr/bin:/bin" },

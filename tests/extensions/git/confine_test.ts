@@ -404,7 +404,8 @@ Deno.test("git.* is never a program of the workspace", { ignore }, async () => {
     const workspace = `${root}/home/project`; // Programs may run files in folders of PATH below the home folder.
     await Deno.rename(`${root}/workspace`, workspace);
     const wall = new ProcessWall({
-      private: { home: `${root}/home`, visHome: `${root}/home/.vis` },
+      home: `${root}/home`,
+      visHome: `${root}/home/.vis`,
       read: [],
       network: false,
       env: { PATH: `${workspace}/bin:/usr/local/bin:/usr/bin:/bin` },

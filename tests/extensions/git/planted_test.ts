@@ -76,7 +76,7 @@ Deno.test(
 
 Deno.test("git.worktree() puts no committed file where git or Vis would obey it", { ignore }, async () => {
   await repository(async ({ env: own, git, write, workspace, exists }) => {
-    const obeyed = new ObeyedPaths({ home: workspace });
+    const obeyed = new ObeyedPaths({ home: workspace, visHome: null, env: {} });
     const env = { ...own, obeyedPaths: (paths: readonly string[]) => obeyed.of(workspace, paths) };
     await git("config", "core.hooksPath", ".githooks");
     await git("config", "filter.own.clean", "tools/filter");
@@ -220,7 +220,7 @@ for (const [name, bring] of Object.entries(BRINGS).slice(0, runs(2, 4))) {
       { ignore },
       async () => {
         await repository(async ({ env: own, git, write, workspace, root }) => {
-          const obeyed = new ObeyedPaths({ home: `${root}/home` });
+          const obeyed = new ObeyedPaths({ home: `${root}/home`, visHome: null, env: {} });
           const env = { ...own, obeyedPaths: (paths: readonly string[]) => obeyed.of(workspace, paths) };
           const hook = (end: string): string => `#!/bin/sh\n# checks all files\n# that are to be committed\n${end}`;
           for (const hookName of ["pre-commit", "commit-msg"]) await write(`old/${hookName}`, hook("exit 0\n"));

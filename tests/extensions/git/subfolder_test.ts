@@ -31,7 +31,8 @@ function subfolder(
       await there.git("add", ".");
       await there.git("commit", "-q", "-m", "second");
       const wall = new ProcessWall({
-        private: { home: join(there.root, "home"), visHome: join(there.root, "home/.vis") },
+        home: join(there.root, "home"),
+        visHome: join(there.root, "home/.vis"),
         read: [],
         network: false,
         secrets: [".env*"],
@@ -272,7 +273,8 @@ subfolder("a command changes no settings of a bare repository in which Vis was s
   await there.git("init", "-q", "--bare", bare);
   await Deno.mkdir(join(bare, "tree"));
   const wall = new ProcessWall({
-    private: { home: join(root, "home"), visHome: join(root, "home/.vis") },
+    home: join(root, "home"),
+    visHome: join(root, "home/.vis"),
     read: [],
     network: false,
     env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
@@ -331,7 +333,8 @@ subfolder(
     await git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", at, "lib");
     await Deno.mkdir(join(workspace, "lib/src"));
     const wall = new ProcessWall({
-      private: { home: join(root, "home"), visHome: join(root, "home/.vis") },
+      home: join(root, "home"),
+      visHome: join(root, "home/.vis"),
       read: [],
       network: false,
       env: { PATH: "/usr/local/bin:/usr/bin:/bin" },

@@ -52,7 +52,8 @@ async function withServersIn(
   const at = (name: string): string => join(root, name);
   for (const name of ["workspace", "user/.vis", "temporary"]) await Deno.mkdir(at(name), { recursive: true });
   const wall = new ProcessWall({
-    private: { home: at("user"), visHome: at("user/.vis") },
+    home: at("user"),
+    visHome: at("user/.vis"),
     read: [Deno.execPath()],
     network: false,
     env: { PATH: "/usr/bin:/bin" },

@@ -252,7 +252,8 @@ export const NEEDS: readonly Case[] = [
   ),
 ];
 
-export const PORT_NEEDS: readonly Case[] = [
+/** Uses of TCP on this machine. */
+export const LOCAL_TCP: readonly Case[] = [
   ["listens", { operation: "network-bind", local: "localhost:5173", protocol: "tcp" }],
   ["takes connections", { operation: "network-inbound", local: "host:5173", protocol: "tcp" }],
   ["connects", { operation: "network-outbound", remote: "localhost:5173", protocol: "tcp" }],

@@ -16,5 +16,4 @@ export const POLICY: SeatbeltPolicy = {
   hidden: [`${WORKSPACE}/.env`, `${WORKSPACE}/conf/keys.json`],
   devices: ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"],
   network: false,
-  ports: [],
 };

@@ -94,7 +94,8 @@ export async function place(
     // The real program also makes a file.
     await Deno.writeTextFile(at("security"), '#!/bin/sh\n[ "$1" = create-keychain ] && : >"$4"\n', { mode: 0o755 });
     const wall = new SeatbeltWall({
-      private: { home: at("home"), visHome: at("home/.vis") },
+      home: at("home"),
+      visHome: at("home/.vis"),
       read: [],
       network: false,
       env: { PATH: "/usr/bin:/bin", TOKEN: "the-token-of-the-user" },

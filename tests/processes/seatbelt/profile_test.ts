@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { seatbeltArguments, type SeatbeltPolicy, seatbeltProfile } from "../../../src/processes/seatbelt/profile.ts";
-import { ATTACKS, NEEDS, NETWORK_NEEDS, PORT_NEEDS } from "./_operations.ts";
+import { ATTACKS, LOCAL_TCP, NEEDS, NETWORK_NEEDS } from "./_operations.ts";
 import { type Operation, Profile } from "./_dialect.ts";
 import { HOME, POLICY, WORKSPACE } from "./_policy.ts";
 
@@ -39,18 +39,10 @@ Deno.test("seatbeltProfile() is valid on systems that lack an operation, and den
   }
 });
 
-Deno.test("seatbeltProfile() opens ports and the network by name only", () => {
-  const closed = profileOf(), ports = profileOf({ ports: [5173] }), network = profileOf({ network: true });
-  assert.deepEqual(wrong(closed, [...PORT_NEEDS, ...NETWORK_NEEDS], false), []);
-  assert.deepEqual(wrong(ports, PORT_NEEDS, true), []);
-  assert.deepEqual(wrong(ports, NETWORK_NEEDS, false), []);
+Deno.test("seatbeltProfile() opens the network only if the policy has it, and only to clients", () => {
+  const closed = profileOf(), network = profileOf({ network: true });
+  assert.deepEqual(wrong(closed, [...LOCAL_TCP, ...NETWORK_NEEDS], false), []);
   assert.deepEqual(wrong(network, NETWORK_NEEDS, true), []);
-  const others: readonly Operation[] = [
-    { operation: "network-outbound", remote: "localhost:5432", protocol: "tcp" },
-    { operation: "network-outbound", remote: "host:5173", protocol: "tcp" },
-    { operation: "network-bind", local: "localhost:5432", protocol: "tcp" },
-  ];
-  for (const one of others) assert.equal(ports.allows(one), false, JSON.stringify(one));
   const listening: Operation = { operation: "network-inbound", local: "host:8080", protocol: "tcp" };
   assert.equal(network.allows(listening), false, "the network is for clients");
   const keychain: Operation = { operation: "mach-lookup", name: "com.apple.SecurityServer" };
@@ -86,7 +78,7 @@ Deno.test("seatbeltProfile() opens a part of a kept folder, and no path next to 
 
 Deno.test("seatbeltProfile() is the profile that was reviewed", async () => {
   const golden = await Deno.readTextFile(new URL("./profile.sb", import.meta.url));
-  const { text, parameters } = seatbeltProfile({ ...POLICY, ports: [5173], network: true });
+  const { text, parameters } = seatbeltProfile({ ...POLICY, network: true });
   const named = Object.entries(parameters).map(([name, path]) => `; ${name} ${path}\n`).join("");
   assert.equal(text + named, golden);
 });
@@ -108,7 +100,7 @@ Deno.test("seatbeltProfile() no name of a file can add a rule", () => {
     devices: fc.array(path, { maxLength: 2 }),
   });
   fc.assert(fc.property(policy, (paths) => {
-    const { text, parameters } = seatbeltProfile({ ...paths, network: false, ports: [] });
+    const { text, parameters } = seatbeltProfile({ ...paths, network: false });
     // The same number of paths of each kind, without special characters, gives the same text.
     let next = 0;
     const plain = new Map<string, string>();
@@ -126,7 +118,6 @@ Deno.test("seatbeltProfile() no name of a file can add a rule", () => {
       hidden: paths.hidden.map(renamed),
       devices: paths.devices.map(renamed),
       network: false,
-      ports: [],
     });
     assert.equal(text, other.text);
     const profile = new Profile(text, parameters);

@@ -2,14 +2,15 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { Pace } from "../domain/kit/concurrency.ts";
-import { firstBytes, isBelow, isWithin, joinUnresolved, smallTextFile } from "../domain/kit/files.ts";
-import { everyGitSetting, type GitSetting, isSha256, parseGitConfig, untilde } from "../domain/kit/git_config.ts";
-import { namedCommonFolder, namedGitFolder } from "../domain/kit/git_repository.ts";
-import type { GrantedPath } from "../sandbox/confine/access.ts";
-import { GitIndexes } from "./_git_index.ts";
+import { isBelow, isWithin, joinUnresolved, smallTextFile } from "../domain/kit/files.ts";
+import { everyGitSetting, type GitSetting, isSha256, untilde } from "../domain/kit/git_config.ts";
+import { namedGitFolder } from "../domain/kit/git_repository.ts";
+import type { WallOptions } from "./_open_folders.ts";
+import { entryKind, isFile, plainName, realPathOf } from "./_paths.ts";
+import { GIT, GitIndexes, ownSettings, repositoryFolders } from "./_repositories.ts";
 import { folderEntries, keptStampOf, stampOf } from "./folders.ts";
 
-export const GIT = ".git", VIS = ".vis";
+export const VIS = ".vis";
 /** Parts of a repository that decide which files git runs and reads, and may be links. */
 const IN_GIT =
   "HEAD config config.worktree commondir hooks index info info/attributes modules objects packed-refs rebase-merge refs sequencer worktrees"
@@ -17,7 +18,6 @@ const IN_GIT =
 const MOST_LINKS = 200, MOST_WORDS = 2_000, MOST_MODULES = 2_000, MODULES_DEPTH = 4, VIS_DEPTH = 2;
 const MOST_LISTED = 1_000, MOST_KNOWN = 2_500, MOST_CLAIMS = 100_000;
 const MOST_VISITED = 20_000;
-const HEAD_BYTES = 40;
 
 /** A path that git or Vis runs or obeys, with `..` after links. `as` is its condition: for `part`, an entry must exist;
  * for `word`, the entry must be a file. For `near`, the path must be a file, or able to become one in an existing
@@ -38,12 +38,8 @@ interface Claims {
   readonly others: readonly string[];
 }
 
-export interface UserFolders {
-  readonly home: string;
-  readonly visHome?: string | null;
-  readonly database?: string | null;
-  readonly env?: Readonly<Record<string, string | undefined>>;
-}
+/** The user's folders and variables that name settings. */
+export type SettingsPlaces = Pick<WallOptions, "home" | "visHome" | "env" | "database">;
 
 /** Settings of the user, which apply to each repository, with the files that hold them. */
 interface UserSettings extends Awaited<ReturnType<typeof everyGitSetting>> {
@@ -51,8 +47,9 @@ interface UserSettings extends Awaited<ReturnType<typeof everyGitSetting>> {
   readonly from: Stamps;
 }
 
-async function userSettings({ home, env = {} }: UserFolders): Promise<UserSettings> {
-  const named = namedSettings({ home, env });
+async function userSettings(places: SettingsPlaces): Promise<UserSettings> {
+  const home = homeOf(places), { env } = places;
+  const named = namedSettings(places);
   const usual = ["/etc/gitconfig", join(home, ".config/git/config"), join(home, ".gitconfig")];
   const files = [...new Set([...named, ...usual])];
   const since = Date.now(), read = await everyGitSetting(files, home);
@@ -65,7 +62,11 @@ const RUN_VARIABLES =
     .split(" ");
 const VARIABLE = "variable";
 
-function variableSettings(env: NonNullable<UserFolders["env"]>): readonly GitSetting[] {
+function homeOf({ home }: SettingsPlaces): string {
+  return home ?? "/";
+}
+
+function variableSettings(env: SettingsPlaces["env"]): readonly GitSetting[] {
   const found: GitSetting[] = RUN_VARIABLES.flatMap((key) =>
     env[key] ? [{ section: VARIABLE, subsection: null, key, value: env[key] }] : []
   );
@@ -87,19 +88,20 @@ class Stamps {
   }
 }
 
-function namedSettings({ home, env = {} }: UserFolders): readonly string[] {
-  const named = [env["GIT_CONFIG_GLOBAL"], env["GIT_CONFIG_SYSTEM"], join(configFolder({ home, env }), "git/config")];
+function namedSettings(places: SettingsPlaces): readonly string[] {
+  const { env } = places;
+  const named = [env["GIT_CONFIG_GLOBAL"], env["GIT_CONFIG_SYSTEM"], join(configFolder(places), "git/config")];
   return named.flatMap((path) => path?.startsWith("/") ? [path] : []);
 }
 
-function configFolder({ home, env = {} }: UserFolders): string {
-  const named = env["XDG_CONFIG_HOME"] ?? "";
-  return named.startsWith("/") ? named : join(home, ".config");
+function configFolder(places: SettingsPlaces): string {
+  const named = places.env["XDG_CONFIG_HOME"] ?? "";
+  return named.startsWith("/") ? named : join(homeOf(places), ".config");
 }
 
 /** Remembers claims until a file or folder that they come from has changed. */
 export class ClaimCache {
-  readonly #folders: UserFolders;
+  readonly #places: SettingsPlaces;
   /** Whether words count that match no entry of their repository. */
   readonly #withMissing: boolean;
   readonly #indexes = new GitIndexes();
@@ -109,20 +111,20 @@ export class ClaimCache {
   >(MOST_KNOWN);
   #user: Promise<UserSettings> | null = null;
 
-  constructor(folders: UserFolders, { withMissing = false }: { readonly withMissing?: boolean } = {}) {
-    this.#folders = folders;
+  constructor(places: SettingsPlaces, { withMissing = false }: { readonly withMissing?: boolean } = {}) {
+    this.#places = places;
     this.#withMissing = withMissing;
   }
 
   /** Returns the claims of the repositories at these tops, of the repositories that they name below `within`, of its
    * `.vis`, and of the home folder. */
   async all(tops: Iterable<string>, { within }: { readonly within: string }): Promise<readonly Claim[]> {
-    if (!(await this.#user)?.from.isCurrent) this.#user = userSettings(this.#folders);
-    const user = await (this.#user ??= userSettings(this.#folders));
-    const vis = join(within, VIS), { home } = this.#folders;
+    if (!(await this.#user)?.from.isCurrent) this.#user = userSettings(this.#places);
+    const user = await (this.#user ??= userSettings(this.#places));
+    const vis = join(within, VIS);
     const found = [
       ...(await this.#get(vis, user, () => visClaims(vis))).claims,
-      ...(await this.#get(home, user, () => homeClaims(this.#folders))).claims,
+      ...(await this.#get(user.home, user, () => homeClaims(this.#places))).claims,
     ];
     const open = new Set(tops), pace = new Pace();
     const options = { user, indexes: this.#indexes, withMissing: this.#withMissing, pace };
@@ -155,9 +157,9 @@ export class ClaimCache {
 }
 
 /** Returns claims of links among the user's settings, such as `~/.bashrc` to a folder of dotfiles. */
-function homeClaims(user: UserFolders): Claims {
-  const { home, visHome } = user;
-  const config = configFolder(user);
+function homeClaims(places: SettingsPlaces): Claims {
+  const home = homeOf(places), { visHome, database } = places;
+  const config = configFolder(places);
   const folders = new Set([".config", ".config/git", ".ssh"].map((name) => join(home, name)));
   for (const path of [config, `${config}/git`, ...visHome ? [visHome] : []]) folders.add(path);
   const claims: Claim[] = [];
@@ -168,17 +170,18 @@ function homeClaims(user: UserFolders): Claims {
     if (name.startsWith(".")) link(join(home, name));
   }
   for (const folder of folders) claims.push(...linksIn(folder, { depth: 1, by: "the user's settings have" }));
-  for (const path of namedSettings(user)) {
+  for (const path of namedSettings(places)) {
     claims.push({ path, as: "file", reason: "git reads by a variable of the environment" });
   }
-  for (const path of user.database ? databaseFiles(user.database) : []) {
+  for (const path of databaseFiles(database)) {
     claims.push({ path, as: "file", reason: "Vis uses as its database" });
   }
   return { claims, from: [home, ...folders], others: [] };
 }
 
 /** Returns the files of a SQLite database, existing or not: SQLite obeys a journal that it finds beside it. */
-export function databaseFiles(path: string): readonly string[] {
+export function databaseFiles(path: string | null = null): readonly string[] {
+  if (!path) return [];
   const real = realPathOf(path) ?? path;
   return [...new Set([path, ...["", "-wal", "-shm", "-journal"].map((end) => `${real}${end}`)])];
 }
@@ -308,29 +311,6 @@ function presentIn(folder: string): (path: string) => boolean {
   return (path) => path === "" || (isWhole ? names.has(plainName(basename(path))) : entryKind(path) !== null);
 }
 
-/** Returns the name in one spelling, since some file systems ignore case and forms of Unicode. */
-export function plainName(name: string): string {
-  return name.normalize("NFKC").toLowerCase();
-}
-
-interface RepositoryFolders extends Readonly<Record<"gitDir" | "commonDir", string>> {
-  /** Both folders as they are named, which may lead through links. */
-  readonly named: readonly string[];
-}
-
-/** Returns settings of a repository alone, ignoring the conditions of includes. */
-async function ownSettings({ gitDir, commonDir }: RepositoryFolders, home: string) {
-  const names = [join(commonDir, "config"), join(commonDir, "config.worktree"), join(gitDir, "config.worktree")];
-  const files = [...new Set(names)];
-  return { files, ...await everyGitSetting(files, home) };
-}
-
-/** Returns the settings of a repository at this top; none if there is none. */
-export async function settingsAt(top: string): Promise<readonly GitSetting[]> {
-  const folders = await repositoryFolders(top);
-  return folders === null ? [] : (await ownSettings(folders, "/")).settings;
-}
-
 function remotesOf(
   settings: readonly GitSetting[],
   { top, home }: Readonly<Record<"top" | "home", string>>,
@@ -444,58 +424,6 @@ function nameOf({ section, subsection, key }: GitSetting): string {
   return [section, ...subsection === null ? [] : [subsection], key].join(".");
 }
 
-/** Returns the folder that git uses at the top of a repository, and the folder that worktrees share; null if there is
- * none. A bare repository is its own top. */
-export async function repositoryFolders(top: string): Promise<RepositoryFolders | null> {
-  const found = await namedGitFolder(top);
-  const isThere = found !== null && entryKind(`${found}/HEAD`) !== null;
-  const named = isThere ? found : isBare(top) ? top : null, gitDir = named === null ? null : realPathOf(named);
-  if (named === null || gitDir === null) return null;
-  const common = await namedCommonFolder(gitDir);
-  return { gitDir, commonDir: realPathOf(common) ?? resolve(common), named: [named, common] };
-}
-
-/** Whether git takes the folder itself for a repository. */
-export function isBare(folder: string, kindOf = entryKind): boolean {
-  const isThere = (name: string): boolean => existsSync(join(folder, name)) && kindOf(join(folder, name)) !== null;
-  const isHead = kindOf(join(folder, "HEAD")) !== "folder";
-  return isHead && ["HEAD", "objects", "refs"].every(isThere) && !hasRepository(folder);
-}
-
-/** Returns folders of a call outside the repository that may contain repositories. A repository's own folder is none of
- * them, since who may change it may change all of it. */
-export function foldersBeside(root: string, write: readonly GrantedPath[]): readonly string[] {
-  return write.flatMap(({ path, folder }) =>
-    folder && !isWithin(path, root) && !path.split("/").includes(GIT) && !isBare(path) ? [path] : []
-  );
-}
-
-/** Whether git stops at `.git` of a folder and never checks whether the folder itself is a repository. Git stops at any
- * file, and at a folder that it takes for a repository. */
-export function hasRepository(folder: string): boolean {
-  const dot = join(folder, GIT);
-  if (entryKind(dot) !== "folder") return entryKind(dot) === "file";
-  if (entryKind(join(dot, "HEAD")) !== "file") return false;
-  if (["objects", "refs"].some((name) => entryKind(join(dot, name)) !== "folder")) return false;
-  const head = firstBytes(join(dot, "HEAD"), HEAD_BYTES);
-  return head !== null && /^(?:ref: refs\/|[0-9a-f]{40})/.test(new TextDecoder().decode(head));
-}
-
-/** Returns the repository outside of a linked worktree or a submodule, if it names the workspace too; null for any
- * other one. */
-export async function outsideRepository(workspace: string): Promise<string | null> {
-  const { gitDir = "", commonDir = "" } = await repositoryFolders(workspace) ?? {};
-  if (gitDir === "" || isWithin(gitDir, workspace) || entryKind(join(commonDir, "objects")) !== "folder") return null;
-  if (commonDir === gitDir) {
-    const settings = parseGitConfig(await smallTextFile(join(gitDir, "config")) ?? "");
-    const tree = settings.findLast(({ section, key }) => section === "core" && key === "worktree")?.value;
-    return tree !== undefined && realPathOf(joinUnresolved(gitDir, tree)) === workspace ? gitDir : null;
-  }
-  if (commonDir !== dirname(dirname(gitDir))) return null;
-  const named = (await smallTextFile(join(gitDir, "gitdir")) ?? "").trim();
-  return realPathOf(named) === join(workspace, GIT) ? commonDir : null;
-}
-
 const TODO_LISTS = ["rebase-merge/git-rebase-todo", "sequencer/todo"];
 
 /** Returns the files that git runs or obeys in a repository and its submodules. The text of each differs once the file
@@ -588,72 +516,4 @@ async function submodules(modules: string): Promise<readonly string[]> {
     }
   }
   return found;
-}
-
-/** The kernel follows no more links on the way to a path. */
-const MOST_FOLLOWED = 40;
-
-interface PathStep {
-  readonly path: string;
-  readonly is: "folder" | "file" | "link" | null;
-  readonly isLast: boolean;
-  readonly to?: string;
-}
-
-/** Yields all steps of a path below `from`, including missing ones. */
-export function* stepsTo(
-  path: string,
-  { from = "/", kindOf = entryKind }: { readonly from?: string; readonly kindOf?: typeof entryKind } = {},
-): Generator<PathStep> {
-  const names = path.slice(from.length).split("/").filter((name) => name !== "" && name !== ".");
-  let at = from, links = 0;
-  while (names.length > 0) {
-    const name = names.shift() ?? "";
-    if (name === "..") {
-      at = dirname(at);
-      if (names.length === 0) yield { path: at, is: kindOf(at), isLast: true };
-      continue;
-    }
-    const here = join(at, name), is = kindOf(here);
-    if (is !== "link") {
-      yield { path: here, is, isLast: names.length === 0 };
-      at = here;
-      continue;
-    }
-    const to = linkAt(here);
-    yield { path: here, is, isLast: false, to };
-    if (++links > MOST_FOLLOWED) return;
-    if (to.startsWith("/")) at = "/";
-    names.unshift(...to.split("/").filter((one) => one !== "" && one !== "."));
-  }
-}
-
-function linkAt(path: string): string {
-  try {
-    return Deno.readLinkSync(path);
-  } catch {
-    return ".";
-  }
-}
-
-export function isFile(path: string): boolean {
-  const real = existsSync(path) ? realPathOf(path) : null;
-  return real !== null && entryKind(real) === "file";
-}
-
-export function entryKind(path: string): "folder" | "file" | "link" | null {
-  try {
-    const { isDirectory, isSymlink } = Deno.lstatSync(path);
-    return isDirectory ? "folder" : isSymlink ? "link" : "file";
-  } catch {
-    return null;
-  }
-}
-
-export function realPathOf(path: string): string | null {
-  try {
-    return Deno.realPathSync(path);
-  } catch {
-    return null;
-  }
 }

@@ -1,0 +1,76 @@
+import { Libc } from "../sandbox/confine/libc.ts";
+import { folderEntries } from "./folders.ts";
+import { PROC } from "./proc_files.ts";
+
+const LOCK_SHARED = 1n, LOCK_ALONE = 2n, LOCK_AT_ONCE = 4n;
+/** The sticky bit marks entries that Vis made: it has no effect on an empty folder or file. */
+const MARK = 0o1000;
+const TRIES = 10;
+
+/** Empty folders and files in places where git or Vis would obey a command's entries. Each exists as long as a command
+ * of any Vis process needs it; entries that the user adds meanwhile stay. */
+export class Placeholders {
+  readonly #held = new Map<string, { count: number; readonly release: () => void }>();
+  #libc: Libc | null = null;
+
+  /** Makes a placeholder; the returned function releases it. Throws Error if the placeholder cannot be made. */
+  take(path: string, kind: "folder" | "file"): () => void {
+    const held = this.#held.get(path) ?? { count: 0, release: this.#hold(path, kind) };
+    held.count++;
+    this.#held.set(path, held);
+    return () => {
+      if (--held.count > 0) return;
+      this.#held.delete(path);
+      held.release();
+    };
+  }
+
+  /** Makes a placeholder and locks it, again if another Vis process has just removed it. */
+  #hold(path: string, kind: "folder" | "file"): () => void {
+    const libc = this.#libc ??= new Libc();
+    for (let tries = 0; tries < TRIES; tries++) {
+      make(path, kind);
+      const descriptor = libc.open(path);
+      if (descriptor < 0) continue;
+      const lock = (how: bigint): boolean => libc.call("flock", [BigInt(descriptor), how | LOCK_AT_ONCE]) === 0;
+      if (lock(LOCK_SHARED) && PROC.link(`/proc/self/fd/${descriptor}`) === path) {
+        return () => {
+          if (lock(LOCK_ALONE)) removeMarked(path);
+          libc.closeDescriptor(descriptor);
+        };
+      }
+      libc.closeDescriptor(descriptor);
+    }
+    throw new Error(`Cannot run the command: it could make ${path}, which git or Vis would obey`);
+  }
+}
+
+/** Whether Vis made the entry, for another command or before it was killed, and it is still empty. */
+export function isPlaceholder(path: string): boolean {
+  try {
+    const { mode, isFile, isDirectory, size } = Deno.lstatSync(path);
+    if (((mode ?? 0) & MARK) === 0) return false;
+    return isFile
+      ? size === 0
+      : isDirectory && Array.from(folderEntries(path, { most: 1, wanted: () => true })).length === 0;
+  } catch {
+    return false;
+  }
+}
+
+function make(path: string, kind: "folder" | "file"): void {
+  try {
+    if (kind === "folder") Deno.mkdirSync(path);
+    else Deno.writeFileSync(path, new Uint8Array(), { createNew: true });
+    Deno.chmodSync(path, MARK | (kind === "folder" ? 0o755 : 0o644));
+  } catch { /* The entry exists by now. */ }
+}
+
+function removeMarked(path: string): void {
+  try {
+    const { mode, isFile, size } = Deno.lstatSync(path);
+    if (((mode ?? 0) & MARK) === 0) return;
+    if (isFile && size > 0) Deno.chmodSync(path, 0o644);
+    else Deno.removeSync(path);
+  } catch { /* The user has put an entry there. */ }
+}

@@ -1,0 +1,342 @@
+import { dirname, join } from "node:path";
+import { Pace } from "../domain/kit/concurrency.ts";
+import { isBelow, isWithin } from "../domain/kit/files.ts";
+import type { Spawned } from "../extension/spawned.ts";
+import type { GrantedPath } from "../sandbox/confine/access.ts";
+import type { HiddenFile, Layer } from "../sandbox/exec/exec_plan.ts";
+import { ClaimCache, databaseFiles, VIS } from "./_git_claims.ts";
+import type { WallOptions } from "./_open_folders.ts";
+import { entryKind, isFile, isFolder, realPathOf, stepsTo } from "./_paths.ts";
+import { isPlaceholder, Placeholders } from "./_placeholders.ts";
+import { foldersBeside, GIT, hasRepository, isBare } from "./_repositories.ts";
+import { linkedSecrets, type SpecialFiles, topsOf, WorkspaceWalk } from "./_workspace_walk.ts";
+import { commandIn, placeOf, RunningCommand, TURNS } from "./_workspace_turns.ts";
+import { fileFacts, folderEntries } from "./folders.ts";
+import { pauseProgram } from "./proc_files.ts";
+
+/** The limit for placeholders, since each is an open file while a command runs. */
+const MOST_PLACEHOLDERS = 1_000;
+/** The limit for layers, since each is a mount and takes some 850 bytes of the 8 MB of a plan. */
+const MOST_LAYERS = 6_000;
+const MOST_TOP_FOLDERS = 2_000;
+/** The folders that belong to a bare repository itself. Other folders in a bare repository may be worktrees. */
+const OF_REPOSITORY = new Set(
+  "branches hooks info lfs logs modules objects rebase-apply rebase-merge refs sequencer svn worktrees".split(" "),
+);
+
+/** A command whose paths are kept from changes. */
+export interface Kept {
+  readonly layers: readonly Layer[];
+  readonly running: RunningCommand;
+  leave(): Promise<void>;
+}
+
+interface Found {
+  /** Returns the kind of entry at a path, during one look; null for entries that Vis has made there. */
+  readonly kindOf: typeof entryKind;
+  readonly paths: Set<string>;
+  /** Missing folders, or files, that git or Vis would obey. */
+  readonly missing: Map<string, "folder" | "file">;
+}
+
+/** The workspace of a command and the repository around it; both are the same without a repository. */
+type Place = Readonly<Record<"root" | "workspace", string>>;
+
+/** Keeps programs from changing the paths of a workspace that other programs of the user later run or obey: its
+ * repositories, the paths in their settings, and `.vis`. Also hides its secret files. */
+export class ProtectedPaths {
+  readonly #placeholders = new Placeholders();
+  readonly #walk: WorkspaceWalk;
+  readonly #claims: ClaimCache;
+  readonly #database: readonly string[];
+
+  constructor(options: WallOptions) {
+    this.#walk = new WorkspaceWalk(options.secrets ?? []);
+    this.#claims = new ClaimCache(options);
+    this.#database = databaseFiles(options.database);
+  }
+
+  /** Searches a workspace for repositories and secret files. */
+  look(workspace: string): Promise<SpecialFiles> {
+    return this.#walk.look(workspace, { running: commandIn(workspace) });
+  }
+
+  /** Returns files among the granted ones that a program must not read: secret files, except these, and the database.
+   * Their `links` must stay as they are. `found` is null for a program that may read secret files. */
+  async hidden(
+    root: string,
+    { found, except, granted }: {
+      readonly found: SpecialFiles | null;
+      readonly except: readonly string[];
+      readonly granted: readonly GrantedPath[];
+    },
+  ): Promise<{ readonly files: readonly HiddenFile[]; readonly links: readonly string[] }> {
+    const secrets = found === null ? [] : await this.#walk.secrets(root, found);
+    const files = secrets.filter(({ path }) => !except.includes(path));
+    for (const path of this.#database) {
+      const facts = granted.some((one) => isWithin(path, one.path)) ? fileFacts(path) : null;
+      if (facts?.isPlain) files.push({ path, inode: facts.inode });
+    }
+    return { files, links: found === null ? [] : linkedSecrets(root, { ...found, hidden: files }) };
+  }
+
+  /** Returns the paths of a folder, existing or not, that programs must not change. */
+  async find(folder: string): Promise<readonly string[]> {
+    const place = { root: folder, workspace: folder };
+    const { paths, missing } = await this.#find(place, topsOf(folder, await this.look(folder)));
+    return [...paths, ...missing.keys()].filter((path) => isBelow(path, folder));
+  }
+
+  /** Keeps the paths below `write`; others do not matter. Repositories in `named` may be changed: a `.git`, with all
+   * paths in its settings, or parts of one. Paths in `keep` stay even there. `title` names the command in messages. */
+  async keep(
+    place: Place,
+    { found: files, write: granted, named, keep, title, signal }: {
+      readonly found: SpecialFiles;
+      readonly write: readonly GrantedPath[];
+      readonly named: readonly string[];
+      readonly keep: readonly string[];
+      readonly title: string;
+      readonly signal: AbortSignal | undefined;
+    },
+  ): Promise<Kept> {
+    const { root, workspace } = place, write = granted.map(({ path }) => path);
+    const kindOf = remembered(), beside = foldersBeside(root, granted, kindOf), tops = [...topsOf(root, files)];
+    for (const folder of beside) tops.push(...topsOf(folder, await this.look(folder)));
+    const found = await this.#find(place, tops, { named, kindOf }), pace = new Pace();
+    keepTops(found, beside, { root, named });
+    const isOfGit = (path: string): boolean => path.split("/").includes(GIT) || found.paths.has(path);
+    const isOpen = named.filter((path) =>
+      path !== root && isOfGit(path) && ![root, workspace].some((one) => isWithin(path, join(one, VIS)))
+    );
+    const counts = (path: string): boolean =>
+      write.some((one) => isBelow(path, one)) && !isOpen.some((one) => isWithin(path, one)) &&
+      !isWithin(root, path);
+    const opened = isOpen.filter((path) => [...found.paths].some((one) => counts(one) && isWithin(path, one)));
+    const missing = [...found.missing].filter(([path]) => counts(path));
+    if (missing.length > MOST_PLACEHOLDERS) {
+      throw new Error(
+        `Cannot run commands: repositories in ${root} name ${missing.length} missing paths that git would ` +
+          `obey; the limit is ${MOST_PLACEHOLDERS}; correct the settings of git`,
+      );
+    }
+    const release: (() => void)[] = [];
+    const leave = async (): Promise<void> => {
+      const pace = new Pace();
+      for (const end of release.splice(0)) {
+        if (pace.due) await pace.rest();
+        end();
+      }
+    };
+    try {
+      release.push(await TURNS.share(root, signal));
+      for (const [path, kind] of missing) {
+        if (pace.due) await pace.rest();
+        found.paths.add(path);
+        release.push(this.#placeholders.take(path, kind));
+      }
+    } catch (error) {
+      await leave();
+      throw error;
+    }
+    // Commands cannot look into closed folders now, but could open them by changing their modes.
+    const kept = [...keep, ...files.closed.map((folder) => join(root, folder))].filter((path) =>
+      write.some((one) => isWithin(path, one)) && entryKind(path) !== null
+    );
+    const fixed = [...[...found.paths].filter(counts), ...kept];
+    for (const folder of new Set([root, workspace])) {
+      if (!write.includes(folder) || !isBare(folder, kindOf) || folder === root && isOpen.length > 0) continue;
+      fixed.push(folder);
+      for (const { name, isFolder } of folderEntries(folder, { most: MOST_TOP_FOLDERS, wanted: () => false })) {
+        const path = join(folder, name);
+        const isKept = name === GIT || name === VIS || OF_REPOSITORY.has(name) || name.endsWith("-worktree");
+        if (isFolder && !isKept && !found.paths.has(path)) opened.push(path);
+      }
+    }
+    // Missing paths have a placeholder by now.
+    const kindNow: Found["kindOf"] = (path) => kindOf(path) ?? entryKind(path);
+    const layers = await layersOf({ fixed, opened, write, kindOf: kindNow, pace });
+    if (layers.length > MOST_LAYERS) {
+      await leave();
+      throw new Error(
+        `Cannot run commands: ${layers.length} paths of ${tops.length} repositories would be ` +
+          `read-only; the limit is ${MOST_LAYERS}; start Vis in a folder with fewer repositories`,
+      );
+    }
+    const places = new Map<string, string>();
+    for (const path of fixed) {
+      if (pace.due) await pace.rest();
+      places.set(path, placeOf(path));
+    }
+    const running = new RunningCommand(title, { write, counts, places });
+    release.unshift(() => running.leave());
+    return { layers, running, leave };
+  }
+
+  /** Runs a program that brings files into the workspace. Meanwhile, commands that can change files there pause and
+   * none begins. A command that could then change files that git or Vis obey ends instead of continuing, and a note
+   * reports it. `run` receives the files that were found before, if there was a search. */
+  async pausing(place: Place, run: (found: SpecialFiles | null) => Promise<Spawned>): Promise<Spawned> {
+    const { root } = place, goOn = new Map<RunningCommand, () => void>();
+    const bring = async (): Promise<Spawned> => {
+      if (commandIn(root) === null) return await run(null);
+      for (const one of RunningCommand.in(root)) {
+        if (one.pid === 0) continue; // The command belongs to another workspace, and is about to begin.
+        const go = await pauseProgram(one.pid);
+        if (go === null) {
+          throw new Error(`Cannot change files while ${one.title} runs: that command does not pause; stop it first`);
+        }
+        goOn.set(one, go);
+      }
+      const found = await this.look(root);
+      const before = await this.#exposed(place, found);
+      const result = await run(found).then((spawned) => ({ spawned }), (error: unknown) => ({ error }));
+      const notes: string[] = [];
+      for (const [running, paths] of await this.#exposed(place, await this.look(root))) {
+        const path = paths.find((one) => !before.get(running)?.includes(one));
+        if (path === undefined) continue;
+        const why = `it could have changed ${path}, which is new and obeyed by git or Vis; start it again`;
+        running.end.abort(new Error(`Cannot continue ${running.title}: ${why}`));
+        notes.push(`Ended ${running.title}: ${why}`);
+        goOn.delete(running);
+        await running.left.promise;
+      }
+      if ("error" in result) throw result.error;
+      return { ...result.spawned, notes: [...result.spawned.notes, ...notes] };
+    };
+    return await TURNS.alone(root, bring).finally(() => goOn.forEach((go) => go()));
+  }
+
+  /** Finds the paths that running commands can change although git or Vis obey them. */
+  async #exposed(place: Place, files: SpecialFiles): Promise<ReadonlyMap<RunningCommand, readonly string[]>> {
+    const { paths, missing } = await this.#find(place, topsOf(place.root, files));
+    const exposed = new Map<RunningCommand, string[]>(), pace = new Pace();
+    for (const running of RunningCommand.in(place.root)) {
+      const open: string[] = [];
+      for (const path of [...paths, ...missing.keys()]) {
+        if (pace.due) await pace.rest();
+        if (running.canChange(path)) open.push(path);
+      }
+      exposed.set(running, open);
+    }
+    return exposed;
+  }
+
+  async #find(
+    { root, workspace }: Place,
+    repositories: readonly string[],
+    { named = [], kindOf = remembered() }: Partial<Pick<Found, "kindOf">> & { readonly named?: readonly string[] } = {},
+  ): Promise<Found> {
+    const found: Found = { kindOf, paths: new Set(), missing: new Map() };
+    const tops = repositories.filter((top) => !named.includes(join(top, GIT)));
+    const pace = new Pace();
+    for (const { path, as, runs = false, reason } of await this.#claims.all(tops, { within: root })) {
+      if (pace.due) await pace.rest();
+      if (as === "folder" && runs && [root, workspace].includes(realPathOf(path) ?? "")) {
+        throw new Error(
+          `Cannot run commands: they could change ${path}, whose files ${reason}; name a folder inside it in the setting`,
+        );
+      }
+      const isThere = as === "word" || as === "near" ? isFile(path) : false;
+      if (as === "part" || isThere) follow(found, path, { kind: "file", isExpected: false });
+      else if (as === "file" || as === "near" && isFolder(dirname(path))) expectFile(found, path);
+      else if (as === "folder") follow(found, path, { kind: "folder", isExpected: true });
+    }
+    keepTops(found, new Set([root, workspace]), { root, named });
+    return found;
+  }
+}
+
+/** Keeps commands from making a repository or settings of Vis in these folders themselves. */
+function keepTops(
+  found: Found,
+  folders: Iterable<string>,
+  { root, named }: { readonly root: string; readonly named: readonly string[] },
+): void {
+  for (const folder of folders) {
+    if (isBare(folder, found.kindOf)) continue;
+    if (!named.includes(join(folder, GIT))) {
+      follow(found, join(folder, GIT), { kind: "folder", isExpected: true });
+      // Git would take the folder itself for a repository, and obey its settings.
+      for (const name of hasRepository(folder) ? [] : partsToKeep(folder, { root, kindOf: found.kindOf })) {
+        follow(found, join(folder, name), { kind: "folder", isExpected: true });
+      }
+    }
+    follow(found, join(folder, VIS), { kind: "folder", isExpected: true });
+  }
+}
+
+/** Returns names without which a folder is not a bare repository. Entries of these names are empty folders while a
+ * command runs: `git status` lists no empty folder, and git reads none as `HEAD`. Inside a repository, a folder `HEAD`
+ * would make `git diff HEAD` ambiguous. */
+function partsToKeep(
+  folder: string,
+  { root, kindOf }: { readonly root: string; readonly kindOf: Found["kindOf"] },
+): readonly string[] {
+  // With a file `commondir`, git looks for `refs` elsewhere. `refs` comes first, also on removal: git stops at a folder
+  // `commondir`.
+  const others = ["refs", "commondir"];
+  return folder !== root && others.every((name) => kindOf(join(folder, name)) === null) ? others : ["HEAD"];
+}
+
+function remembered(): typeof entryKind {
+  const known = new Map<string, ReturnType<typeof entryKind>>();
+  return (path) => {
+    const before = known.get(path);
+    if (before !== undefined) return before;
+    const kind = entryKind(path), is = kind !== "link" && isPlaceholder(path) ? null : kind;
+    known.set(path, is);
+    return is;
+  };
+}
+
+function expectFile(found: Found, path: string): void {
+  if (!isFolder(path)) follow(found, path, { kind: "file", isExpected: true });
+}
+
+function follow(
+  { kindOf, paths, missing }: Found,
+  path: string,
+  { kind, isExpected }: { readonly kind: "folder" | "file"; readonly isExpected: boolean },
+): void {
+  let links = 0;
+  for (const { path: at, is, isLast } of stepsTo(path, { kindOf })) {
+    if (is === "link") {
+      paths.add(at);
+      links++;
+    } else if (is === null) {
+      if (isExpected || links > 0) missing.set(at, isLast ? kind : "folder");
+      return;
+    } else if (isLast) paths.add(at);
+  }
+}
+
+/** Returns layers on top of the writable paths. A folder on the way to a fixed path is a layer too: a folder that is a
+ * mount point cannot be renamed or removed. */
+async function layersOf(
+  { fixed, opened, write, kindOf, pace }:
+    & Readonly<Record<"fixed" | "opened" | "write", readonly string[]>>
+    & Pick<Found, "kindOf">
+    & { readonly pace: Pace },
+): Promise<readonly Layer[]> {
+  const layers = new Map<string, Layer>();
+  const set = (path: string, writable: boolean): void => {
+    const kind = kindOf(path);
+    if (kind !== null) layers.set(path, { path, folder: kind === "folder", link: kind === "link", writable });
+  };
+  const all = new Set(fixed);
+  for (const path of all) {
+    if (pace.due) await pace.rest();
+    const top = write.filter((one) => isWithin(path, one)).reduce((a, b) => a.length < b.length ? a : b, path);
+    const way: string[] = [];
+    for (let at = dirname(path); at.length > top.length; at = dirname(at)) way.push(at);
+    // Only folders above the outermost fixed one can be changed.
+    for (const at of way.slice(way.findLastIndex((one) => all.has(one)) + 1)) if (!layers.has(at)) set(at, true);
+  }
+  for (const path of all) {
+    if (pace.due) await pace.rest();
+    set(path, false);
+  }
+  for (const path of opened) set(path, true);
+  return [...layers.values()].sort((a, b) => a.path.length - b.path.length);
+}

@@ -1,0 +1,130 @@
+/** Finds repositories as git does: their folders, and the entries of their indexes. */
+import { Buffer } from "node:buffer";
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { BoundedMap } from "../domain/kit/bounded_map.ts";
+import { Pace } from "../domain/kit/concurrency.ts";
+import { firstBytes, isWithin, plainFile } from "../domain/kit/files.ts";
+import { everyGitSetting } from "../domain/kit/git_config.ts";
+import { GitIndex, namedCommonFolder, namedGitFolder, namesTop } from "../domain/kit/git_repository.ts";
+import type { GrantedPath } from "../sandbox/confine/access.ts";
+import { entryKind, realPathOf } from "./_paths.ts";
+import { keptStampOf, stampOf } from "./folders.ts";
+
+export const GIT = ".git";
+const HEAD_BYTES = 40;
+
+export interface RepositoryFolders extends Readonly<Record<"gitDir" | "commonDir", string>> {
+  /** Both folders as they are named, which may lead through links. */
+  readonly named: readonly string[];
+}
+
+/** Returns the folder that git uses at the top of a repository, and the folder that worktrees share; null if there is
+ * none. A bare repository is its own top. */
+export async function repositoryFolders(top: string): Promise<RepositoryFolders | null> {
+  const found = await namedGitFolder(top);
+  const isThere = found !== null && entryKind(`${found}/HEAD`) !== null;
+  const named = isThere ? found : isBare(top) ? top : null, gitDir = named === null ? null : realPathOf(named);
+  if (named === null || gitDir === null) return null;
+  const common = await namedCommonFolder(gitDir);
+  return { gitDir, commonDir: realPathOf(common) ?? resolve(common), named: [named, common] };
+}
+
+/** Whether git takes the folder itself for a repository. */
+export function isBare(folder: string, kindOf = entryKind): boolean {
+  const isThere = (name: string): boolean => existsSync(join(folder, name)) && kindOf(join(folder, name)) !== null;
+  const isHead = kindOf(join(folder, "HEAD")) !== "folder";
+  return isHead && ["HEAD", "objects", "refs"].every(isThere) && !hasRepository(folder);
+}
+
+/** Returns folders of a call outside the repository that may contain repositories. A repository's own folder is none of
+ * them, since who may change it may change all of it. */
+export function foldersBeside(
+  root: string,
+  write: readonly GrantedPath[],
+  kindOf = entryKind,
+): readonly string[] {
+  return write.flatMap(({ path, folder }) =>
+    folder && !isWithin(path, root) && !path.split("/").includes(GIT) && !isBare(path, kindOf) ? [path] : []
+  );
+}
+
+/** Whether git stops at `.git` of a folder and never checks whether the folder itself is a repository. Git stops at any
+ * file, and at a folder that it takes for a repository. */
+export function hasRepository(folder: string): boolean {
+  const dot = join(folder, GIT);
+  if (entryKind(dot) !== "folder") return entryKind(dot) === "file";
+  if (entryKind(join(dot, "HEAD")) !== "file") return false;
+  if (["objects", "refs"].some((name) => entryKind(join(dot, name)) !== "folder")) return false;
+  const head = firstBytes(join(dot, "HEAD"), HEAD_BYTES);
+  return head !== null && /^(?:ref: refs\/|[0-9a-f]{40})/.test(new TextDecoder().decode(head));
+}
+
+/** Returns the repository outside of a linked worktree or a submodule, if it names the workspace too; null for any
+ * other one. */
+export async function outsideRepository(workspace: string): Promise<string | null> {
+  const { gitDir = "", commonDir = "" } = await repositoryFolders(workspace) ?? {};
+  if (gitDir === "" || isWithin(gitDir, workspace) || entryKind(join(commonDir, "objects")) !== "folder") return null;
+  return await namesTop({ top: workspace, gitDir, commonDir }) ? commonDir : null;
+}
+
+/** Returns settings of a repository alone, ignoring the conditions of includes. */
+export async function ownSettings({ gitDir, commonDir }: RepositoryFolders, home: string) {
+  const names = [join(commonDir, "config"), join(commonDir, "config.worktree"), join(gitDir, "config.worktree")];
+  const files = [...new Set(names)];
+  return { files, ...await everyGitSetting(files, home) };
+}
+
+const MOST_INDEXES = 64, MOST_INDEX_BYTES = 64 << 20, MOST_SUBMODULES = 2_000;
+const AT_ONCE = 2_000;
+
+interface IndexFacts {
+  readonly submodules: ReadonlySet<string>;
+  readonly hashes: ReadonlyMap<string, Buffer>;
+}
+
+/** Reads the lists of files that repositories track, again only once they have changed. */
+export class GitIndexes {
+  readonly #known = new BoundedMap<string, IndexFacts & { readonly stamp: string | null; readonly names: string }>(
+    MOST_INDEXES,
+  );
+
+  /** Reads the hashes of `files`; none if the index is missing. Throws Error for an index that is too large. */
+  async read(
+    path: string,
+    { sha256, files = [] }: { readonly sha256: boolean; readonly files?: readonly string[] },
+  ): Promise<IndexFacts> {
+    const stamp = keptStampOf(path), names = files.join("\0");
+    const known = this.#known.get(path);
+    if (stamp !== null && known?.stamp === stamp && known.names === names) return known;
+    const submodules = new Set<string>(), hashes = new Map<string, Buffer>(), wanted = new Set(files);
+    const pace = new Pace();
+    const add = async (index: GitIndex): Promise<string | null> => {
+      let count = 0;
+      for (const entry of index.entries()) {
+        if (++count % AT_ONCE === 0 && pace.due) await pace.rest();
+        if (entry.isSubmodule) {
+          if (submodules.size < MOST_SUBMODULES) submodules.add(entry.name);
+        } else if (wanted.size > 0 && wanted.has(entry.name)) hashes.set(entry.name, Buffer.from(entry.hash));
+      }
+      return index.shared;
+    };
+    const shared = await add(await indexAt(path, sha256));
+    wanted.clear(); // A file of a split index may have changed or disappeared by now, so it counts as not tracked.
+    if (shared !== null) await add(await indexAt(join(dirname(path), shared), sha256));
+    const facts = { submodules, hashes, stamp, names };
+    this.#known.set(path, facts);
+    return facts;
+  }
+}
+
+async function indexAt(path: string, sha256: boolean): Promise<GitIndex> {
+  const size = Number(stampOf(path).split(",", 1)[0]);
+  if (size > MOST_INDEX_BYTES) {
+    throw new Error(
+      `Cannot find the submodules of a repository: ${path} has ${size} bytes; the limit is ${MOST_INDEX_BYTES}`,
+    );
+  }
+  const bytes = size > 0 ? await plainFile(path, { most: MOST_INDEX_BYTES }).catch(() => null) : null;
+  return new GitIndex(bytes ?? new Uint8Array(), { sha256 });
+}

@@ -1,0 +1,189 @@
+import { dirname, join } from "node:path";
+import { REAL_CLOCK, Semaphore } from "../domain/kit/concurrency.ts";
+import { isWithin } from "../domain/kit/files.ts";
+import { Libc } from "../sandbox/confine/libc.ts";
+
+/** A command that can change files of a workspace while it runs. */
+export class RunningCommand {
+  static readonly #all = new Set<RunningCommand>();
+  readonly title: string;
+  /** Ends the command with a reason. */
+  readonly end = new AbortController();
+  readonly left: PromiseWithResolvers<void> = Promise.withResolvers();
+  /** The process around the command; 0 until it has begun. */
+  pid = 0;
+  readonly #write: readonly string[];
+  readonly #counts: (path: string) => boolean;
+  readonly #places: ReadonlyMap<string, string>;
+
+  /** `counts` tests whether the command could change a path if it were not read-only. `places` are the paths that are
+   * read-only for it while the same entries are there. */
+  constructor(
+    title: string,
+    { write, counts, places }: {
+      readonly write: readonly string[];
+      readonly counts: (path: string) => boolean;
+      readonly places: ReadonlyMap<string, string>;
+    },
+  ) {
+    this.title = title;
+    this.#write = write;
+    this.#counts = counts;
+    this.#places = places;
+    RunningCommand.#all.add(this);
+  }
+
+  /** Returns the commands that can change files in this folder. */
+  static in(folder: string): readonly RunningCommand[] {
+    return [...RunningCommand.#all].filter((one) =>
+      [folder, ...one.#write.filter((path) => isWithin(path, folder))].some((path) => one.#counts(join(path, "a")))
+    );
+  }
+
+  /** Whether the command can change a path: it could, and the path is not below a mount that makes it read-only. */
+  canChange(path: string): boolean {
+    if (!this.#counts(path)) return false;
+    for (let at = path; at !== dirname(at); at = dirname(at)) {
+      const place = this.#places.get(at);
+      if (place !== undefined && place === placeOf(at)) return false;
+    }
+    return true;
+  }
+
+  leave(): void {
+    RunningCommand.#all.delete(this);
+    this.left.resolve();
+  }
+}
+
+/** Returns the title of a command that can change files in this folder; null if none runs. */
+export function commandIn(folder: string): string | null {
+  return RunningCommand.in(folder)[0]?.title ?? null;
+}
+
+/** Returns the identity of the entry: a mount belongs to the file or folder below it, whose number a later one may
+ * get. */
+export function placeOf(path: string): string {
+  try {
+    const { dev, ino, birthtime, ctime } = Deno.lstatSync(path);
+    return `${dev} ${ino} ${(birthtime ?? ctime)?.getTime()}`;
+  } catch {
+    return "";
+  }
+}
+
+/** The limit for programs of a workspace that begin at the same time. */
+const MOST_PROGRAMS = 1_000;
+const LOCK_SHARED = 1n, LOCK_ALONE = 2n, LOCK_AT_ONCE = 4n;
+const EWOULDBLOCK = 11;
+const LOCK_AGAIN_MS = 50, ALONE_TRIES = 40, LOCK_TRIES = 5;
+
+/** The turns of commands and git in workspaces. No command begins while git brings files. Other processes of Vis see
+ * the locks: a shared one while a command can change files, and one alone while git brings files, since a process cannot
+ * pause commands of another one. */
+class WorkspaceTurns {
+  readonly #beginning = new Map<string, Semaphore>();
+  readonly #held = new Map<string, { readonly descriptor: number; shares: number; isAlone: boolean }>();
+  #libc: Libc | null = null;
+
+  /** Waits until a command may begin. The returned function is called once the command has its file system, or has
+   * ended. */
+  async begin(folder: string, signal: AbortSignal | undefined): Promise<() => void> {
+    const turns = this.#turnsIn(folder);
+    await turns.acquire(signal).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw error;
+    });
+    let isOver = false;
+    return () => {
+      if (!isOver) turns.release();
+      isOver = true;
+    };
+  }
+
+  /** Waits while git of another process brings files. The returned function gives the lock back. */
+  async share(folder: string, signal: AbortSignal | undefined): Promise<() => void> {
+    const held = this.#open(folder);
+    held.shares++;
+    const leave = (): void => {
+      held.shares--;
+      this.#close(folder);
+    };
+    try {
+      if (!held.isAlone) await this.#until(() => this.#lock(folder, LOCK_SHARED), { signal });
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    return leave;
+  }
+
+  /** Brings files while no command of this process begins. Throws Error while a command of another process runs. */
+  async alone<T>(folder: string, bring: () => Promise<T>): Promise<T> {
+    const work = async (): Promise<T> => {
+      const unlock = await this.#lockAlone(folder);
+      return await bring().finally(unlock);
+    };
+    return await this.#turnsIn(folder).runAmount(MOST_PROGRAMS, { work, signal: undefined });
+  }
+
+  #turnsIn(folder: string): Semaphore {
+    const turns = this.#beginning.get(folder) ?? new Semaphore(MOST_PROGRAMS);
+    this.#beginning.set(folder, turns);
+    return turns;
+  }
+
+  async #lockAlone(folder: string): Promise<() => Promise<void>> {
+    const held = this.#open(folder);
+    held.isAlone = await this.#until(() => this.#lock(folder, LOCK_ALONE), { most: ALONE_TRIES });
+    const leave = async (): Promise<void> => {
+      held.isAlone = false;
+      // A failed attempt has lost the shared lock, too.
+      if (held.shares > 0) await this.#until(() => this.#lock(folder, LOCK_SHARED));
+      this.#close(folder);
+    };
+    if (held.isAlone) return leave;
+    await leave();
+    throw new Error(`Cannot change files in ${folder} while a command of another Vis runs there: stop it first`);
+  }
+
+  #open(folder: string) {
+    const libc = this.#libc ??= new Libc();
+    const held = this.#held.get(folder) ?? { descriptor: libc.open(folder), shares: 0, isAlone: false };
+    this.#held.set(folder, held);
+    return held;
+  }
+
+  #close(folder: string): void {
+    const held = this.#held.get(folder);
+    if (held === undefined || held.shares > 0 || held.isAlone) return;
+    this.#held.delete(folder);
+    this.#libc?.closeDescriptor(held.descriptor);
+  }
+
+  /** Some file systems have no locks, and then every process has them all. */
+  #lock(folder: string, how: bigint): boolean {
+    const descriptor = this.#held.get(folder)?.descriptor ?? -1;
+    if (descriptor < 0 || this.#libc === null) return true;
+    for (let tries = 0; tries < LOCK_TRIES; tries++) {
+      if (this.#libc.call("flock", [BigInt(descriptor), how | LOCK_AT_ONCE]) === 0) return true;
+      if (this.#libc.errno() === EWOULDBLOCK) return false;
+      // The runtime's own calls may have overwritten the number, so one other number is no proof.
+    }
+    return true;
+  }
+
+  async #until(
+    isDone: () => boolean,
+    { most = Infinity, signal }: { readonly most?: number; readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<boolean> {
+    for (let tries = 1; !isDone(); tries++) {
+      if (tries >= most) return false;
+      signal?.throwIfAborted();
+      await REAL_CLOCK.sleep(LOCK_AGAIN_MS);
+    }
+    return true;
+  }
+}
+
+export const TURNS: Pick<WorkspaceTurns, "begin" | "share" | "alone"> = new WorkspaceTurns();
