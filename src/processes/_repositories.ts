@@ -69,7 +69,10 @@ export async function outsideRepository(workspace: string): Promise<string | nul
 }
 
 /** Returns settings of a repository alone, ignoring the conditions of includes. */
-export async function ownSettings({ gitDir, commonDir }: RepositoryFolders, home: string) {
+export async function ownSettings(
+  { gitDir, commonDir }: RepositoryFolders,
+  home: string,
+): Promise<{ readonly files: readonly string[] } & Awaited<ReturnType<typeof everyGitSetting>>> {
   const names = [join(commonDir, "config"), join(commonDir, "config.worktree"), join(gitDir, "config.worktree")];
   const files = [...new Set(names)];
   return { files, ...await everyGitSetting(files, home) };
