@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 40445e397ea06a75e56ebea4cddbccf0bf702d4c210acf3cd6554ee1a2c5dcf7
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: cd81e6bd7fe485132fa981a7ef4bdbd312627f8b6de0e385eec416adfef915ba
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -933,6 +933,9 @@ export declare function gitFolderOf(top: string): Promise<string | null>;
 /** Returns the folder that all worktrees of a repository share: the same one, unless its file `commondir` names
  * another. Throws Error for a name that is not UTF-8. */
 export declare function commonFolderOf(gitDir: string): Promise<string>;
+/** Whether a repository that is elsewhere names this top as its own, as those of worktrees and submodules do. Write
+ * access to the top cannot forge that. All paths are real. */
+export declare function namesTop({ top, gitDir, commonDir }: Readonly<Record<"top" | "gitDir" | "commonDir", string>>): Promise<boolean>;
 declare class GitIndexEntry {
   #private;
   constructor(index: Buffer, { at, hashBytes, name }: {
