@@ -237,7 +237,10 @@ async function promptServer(io: Io, admin: ProviderAdmin): Promise<string> {
     const key = (await io.askSecret("Key (Enter if it needs none): ")).trim();
     using interrupted = interrupt(io);
     const { models, problem, refused } = await admin.tryServer({ baseUrl, key }, interrupted.signal);
-    if (!refused || time === TRIES) {
+    if (refused && time === TRIES) {
+      throw new ConfigError(`Cannot add the server: it rejected the key (${visibleText(oneLine(problem, 200))})`);
+    }
+    if (!refused) {
       if (problem !== "") io.stderr(`vis: could not list its models: ${visibleText(oneLine(problem, 200))}\n`);
       return await admin.addServer({ baseUrl, key, model: await modelOf(models, io) });
     }

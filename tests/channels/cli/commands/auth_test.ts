@@ -292,6 +292,24 @@ Deno.test("authLogin() adds another server with its address, key and model, and 
   assert.match(io.err, /It offers m-1, m-2\nvis: added 127\.0\.0\.1-8080\nvis: next: vis run "/);
 });
 
+Deno.test("authLogin() does not add a server that rejected three keys", async () => {
+  const added: unknown[] = [];
+  const { auth } = rig({
+    loginChoices: () => Promise.resolve([]),
+    tryServer: () => Promise.resolve({ models: [], problem: "status 401", refused: true }),
+    addServer: (server) => Promise.resolve(`${added.push(server)}`),
+  }, {
+    stdinIsTerminal: true,
+    stderrIsTerminal: true,
+    askLine: (text) => Promise.resolve(text.startsWith("Address") ? "http://127.0.0.1:8080/v1" : "other"),
+    askSecret: () => Promise.resolve("wrong"),
+  });
+  await assert.rejects(auth.login(undefined, FLAGS), {
+    message: "Cannot add the server: it rejected the key (status 401)",
+  });
+  assert.deepEqual(added, []);
+});
+
 Deno.test("authLogin() explains how to start a server that does not run", async () => {
   const choice = { name: "ollama", title: "Ollama, not running here", need: "optional", start: "run: serve" };
   const { auth } = rig({ loginChoices: () => Promise.resolve([choice as LoginChoice]) }, {
