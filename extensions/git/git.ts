@@ -239,7 +239,8 @@ function settingOf(record: string): readonly GitSetting[] {
   return key === undefined ? [] : [{ section, subsection: sub ?? null, key, value: value.join("\n") }];
 }
 
-/** Asks the user once per call if the wall is incomplete. Rejects if the user refuses. */
+/** Asks the user if the wall is incomplete, unless a setting lets programs run. Rejects if the user refuses or cannot
+ * be asked. */
 export async function askToChange(
   { programWalls, approve }: EnvironmentView,
   change: () => Readonly<Record<"name" | "what", string>>,

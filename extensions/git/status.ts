@@ -95,7 +95,8 @@ export async function readStatus(
   return { ...report.head, ...(during ? { during } : {}), ...report.files };
 }
 
-/** Returns " with 3 changed and 2 new files" or " without changes"; "" if git has not ended before the signal. */
+/** Returns " with 3 changed and 2 new files" or " without changes"; "" if git failed, or has not ended before the
+ * signal. */
 export async function uncommittedWords(env: EnvironmentView, signal: AbortSignal): Promise<string> {
   if (!env.spawn) return "";
   try {

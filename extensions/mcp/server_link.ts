@@ -58,8 +58,8 @@ export class Links {
 /** Vis does not start a server again for this long after it has ended this often without a response in between. */
 const REST_MS = 60_000, MOST_FAILURES = 2;
 
-/** A server for one conversation, started when first used, restarted once if it ends, and ended with the
- * conversation. */
+/** A server for one conversation: started when first used, started again if it ends (see `MOST_FAILURES`), and ended
+ * with the conversation. */
 export class ServerLink {
   readonly name: string;
   readonly config: ServerConfig;

@@ -249,5 +249,5 @@ function fields(value: unknown): Fields {
   return typeof value === "object" && value !== null ? value as Fields : {};
 }
 
-/** The limits of one message of a server. A call's result has the same limit of values. */
+/** The limits of one message of a server, and of a result text that is parsed as JSON. */
 const MESSAGE_LIMITS = { values: 400_000, depth: 500 };

@@ -78,7 +78,8 @@ export async function readJob(
   return { ...report, ...(changes ? { changes } : {}), ...(hint === null ? {} : { hint }) };
 }
 
-/** Returns the changes so far, whether or not a running command may change the repository around the workspace. */
+/** Returns the changes so far, whether or not a running command may change the repository around the workspace. Returns
+ * null without changes. */
 async function changesSoFar({ root, watchFiles }: EnvironmentView): Promise<FileChanges | null> {
   const around = root === undefined ? null : await watchFiles?.({ all: true })?.report();
   return around ?? await watchFiles?.()?.report() ?? null;

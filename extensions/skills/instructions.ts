@@ -64,7 +64,8 @@ function noteOf({ text, cut }: Text, name: string): string {
   return `${title}:\n${text}${cut ? `\n[cut here${name === "" ? "" : `; the rest is in ${name}`}]` : ""}`;
 }
 
-/** Reads a file with the files that its lines import. All these files must be in the folder `within`. */
+/** Reads a file with the files that its lines import; null if the file is not readable. Skips an import outside the
+ * folder `within`. */
 async function readWithImports(
   within: string,
   { path, secrets }: { readonly path: string; readonly secrets: readonly string[] | undefined },

@@ -32,7 +32,6 @@ const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y;
 const TOKEN = /"[^"\n]{0,40}"?|[\w.$'-]{1,40}|[^]/y;
 
-/** Returns null if the text is valid JSON. */
 function jsonFault(path: string, text: string): SourceFault | null {
   try {
     JSON.parse(text.replace(/^\ufeff/, ""));

@@ -259,7 +259,8 @@ async function importModule(
   return await answerInTime(load, { clock: options.clock ?? REAL_CLOCK });
 }
 
-/** Returns the difference between the loaded extension and the manifest that the user saw, which must match. */
+/** Returns the difference between the loaded extension and the manifest that the user saw; null if they match, as they
+ * must. */
 function differenceOf(extension: NormalExtension, entry: ManifestEntry): string | null {
   const differs = (key: string, stated: string, found: string): string =>
     `vis.json gives ${key} ${stated}, but its module gives ${found}`;

@@ -68,7 +68,8 @@ export class ExtensionRegistry {
   }
 
   /** Adds an extension, or replaces the extension with its namespace. Queries that start later see it. Throws TypeError
-   * if the extension or its section of the settings is invalid, and Error if another extension has the alias. */
+   * if the extension is invalid, `SettingError` if its section of the settings is, and Error if another extension has
+   * its alias or a module's name. */
   register(extension: Extension): void {
     this.#add(extension, this.#extensions);
     this.#order = null;

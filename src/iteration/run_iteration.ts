@@ -496,7 +496,8 @@ export async function settleFinal(
   return { kind: "accepted", final: { ...answer, confidence: "low", notes: [verdict.note] } };
 }
 
-/** Returns why an acceptable answer is refused the first time: the model cannot have seen the facts that it is about. */
+/** Returns why an acceptable answer is refused the first time, or null: the model cannot have seen the facts that it is
+ * about. */
 function doubtOf(
   { from }: Candidate,
   { entries }: Executed,
@@ -507,8 +508,8 @@ function doubtOf(
   return { doubt: "output", reason: `${shown}; you have not seen ${failed.length > 1 ? "their" : "its"} output` };
 }
 
-/** Returns why Vis refuses an answer that claims work which the request did not do. Only the model's own words can
- * claim work. */
+/** Returns why Vis refuses an answer that claims work which the request did not do, or null. Only the model's own words
+ * can claim work. */
 function doubtClaim(
   { words, judged }: Candidate,
   unsupportedClaim: (text: string) => string | null,

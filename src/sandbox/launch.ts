@@ -52,7 +52,7 @@ export function keepFirstChild(child: FirstChild): void {
   Reflect.set(globalThis, PLACE, child);
 }
 
-/** Returns the first child only once. */
+/** Returns the first child once, and null from then on. */
 export function takeFirstChild(): FirstChild | null {
   const child: FirstChild | undefined = Reflect.get(globalThis, PLACE);
   Reflect.deleteProperty(globalThis, PLACE);

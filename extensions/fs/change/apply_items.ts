@@ -46,7 +46,7 @@ export function temporaryNames(context: Place, items: readonly ChangeItem[]): Re
   return new Map(replaced.map(({ path }) => [path, temporaryOf(newFolderOf(items, path) ?? path)]));
 }
 
-/** Returns the path at or above `path` at which a folder replaces a file or link; undefined if there is none. */
+/** Returns the path at or above `path` at which a folder replaces a file or link; null if there is none. */
 function newFolderOf(items: readonly ChangeItem[], path: string): string | null {
   return items.find((one) => isNewFolder(one) && (path === one.path || path.startsWith(`${one.path}/`)))?.path ?? null;
 }

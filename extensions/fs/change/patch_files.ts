@@ -190,8 +190,8 @@ async function changedBy(
   return { kind: "file", bytes, mode: own, owner: kept?.owner ?? null, format: now };
 }
 
-/** Returns the old permissions, or the defaults of a new file. A git patch has only one mode bit: whether a file is
- * executable. */
+/** Returns the new permissions; null means the defaults of a new file. A git patch has only one mode bit: whether a
+ * file is executable. */
 function modeOf(mode: number | null, old: number | null): number | null {
   if (mode === null) return old;
   const canRun = (mode & 0o111) !== 0;

@@ -231,7 +231,6 @@ async function itemsOf(
   return { items, kept };
 }
 
-/** Returns null if a part of the path is a link. */
 function lookAt({ tree }: FsContext, path: string): Facts | null {
   try {
     return tree.look(path);

@@ -195,7 +195,7 @@ async function nearestHunk(
 }
 
 /** Finds the best place for a hunk. Each line of the hunk with enough characters votes for the start that its places in
- * the file imply. */
+ * the file imply. Returns null if no line votes. */
 async function bestPlace(
   lines: readonly string[],
   { old, pace, least }: { readonly old: readonly string[]; readonly pace: Pace; readonly least: number },

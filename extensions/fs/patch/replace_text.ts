@@ -188,7 +188,7 @@ interface Place {
 }
 
 /** Returns the line most similar to the first wanted line. Of several lines, returns the line with the most similar
- * following lines. */
+ * following lines. Returns null if no line is similar enough. */
 async function nearestStart(
   text: string,
   wanted: readonly string[],

@@ -81,7 +81,8 @@ export function plainPath({ below }: Pick<Tree, "below">, path: string): string 
 }
 
 /** Returns the rules of all parent folders, from the root of the repository down. If the folder itself is ignored, the
- * caller named it on purpose, and only the rules that apply everywhere are returned. */
+ * caller named it on purpose, and null means no rules. If the workspace is in an ignored folder, only the rules that
+ * apply everywhere and the rules below that folder count. */
 export function rulesAbove(tree: Tree, start: string): IgnoreRules | null {
   const top = IgnoreRules.of(tree), whole = fromTop(tree, start);
   let rules = top;

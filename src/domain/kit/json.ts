@@ -1,6 +1,5 @@
 import { clip } from "./text.ts";
 
-/** Any value that JSON can express. */
 export type JsonValue =
   | null
   | boolean

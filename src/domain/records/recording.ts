@@ -95,7 +95,6 @@ export class Playback {
   #tracks: Track[] = [];
   readonly #calls = new Map<string, PlayedReply[]>();
 
-  /** `paths` maps the recorded paths to the paths of the replay. */
   constructor(recording: Recording, { paths = new PathMap() }: { readonly paths?: PathMap } = {}) {
     this.#recording = recording;
     this.#paths = paths;

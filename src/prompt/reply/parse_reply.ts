@@ -166,7 +166,7 @@ const NEXT_TURN =
   /<[|｜](?:im_(?:end|start)|end|endoftext|end_of_text|eot_id|eom_id|return|call|user|start\|>\s*(?:user|system|developer)|end▁of▁sentence|END_OF_TURN_TOKEN|message_user)|<\/s>|<end_of_turn>|<turn\|>|<seed:eos>|\[(?:EOS|EOT|INST)\]|^[ \t]*\[iter \d+\/\d+\]|<(?:journal|var_index|prior_thinking|attempts|notes)>|^[ \t]*(?:user|human|assistant|tool|system|results?|output|observation)[ \t]*:/im;
 
 /** Returns the last object with code or an answer, before any next turn that the model invented. Without such an
- * object, returns the first object with thinking only. */
+ * object, returns the first object with thinking only, or null. */
 function fromObjects(body: string, fences: readonly Fence[]): Reply | Refused | null {
   let work = 0;
   let idle: Reply | null = null;
@@ -250,7 +250,7 @@ function explained(
   return { ...reply, repairs };
 }
 
-/** Reads a reply that was escaped once more, like the arguments of an imitated tool call. */
+/** Reads a reply that was escaped once more, like the arguments of an imitated tool call. Returns null for other text. */
 function escapedObject(body: string): Reply | null {
   const start = body.search(ESCAPED_START);
   if (start === -1) return null;

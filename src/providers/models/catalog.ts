@@ -43,7 +43,7 @@ export function readCatalog(text: string, source: string): ReadonlyMap<ModelData
   return found;
 }
 
-/** Returns null for a model that does not return text. */
+/** Returns no row for a model that does not return text, or whose context has the size 0. */
 function rowOf({ set, name, raw }: { readonly set: ModelDataSet; readonly name: string; readonly raw: unknown }) {
   const model = Model.safeParse(raw);
   if (!model.success) {

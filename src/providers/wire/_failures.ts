@@ -345,7 +345,8 @@ function waitMs({ headers, waits, text, status }: ServiceError, now: number): nu
   return status === 429 ? resetMs(headers, now) : null;
 }
 
-/** Reads `retry-after-ms`, then `retry-after` as seconds or as a date (RFC 9110, 10.2.3). */
+/** Reads `retry-after-ms`, then `retry-after` as seconds or as a date (RFC 9110, 10.2.3). Returns null without a
+ * readable one. */
 function headerMs(headers: Headers, now: number): number | null {
   const exact = numberIn(headers.get("retry-after-ms"));
   if (exact !== null) return Math.ceil(exact);
@@ -380,7 +381,8 @@ function textMs(text: string, now: number): number | null {
   return said === undefined ? null : momentIn(said, now);
 }
 
-/** Returns the longest wait of all limits that are used up or do not report their remaining amount. */
+/** Returns the longest wait of all limits that are used up or do not report their remaining amount; null if no header
+ * has one. */
 function resetMs(headers: Headers, now: number): number | null {
   const waits: number[] = [];
   for (const [name, value] of headers) {

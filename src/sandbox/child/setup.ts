@@ -72,7 +72,8 @@ function readMisnamed(value: unknown): Misnamed {
   return byFunction as Misnamed;
 }
 
-/** The grants of a child in the form for all walls. The main process resolves them (launch/program.ts). */
+/** The grants of a child in the form for all walls. The main process resolves them (`resolveGrants` in
+ * host/open_sandbox.ts). */
 export interface ChildAccess extends KernelAccess {
   /** Addresses such as "127.0.0.1:8080" or "[::1]:8080". */
   readonly net: readonly string[];

@@ -108,8 +108,8 @@ const SIGKILL = 9n;
 // allows no new processes.
 /** Deno needs about twenty; the protocol needs three. */
 const OPEN_FILES = 64;
-/** `/proc/self/status` has sizes in kB; `statm` counts pages, whose size differs between kernels. */
-/** The groups of the user, which may be thousands, come first in the file. */
+/** The groups of the user, which may be thousands, come first in the file. The file has sizes in kB; `statm` counts
+ * pages, whose size differs between kernels. */
 const STATUS_BYTES = 1 << 20;
 const STATUS = "/proc/self/status", MAPPED = /^VmData:\s+(\d+) kB$/m;
 

@@ -291,7 +291,6 @@ export const SYSTEM_CALLS = {
 } as const satisfies Readonly<Record<string, readonly [x86: number, arm: number | null]>>;
 
 export type CallName = keyof typeof SYSTEM_CALLS;
-/** A call that every architecture has. */
 export type CommonCall = { [Name in CallName]: null extends typeof SYSTEM_CALLS[Name][1] ? never : Name }[CallName];
 export type Architecture = typeof Deno.build.arch;
 
@@ -300,14 +299,12 @@ const COLUMNS: Readonly<Record<Architecture, 0 | 1>> = { x86_64: 0, aarch64: 1 }
 /** Whether system calls can be made and filtered on this machine. */
 export const hasCallNumbers = Deno.build.os === "linux" && Deno.build.arch in COLUMNS;
 
-/** Throws Error for a call that the architecture lacks. */
 export function numberOf(name: CallName, architecture: Architecture = Deno.build.arch): number {
   const number = SYSTEM_CALLS[name][COLUMNS[architecture]];
   if (number === null) throw new Error(`Cannot find the system call ${name}: ${architecture} has none`);
   return number;
 }
 
-/** Returns the numbers of the given calls that the architecture has. */
 export function numbersOf(names: readonly CallName[], architecture: Architecture = Deno.build.arch): readonly number[] {
   return names.flatMap((name) => SYSTEM_CALLS[name][COLUMNS[architecture]] ?? []);
 }

@@ -163,7 +163,7 @@ const EINVAL = 22;
 /** Calls that are allowed with any grants; `pid` is the child's own. */
 const always = (pid: number): readonly GuardedCall[] => [
   { name: "clone", checks: [{ index: 0, some: CLONE_THREAD }] }, // The child may create threads, never processes.
-  { name: "tgkill", checks: [{ index: 0, oneOf: [pid] }] }, // The call abort() sends this signal to its own process.
+  { name: "tgkill", checks: [{ index: 0, oneOf: [pid] }] }, // `abort()` signals its own process with this call.
   // FIONBIO, FIOCLEX and FIONCLEX are allowed, but no terminal (TIOCSTI) and no device.
   { name: "ioctl", checks: [{ index: 1, oneOf: [0x5421, 0x5451, 0x5450] }] },
   // With prctl, threads and mappings may be named, but neither dumpable nor the parent death signal changed.

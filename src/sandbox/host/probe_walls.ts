@@ -122,8 +122,8 @@ interface ProbeOptions {
   readonly startMs?: number;
 }
 
-/** Tests each wall alone, with the others down: tries to read, write and look at files, reach a port, start a process.
- * Needs a few child starts. Rejects if no child starts at all. */
+/** Tests each wall alone, with the others down, except the limits that the kernel wall needs. Tries to read, write and
+ * look at files, reach a port, and start a process. Needs a few child starts. Rejects if no child starts at all. */
 export async function probeWalls(options: ProbeOptions = {}): Promise<readonly WallProbe[]> {
   const { signal, folderRoot } = options;
   signal?.throwIfAborted();
@@ -188,7 +188,6 @@ function known(launcher: readonly string[]): ProbeTargets {
   return probeTargets(Deno.build.os, launcher.length > 0 ? () => true : existsSync);
 }
 
-/** Returns "" if no target is missing. */
 function missingTarget({ file, folder, program }: ProbeTargets): string {
   return [file, folder, program].find((path) => !existsSync(path)) ?? "";
 }

@@ -290,8 +290,8 @@ export function moduleTextFault(path: string, text: string, loadSucrase: () => S
   return faults.reduce<Fault | null>((last, one) => one.line > (last?.line ?? 0) ? one : last, null);
 }
 
-/** Finds names that are declared twice, which the stripper does not detect. The stripper's code may be newer than the
- * other parser, whose other errors are ignored. */
+/** Returns the fault of a name that is declared twice, which the stripper does not detect, or null. The stripper's code
+ * may be newer than the other parser, whose other errors are ignored. */
 function declaredTwice(code: string): Fault | null {
   const faults = scriptFaults(code);
   const isTwice = faults.every((one) => /^Identifier '.*' has already been declared$/.test(one?.message ?? ""));

@@ -28,7 +28,6 @@ import { VariableRequests } from "./requests.ts";
 const MAX_NAME = 1000;
 const NAMES = { items: 100_000, length: MAX_NAME } as const;
 
-/** Returns the platform globals that active extensions requested: none without a grant. */
 function grantedGlobals(work: OutsideWork, access: ChildAccess): Record<string, unknown> {
   return {
     ...(access.globals.includes("fetch") ? realmFetch(work) : {}),

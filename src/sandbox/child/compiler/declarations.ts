@@ -37,8 +37,8 @@ export function topLevelDeclarations(text: ParsedText): Declaration[] {
   return [...found.values()];
 }
 
-/** Returns the enum that a statement declares. For an enum, the stripper writes `var A; (function (A) {…})(A || (A =
- * {}));`. */
+/** Returns the enum that a statement declares, or null. For an enum, the stripper writes `var A; (function (A) {…})(A
+ * || (A = {}));`. */
 export function enumOf(node: AnyNode, next: AnyNode | undefined): string | null {
   if (node.type !== "VariableDeclaration" || node.kind !== "var" || next?.type !== "ExpressionStatement") return null;
   const [only] = node.declarations, call = next.expression;
@@ -61,7 +61,6 @@ export function topLevelAssignments(text: ParsedText): Declaration[] {
   });
 }
 
-/** Returns null if the last statement sets no variable. */
 export function declaredLast(program: Program): string | null {
   const last = program.body.findLast((node) => node.type !== "EmptyStatement");
   if (last?.type !== "VariableDeclaration" || !["const", "let", "var"].includes(last.kind)) return null;

@@ -169,7 +169,6 @@ const AS_THEY_ARE = "put literal braces into a code span or into answer(text)";
 interface CheckedTemplate {
   /** Whether any tag begins with the name of a variable. Otherwise no tag is filled in. */
   readonly namesVariable: boolean;
-  /** Null without faults. */
   readonly faults: string | null;
 }
 

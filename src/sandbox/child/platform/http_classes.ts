@@ -35,7 +35,8 @@ export class RealmBody {
     return new RealmBlob([await this.bytes()], { type: this.headers.get("content-type") ?? "" });
   }
 
-  /** Returns the body for a copy or for sending, without consuming it. */
+  /** Returns the body for a copy or for sending, without consuming it; null without a body. Throws TypeError if the
+   * body was read before. */
   static peek(of: RealmBody): RealmBlob | null {
     if (of.#used) throw new TypeError("Cannot read the body: it was read before; keep its value");
     return of.#body;

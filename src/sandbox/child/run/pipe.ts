@@ -83,7 +83,6 @@ export class Pipe {
     }
   }
 
-  /** Returns false without waiting frames. */
   #join(): boolean {
     const { waiting } = this;
     const start = this.#next;
@@ -142,7 +141,6 @@ export class Pipe {
     resume();
   }
 
-  /** Returns false at the end of the input. */
   #take(got: number | null): boolean {
     const reading = this.#reading;
     if (got === null || reading === null) {

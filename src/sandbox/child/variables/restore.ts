@@ -30,7 +30,7 @@ interface RestoreParts extends SaveParts {
   readonly remove: (name: string) => void;
 }
 
-/** Returns the report for a variable whose code must not be evaluated. */
+/** Returns the image of a lost variable, for a variable whose code must not be evaluated. */
 export function refusedImage(image: VariableImage, fault: string): VariableImage {
   return { ...image, kind: "lost", reason: `${fault}, so it was not evaluated` };
 }

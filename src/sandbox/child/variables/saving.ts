@@ -143,8 +143,9 @@ export class Saving {
     }
   }
 
-  /** Returns the image of a changed variable, in a common table with the variables that share objects with it. In an
-   * assumed group, some variables are not inspected, so the table does not show which ones are unchanged. */
+  /** Returns the image of a changed variable, in a common table with the variables that share objects with it. Returns
+   * null if the stored image is still correct. In an assumed group, some variables are not inspected, so the table does
+   * not show which ones are unchanged. */
   #image(shot: VariableSnapshot): VariableImage | null {
     const { entry, hash, losses } = shot;
     const coarse = entry.group?.coarse === true;

@@ -187,7 +187,6 @@ export class RealmVariables {
     return this.#get(name);
   }
 
-  /** Returns undefined for an unknown name. */
   lookup(name: string): unknown {
     return this.#get(name);
   }

@@ -70,7 +70,8 @@ export function ownData(value: object, key: PropertyKey): unknown {
   return descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : undefined;
 }
 
-/** Returns the first text under a key on the object or its prototypes, skipping accessors and proxies. */
+/** Returns the text of the first data property under a key on the object or its prototypes. Returns null if the first
+ * property is an accessor or no text, and does not look behind a proxy. */
 export function inheritedText(value: object, key: PropertyKey): string | null {
   let at: object | null = value;
   for (let i = 0; at !== null && i < 50 && !look.isProxy(at); i++) {
@@ -115,7 +116,6 @@ export function errorText(value: object): { readonly name: string; readonly mess
   return { name: classNameOf(value) || name, message };
 }
 
-/** An array or a view reports its own length. */
 export function lengthOf(value: object): number {
   if (look.isTypedArray(value)) return look.viewLength(value);
   const length: unknown = look.descriptorOf(value, "length")?.value;
