@@ -99,7 +99,8 @@ export class Git {
     return this.#env.config;
   }
 
-  /** Runs git; a failed run is a result. Rejects if git could not be run, and with the signal's reason. */
+  /** Runs git; a failed run is a result. Rejects if git could not be run, was not allowed or took too long, and with
+   * the signal's reason. */
   async run(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
     const { input, take, changes, opens = [], env = {} } = options;
     const { gitDir, commonDir, workspace } = this.repository;

@@ -234,7 +234,8 @@ function isRefusal(error: unknown): boolean {
   return status !== null && status >= 300 && status < 500 && status !== REQUEST_TIMEOUT;
 }
 
-/** Rejects if the user refuses a tool that its server marks as destructive. */
+/** Asks the user to allow a tool that its server marks as destructive. Rejects if the user refuses or cannot be asked,
+ * or if the arguments are too long to show. */
 async function askUser(
   { approve }: EnvironmentView,
   { server, tool, args }: { readonly server: string; readonly tool: string; readonly args: unknown },

@@ -109,8 +109,8 @@ interface BindOptions {
 type BindPart = "whole" | "more" | "last";
 
 /** A confined child. Once the child has ended, methods other than `run` and `close` reject with `SandboxEnded`; `run`
- * never rejects, but reports the outcome "killed" or "memory". Only one call of `run` or `render` is allowed at a
- * time. */
+ * never rejects, but reports the outcome "killed", "memory" or "cancelled". Only one call of `run` or `render` is
+ * allowed at a time. */
 export interface Sandbox {
   readonly pid: number;
   readonly walls: Walls;

@@ -14,7 +14,8 @@ export interface CurrentFile extends FileSnapshot {
 }
 
 /** Returns a file about to be changed; null if it is missing. Throws Error if the file differs from the version that
- * this conversation last read. */
+ * this conversation last read; unless `action` is "write", the file may also have other content that the conversation
+ * knows. */
 export async function currentFile(
   context: FsContext,
   place: WorkspacePath,

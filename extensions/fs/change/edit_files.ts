@@ -97,8 +97,8 @@ export interface WriteOptions {
 
 const MARK = "\uFEFF";
 
-/** Creates a file and its folders, or replaces its text. A new text keeps the encoding and the byte order mark of the
- * old one. A new text gets CRLF if all old lines have it and no new line does. */
+/** Creates a file and its folders, or replaces its text. By default, a new text keeps the encoding and the byte order
+ * mark of the old one, and gets CRLF if all old lines have it and no new line does. */
 export async function writeFile(
   context: FsContext,
   { path, text, options = {} }: {

@@ -239,7 +239,7 @@ function lookAt({ tree }: FsContext, path: string): Facts | null {
   }
 }
 
-/** Returns null if the path already has its former state. */
+/** `item` is null if the path already has its former state. */
 async function itemOf(
   context: FsContext,
   path: string,

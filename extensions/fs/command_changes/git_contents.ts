@@ -89,8 +89,8 @@ export class GitContents {
   }
 }
 
-/** Returns the paths whose content git's index has, if a commit, merge or checkout came after `at`. Calls `bytesOf` only
- * for such paths. */
+/** Returns the paths whose content git's index has, if a commit, merge or checkout came after `at`. Calls `bytesOf`
+ * only for paths in the index, and only if that is so. */
 export async function committedSince(
   workspace: string,
   files: ReadonlyMap<string, { readonly at: number }>,

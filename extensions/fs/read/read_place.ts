@@ -31,7 +31,8 @@ export async function openFile(
   }
 }
 
-/** Returns the bytes of a file that had `size` bytes when it was opened; null for more than `most` bytes. */
+/** Returns the bytes of a file that had `size` bytes when it was opened; null if that is more than `most` bytes or the
+ * file has grown. */
 export async function readWhole(
   file: OpenFile,
   { size, most, signal }: { readonly size: number; readonly most: number; readonly signal: AbortSignal | undefined },

@@ -71,7 +71,7 @@ const HELD = ["EACCES", "EBUSY", "EPERM"];
 const TRIES = 10, PAUSE_MS = 50;
 
 interface Options {
-  /** Closes this process's handles of the replaced file. Called only if the handles block the rename. */
+  /** Closes this process's handles of the replaced file. Called on Windows only, where open handles block the rename. */
   readonly release?: () => void;
   readonly os?: string;
   readonly attempt?: (from: string, to: string) => Promise<void>;

@@ -132,7 +132,8 @@ interface Seen {
 }
 
 /** Yields the events of one query as they arrive, several at a time, from the response that began it or from its
- * address. Reconnects after a lost connection, however long that takes, until the signal is aborted. */
+ * address. Reconnects after a lost connection, however long that takes, until the signal is aborted. Throws if the
+ * server refuses, or if the connection was lost before the query began. */
 export async function* queryEvents(followed: Followed): AsyncGenerator<readonly QueryEvent[]> {
   const { signal, lost } = followed;
   const seen: Seen = { queryId: followed.queryId ?? null, id: "", over: false };

@@ -89,7 +89,7 @@ class Thread {
     this.#opened("New conversation", null);
   }
 
-  /** Resolves with false if other content was opened meanwhile. */
+  /** Shows nothing more if other content was opened meanwhile. */
   async open(id: string, placed: () => Promise<void> = async () => {}): Promise<void> {
     const shown = this.#forget("loading");
     this.id.value = id;

@@ -301,7 +301,7 @@ class ModelCall {
     this.#options = options;
   }
 
-  /** Throws `ProviderError` after the last attempt, `Cancelled`, and defects. */
+  /** Makes one attempt. Returns the `ProviderError` of a failed call. Throws `Cancelled` and defects. */
   async run(patience: CallPatience): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
     const { clock } = patience;
     const start = clock.now();

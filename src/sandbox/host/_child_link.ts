@@ -63,8 +63,8 @@ export class ChildLink {
     return this.#ended;
   }
 
-  /** Never rejects: a caller that waits for an answer learns about the end through `onEnd`. Throws RangeError if the
-   * header or the payload is too large. */
+  /** Throws RangeError if the header or the payload is too large, but nothing if the child has ended: a caller that
+   * waits for an answer learns that through `onEnd`. */
   send(header: Header, payload: Bytes = NOTHING): void {
     this.sendLater(header, payload);
     if (!this.#writing) void this.#write();

@@ -50,7 +50,8 @@ export interface RefusedBlock {
 type PreparedBlock = RunnableBlock | RefusedBlock;
 
 interface PrepareOptions {
-  /** Called only for text that is not plain JavaScript. The first call may be slow. */
+  /** Called only for text that is not plain JavaScript, or that would mean something else as TypeScript. The first call
+   * may be slow. */
   readonly loadSucrase: () => StripTypes;
 }
 

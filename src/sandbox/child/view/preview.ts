@@ -503,8 +503,9 @@ const FENCE = '"""';
 /** A cut must save at least `LEAST_CUT`, and a line may end up to `LINE` from the exact place. */
 const LEAST_CUT = 150, LINE = 200;
 
-/** Formats multi-line text between `"""`, otherwise unchanged. If the text is longer than `max`, the result has its
- * first and last lines. Returns null if quoting on one line is better: no line break, or many control characters. */
+/** Formats multi-line text between `"""`. Only the carriage returns of line ends are removed. If the text is longer
+ * than `max`, the result has its first and last lines. Returns null if quoting on one line is better: no line break, or
+ * many control characters. */
 function linesText(text: string, max: number): { readonly text: string; readonly whole: boolean } | null {
   if (look.indexOf(text, "\n") < 0) return null;
   const whole = text.length < max + LEAST_CUT;
