@@ -1,7 +1,6 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: cd81e6bd7fe485132fa981a7ef4bdbd312627f8b6de0e385eec416adfef915ba
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c5b44a6c70b0a357a6a0efba436071a69e7038b59107fb753f86eb04065e2210
 import { z } from 'zod';
 
-/** Any value that JSON can express. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
   readonly [key: string]: JsonValue;
 };
