@@ -50,10 +50,10 @@ const LONG: readonly string[] = [
   "tests/persistence/nodes",
   "tests/persistence/postgres",
   "tests/persistence/store/postgres_store_test.ts",
-  "tests/processes/folders_test.ts",
+  "tests/processes/large_folders_test.ts",
   "tests/processes/owner_attacks_test.ts",
-  "tests/processes/process_wall_attacks_test.ts",
-  "tests/processes/workspace_walk_test.ts",
+  "tests/processes/linux/linux_wall_attacks_test.ts",
+  "tests/processes/protected/workspace_walk_test.ts",
   "tests/sandbox/attacks",
   "tests/sandbox/each_runtime_test.ts",
 ];
@@ -68,7 +68,7 @@ const FIRST: readonly string[] = [
  * own isolate. Other files leave theirs unchanged, and neighbours share one. */
 const ALONE: readonly string[] = [
   ...FIRST,
-  "tests/processes/process_wall_test.ts",
+  "tests/processes/linux/linux_wall_test.ts",
   "tests/sandbox/codec/decode_test.ts",
   "tests/sandbox/host/fuzz_test.ts",
   "tests/sandbox/modules/realm_module_test.ts",

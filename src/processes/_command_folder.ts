@@ -6,9 +6,9 @@ import { userGitSettings } from "../domain/kit/git_config.ts";
 import type { SpawnOptions } from "../extension/spawned.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { leftFolders, lockFolder } from "../sandbox/launch.ts";
-import { type PrivateFolders, refusePrivate } from "./_open_folders.ts";
+import { type PrivateFolders, refusePrivate } from "./_readable_paths.ts";
 import { realEntry, realPathOf } from "./_paths.ts";
-import { removeTree, TooMuchToRemove } from "./folders.ts";
+import { removeTree, TooMuchToRemove } from "./large_folders.ts";
 
 const PREFIX = "vis-command-";
 /** Another process removes a folder with more names. */

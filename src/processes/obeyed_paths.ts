@@ -3,10 +3,10 @@ import { dirname, join } from "node:path";
 import { Pace } from "../domain/kit/concurrency.ts";
 import { isWithin } from "../domain/kit/files.ts";
 import type { ObeyedPath } from "../extension/spec.ts";
-import { ClaimCache, type SettingsPlaces } from "./_git_claims.ts";
+import { ClaimCache, type SettingsPlaces } from "./protected/git_claims.ts";
 import { entryKind, isFile, plainName, stepsTo } from "./_paths.ts";
-import { GIT } from "./_repositories.ts";
-import { commandIn } from "./_workspace_turns.ts";
+import { GIT } from "./protected/repositories.ts";
+import { commandIn } from "./protected/workspace_turns.ts";
 
 /** Finds paths that git runs or reads by a setting, or that git or Vis obey through a link. */
 export class ObeyedPaths {

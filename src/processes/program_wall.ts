@@ -1,11 +1,11 @@
-import { KnownWall } from "./linux_kernel.ts";
-import type { ProcessWall, ProcessWallOptions } from "./process_wall.ts";
+import { KnownWall } from "./linux/known_wall.ts";
+import type { LinuxWall, LinuxWallOptions } from "./linux/linux_wall.ts";
 
 /** Runs programs behind a wall. */
-export type ProgramWall = Pick<ProcessWall, "spawn" | "walls">;
+export type ProgramWall = Pick<LinuxWall, "spawn" | "walls">;
 
 /** Returns the command wall of this system, whose code is loaded with the first program. */
-export function programWall(options: ProcessWallOptions): ProgramWall {
+export function programWall(options: LinuxWallOptions): ProgramWall {
   const isMac = Deno.build.os === "darwin";
   const known = isMac ? null : new KnownWall(options);
   let loaded: Promise<ProgramWall> | null = null;
@@ -16,12 +16,12 @@ export function programWall(options: ProcessWallOptions): ProgramWall {
   };
 }
 
-async function linuxWall(options: ProcessWallOptions, known: KnownWall): Promise<ProgramWall> {
-  const { ProcessWall } = await import("./process_wall.ts");
-  return new ProcessWall(options, known);
+async function linuxWall(options: LinuxWallOptions, known: KnownWall): Promise<ProgramWall> {
+  const { LinuxWall } = await import("./linux/linux_wall.ts");
+  return new LinuxWall(options, known);
 }
 
-async function macWall(options: ProcessWallOptions): Promise<ProgramWall> {
-  const { SeatbeltWall } = await import("./seatbelt_wall.ts");
+async function macWall(options: LinuxWallOptions): Promise<ProgramWall> {
+  const { SeatbeltWall } = await import("./seatbelt/seatbelt_wall.ts");
   return new SeatbeltWall(options);
 }

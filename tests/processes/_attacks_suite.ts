@@ -35,7 +35,7 @@ export function attacksSuite({ missing }: { readonly missing: string }): void {
   for (const attack of ATTACKS) {
     for (const way of WAYS.filter((way) => repelled([attack], way).length > 0)) {
       const { namespaces } = way;
-      const title = `ProcessWall: a command ${way.name} that ${attack.name} does not`;
+      const title = `LinuxWall: a command ${way.name} that ${attack.name} does not`;
       Deno.test(title, { ignore: missing !== "" || namespaces && !mayMake }, async () => {
         await place(async (there) => {
           const outcome = await spawned(there, attack.command(there), { way, timeoutMs: 20_000 });
@@ -60,7 +60,7 @@ export function attacksTogetherSuite(
     const { namespaces } = way;
     for (const attacks of [repelled(others, way), ...repelled(REPOSITORY, way).map((attack) => [attack])]) {
       const what = attacks.length > 1 ? `that try ${attacks.length} attacks in turn do` : `that ${attacks[0]?.name} do`;
-      const title = `ProcessWall: commands ${way.name}${titleOf(owner)} ${what} nothing`;
+      const title = `LinuxWall: commands ${way.name}${titleOf(owner)} ${what} nothing`;
       Deno.test(title, { ignore: missing !== "" || namespaces && !mayMake }, async () => {
         await place(async (there) => {
           const outcome = await spawned(there, inTurn(attacks, there), { way, timeoutMs });

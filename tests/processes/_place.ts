@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { ProcessWall, type ProcessWallOptions } from "../../src/processes/process_wall.ts";
+import { LinuxWall, type LinuxWallOptions } from "../../src/processes/linux/linux_wall.ts";
 import { INIT } from "../../src/sandbox/exec/init.ts";
 import type { ChildProgram } from "../../src/sandbox/launch.ts";
 
@@ -43,7 +43,7 @@ export interface Place {
   readonly visHome: string;
   readonly outside: string;
   readonly abstract: string;
-  readonly wall: ProcessWall;
+  readonly wall: LinuxWall;
   /** An idle process of the same user, with the secret in its environment. */
   readonly victim: Deno.ChildProcess;
   read(path: string): string | null;
@@ -52,7 +52,7 @@ export interface Place {
 /** All folders and the idle process belong to `owner`, if given. */
 export async function place(
   test: (place: Place) => Promise<void>,
-  { owner = null, ...options }: Partial<ProcessWallOptions> & { readonly owner?: Owner | null } = {},
+  { owner = null, ...options }: Partial<LinuxWallOptions> & { readonly owner?: Owner | null } = {},
 ): Promise<void> {
   const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-wall-test-" }));
   const at = (name: string): string => join(root, name);
@@ -79,7 +79,7 @@ export async function place(
   const abstract = `vis-test-${crypto.randomUUID()}`;
   const service = createServer((socket) => socket.on("error", () => {}).end()).listen(`\0${abstract}`);
   await once(service, "listening");
-  const wall = new ProcessWall({
+  const wall = new LinuxWall({
     home: at("home"),
     visHome: at("home/.vis"),
     read: [at("readable")],

@@ -22,6 +22,6 @@ export async function wallProcess(
 }
 
 const WALL = `
-import { ProcessWall } from "./src/processes/process_wall.ts";
-const wall = new ProcessWall({ home: null, visHome: null, read: [], network: false, env: {} });
+import { LinuxWall } from "./src/processes/linux/linux_wall.ts";
+const wall = new LinuxWall({ home: null, visHome: null, read: [], network: false, env: {} });
 `;

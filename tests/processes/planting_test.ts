@@ -1,7 +1,7 @@
 /** The user's own git runs no program that commands planted. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { ProcessWall } from "../../src/processes/process_wall.ts";
+import { LinuxWall } from "../../src/processes/linux/linux_wall.ts";
 import { mayMake, missing, OWNER, type Owner } from "./_place.ts";
 import {
   asUser,
@@ -27,8 +27,8 @@ function exists(path: string): boolean {
   }
 }
 
-function wallOf({ root, workspace }: Planted): ProcessWall {
-  return new ProcessWall({
+function wallOf({ root, workspace }: Planted): LinuxWall {
+  return new LinuxWall({
     home: join(root, "home"),
     visHome: join(root, "home/.vis"),
     read: [],

@@ -3,7 +3,7 @@ import { SECRET_PATTERNS } from "../../src/domain/kit/names.ts";
 import type { SpawnOptions } from "../../src/extension/spawned.ts";
 import { startLogging } from "../../src/logging/log.ts";
 import type { ChildProgram } from "../../src/sandbox/launch.ts";
-import { ProcessWall } from "../../src/processes/process_wall.ts";
+import { LinuxWall } from "../../src/processes/linux/linux_wall.ts";
 import { call } from "../helpers/system_calls.ts";
 import { launcherBehind, mayMake, place, SECRET } from "./_place.ts";
 import { killed, longSleep } from "./lives.ts";
@@ -143,7 +143,7 @@ Deno.test("a file system that could not be made once is made the next time", {
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("ProcessWall.spawn() hides only secret files that git does not track", {
+Deno.test("LinuxWall.spawn() hides only secret files that git does not track", {
   ignore: !mayMake,
 }, async () => {
   await place(async ({ wall, workspace }) => {
@@ -283,7 +283,7 @@ Deno.test("commands neither read nor change the database of Vis in their workspa
     await Deno.mkdir(`${workspace}/data`);
     for (const end of ["", "-wal"]) await Deno.writeTextFile(`${workspace}/data/vis.db${end}`, SECRET);
     const wall = (database: string | null) =>
-      new ProcessWall({
+      new LinuxWall({
         ...{ home, visHome, read: [], network: false, env: {}, database },
         temporary: `${root}/temporary`,
       });

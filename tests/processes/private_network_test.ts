@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { PROC } from "../../src/processes/proc_files.ts";
-import type { ProcessWall } from "../../src/processes/process_wall.ts";
+import type { LinuxWall } from "../../src/processes/linux/linux_wall.ts";
 import { mayMake, place } from "./_place.ts";
 import { call } from "../helpers/system_calls.ts";
 
@@ -13,7 +13,7 @@ const connect = (address: string, port: number): string =>
 connect(S, sockaddr_in(${port}, inet_aton("${address}"))) or die "connect: $!\\n"; print <S>`;
 
 async function perl(
-  wall: ProcessWall,
+  wall: LinuxWall,
   code: string,
   { workspace, loopback }: { workspace: string; loopback?: string },
 ) {
@@ -21,7 +21,7 @@ async function perl(
   return stdout || stderr;
 }
 
-async function withServer(wall: ProcessWall, workspace: string, work: () => Promise<void>): Promise<void> {
+async function withServer(wall: LinuxWall, workspace: string, work: () => Promise<void>): Promise<void> {
   const stop = new AbortController();
   const up = Promise.withResolvers<void>();
   const server = wall.spawn(workspace, ["/usr/bin/perl", "-e", SERVE], {

@@ -4,7 +4,7 @@ import { missing, place } from "./_place.ts";
 
 const ignore = missing !== "";
 
-Deno.test("ProcessWall.spawn() lets no program change how another one is scheduled", { ignore }, async () => {
+Deno.test("LinuxWall.spawn() lets no program change how another one is scheduled", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     const stop = new AbortController(), begun = Promise.withResolvers<string>();
     // The program has the rights of the other one, so the kernel alone would allow the change.
@@ -25,7 +25,7 @@ Deno.test("ProcessWall.spawn() lets no program change how another one is schedul
   });
 });
 
-Deno.test("ProcessWall.spawn() lets a program change how it is scheduled itself", { ignore }, async () => {
+Deno.test("LinuxWall.spawn() lets a program change how it is scheduled itself", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     const calls = SCHEDULING.map(([name, made]) => `print "${name}: $!\\n" if syscall(${made(0)}) != 0;`);
     const code = `${SCHEDULING_VALUES} ${calls.join(" ")} print "end"`;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
-import { ProcessWall } from "../../src/processes/process_wall.ts";
+import { LinuxWall } from "../../src/processes/linux/linux_wall.ts";
 import { missing, place } from "./_place.ts";
 
 const ignore = missing !== "";
@@ -68,7 +68,7 @@ Deno.test(
         '[user]\n\tname = Ada "of" Byron\n\temail = ada@example.org\n[credential]\n\thelper = store\n',
       );
       const folders = [".pyenv/versions/3.12/bin", ".cargo/bin", "miniconda/bin", "scripts", "keys", ".config/gh"];
-      const wall = new ProcessWall({
+      const wall = new LinuxWall({
         home,
         visHome,
         read: [],

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import type { CheckResult, OpenRequest } from "../../channels/channel.ts";
 import { DEFAULT_CONFIG } from "../../config/defaults.ts";
 import { Cancelled, ConfigError, messageOf } from "../../domain/errors.ts";
-import type { SeatbeltWalls } from "../../processes/seatbelt_wall.ts";
+import type { SeatbeltWalls } from "../../processes/seatbelt/seatbelt_wall.ts";
 import type { SessionParts } from "../session/open_session.ts";
 import { type EnvironmentVariables, programSettings, readSettings, type Settings } from "../settings/settings.ts";
 import { ownVersion } from "../version.ts";
@@ -57,7 +57,7 @@ async function factsOf(
 }
 
 async function seatbeltOf(settings: Settings, parts: SessionParts): Promise<ReportFacts["seatbelt"]> {
-  const { SeatbeltWall } = await import("../../processes/seatbelt_wall.ts");
+  const { SeatbeltWall } = await import("../../processes/seatbelt/seatbelt_wall.ts");
   const { read } = programSettings(settings);
   const wall = new SeatbeltWall({
     home: parts.env["HOME"] || null,

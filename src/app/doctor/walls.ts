@@ -7,7 +7,7 @@ import { discoverFolders } from "../../extension/discover.ts";
 import type { ProgramWalls, UnwalledMode } from "../../extension/spawned.ts";
 import type { DoctorContext } from "../../extension/spec.ts";
 import { AskedPrograms, type WallState } from "../../processes/approved/approved_programs.ts";
-import { landlockFault } from "../../processes/linux_kernel.ts";
+import { landlockFault } from "../../processes/linux/known_wall.ts";
 import { programWall } from "../../processes/program_wall.ts";
 import { probeWalls, type WallProbe } from "../../sandbox/host/probe_walls.ts";
 import type { WallName } from "../../sandbox/sandbox.ts";

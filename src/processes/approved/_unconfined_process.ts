@@ -23,7 +23,7 @@ interface FreeProcessOptions extends
 }
 
 /** Runs a program without a wall: in its own process group, with few variables, within the time limit and the limit of
- * output. The group ends with the program. Rejects like `ProcessWall.spawn`. */
+ * output. The group ends with the program. Rejects like `LinuxWall.spawn`. */
 export async function runFree(argv: readonly string[], options: FreeProcessOptions): Promise<Spawned> {
   if (options.cwd !== null) return await runIn(options.cwd, argv, options);
   const folder = await CommandFolder.make();

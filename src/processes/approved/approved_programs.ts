@@ -12,7 +12,7 @@ import type {
   UnwalledMode,
 } from "../../extension/spawned.ts";
 import { realPathOf } from "../_paths.ts";
-import { wallFault } from "../linux_kernel.ts";
+import { wallFault } from "../linux/known_wall.ts";
 import type { ProgramWall } from "../program_wall.ts";
 import type { AskedCommand, commandScopes, ScopePlace } from "./_scopes.ts";
 
@@ -48,7 +48,7 @@ export class AskedPrograms {
     this.#options = options;
   }
 
-  /** Runs the program like `ProcessWall.spawn`. Rejects too if the user refuses the program, or no user can be asked.
+  /** Runs the program like `LinuxWall.spawn`. Rejects too if the user refuses the program, or no user can be asked.
    * Without a caller, Vis itself runs a program that the user named. */
   async spawn(
     workspace: string,

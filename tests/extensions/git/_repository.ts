@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
-import { ProcessWall } from "../../../src/processes/process_wall.ts";
+import { LinuxWall } from "../../../src/processes/linux/linux_wall.ts";
 
 const linux = Deno.build.os === "linux";
 const hasGit = linux && await Deno.stat("/usr/bin/git").then(() => true, () => false);
@@ -43,7 +43,7 @@ export async function repository(
   const folder = start === "top" ? workspace : join(workspace, "started/here");
   await Deno.mkdir(folder, { recursive: true });
   const common = await userGit(["rev-parse", "--git-common-dir"], { root, cwd: workspace });
-  const wall = new ProcessWall({
+  const wall = new LinuxWall({
     home: join(root, "home"),
     visHome: join(root, "home/.vis"),
     read: [],
@@ -101,7 +101,7 @@ async function makeTop(
 }
 
 export function viewOf(
-  wall: ProcessWall,
+  wall: LinuxWall,
   { workspace, root = workspace, config = IDENTITY }: {
     readonly workspace: string;
     readonly root?: string;

@@ -7,7 +7,7 @@ import { blame, log, show } from "../../../extensions/git/history.ts";
 import { merge, pickCommits, rebase } from "../../../extensions/git/merge_rebase.ts";
 import { status } from "../../../extensions/git/status.ts";
 import { reset, restore, stash } from "../../../extensions/git/stash_reset.ts";
-import { ProcessWall } from "../../../src/processes/process_wall.ts";
+import { LinuxWall } from "../../../src/processes/linux/linux_wall.ts";
 import { missing, repository, type TestRepository, userGit, viewOf } from "./_repository.ts";
 
 const ignore = missing !== "";
@@ -403,7 +403,7 @@ Deno.test("git.* is never a program of the workspace", { ignore }, async () => {
     await write("bin/git", "#!/bin/sh\necho planted >&2\nexit 3\n", { mode: 0o755 });
     const workspace = `${root}/home/project`; // Programs may run files in folders of PATH below the home folder.
     await Deno.rename(`${root}/workspace`, workspace);
-    const wall = new ProcessWall({
+    const wall = new LinuxWall({
       home: `${root}/home`,
       visHome: `${root}/home/.vis`,
       read: [],

@@ -4,7 +4,7 @@ import fs from "../../../extensions/fs/mod.ts";
 import git from "../../../extensions/git/mod.ts";
 import shell from "../../../extensions/shell/mod.ts";
 import { type EnvironmentView, type Extension, validate } from "../../../src/extension/mod.ts";
-import { ProcessWall } from "../../../src/processes/process_wall.ts";
+import { LinuxWall } from "../../../src/processes/linux/linux_wall.ts";
 import { missing, repository, type TestRepository, userGit } from "./_repository.ts";
 
 interface Folder extends TestRepository {
@@ -30,7 +30,7 @@ function subfolder(
       await there.write(".env", "KEY=sk-root\n");
       await there.git("add", ".");
       await there.git("commit", "-q", "-m", "second");
-      const wall = new ProcessWall({
+      const wall = new LinuxWall({
         home: join(there.root, "home"),
         visHome: join(there.root, "home/.vis"),
         read: [],
@@ -272,7 +272,7 @@ subfolder("a command changes no settings of a bare repository in which Vis was s
   const { root, workspace } = there, bare = join(workspace, "packages/bare.git");
   await there.git("init", "-q", "--bare", bare);
   await Deno.mkdir(join(bare, "tree"));
-  const wall = new ProcessWall({
+  const wall = new LinuxWall({
     home: join(root, "home"),
     visHome: join(root, "home/.vis"),
     read: [],
@@ -332,7 +332,7 @@ subfolder(
     );
     await git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", at, "lib");
     await Deno.mkdir(join(workspace, "lib/src"));
-    const wall = new ProcessWall({
+    const wall = new LinuxWall({
       home: join(root, "home"),
       visHome: join(root, "home/.vis"),
       read: [],

@@ -7,7 +7,7 @@ import { ConversationPrograms } from "../../../src/environment/environment_views
 import type { ActiveExtensions } from "../../../src/extension/active.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry.ts";
-import { ProcessWall } from "../../../src/processes/process_wall.ts";
+import { LinuxWall } from "../../../src/processes/linux/linux_wall.ts";
 import { type LogEntry, recordingLog, VIEW } from "../../extension/_sample.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 import { memoryOwnStore } from "./_memory_own_store.ts";
@@ -51,7 +51,7 @@ async function withServersIn(
 ): Promise<void> {
   const at = (name: string): string => join(root, name);
   for (const name of ["workspace", "user/.vis", "temporary"]) await Deno.mkdir(at(name), { recursive: true });
-  const wall = new ProcessWall({
+  const wall = new LinuxWall({
     home: at("user"),
     visHome: at("user/.vis"),
     read: [Deno.execPath()],

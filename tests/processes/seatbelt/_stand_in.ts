@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { PROC } from "../../../src/processes/proc_files.ts";
 import type { ProcessTable } from "../../../src/processes/seatbelt/process_tree.ts";
-import { SeatbeltWall, type SeatbeltWallOptions } from "../../../src/processes/seatbelt_wall.ts";
+import { SeatbeltWall, type SeatbeltWallOptions } from "../../../src/processes/seatbelt/seatbelt_wall.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
 /** The stand-ins are scripts for bash, and the table of processes is Linux's. */

@@ -22,9 +22,9 @@ const GROUPS: readonly (readonly [title: string, name: RegExp])[] = [
   ["attacks on the kernel wall of the sandbox", /^kernel: /],
   ["attacks on all walls of the sandbox", /^all: /],
   ["attacks of commands without a wall, which must work", /^without a wall: /],
-  ["commands without sockets, with all attacks", /^ProcessWall: commands without sockets that /],
-  ["commands in a network of their own, with all attacks", /^ProcessWall: commands in a network of its own that /],
-  ["commands without namespaces, with all attacks", /^ProcessWall: commands without namespaces that /],
+  ["commands without sockets, with all attacks", /^LinuxWall: commands without sockets that /],
+  ["commands in a network of their own, with all attacks", /^LinuxWall: commands in a network of its own that /],
+  ["commands without namespaces, with all attacks", /^LinuxWall: commands without namespaces that /],
 ];
 
 /** Reads lines of the Test Anything Protocol, in parts. A part without a plan broke off, and counts as failed. */

@@ -15,8 +15,8 @@ ok 2 - something # SKIP
 1..2
 ${PART}attacks of commands
 ok 1 - without a wall: a command that writes a file outside does
-ok 2 - ProcessWall: commands without sockets that try 90 attacks in turn do nothing
-not ok 3 - ProcessWall: commands in a network of its own that leaves a hook do nothing
+ok 2 - LinuxWall: commands without sockets that try 90 attacks in turn do nothing
+not ok 3 - LinuxWall: commands in a network of its own that leaves a hook do nothing
 1..3
 `;
 
@@ -45,7 +45,7 @@ Deno.test("withMachines() replaces its own part of a page and keeps the rest", (
   const first = withMachines(page, [run], { keepOthers: false });
   assert.ok(first.startsWith(page));
   assert.match(first, /\| Linux 6\.12\.95 aarch64 \| nobody \| tests of the walls \| 1 \| 0 \| 1 \|/);
-  assert.match(first, /^- Linux 6\.12\.95 aarch64, nobody, .*: ProcessWall: .* that leaves a hook do nothing$/m);
+  assert.match(first, /^- Linux 6\.12\.95 aarch64, nobody, .*: LinuxWall: .* that leaves a hook do nothing$/m);
   assert.equal(withMachines(first, [run], { keepOthers: false }), first);
   assert.equal(withMachines(first, [run], { keepOthers: true }), first);
   const [title = "", group] = [...run.groups].find(([title]) => title === "tests of the walls") ?? [];

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { SeatbeltWall } from "../../src/processes/seatbelt_wall.ts";
-import { ignore, LINUX_TABLE, parametersOf, place } from "./seatbelt/_stand_in.ts";
-import { Profile } from "./seatbelt/_dialect.ts";
-import { killed, longSleep } from "./lives.ts";
+import { SeatbeltWall } from "../../../src/processes/seatbelt/seatbelt_wall.ts";
+import { ignore, LINUX_TABLE, parametersOf, place } from "./_stand_in.ts";
+import { Profile } from "./_dialect.ts";
+import { killed, longSleep } from "../lives.ts";
 
 const OBEYS = { obeys: true } as const;
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { ROOT } from "../../scripts/_project.ts";
-import { SECRET_PATTERNS } from "../../src/domain/kit/names.ts";
-import { topsOf, WorkspaceWalk } from "../../src/processes/_workspace_walk.ts";
-import { withFolder } from "../helpers/with_folder.ts";
+import { ROOT } from "../../../scripts/_project.ts";
+import { SECRET_PATTERNS } from "../../../src/domain/kit/names.ts";
+import { topsOf, WorkspaceWalk } from "../../../src/processes/protected/workspace_walk.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
 import { join } from "node:path";
 
 const ignore = Deno.build.os !== "linux";
@@ -121,11 +121,11 @@ Deno.test("a secret file that comes right after a look is found by the next one"
  * cache nor these sources. */
 async function asOrdinaryUser(folder: string): Promise<(workspace: string) => Promise<unknown>> {
   const entry = join(folder, "look.ts"), bundle = join(folder, "look.js"), deno = join(folder, "deno");
-  const sources = (path: string): string => JSON.stringify(import.meta.resolve(`../../src/${path}`));
+  const sources = (path: string): string => JSON.stringify(import.meta.resolve(`../../../src/${path}`));
   await Deno.writeTextFile(
     entry,
     `import { SECRET_PATTERNS } from ${sources("domain/kit/names.ts")};
-    import { WorkspaceWalk } from ${sources("processes/_workspace_walk.ts")};
+    import { WorkspaceWalk } from ${sources("processes/protected/workspace_walk.ts")};
     const [workspace] = Deno.args, walk = new WorkspaceWalk(SECRET_PATTERNS);
     const files = await walk.look(workspace);
     const secrets = await walk.secrets(workspace, files).catch((error) => error.message);

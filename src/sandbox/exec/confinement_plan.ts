@@ -1,17 +1,7 @@
 import { dirname } from "node:path";
 import { type GrantedPath, NO_ACCESS } from "../confine/access.ts";
 import { filterBytes, SET_MODE_FILTER } from "../confine/install_filter.ts";
-import {
-  howReal,
-  landlockAbi,
-  type LandlockRules,
-  PATH_BENEATH,
-  type PathRule,
-  RIGHTS,
-  rulesFor,
-} from "../confine/landlock.ts";
-import { Libc } from "../confine/libc.ts";
-import { INIT } from "./init.ts";
+import { howReal, type LandlockRules, PATH_BENEATH, type PathRule, RIGHTS, rulesFor } from "../confine/landlock.ts";
 import { Plan } from "./plan.ts";
 import { type ProgramNetwork, refusedCalls } from "./refused_calls.ts";
 
@@ -86,7 +76,7 @@ const fault = (what: string): string =>
   `${SAID.failed} Cannot confine a program: the kernel refused the step "${what}"`;
 
 /** Facts about the machine on which the plan depends, besides the policy. */
-interface ExecMachine {
+export interface ExecMachine {
   readonly abi: number;
   /** Returns the value up to which a limit of this process may be raised. */
   hardLimit(resource: number): number;
@@ -456,62 +446,4 @@ export function execRules(
       ...devices.map((path) => rule({ path, folder: false }, DEVICE)),
     ],
   };
-}
-
-const MFD_CLOEXEC = 1n, MFD_ALLOW_SEALING = 2n, MFD_EXEC = 16n;
-const F_ADD_SEALS = 1033n, F_GET_SEALS = 1034, EVERY_SEAL = 15n, SEAL_EXEC = 32;
-
-/** The program that carries out plans (init.c), and the facts on which plans depend. */
-export class ExecProgram implements ExecMachine {
-  /** The path of a descriptor that children of this process keep until they become the program. */
-  readonly path: string;
-  readonly abi: number;
-  readonly #libc = new Libc();
-  static #own: ExecProgram | null = null;
-
-  constructor(folder: string) {
-    this.abi = landlockAbi(this.#libc);
-    const code = Uint8Array.from(atob(INIT[Deno.build.arch]), (char) => char.charCodeAt(0));
-    const descriptor = this.#inMemory(code) ?? this.#onDisk(code, folder);
-    this.path = `/proc/self/fd/${descriptor}`;
-  }
-
-  /** Returns the program of this process: in memory or, if the system runs nothing from memory, in an unnamed file on
-   * the disk of `folder`. Throws Error if the program cannot be made. */
-  static of(folder: string): ExecProgram {
-    return ExecProgram.#own ??= new ExecProgram(folder);
-  }
-
-  readonly hardLimit = (resource: number): number => this.#libc.hardLimit(resource);
-
-  #inMemory(code: Uint8Array<ArrayBuffer>): number | null {
-    const name = new TextEncoder().encode("vis-exec\0");
-    const made = (flags: bigint): number => this.#libc.call("memfd_create", [this.#libc.address(name), flags]);
-    const flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-    const runs = made(flags | MFD_EXEC);
-    const memory = runs < 0 ? made(flags) : runs; // Before Linux 6.3, no flag is known and all memory can run.
-    if (memory < 0) return null;
-    const descriptor = BigInt(memory);
-    const never = (this.#libc.fcntl(memory, F_GET_SEALS) & SEAL_EXEC) !== 0;
-    const written = this.#libc.call("write", [descriptor, this.#libc.address(code), BigInt(code.length)]);
-    const sealed = this.#libc.call("fcntl", [descriptor, F_ADD_SEALS, EVERY_SEAL]);
-    if (!never && written === code.length && sealed === 0) return memory;
-    this.#libc.closeDescriptor(memory);
-    return null;
-  }
-
-  #onDisk(code: Uint8Array<ArrayBuffer>, folder: string): number {
-    const path = Deno.makeTempFileSync({ dir: folder, prefix: "vis-exec-" });
-    try {
-      Deno.writeFileSync(path, code);
-      Deno.chmodSync(path, 0o500);
-      const descriptor = this.#libc.open(path);
-      if (descriptor < 0) {
-        throw new Error(`Cannot open ${path}: the system refused it with errno ${this.#libc.errno()}`);
-      }
-      return descriptor;
-    } finally {
-      Deno.removeSync(path);
-    }
-  }
 }

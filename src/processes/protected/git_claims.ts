@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { BoundedMap } from "../domain/kit/bounded_map.ts";
-import { Pace } from "../domain/kit/concurrency.ts";
-import { isBelow, isWithin, joinUnresolved, smallTextFile } from "../domain/kit/files.ts";
-import { everyGitSetting, type GitSetting, isSha256, untilde } from "../domain/kit/git_config.ts";
-import { namedGitFolder } from "../domain/kit/git_repository.ts";
-import type { WallOptions } from "./_open_folders.ts";
-import { entryKind, isFile, plainName, realPathOf } from "./_paths.ts";
-import { GIT, GitIndexes, ownSettings, repositoryFolders } from "./_repositories.ts";
-import { folderEntries, keptStampOf, stampOf } from "./folders.ts";
+import { BoundedMap } from "../../domain/kit/bounded_map.ts";
+import { Pace } from "../../domain/kit/concurrency.ts";
+import { isBelow, isWithin, joinUnresolved, smallTextFile } from "../../domain/kit/files.ts";
+import { everyGitSetting, type GitSetting, isSha256, untilde } from "../../domain/kit/git_config.ts";
+import { namedGitFolder } from "../../domain/kit/git_repository.ts";
+import type { WallOptions } from "../_readable_paths.ts";
+import { entryKind, isFile, plainName, realPathOf } from "../_paths.ts";
+import { GIT, GitIndexes, ownSettings, repositoryFolders } from "./repositories.ts";
+import { folderEntries, keptStampOf, stampOf } from "../large_folders.ts";
 
 export const VIS = ".vis";
 /** Parts of a repository that decide which files git runs and reads, and may be links. */

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { BoundedMap } from "../domain/kit/bounded_map.ts";
-import { Pace } from "../domain/kit/concurrency.ts";
-import { isSha256 } from "../domain/kit/git_config.ts";
-import { isSecretFile } from "../domain/kit/names.ts";
-import { entryKind, stepsTo } from "./_paths.ts";
-import { GIT, GitIndexes, isBare, ownSettings, repositoryFolders } from "./_repositories.ts";
-import { isWithin, openPlainFile } from "../domain/kit/files.ts";
-import { type FileFacts, fileFacts, folderEntries, type FolderFacts, folderFacts } from "./folders.ts";
-import type { HiddenFile } from "../sandbox/exec/exec_plan.ts";
+import { BoundedMap } from "../../domain/kit/bounded_map.ts";
+import { Pace } from "../../domain/kit/concurrency.ts";
+import { isSha256 } from "../../domain/kit/git_config.ts";
+import { isSecretFile } from "../../domain/kit/names.ts";
+import { entryKind, stepsTo } from "../_paths.ts";
+import { GIT, GitIndexes, isBare, ownSettings, repositoryFolders } from "./repositories.ts";
+import { isWithin, openPlainFile } from "../../domain/kit/files.ts";
+import { type FileFacts, fileFacts, folderEntries, type FolderFacts, folderFacts } from "../large_folders.ts";
+import type { HiddenFile } from "../../sandbox/exec/confinement_plan.ts";
 
 /** Limits for the folders that are listed before each command, nearest to the top first, and before the first one. */
 const MOST_NEAR = 2_000, MOST_FOLDERS = 200_000;

@@ -1,6 +1,6 @@
-import { Libc } from "../sandbox/confine/libc.ts";
-import { folderEntries } from "./folders.ts";
-import { PROC } from "./proc_files.ts";
+import { Libc } from "../../sandbox/confine/libc.ts";
+import { folderEntries } from "../large_folders.ts";
+import { PROC } from "../proc_files.ts";
 
 const LOCK_SHARED = 1n, LOCK_ALONE = 2n, LOCK_AT_ONCE = 4n;
 /** The sticky bit marks entries that Vis made: it has no effect on an empty folder or file. */

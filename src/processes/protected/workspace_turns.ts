@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
-import { REAL_CLOCK, Semaphore } from "../domain/kit/concurrency.ts";
-import { isWithin } from "../domain/kit/files.ts";
-import { Libc } from "../sandbox/confine/libc.ts";
+import { REAL_CLOCK, Semaphore } from "../../domain/kit/concurrency.ts";
+import { isWithin } from "../../domain/kit/files.ts";
+import { Libc } from "../../sandbox/confine/libc.ts";
 
 /** A command that can change files of a workspace while it runs. */
 export class RunningCommand {

@@ -1,11 +1,12 @@
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { Pace } from "../domain/kit/concurrency.ts";
-import { isWithin } from "../domain/kit/files.ts";
-import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
-import { createLog } from "../logging/log.ts";
-import { execPlan, type ExecPolicy, ExecProgram } from "../sandbox/exec/exec_plan.ts";
-import type { ChildProgram } from "../sandbox/launch.ts";
+import { Pace } from "../../domain/kit/concurrency.ts";
+import { isWithin } from "../../domain/kit/files.ts";
+import type { ProgramWalls, Spawned, SpawnOptions } from "../../extension/spawned.ts";
+import { createLog } from "../../logging/log.ts";
+import { execPlan, type ExecPolicy } from "../../sandbox/exec/confinement_plan.ts";
+import { InitProgram } from "../../sandbox/exec/init_program.ts";
+import type { ChildProgram } from "../../sandbox/launch.ts";
 import {
   callPaths,
   CommandFolder,
@@ -13,9 +14,9 @@ import {
   outsideWorkspace,
   programEnvironment,
   startFolder,
-} from "./_command_folder.ts";
-import { ConfinedProcess, NoNamespaces } from "./_confined_process.ts";
-import { obeyedIn } from "./_git_claims.ts";
+} from "../_command_folder.ts";
+import { ConfinedProcess, NoNamespaces } from "./confined_process.ts";
+import { obeyedIn } from "../protected/git_claims.ts";
 import {
   deviceNodes,
   linksOf,
@@ -23,16 +24,16 @@ import {
   settingsPaths,
   type WallOptions,
   withoutPrivate,
-} from "./_open_folders.ts";
-import { entryKind } from "./_paths.ts";
-import { isPlaceholder } from "./_placeholders.ts";
-import { checkCall, MAX_BYTES, TIMEOUT_MS } from "./_program_run.ts";
-import { type Kept, ProtectedPaths } from "./_protected_paths.ts";
-import { outsideRepository, repositoryFolders } from "./_repositories.ts";
-import type { SpecialFiles } from "./_workspace_walk.ts";
-import { TURNS } from "./_workspace_turns.ts";
-import { KnownWall, type Namespaces, PROGRAM_PATH } from "./linux_kernel.ts";
-import { PROC } from "./proc_files.ts";
+} from "../_readable_paths.ts";
+import { entryKind } from "../_paths.ts";
+import { isPlaceholder } from "../protected/placeholders.ts";
+import { checkCall, MAX_BYTES, TIMEOUT_MS } from "../_program_run.ts";
+import { type Kept, ProtectedPaths } from "../protected/protected_paths.ts";
+import { outsideRepository, repositoryFolders } from "../protected/repositories.ts";
+import type { SpecialFiles } from "../protected/workspace_walk.ts";
+import { TURNS } from "../protected/workspace_turns.ts";
+import { KnownWall, type Namespaces, PROGRAM_PATH } from "./known_wall.ts";
+import { PROC } from "../proc_files.ts";
 
 const OPEN_FILES = 4096, FILE_BYTES = 8 * 2 ** 30, CPU_SECONDS = 24 * 3600;
 /** The number of processes that a program may have in addition to all that run when it starts. */
@@ -42,15 +43,15 @@ const HIDDEN_NAME = ".hidden-by-vis";
 const REMOVAL_MS = 600_000;
 const MOST_TITLE = 80;
 
-export interface ProcessWallOptions extends WallOptions {
+export interface LinuxWallOptions extends WallOptions {
   /** False simulates a machine without namespaces. */
   readonly namespaces?: boolean;
-  /** The program that carries out plans (init.c); by default the one of `ExecProgram`. */
+  /** The program that carries out plans (init.c); by default the one of `InitProgram`. */
   readonly launcher?: ChildProgram;
 }
 
 interface Machine extends OpenFolders {
-  readonly program: ExecProgram;
+  readonly program: InitProgram;
   readonly devices: readonly string[];
   /** Links of the machine on the way to paths that programs may use, each with its target. */
   readonly links: readonly (readonly [path: string, to: string])[];
@@ -58,14 +59,14 @@ interface Machine extends OpenFolders {
 
 /** Runs programs behind Landlock, a system call filter and limits, and in their own namespaces if the machine has them.
  * A program ends with everything that it started. */
-export class ProcessWall {
-  readonly #options: ProcessWallOptions;
+export class LinuxWall {
+  readonly #options: LinuxWallOptions;
   readonly #known: KnownWall;
   readonly #namespaces: Namespaces;
   readonly #protected: ProtectedPaths;
   #machine: Promise<Machine> | null = null;
 
-  constructor(options: ProcessWallOptions, known = new KnownWall(options)) {
+  constructor(options: LinuxWallOptions, known = new KnownWall(options)) {
     this.#options = options;
     this.#known = known;
     this.#namespaces = known.namespaces;
@@ -262,7 +263,7 @@ export class ProcessWall {
     const { home, visHome } = this.#options, open = this.#known.folders();
     const [settings, devices] = await Promise.all([settingsPaths(), deviceNodes()]);
     const links = await linksOf([...open.path.split(":"), home ?? "/"]);
-    const program = ExecProgram.of(visHome ?? tmpdir());
+    const program = InitProgram.of(visHome ?? tmpdir());
     return { ...open, program, read: [...open.read, ...withoutPrivate(settings, open.folders)], devices, links };
   }
 }

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { ProcessWall } from "../../src/processes/process_wall.ts";
-import { heldBytes } from "../helpers/sandbox.ts";
-import { isNamed } from "./lives.ts";
-import { mayMake, missing, place, SECRET } from "./_place.ts";
-import { wallProcess } from "./_wall_process.ts";
-import { call } from "../helpers/system_calls.ts";
+import { LinuxWall } from "../../../src/processes/linux/linux_wall.ts";
+import { heldBytes } from "../../helpers/sandbox.ts";
+import { isNamed } from "../lives.ts";
+import { mayMake, missing, place, SECRET } from "../_place.ts";
+import { wallProcess } from "../_wall_process.ts";
+import { call } from "../../helpers/system_calls.ts";
 
 const ignore = missing !== "";
 const CONFIG = "[core]\n\tbare = false\n";
 const sh = (command: string): string[] => ["/bin/sh", "-c", command];
 
-Deno.test("ProcessWall.spawn() gives outputs, code and signal", { ignore }, async () => {
+Deno.test("LinuxWall.spawn() gives outputs, code and signal", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     const failed = await wall.spawn(workspace, sh("echo out; echo err >&2; exit 3"));
     assert.deepEqual(
@@ -27,7 +27,7 @@ Deno.test("ProcessWall.spawn() gives outputs, code and signal", { ignore }, asyn
   });
 });
 
-Deno.test("ProcessWall.spawn() gives the code first: a reader may see only the beginning", { ignore }, async () => {
+Deno.test("LinuxWall.spawn() gives the code first: a reader may see only the beginning", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     const { code, ...rest } = await wall.spawn(workspace, ["sh", "-c", "exit 3"]);
     assert.equal(code, 3);
@@ -36,7 +36,7 @@ Deno.test("ProcessWall.spawn() gives the code first: a reader may see only the b
   });
 });
 
-Deno.test("ProcessWall.spawn() lets a program work in its workspace and its temporary folder", { ignore }, async () => {
+Deno.test("LinuxWall.spawn() lets a program work in its workspace and its temporary folder", { ignore }, async () => {
   await place(async ({ wall, workspace, root, read }) => {
     const command =
       "mkdir -p a/b && echo x > a/b/c && mv a/b d && echo y > $TMPDIR/f && cat $TMPDIR/f d/c && ls /etc > l";
@@ -49,7 +49,7 @@ Deno.test("ProcessWall.spawn() lets a program work in its workspace and its temp
   });
 });
 
-Deno.test("ProcessWall.spawn() keeps a limit that is already lower than its own", { ignore }, async () => {
+Deno.test("LinuxWall.spawn() keeps a limit that is already lower than its own", { ignore }, async () => {
   const limited = 'ulimit -S -n 300 && ulimit -H -n 300 && ulimit -f 10000000 && exec "$0" "$@"';
   const code = `const { stdout } = await wall.spawn(Deno.args[0], ["/bin/sh", "-c", Deno.args[1]]);
     Deno.stdout.writeSync(new TextEncoder().encode(stdout))`;
@@ -61,7 +61,7 @@ Deno.test("ProcessWall.spawn() keeps a limit that is already lower than its own"
   });
 });
 
-Deno.test("ProcessWall.spawn() works where the system runs nothing from memory", {
+Deno.test("LinuxWall.spawn() works where the system runs nothing from memory", {
   ignore: !mayMake || Deno.uid() !== 0 || !existsSync("/proc/sys/vm/memfd_noexec"),
 }, async () => {
   const off = 'echo 2 > /proc/sys/vm/memfd_noexec && exec "$@"';
@@ -73,7 +73,7 @@ Deno.test("ProcessWall.spawn() works where the system runs nothing from memory",
   });
 });
 
-Deno.test("ProcessWall.spawn() passes a short list of variables and the requested ones", { ignore }, async () => {
+Deno.test("LinuxWall.spawn() passes a short list of variables and the requested ones", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     const { stdout } = await wall.spawn(workspace, ["env"], { env: { ASKED: "1" } });
     const names = stdout.trim().split("\n").map((line) => line.split("=")[0]).sort();
@@ -81,7 +81,7 @@ Deno.test("ProcessWall.spawn() passes a short list of variables and the requeste
   });
 });
 
-Deno.test("ProcessWall.spawn() ends a program and its children at its time limit", { ignore }, async () => {
+Deno.test("LinuxWall.spawn() ends a program and its children at its time limit", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     const command = "echo begun; setsid sleep 906.2 & sleep 906.2";
     for (let timeoutMs = 2_000, stdout = ""; stdout === ""; timeoutMs *= 3) {
@@ -95,7 +95,7 @@ Deno.test("ProcessWall.spawn() ends a program and its children at its time limit
   });
 });
 
-Deno.test("ProcessWall.spawn() rejects with the reason of its signal", { ignore }, async () => {
+Deno.test("LinuxWall.spawn() rejects with the reason of its signal", { ignore }, async () => {
   await place(async ({ wall, workspace, read }) => {
     const signal = AbortSignal.timeout(250);
     await assert.rejects(wall.spawn(workspace, sh("sleep 1; echo x > late"), { signal }), { name: "TimeoutError" });
@@ -104,7 +104,7 @@ Deno.test("ProcessWall.spawn() rejects with the reason of its signal", { ignore 
   });
 });
 
-Deno.test("ProcessWall.spawn() keeps begin and end of a flood", { ignore }, async () => {
+Deno.test("LinuxWall.spawn() keeps begin and end of a flood", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     const before = heldBytes();
     const flood = "echo begin; head -c 100000000 /dev/zero; echo end";
@@ -120,7 +120,7 @@ Deno.test("ProcessWall.spawn() keeps begin and end of a flood", { ignore }, asyn
 });
 
 /** The program starts processes without end, but never exceeds the machine's capacity if the wall fails. */
-Deno.test("ProcessWall.spawn() bounds how many processes a program has", { ignore }, async () => {
+Deno.test("LinuxWall.spawn() bounds how many processes a program has", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     const many = "i=0; while [ $i -lt 3000 ]; do sleep 907.4 & i=$((i+1)); done; wait";
     const result = await wall.spawn(workspace, sh(many), { timeoutMs: 600_000 });
@@ -134,7 +134,7 @@ Deno.test("ProcessWall.spawn() bounds how many processes a program has", { ignor
   });
 });
 
-Deno.test("ProcessWall.spawn() refuses folders that are not the program's", { ignore }, async () => {
+Deno.test("LinuxWall.spawn() refuses folders that are not the program's", { ignore }, async () => {
   await place(async ({ wall, workspace, home, visHome, outside }) => {
     await Deno.symlink(outside, `${workspace}/out`);
     for (const cwd of ["..", "out", outside]) {
@@ -147,7 +147,7 @@ Deno.test("ProcessWall.spawn() refuses folders that are not the program's", { ig
 });
 
 Deno.test(
-  "ProcessWall.spawn() refuses what is no program, and never runs it without the wall",
+  "LinuxWall.spawn() refuses what is no program, and never runs it without the wall",
   { ignore },
   async () => {
     await place(async ({ wall, workspace }) => {
@@ -172,7 +172,7 @@ Deno.test(
 );
 
 Deno.test(
-  "ProcessWall.spawn() reads what it was told to, and nothing that would open the home folder",
+  "LinuxWall.spawn() reads what it was told to, and nothing that would open the home folder",
   { ignore },
   async () => {
     await place(async ({ workspace, home, root, outside }) => {
@@ -190,7 +190,7 @@ Deno.test(
   },
 );
 
-Deno.test("ProcessWall.spawn() with network permits only TCP", { ignore }, async () => {
+Deno.test("LinuxWall.spawn() with network permits only TCP", { ignore }, async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const served = listener.accept().then(async (connection) => {
     await connection.write(new TextEncoder().encode("hello"));
@@ -209,7 +209,7 @@ Deno.test("ProcessWall.spawn() with network permits only TCP", { ignore }, async
   listener.close();
 });
 
-Deno.test("ProcessWall.spawn() keeps the repository and .vis read-only", { ignore: !mayMake }, async () => {
+Deno.test("LinuxWall.spawn() keeps the repository and .vis read-only", { ignore: !mayMake }, async () => {
   await place(async ({ wall, workspace, read }) => {
     const evil = ".git/config .git/hooks/pre-push .git/new .vis/config.jsonc .vis/new";
     const { stdout, stderr, notes } = await wall.spawn(
@@ -227,7 +227,7 @@ Deno.test("ProcessWall.spawn() keeps the repository and .vis read-only", { ignor
   });
 });
 
-Deno.test("ProcessWall.spawn() keeps repositories in other folders that a program may change", {
+Deno.test("LinuxWall.spawn() keeps repositories in other folders that a program may change", {
   ignore: !mayMake,
 }, async () => {
   await place(async ({ wall, workspace, outside, root }) => {
@@ -246,7 +246,7 @@ Deno.test("ProcessWall.spawn() keeps repositories in other folders that a progra
 });
 
 Deno.test(
-  "ProcessWall.spawn() says what git obeys after a command that could change it",
+  "LinuxWall.spawn() says what git obeys after a command that could change it",
   { ignore: !mayMake },
   async () => {
     await place(async ({ wall, workspace }) => {
@@ -266,7 +266,7 @@ Deno.test(
 );
 
 Deno.test(
-  "ProcessWall.spawn() shows no HEAD at the top beside a repository",
+  "LinuxWall.spawn() shows no HEAD at the top beside a repository",
   { ignore: !mayMake },
   async () => {
     await place(async ({ wall, workspace }) => {
@@ -284,7 +284,7 @@ Deno.test(
   },
 );
 
-Deno.test("ProcessWall.spawn() names the repositories that a command made", { ignore: !mayMake }, async () => {
+Deno.test("LinuxWall.spawn() names the repositories that a command made", { ignore: !mayMake }, async () => {
   await place(async ({ wall, workspace }) => {
     const made = async (script: string) => (await wall.spawn(workspace, sh(script))).repositories;
     assert.equal(await made("mkdir a"), undefined);
@@ -293,7 +293,7 @@ Deno.test("ProcessWall.spawn() names the repositories that a command made", { ig
   });
 });
 
-Deno.test("ProcessWall.spawn() leaves nothing where a repository could be", { ignore: !mayMake }, async () => {
+Deno.test("LinuxWall.spawn() leaves nothing where a repository could be", { ignore: !mayMake }, async () => {
   await place(async ({ wall, workspace, read }) => {
     await Deno.remove(`${workspace}/.git`, { recursive: true });
     const up = Promise.withResolvers<void>(), stop = new AbortController();
@@ -314,7 +314,7 @@ Deno.test("ProcessWall.spawn() leaves nothing where a repository could be", { ig
   });
 });
 
-Deno.test("ProcessWall.spawn() leaves the programs of other calls alone", { ignore }, async () => {
+Deno.test("LinuxWall.spawn() leaves the programs of other calls alone", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     const long = wall.spawn(workspace, sh("(setsid sleep 0.6; echo x > alive) & sleep 0.9; cat alive"));
     await wall.spawn(workspace, sh("setsid sleep 30 &"));
@@ -322,7 +322,7 @@ Deno.test("ProcessWall.spawn() leaves the programs of other calls alone", { igno
   });
 });
 
-Deno.test("ProcessWall.spawn() asks a program to end, and makes it where it does not", { ignore }, async () => {
+Deno.test("LinuxWall.spawn() asks a program to end, and makes it where it does not", { ignore }, async () => {
   await place(async ({ wall, workspace, read }) => {
     const ended = async (command: string) => {
       const stop = new AbortController();
@@ -339,7 +339,7 @@ Deno.test("ProcessWall.spawn() asks a program to end, and makes it where it does
   });
 });
 
-Deno.test("ProcessWall.spawn() takes a stream as input, and gives outputs as they come", { ignore }, async () => {
+Deno.test("LinuxWall.spawn() takes a stream as input, and gives outputs as they come", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     const { readable, writable } = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>();
     const writer = writable.getWriter();
@@ -358,7 +358,7 @@ Deno.test("ProcessWall.spawn() takes a stream as input, and gives outputs as the
   });
 });
 
-Deno.test("ProcessWall.spawn() puts no variable of a program into a list of processes", { ignore }, async () => {
+Deno.test("LinuxWall.spawn() puts no variable of a program into a list of processes", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     const { readable, writable } = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>();
     const value = crypto.randomUUID(), argument = crypto.randomUUID();
@@ -376,7 +376,7 @@ Deno.test("ProcessWall.spawn() puts no variable of a program into a list of proc
   });
 });
 
-Deno.test("ProcessWall.spawn() gives one program less than others", { ignore }, async () => {
+Deno.test("LinuxWall.spawn() gives one program less than others", { ignore }, async () => {
   await place(async ({ wall, workspace, outside, read }) => {
     const nothing = { write: [], network: false };
     const { stdout } = await wall.spawn(
@@ -404,7 +404,7 @@ Deno.test("ProcessWall.spawn() gives one program less than others", { ignore }, 
   }, { network: true });
 });
 
-Deno.test("ProcessWall.spawn() without a folder of the workspace runs none of its programs", { ignore }, async () => {
+Deno.test("LinuxWall.spawn() without a folder of the workspace runs none of its programs", { ignore }, async () => {
   await place(async ({ root, home, visHome }) => {
     const workspace = `${home}/project`, elsewhere = `${home}/tools`;
     for (const folder of [`${workspace}/bin`, `${workspace}/jdk`, elsewhere]) {
@@ -418,7 +418,7 @@ Deno.test("ProcessWall.spawn() without a folder of the workspace runs none of it
     const named = [`${workspace}/bin`, `${home}/link`, `${workspace}/way`, elsewhere];
     const options = { home, visHome, read: [], network: false };
     const env = { PATH: [...named, "/usr/bin", "/bin"].join(":"), JAVA_HOME: `${workspace}/jdk`, NODE_ENV: "test" };
-    const wall = new ProcessWall({ ...options, env, temporary: `${root}/temporary` });
+    const wall = new LinuxWall({ ...options, env, temporary: `${root}/temporary` });
     // With a folder of the workspace, the user's PATH determines the programs.
     assert.equal((await wall.spawn(workspace, ["git"])).stdout, "planted\n");
     assert.match((await wall.spawn(workspace, ["/usr/bin/env"])).stdout, /^JAVA_HOME=/m);
@@ -433,9 +433,9 @@ Deno.test("ProcessWall.spawn() without a folder of the workspace runs none of it
 
     // The folders around a temporary folder in the workspace belong to the workspace.
     await Deno.mkdir(`${workspace}/temporary`);
-    const inside = new ProcessWall({ ...options, env, temporary: `${workspace}/temporary` });
+    const inside = new LinuxWall({ ...options, env, temporary: `${workspace}/temporary` });
     assert.equal((await inside.spawn(workspace, ["pwd"], { cwd: null })).stdout, "/\n");
-    const only = new ProcessWall({ ...options, env: { PATH: `${workspace}/bin` }, temporary: `${root}/temporary` });
+    const only = new LinuxWall({ ...options, env: { PATH: `${workspace}/bin` }, temporary: `${root}/temporary` });
     assert.match((await only.spawn(workspace, ["pwd"], { cwd: null })).stdout, /^\/.*vis-command/);
   });
 });

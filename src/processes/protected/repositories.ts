@@ -2,14 +2,14 @@
 import { Buffer } from "node:buffer";
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { BoundedMap } from "../domain/kit/bounded_map.ts";
-import { Pace } from "../domain/kit/concurrency.ts";
-import { firstBytes, isWithin, plainFile } from "../domain/kit/files.ts";
-import { everyGitSetting } from "../domain/kit/git_config.ts";
-import { GitIndex, namedCommonFolder, namedGitFolder, namesTop } from "../domain/kit/git_repository.ts";
-import type { GrantedPath } from "../sandbox/confine/access.ts";
-import { entryKind, realPathOf } from "./_paths.ts";
-import { keptStampOf, stampOf } from "./folders.ts";
+import { BoundedMap } from "../../domain/kit/bounded_map.ts";
+import { Pace } from "../../domain/kit/concurrency.ts";
+import { firstBytes, isWithin, plainFile } from "../../domain/kit/files.ts";
+import { everyGitSetting } from "../../domain/kit/git_config.ts";
+import { GitIndex, namedCommonFolder, namedGitFolder, namesTop } from "../../domain/kit/git_repository.ts";
+import type { GrantedPath } from "../../sandbox/confine/access.ts";
+import { entryKind, realPathOf } from "../_paths.ts";
+import { keptStampOf, stampOf } from "../large_folders.ts";
 
 export const GIT = ".git";
 const HEAD_BYTES = 40;

@@ -7,7 +7,7 @@ import {
   removeTree,
   stampOf,
   TooMuchToRemove,
-} from "../../src/processes/folders.ts";
+} from "../../src/processes/large_folders.ts";
 import { missing, place } from "./_place.ts";
 import { runs } from "../helpers/long_part.ts";
 import { until } from "../helpers/until.ts";
@@ -56,7 +56,7 @@ Deno.test("removeTree() leaves long removals to other runs", { ignore }, async (
   });
 });
 
-Deno.test("ProcessWall.spawn() works after a command left a deep tree", { ignore: missing !== "" }, async () => {
+Deno.test("LinuxWall.spawn() works after a command left a deep tree", { ignore: missing !== "" }, async () => {
   await place(async ({ wall, workspace, root }) => {
     const command = ["/bin/sh", "-c", `cd $TMPDIR; python3 -c "${deep(2_100)}"`];
     assert.deepEqual((await wall.spawn(workspace, command)).notes, []);
@@ -105,7 +105,7 @@ Deno.test("a stamp is kept only once another change must show in it", { ignore }
 });
 
 Deno.test(
-  "ProcessWall.spawn() does not wait until a very large folder is removed",
+  "LinuxWall.spawn() does not wait until a very large folder is removed",
   { ignore: missing !== "" },
   async () => {
     await place(async ({ wall, workspace, root }) => {

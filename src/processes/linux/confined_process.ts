@@ -1,10 +1,10 @@
 import { constants } from "node:os";
-import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
-import { SAID } from "../sandbox/exec/exec_plan.ts";
-import type { Plan } from "../sandbox/exec/plan.ts";
-import type { ChildProgram } from "../sandbox/launch.ts";
-import { runToEnd, writeInput } from "./_program_run.ts";
-import { childrenOf, descendants, PROC, send } from "./proc_files.ts";
+import type { Spawned, SpawnOptions } from "../../extension/spawned.ts";
+import { SAID } from "../../sandbox/exec/confinement_plan.ts";
+import type { Plan } from "../../sandbox/exec/plan.ts";
+import type { ChildProgram } from "../../sandbox/launch.ts";
+import { runToEnd, writeInput } from "../_program_run.ts";
+import { childrenOf, descendants, PROC, send } from "../proc_files.ts";
 
 const MOST_PROCESSES = 512;
 /** When memory runs out, the kernel ends a process with this score first. */

@@ -1,9 +1,9 @@
 import { tmpdir } from "node:os";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
-import { messageOf } from "../domain/errors.ts";
-import { isWithin } from "../domain/kit/files.ts";
-import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
-import type { GrantedPath } from "../sandbox/confine/access.ts";
+import { messageOf } from "../../domain/errors.ts";
+import { isWithin } from "../../domain/kit/files.ts";
+import type { ProgramWalls, Spawned, SpawnOptions } from "../../extension/spawned.ts";
+import type { GrantedPath } from "../../sandbox/confine/access.ts";
 import {
   callPaths,
   CommandFolder,
@@ -11,16 +11,16 @@ import {
   outsideWorkspace,
   programEnvironment,
   startFolder,
-} from "./_command_folder.ts";
-import { deviceNodes, type OpenFolders, openFolders, type WallOptions } from "./_open_folders.ts";
-import { realEntry } from "./_paths.ts";
-import { checkCall, MAX_BYTES, type RunOptions, runToEnd, TIMEOUT_MS, writeInput } from "./_program_run.ts";
-import { ProtectedPaths } from "./_protected_paths.ts";
-import { foldersBeside } from "./_repositories.ts";
-import { removeTree } from "./folders.ts";
-import { MAC_PROGRAMS, Probe, probeFault, type ProbePrograms, type ProbeRow } from "./seatbelt/probe.ts";
-import { MacProcesses, type ProcessTable, ProcessTree } from "./seatbelt/process_tree.ts";
-import { seatbeltArguments, type SeatbeltPolicy, seatbeltProfile, systemRuns } from "./seatbelt/profile.ts";
+} from "../_command_folder.ts";
+import { deviceNodes, type OpenFolders, openFolders, type WallOptions } from "../_readable_paths.ts";
+import { realEntry } from "../_paths.ts";
+import { checkCall, MAX_BYTES, type RunOptions, runToEnd, TIMEOUT_MS, writeInput } from "../_program_run.ts";
+import { ProtectedPaths } from "../protected/protected_paths.ts";
+import { foldersBeside } from "../protected/repositories.ts";
+import { removeTree } from "../large_folders.ts";
+import { MAC_PROGRAMS, Probe, probeFault, type ProbePrograms, type ProbeRow } from "./probe.ts";
+import { MacProcesses, type ProcessTable, ProcessTree } from "./process_tree.ts";
+import { seatbeltArguments, type SeatbeltPolicy, seatbeltProfile, systemRuns } from "./profile.ts";
 
 const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
 const PROBE_MS = 20_000;

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { execPlan, type ExecPolicy, execRules, type OwnNamespaces } from "../../../src/sandbox/exec/exec_plan.ts";
+import {
+  execPlan,
+  type ExecPolicy,
+  execRules,
+  type OwnNamespaces,
+} from "../../../src/sandbox/exec/confinement_plan.ts";
 import type { PlanStep, Word } from "../../../src/sandbox/exec/plan.ts";
 
 const PRIVATE = { outside: "net:[1]", other: null, user: null, links: [], layers: [] };
