@@ -56,7 +56,7 @@ async function isBranch(git: Git, name: string): Promise<boolean> {
   return (await git.run(["show-ref", "--verify", "--quiet", `refs/heads/${name}`])).code === 0;
 }
 
-/** Returns the only remote branch of this name, if no local branch and no other commit has this name; otherwise null. */
+/** Returns the only remote branch of this name if no local branch or other commit has the name; otherwise null. */
 async function remoteBranch(git: Git, name: string): Promise<string | null> {
   if ((await git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`])).code === 0) {
     return null;

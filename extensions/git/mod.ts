@@ -3,8 +3,8 @@
  * Read `git.ts` first. Each call runs git behind the command wall, without programs that the repository names
  * (`safe_config.ts`), in the repository that `repository.ts` finds.
  *
- * Each topic has a file. `status.ts`, `diff.ts` and `history.ts` read. `commit.ts`, `branches.ts`, `merge_rebase.ts` and
- * `stash_reset.ts` change the repository, after `incoming_files.ts` has checked the incoming files. */
+ * Each topic has a file. `status.ts`, `diff.ts` and `history.ts` read. `commit.ts`, `branches.ts`, `merge_rebase.ts`
+ * and `stash_reset.ts` change the repository, after `incoming_files.ts` has checked the incoming files. */
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";

@@ -80,7 +80,7 @@ export function chunk(text: string, { size = SIZE, overlap = 0 }: ChunkOptions =
   return pieces;
 }
 
-/** Returns the position after the last line break in the last quarter, else after the last blank there, else the end. */
+/** Returns the position after the last line break in the last quarter, else after the last blank there, else `to`. */
 function cut(text: string, { from, to }: { readonly from: number; readonly to: number }): number {
   const least = to - Math.floor((to - from) / 4);
   for (const mark of ["\n", " "]) {

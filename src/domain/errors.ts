@@ -185,7 +185,7 @@ export function reasonOf(error: unknown): string {
   return messageOf(error).replace(/^(?!Vis )[A-Z](?=[a-z]* )/, (first) => first.toLowerCase());
 }
 
-/** Returns why a file could not be read or written, or for other errors `otherwise`, by default the system's message. */
+/** Returns why a file could not be read or written; for other errors `otherwise`, by default the system's message. */
 export function fileFault(error: unknown, otherwise = messageOf(error)): string {
   return WORDS[fileCode(error)] ?? otherwise;
 }

@@ -183,7 +183,8 @@ export interface ExtensionAdmin {
   /** Yields each time files below the folder were changed, until the process ends. */
   changes(path: string): AsyncIterable<void>;
   create(name: string): Promise<string>;
-  /** Copies a folder, an archive or a package (npm:name@version) to the user's extensions and returns the new folder. */
+  /** Copies a folder, an archive or a package (npm:name@version) to the user's extensions and returns the new
+   * folder. */
   add(from: string, options: { readonly replace: boolean }): Promise<string>;
   /** Deletes one of the user's extensions and returns its folder. The last part of a name is enough if it is unique. */
   remove(name: string): Promise<string>;

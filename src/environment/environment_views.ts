@@ -498,7 +498,7 @@ const MAX_DEPTH = 500;
 
 type Place = { readonly path?: string; readonly depth?: number };
 
-/** Returns why a value would not survive a JSON round trip, with the path, or null. Runs no getters of plain objects. */
+/** Returns why a value would not survive JSON, with the path, or null. Runs no getters of plain objects. */
 function jsonFault(value: unknown, { path = "", depth = 0 }: Place = {}): string | null {
   const at = path === "" ? "the value" : path;
   if (value === null || typeof value === "boolean" || typeof value === "string") return null;

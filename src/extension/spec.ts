@@ -203,7 +203,7 @@ export interface ConversationKeys {
   readonly log?: (text: string) => void;
   /** The extension's section of the settings, parsed by its `config`. */
   readonly config?: unknown;
-  /** Adds an extension to this conversation only, starting with the next query. `load` takes a namespace or a folder. */
+  /** Adds an extension to this conversation only, from the next query on. `load` takes a namespace or a folder. */
   readonly register?: (extension: Extension) => void;
   readonly load?: (ref: string) => Promise<Extension>;
   /** Runs a program behind the command wall. By default, the program ends with the call or, outside a call, with the

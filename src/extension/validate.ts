@@ -138,7 +138,7 @@ export function asFunction(prompt: Extension["prompt"]): NormalExtension["prompt
   return typeof prompt === "function" ? prompt : () => prompt ?? "";
 }
 
-/** Returns the first fault that the schema cannot express, such as a name that is defined twice; null if there is none. */
+/** Returns the first fault that the schema cannot express, such as a name defined twice; null if there is none. */
 function faultOf(spec: Extension): string | null {
   const seen = new Set<string>();
   for (const { name } of spec.symbols ?? []) {

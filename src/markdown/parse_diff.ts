@@ -10,7 +10,7 @@ export interface DiffFile {
   readonly lines: readonly DiffLine[];
 }
 
-/** A line of a file with its number, a gap between places of the file, or a remark of the program that made the diff. */
+/** A line of a file with its number, a gap between places of the file, or a remark of the program. */
 export type DiffLine =
   | { readonly kind: "added" | "removed" | "same"; readonly number: number; readonly spans: readonly DiffSpan[] }
   | { readonly kind: "gap" }

@@ -19,7 +19,7 @@ const FENCED = /^\s*```(?:json)?[^\S\n]*\n([\s\S]*?)\n?\s*```\s*$/i;
 export class AnswerSchema {
   readonly text: string;
   readonly #judge: SchemaJudge;
-  /** Whether text that is not JSON can be the answer. If the schema also allows lists or objects, such text is prose. */
+  /** Whether text that is not JSON can be the answer. If the schema allows lists or objects, such text is prose. */
   readonly #plainText: boolean;
   #refused: string | null = null;
 

@@ -327,7 +327,7 @@ export interface CopilotEndpoints {
   readonly api: string;
 }
 
-/** Returns the endpoints of github.com, or of an enterprise's own domain. Throws `ConfigError` for an invalid domain. */
+/** Returns the endpoints of github.com or an enterprise's own domain. Throws `ConfigError` for an invalid domain. */
 export function copilotEndpoints(domain: string): CopilotEndpoints {
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(domain)) {
     throw new ConfigError(

@@ -77,7 +77,7 @@ export async function patchFiles(context: FsContext, patch: string): Promise<Wri
   return results;
 }
 
-/** Returns the folders that files replace, and the folders in them. Throws Error if the patch leaves an entry in one. */
+/** Returns the folders that files replace, and folders in them. Throws Error if the patch leaves an entry in one. */
 async function emptiedFolders(
   context: FsContext,
   drafts: ReadonlyMap<string, Draft>,

@@ -201,7 +201,7 @@ function linkOf(facts: Facts | null): string | null {
   return facts?.kind === "file" && facts.names > 1 ? facts.id : null;
 }
 
-/** Returns items that lead from the current state to the state before the oldest change, and the paths that are kept. */
+/** Returns items that lead from the current state to the state before the oldest change, and the kept paths. */
 async function itemsOf(
   context: FsContext,
   { changes, checkpoints, force }: Undoing,

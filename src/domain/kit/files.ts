@@ -71,7 +71,7 @@ const HELD = ["EACCES", "EBUSY", "EPERM"];
 const TRIES = 10, PAUSE_MS = 50;
 
 interface Options {
-  /** Closes this process's handles of the replaced file. Called on Windows only, where open handles block the rename. */
+  /** Closes this process's handles of the replaced file. Called on Windows only: open handles block a rename there. */
   readonly release?: () => void;
   readonly os?: string;
   readonly attempt?: (from: string, to: string) => Promise<void>;
@@ -137,8 +137,8 @@ interface ReadOptions {
   readonly exact?: boolean;
 }
 
-/** Opens a file for reading. Opening a pipe would wait for a writer, perhaps forever, and a command can replace any file
- * of a workspace with a pipe, even after a check. */
+/** Opens a file for reading. Opening a pipe would wait for a writer, perhaps forever, and a command can replace any
+ * file of a workspace with a pipe, even after a check. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** Reads a plain file. In a workspace, a link may lead to a device, a pipe or an endless file, which would block the

@@ -67,8 +67,8 @@ function refused(what: string, path: string): TypeError {
   );
 }
 
-/** Limits for untrusted JSON: more values need many times the memory of the text, and deeper nesting overflows the stack
- * of recursive readers. */
+/** Limits for untrusted JSON: more values need many times the memory of the text, and deeper nesting overflows the
+ * stack of recursive readers. */
 export interface JsonLimits {
   readonly values: number;
   readonly depth: number;

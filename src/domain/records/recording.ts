@@ -26,7 +26,7 @@ export interface RecordedIteration {
   /** 1-based. */
   readonly number: number;
   readonly status: QueryStatus | "running";
-  /** "executed", "empty", "failed", "refused" or "final"; "" until it is known, and if the iteration was interrupted. */
+  /** "executed", "empty", "failed", "refused" or "final"; "" until known, and if the iteration was interrupted. */
   readonly outcome: string;
   readonly thinking: string;
   readonly nativeReasoning: string;

@@ -176,7 +176,7 @@ function widthOf(cell: readonly Run[], columns: (text: string) => number): numbe
   return Math.max(...lines.map(columns));
 }
 
-/** Returns widths that fit into the room: the widest columns give way. Returns null if some column would get no room. */
+/** Returns widths that fit: the widest columns give way. Returns null if some column would get no room. */
 function fitted(natural: readonly number[], room: number): readonly number[] | null {
   const sum = (most: number): number => natural.reduce((all, one) => all + Math.min(one, most), 0);
   if (sum(Infinity) <= room) return natural;

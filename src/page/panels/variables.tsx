@@ -115,7 +115,7 @@ function Version(
   );
 }
 
-/** Shows an object with texts of several lines, such as the result of a command, by its keys: JSON hides line breaks. */
+/** Shows an object with texts of several lines, such as a command's result, by its keys: JSON hides line breaks. */
 function Value({ text }: { readonly text: string }): JSX.Element {
   const facts = useMemo(() => objectIn(text), [text]);
   const isLong = (value: unknown): value is string => typeof value === "string" && value.includes("\n");

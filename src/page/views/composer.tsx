@@ -212,7 +212,7 @@ interface AttachedImage {
 
 const attached = signal<readonly AttachedImage[]>([]);
 
-/** Attaches suitable files and reports why the others are unsuitable. Returns false if none of the files is an image. */
+/** Attaches suitable files and reports why the others are unsuitable. Returns false if no file is an image. */
 async function attach(files: readonly File[]): Promise<boolean> {
   const images = files.filter(({ type }) => IMAGE_TYPES.split(",").includes(type));
   for (const image of images) {

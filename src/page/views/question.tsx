@@ -64,8 +64,8 @@ export function Question({ question, answer }: {
   );
 }
 
-/** Listens to the letters of an answer. The beginning of a typed text is no answer: a letter counts only if the question
- * was shown before it, and no other key follows at once. A question that is out of sight is shown instead. */
+/** Listens to the letters of an answer. The beginning of a typed text is no answer: a letter counts only if the
+ * question was shown before it, and no other key follows at once. A question that is out of sight is shown instead. */
 function listenTo(letters: ReadonlyMap<string, Decision>, { signal, choose, node }: {
   readonly signal: AbortSignal;
   readonly choose: (decision: Decision) => void;

@@ -29,7 +29,7 @@ import {
 } from "../store/turn_and_steps.ts";
 import { Question } from "./question.tsx";
 
-/** A request and its result. The last request of a conversation can be run again, or continued if it was interrupted. */
+/** A request and its result. The last request can be run again, or continued if it was interrupted. */
 export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: boolean }): JSX.Element {
   const kinds = ["turn", turn.running.value && "running", last && "last"];
   return (
@@ -532,8 +532,8 @@ const QUOTED = /^"""\n([^]*)\n"""$/;
 /** The result of an edit, whose change is drawn: its keys beside the diff repeat the change. */
 const ONLY_CHANGE = /^(?:[\s[\]{},]|path: ".*"|bytes: [\d_,]+|diff: \(see above\))*$/;
 
-/** `isMarked` means that the result has its own mark; otherwise, it is the value of marked calls. `drawn` means that the
- * changes are drawn above. */
+/** `isMarked` means that the result has its own mark; otherwise, it is the value of marked calls. `drawn` means that
+ * the changes are drawn above. */
 function Result({ result, isMarked, drawn }: {
   readonly result: BlockResult;
   readonly isMarked: boolean;

@@ -250,7 +250,7 @@ function explained(
   return { ...reply, repairs };
 }
 
-/** Reads a reply that was escaped once more, like the arguments of an imitated tool call. Returns null for other text. */
+/** Reads a reply that was escaped twice, like the arguments of an imitated tool call. Returns null for other text. */
 function escapedObject(body: string): Reply | null {
   const start = body.search(ESCAPED_START);
   if (start === -1) return null;

@@ -5,8 +5,8 @@
  *   blocks/       the script beside foreign code: `script.ts` assembles it and takes frames, `blocks.ts` runs blocks,
  *                 `requests.ts` serves the other requests of the main process
  *   run/          `turns.ts` enters foreign code under a time limit; pipe, host calls, timers and output
- *   realm/        the names that blocks see: `realm.ts` empties the global, `globals.ts` and `names.ts` add names of Vis;
- *                 `captured.ts` has the functions that the child itself calls, since a block may replace others
+ *   realm/        the names that blocks see: `realm.ts` empties the global, `globals.ts` and `names.ts` add Vis's
+ *                 names; `captured.ts` has the functions that the child itself calls, since a block may replace others
  *   variables/    saves and restores the variables of blocks; `view/` shows values as text, without running their code
  *   platform/     files and connections by a grant
  *   compiler/     the script with a context of its own: parses, rewrites and describes blocks; `compiler.ts` asks it */

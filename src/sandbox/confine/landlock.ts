@@ -63,8 +63,9 @@ function words(...values: readonly bigint[]): Uint8Array<ArrayBuffer> {
 }
 
 const bit = (at: number): bigint => 1n << BigInt(at);
-/** Access rights by the kernel's numbers (include/uapi/linux/landlock.h). https://docs.kernel.org/userspace-api/landlock.html lists the ABI that introduced each ("Compatibility" and
- * "Previous limitations"). */
+/** Access rights by the kernel's numbers (include/uapi/linux/landlock.h).
+ * https://docs.kernel.org/userspace-api/landlock.html lists the ABI that introduced each ("Compatibility" and "Previous
+ * limitations"). */
 export const RIGHTS = {
   EXECUTE: bit(0),
   WRITE_FILE: bit(1),

@@ -3,7 +3,7 @@
  * the parser. Questions and answers cross as JSON, from `compiler.ts` in the context of the blocks.
  *
  *   prepare.ts    makes a script of a block, which it repairs first, with `parse.ts`, `refusals.ts`, `rewrite.ts`
- *   declarations.ts  the declarations of a block; `analysis.ts` has the names in a syntax tree, `positions.ts` their places
+ *   declarations.ts  the declarations of a block; `analysis.ts` has the names in a syntax tree, `positions.ts` places
  *   errors.ts     thrown errors, with places in the model's text and advice
  *   template.ts   texts of final answers
  *   shared.ts     the part that both contexts load; `sucrase.ts` the stripper, a bundle of its own */

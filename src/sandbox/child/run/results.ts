@@ -51,7 +51,7 @@ function partOf(of: string, misnamed: Readonly<Record<string, string>>): Part {
   return { prototype, inner };
 }
 
-/** Returns an empty object that refuses these names. A trap is a property of the handler, which must not inherit any. */
+/** Returns an empty object that refuses these names. A trap is a property of the handler, which must inherit none. */
 function refusing(of: string, names: Readonly<Record<string, string>>): object {
   const handler: ProxyHandler<object> = look.create(null);
   handler.get = (target, key, receiver): unknown => {
