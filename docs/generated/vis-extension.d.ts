@@ -1,11 +1,11 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c5b44a6c70b0a357a6a0efba436071a69e7038b59107fb753f86eb04065e2210
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: f9cc35dfddd2acd810c44d273d673bf2f922e111a04f1c945cb706862826ad9d
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
   readonly [key: string]: JsonValue;
 };
-/** Limits for untrusted JSON: more values need many times the memory of the text, and deeper nesting overflows the stack
- * of recursive readers. */
+/** Limits for untrusted JSON: more values need many times the memory of the text, and deeper nesting overflows the
+ * stack of recursive readers. */
 export interface JsonLimits {
   readonly values: number;
   readonly depth: number;
@@ -256,7 +256,7 @@ export interface SpawnOptions {
    * workspace. Null means the temporary home folder of the program. PATH and the variables of toolchains then omit
    * folders of the workspace. */
   readonly cwd?: string | null;
-  /** Environment variables of the program, in addition to PATH, HOME, TMPDIR, the locale, TZ and those of toolchains. */
+  /** Environment variables of the program, added to PATH, HOME, TMPDIR, the locale, TZ and those of toolchains. */
   readonly env?: Readonly<Record<string, string>>;
   /** Standard input; empty if absent. A stream is read as fast as the program consumes it. When the stream ends, so
    * does the input. */
@@ -585,7 +585,7 @@ export interface ConversationKeys {
   readonly log?: (text: string) => void;
   /** The extension's section of the settings, parsed by its `config`. */
   readonly config?: unknown;
-  /** Adds an extension to this conversation only, starting with the next query. `load` takes a namespace or a folder. */
+  /** Adds an extension to this conversation only, from the next query on. `load` takes a namespace or a folder. */
   readonly register?: (extension: Extension) => void;
   readonly load?: (ref: string) => Promise<Extension>;
   /** Runs a program behind the command wall. By default, the program ends with the call or, outside a call, with the
