@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { ByteBuffer, decodeText, joinBytes } from "../domain/kit/bytes.ts";
 import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 
-export const TIMEOUT_MS = 120_000, MAX_BYTES = 1 << 20;
+const TIMEOUT_MS = 120_000, MAX_BYTES = 1 << 20;
 const MAX_TIMEOUT_MS = 24 * 3_600_000, LARGEST_BYTES = 32 << 20;
 const READ_BYTES = 64 << 10;
 /** The wait for pipes after the end of the program, since another process may hold them open indefinitely. */
@@ -13,27 +13,26 @@ const WATCH_MS = 20;
 
 type MarkedLines = NonNullable<SpawnOptions["asides"]>;
 
-export interface RunOptions {
-  readonly timeoutMs: number;
-  readonly maxBytes: number;
-  readonly signal: AbortSignal | undefined;
-  /** Asks the process to end, and kills it two seconds later. */
-  readonly stop: AbortSignal | undefined;
-  readonly onOutput: SpawnOptions["onOutput"] | null;
-  /** Whether outputs in other encodings than UTF-8 are decoded. */
-  readonly guessEncoding: boolean;
+/** The options of a program that apply while it runs. */
+type RunOptions = Pick<
+  SpawnOptions,
+  "timeoutMs" | "maxBytes" | "signal" | "stop" | "onOutput" | "guessEncoding" | "asides"
+>;
+
+/** What a wall does with a process while it runs. */
+interface RunHooks {
+  kill(): void;
+  /** Called when `stop` aborts. Two seconds later, the process is killed. */
+  askToEnd(): void;
+  /** Called when the process has ended. */
+  ended(): Promise<void> | void;
+  /** Checked every 20 ms: returns the fault for which the process is killed, or null. */
+  fault?(): string | null;
   /** Whether the program was ended from outside; by default, whether a signal ended the process. */
   wasEnded?(status: Deno.CommandStatus): boolean;
   /** Lines of standard error that begin with a token that only the launcher of the program knows. The output omits
-   * these lines. `onOutput` gets standard error only after the first of them. */
+   * these lines, and begins after the first. */
   readonly lines?: MarkedLines;
-  /** Lines of standard error that begin with a token of the program itself; the output omits them. */
-  readonly asides: MarkedLines | undefined;
-  kill(): void;
-  askToEnd(): void;
-  /** Checked every 20 ms: returns the fault for which the process is killed, or null. */
-  fault?(): string | null;
-  ended(): Promise<void> | void;
   readonly drainMs?: number;
 }
 
@@ -57,8 +56,12 @@ export function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1
 }
 
 /** Reads the outputs of a process until it has ended, within its limits. Rejects with the signal's reason. */
-export async function runToEnd(process: Deno.ChildProcess, options: RunOptions): Promise<EndedProcess> {
-  const { timeoutMs, maxBytes, signal, stop, onOutput, lines, asides, drainMs = DRAIN_MS } = options;
+export async function runToEnd(
+  process: Deno.ChildProcess,
+  { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, signal, stop, onOutput, guessEncoding = false, asides }: RunOptions,
+  hooks: RunHooks,
+): Promise<EndedProcess> {
+  const { lines, drainMs = DRAIN_MS } = hooks;
   const begun = performance.now(), notes: string[] = [];
   let timedOut = false, isHeard = lines === undefined;
   const kept = { stdout: new CappedOutput(maxBytes), stderr: new CappedOutput(maxBytes) };
@@ -78,20 +81,20 @@ export async function runToEnd(process: Deno.ChildProcess, options: RunOptions):
   }
   const late = setTimeout(() => {
     timedOut = true;
-    options.kill();
+    hooks.kill();
   }, timeoutMs);
   const watch = setInterval(() => {
-    const fault = options.fault?.() ?? null;
+    const fault = hooks.fault?.() ?? null;
     if (fault === null) return;
     if (!notes.includes(fault)) notes.push(fault);
-    options.kill();
+    hooks.kill();
   }, WATCH_MS);
   let grace: ReturnType<typeof setTimeout> | undefined;
   const stopped = (): void => {
-    options.askToEnd();
-    grace = setTimeout(() => options.kill(), GRACE_MS);
+    hooks.askToEnd();
+    grace = setTimeout(() => hooks.kill(), GRACE_MS);
   };
-  const unheard = [heard(signal, () => options.kill()), heard(stop, stopped)];
+  const unheard = [heard(signal, () => hooks.kill()), heard(stop, stopped)];
   const drained = readOutputs(process, (name, chunk) => {
     if (name === "stdout") keep(name, chunk);
     else errors.push(chunk);
@@ -101,12 +104,12 @@ export async function runToEnd(process: Deno.ChildProcess, options: RunOptions):
   clearTimeout(grace);
   clearInterval(watch);
   unheard.forEach((forget) => forget());
-  await options.ended();
+  await hooks.ended();
   await drained();
   errors.end();
   signal?.throwIfAborted();
-  const wasEnded = options.wasEnded?.(status) ?? status.signal !== null;
-  const { stdout, stderr, truncated, notes: guesses } = outputsOf(kept, { guess: options.guessEncoding, wasEnded });
+  const wasEnded = hooks.wasEnded?.(status) ?? status.signal !== null;
+  const { stdout, stderr, truncated, notes: guesses } = outputsOf(kept, { guess: guessEncoding, wasEnded });
   const ms = Math.round(performance.now() - begun);
   return { status, stdout, stderr, ms, timedOut, truncated, notes: [...notes, ...guesses] };
 }

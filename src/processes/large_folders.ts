@@ -10,7 +10,7 @@ const OPEN_FOLDER = O_DIRECTORY | O_NOFOLLOW | 0o2000000n;
 const LIST_BYTES = 32_768;
 const LENGTH_AT = 16, KIND_AT = 18, NAME_AT = 19;
 const KIND_FOLDER = 4;
-/** The bits of a mode for the kind of a file, and their value for a folder. */
+/** The bits of a mode for the kind of a file, and their values for a folder and a plain file. */
 const KIND_BITS = 0o170000, KIND_OF_FOLDER = 0o040000, KIND_OF_FILE = 0o100000;
 const DOT = 46;
 /** The length of struct statx, and the offsets of the inode and the times. */
@@ -65,44 +65,32 @@ function isFresh(changedMs: number, since: number): boolean {
   return since - changedMs < (changedMs % 1_000 === 0 ? SECONDS_MS : TICK_MS);
 }
 
-/** The identity of a file, whatever its name. */
-export interface FileFacts {
+export interface EntryFacts {
+  /** The identity of the entry, whatever its name. */
   readonly id: string;
   readonly inode: bigint;
-  readonly isPlain: boolean;
-}
-
-/** Returns facts about the entry at a path, not about the target of a link; null if nothing exists. */
-export function fileFacts(path: string, { os = Deno.build.os }: OtherSystem = {}): FileFacts | null {
-  if (os === "linux") return FOLDERS.file(terminated(path));
-  try {
-    const { dev, ino, isFile } = Deno.lstatSync(path);
-    return { id: `${dev} ${ino}`, inode: BigInt(ino ?? 0), isPlain: isFile };
-  } catch {
-    return null;
-  }
-}
-
-export interface FolderFacts {
+  readonly isFile: boolean;
+  readonly isFolder: boolean;
   /** A text that differs once a name in the folder was added, removed or replaced, or its mode was changed. */
   readonly stamp: string;
-  /** Whether another change since this look might not show in it. */
+  /** Whether another change since this look might not show in the stamp. */
   readonly isFresh: boolean;
   readonly user: number;
   readonly mode: number;
 }
 
-export function folderFacts(
+/** Returns facts about the entry at a path, not about the target of a link; null if nothing exists. */
+export function entryFacts(
   path: string,
   { os = Deno.build.os, since = Date.now() }: OtherSystem & { readonly since?: number } = {},
-): FolderFacts | null {
+): EntryFacts | null {
   if (os === "linux") return FOLDERS.facts(terminated(path), since);
   try {
-    const { ino, ctime, mtime, isDirectory, uid, mode } = Deno.lstatSync(path);
-    if (!isDirectory) return null;
+    const { dev, ino, ctime, mtime, isFile, isDirectory, uid, mode } = Deno.lstatSync(path);
     const changed = (ctime ?? mtime)?.getTime() ?? 0;
-    const stamp = `${ino} ${changed} ${mtime?.getTime()}`;
-    return { stamp, isFresh: isFresh(changed, since), user: uid ?? 0, mode: mode ?? 0 };
+    const stamp = `${ino} ${changed} ${mtime?.getTime()}`, id = `${dev} ${ino}`, inode = BigInt(ino ?? 0);
+    const own = { user: uid ?? 0, mode: mode ?? 0 };
+    return { id, inode, isFile, isFolder: isDirectory, stamp, isFresh: isFresh(changed, since), ...own };
   } catch {
     return null;
   }
@@ -283,23 +271,23 @@ class Folders {
     this.#spare = bytes;
   }
 
-  facts(path: Bytes, since: number): FolderFacts | null {
+  facts(path: Bytes, since: number): EntryFacts | null {
     const stat = this.#stat(AT_FDCWD, path);
     if (stat === null) return null;
-    const mode = stat.getUint16(MODE_AT, true);
-    if ((mode & KIND_BITS) !== KIND_OF_FOLDER) return null;
     const word = (at: number): number => stat.getUint32(at, true);
     const time = (at: number): string => `${word(at)}.${word(at + 4)}.${word(at + 8)}`;
-    const stamp = `${word(INODE_AT)}.${word(INODE_AT + 4)} ${time(CHANGED_AT)} ${time(MODIFIED_AT)}`;
+    const inode = stat.getBigUint64(INODE_AT, true), mode = stat.getUint16(MODE_AT, true), kind = mode & KIND_BITS;
     const changed = Number(stat.getBigInt64(CHANGED_AT, true)) * 1_000 + word(CHANGED_AT + 8) / 1e6;
-    return { stamp, isFresh: isFresh(changed, since), user: word(USER_AT), mode };
-  }
-
-  file(path: Bytes): FileFacts | null {
-    const stat = this.#stat(AT_FDCWD, path);
-    if (stat === null) return null;
-    const inode = stat.getBigUint64(INODE_AT, true), device = stat.getBigUint64(DEVICE_AT, true);
-    return { id: `${device} ${inode}`, inode, isPlain: (stat.getUint16(MODE_AT, true) & KIND_BITS) === KIND_OF_FILE };
+    return {
+      id: `${stat.getBigUint64(DEVICE_AT, true)} ${inode}`,
+      inode,
+      isFile: kind === KIND_OF_FILE,
+      isFolder: kind === KIND_OF_FOLDER,
+      stamp: `${inode} ${time(CHANGED_AT)} ${time(MODIFIED_AT)}`,
+      isFresh: isFresh(changed, since),
+      user: word(USER_AT),
+      mode,
+    };
   }
 
   size(folder: number, name: Bytes): number {

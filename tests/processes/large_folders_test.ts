@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import {
+  entryFacts,
   folderEntries,
-  folderFacts,
   keptStampOf,
   removeTree,
   stampOf,
@@ -64,7 +64,7 @@ Deno.test("LinuxWall.spawn() works after a command left a deep tree", { ignore: 
   });
 });
 
-Deno.test("folderEntries() and folderFacts() find the same on every system", { ignore }, async () => {
+Deno.test("folderEntries() and entryFacts() find the same on every system", { ignore }, async () => {
   await withFolder(async (folder) => {
     for (const name of ["a.env", "b.txt", "ü.env"]) await Deno.writeTextFile(join(folder, name), "");
     await Deno.mkdir(join(folder, "sub"));
@@ -78,12 +78,12 @@ Deno.test("folderEntries() and folderFacts() find the same on every system", { i
       assert.ok(found(os, 2).length <= 2);
       assert.deepEqual([...folderEntries(join(folder, "none"), { most: 1, wanted, os })], []);
       await Deno.utime(folder, 1, 1);
-      const stamp = (): string | undefined => folderFacts(folder, { os })?.stamp;
+      const stamp = (): string | undefined => entryFacts(folder, { os })?.stamp;
       const before = stamp();
       assert.equal(stamp(), before);
       await Deno.writeTextFile(join(folder, `new-${os}`), "");
       assert.notEqual(stamp(), before);
-      assert.equal(folderFacts(join(folder, "a.env"), { os }), null);
+      assert.equal(entryFacts(join(folder, "a.env"), { os })?.isFolder, false);
     }
   });
 });
@@ -98,8 +98,8 @@ Deno.test("a stamp is kept only once another change must show in it", { ignore }
     assert.equal(keptStampOf(path, changed + 2_000), stampOf(path));
     for (const os of ["linux", "darwin"] as const) {
       const { ctime } = await Deno.stat(folder), since = ctime?.getTime() ?? 0;
-      assert.equal(folderFacts(folder, { os, since })?.isFresh, true);
-      assert.equal(folderFacts(folder, { os, since: since + 2_000 })?.isFresh, false);
+      assert.equal(entryFacts(folder, { os, since })?.isFresh, true);
+      assert.equal(entryFacts(folder, { os, since: since + 2_000 })?.isFresh, false);
     }
   });
 });

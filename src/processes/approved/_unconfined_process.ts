@@ -1,6 +1,6 @@
 import { delimiter, isAbsolute } from "node:path";
 import { CommandFolder } from "../_command_folder.ts";
-import { MAX_BYTES, runToEnd, TIMEOUT_MS, writeInput } from "../_program_run.ts";
+import { runToEnd, writeInput } from "../_program_run.ts";
 import type { Spawned, SpawnOptions } from "../../extension/spawned.ts";
 
 const DEFAULT_PATH = Deno.build.os === "windows" ? "" : "/usr/bin:/bin";
@@ -11,11 +11,7 @@ const INHERITED =
   "HOME USER LOGNAME LANG LC_ALL LC_CTYPE TZ TMPDIR SystemRoot SystemDrive windir ComSpec PATHEXT USERPROFILE APPDATA LOCALAPPDATA ProgramFiles TEMP TMP"
     .split(" ");
 
-interface FreeProcessOptions extends
-  Pick<
-    SpawnOptions,
-    "env" | "input" | "timeoutMs" | "maxBytes" | "signal" | "stop" | "onOutput" | "guessEncoding" | "asides"
-  > {
+interface FreeProcessOptions extends Omit<SpawnOptions, "cwd"> {
   /** The real path; null for its own empty folder. */
   readonly cwd: string | null;
   /** The environment of Vis itself. */
@@ -35,18 +31,8 @@ export async function runFree(argv: readonly string[], options: FreeProcessOptio
 }
 
 async function runIn(cwd: string, argv: readonly string[], options: FreeProcessOptions): Promise<Spawned> {
-  const {
-    input,
-    own,
-    timeoutMs = TIMEOUT_MS,
-    maxBytes = MAX_BYTES,
-    signal,
-    stop,
-    onOutput,
-    guessEncoding = false,
-    asides,
-  } = options;
-  signal?.throwIfAborted();
+  const { input, own } = options;
+  options.signal?.throwIfAborted();
   const [program = "", ...args] = systemCommand(argv);
   const inherited = INHERITED.flatMap((name) => own[name] === undefined ? [] : [[name, own[name]]]);
   const process = new Deno.Command(program, {
@@ -65,8 +51,8 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
     detached: true,
   }).spawn();
   const kill = (): void => sendToGroup(process.pid, "SIGKILL");
-  const running = runToEnd(process, {
-    ...{ timeoutMs, maxBytes, signal, stop, onOutput, guessEncoding, asides, kill, drainMs: DRAIN_MS },
+  const running = runToEnd(process, options, {
+    ...{ kill, drainMs: DRAIN_MS },
     askToEnd: () => sendToGroup(process.pid, "SIGTERM"),
     ended: kill, // The signal ends the rest of the group.
   });

@@ -33,11 +33,6 @@ interface ConfinedProcessOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly whole: boolean;
   readonly cwd: string;
-  readonly input: NonNullable<SpawnOptions["input"]> | null;
-  readonly maxBytes: number;
-  readonly onOutput: NonNullable<SpawnOptions["onOutput"]> | null;
-  readonly guessEncoding: boolean;
-  readonly asides: SpawnOptions["asides"];
   readonly onBegun: () => void;
 }
 
@@ -91,20 +86,8 @@ export class ConfinedProcess {
     return this.#process.pid;
   }
 
-  async run(
-    limits: {
-      readonly timeoutMs: number;
-      readonly signal: AbortSignal | undefined;
-      readonly stop: AbortSignal | undefined;
-    },
-  ): Promise<Spawned> {
-    const { maxBytes, onOutput, guessEncoding, asides } = this.#options;
-    const running = runToEnd(this.#process, {
-      ...limits,
-      maxBytes,
-      onOutput,
-      guessEncoding,
-      asides,
+  async run(options: SpawnOptions): Promise<Spawned> {
+    const running = runToEnd(this.#process, options, {
       wasEnded: (status) => !this.#said.has(SAID.begun) || this.#signalOf(status) !== null,
       lines: { token: this.#token, hear: (line) => this.#hear(line) },
       kill: () => this.#kill(),
@@ -112,10 +95,10 @@ export class ConfinedProcess {
       fault: () => this.#fault(),
       ended: () => clearTimeout(this.#timer),
     });
-    void this.#writeInput();
+    void this.#writeInput(options.input ?? "");
     const { status, notes, ...run } = await running;
     this.#throwFault(status, run.stderr);
-    if (this.#said.has(SAID.left) && !run.timedOut && !limits.stop?.aborted) {
+    if (this.#said.has(SAID.left) && !run.timedOut && !options.stop?.aborted) {
       notes.push("Vis ended processes that were left running");
     }
     const ran = this.#said.has(SAID.begun);
@@ -173,15 +156,14 @@ export class ConfinedProcess {
   }
 
   /** The plan comes first, because nothing runs before it. */
-  async #writeInput(): Promise<void> {
-    const { input } = this.#options;
+  async #writeInput(input: NonNullable<SpawnOptions["input"]>): Promise<void> {
     const plan = this.#plan;
     if (plan === null || this.#tries > 0) return await this.#process.stdin.abort().catch(() => {});
     this.#plan = null;
     const writer = this.#process.stdin.getWriter();
     await writer.write(plan).catch(() => {}); // The launcher may have ended.
     writer.releaseLock();
-    await writeInput(this.#process.stdin, input ?? "");
+    await writeInput(this.#process.stdin, input);
   }
 
   #hear(line: string): void {

@@ -27,7 +27,7 @@ import {
 } from "../_readable_paths.ts";
 import { entryKind } from "../_paths.ts";
 import { isPlaceholder } from "../protected/placeholders.ts";
-import { checkCall, MAX_BYTES, TIMEOUT_MS } from "../_program_run.ts";
+import { checkCall } from "../_program_run.ts";
 import { type Kept, ProtectedPaths } from "../protected/protected_paths.ts";
 import { outsideRepository, repositoryFolders } from "../protected/repositories.ts";
 import type { SpecialFiles } from "../protected/workspace_walk.ts";
@@ -109,8 +109,7 @@ export class LinuxWall {
       readonly begun?: () => void;
     },
   ): Promise<Spawned> {
-    const { signal, stop, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, input = null, onOutput = null } = options;
-    const { root = workspace } = options;
+    const { root = workspace, signal, loopback } = options;
     signal?.throwIfAborted();
     const machine = await this.#ready();
     const place = startFolder(workspace, options);
@@ -118,7 +117,6 @@ export class LinuxWall {
     const outer = await outsideRepository(root);
     const isWhole = this.#namespaces.fault === "";
     if (options.whole && !isWhole) throw new Error(`Cannot run commands: ${this.#namespaces.fault}`);
-    const { loopback } = options;
     const network = options.network ?? this.#options.network
       ? "tcp"
       : isWhole && loopback !== undefined
@@ -153,7 +151,7 @@ export class LinuxWall {
       const policy: ExecPolicy = {
         // Tools look in the folders around their starting folder.
         cwd: place ?? (isWithin(folder, root) ? "/" : folder),
-        input: input !== null,
+        input: options.input !== undefined,
         read: [...machine.read, ...own.read, ...outer === null ? [] : [{ path: outer, folder: true }]],
         list: ["/etc"],
         write: [...own.write, { path: folder, folder: true }],
@@ -184,16 +182,13 @@ export class LinuxWall {
       await pace.rest(); // The plan for hundreds of repositories takes megabytes.
       const process = await ConfinedProcess.start(execPlan(policy, machine.program), {
         launcher: this.#options.launcher ?? { path: machine.program.path, args: [] },
-        ...{ argv, env, cwd: policy.cwd, whole: isWhole, input, maxBytes, onOutput },
-        guessEncoding: options.guessEncoding ?? false,
-        asides: options.asides,
-        onBegun: begun,
+        ...{ argv, env, cwd: policy.cwd, whole: isWhole, onBegun: begun },
       });
       if (kept !== null) kept.running.pid = process.pid;
       const left = network === "private" ? this.#namespaces.began(loopback ?? "", process.pid) : () => {};
       try {
         const ends = [signal, kept?.running.end.signal].filter((one) => one !== undefined);
-        const result = await process.run({ timeoutMs, signal: AbortSignal.any(ends), stop });
+        const result = await process.run({ ...options, signal: AbortSignal.any(ends) });
         const obeyed = before === null
           ? []
           : [...await obeyedIn(root)].flatMap(([what, stamp]) => before.get(what) === stamp ? [] : [what]);

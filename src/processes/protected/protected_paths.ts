@@ -11,7 +11,7 @@ import { isPlaceholder, Placeholders } from "./placeholders.ts";
 import { foldersBeside, GIT, hasRepository, isBare } from "./repositories.ts";
 import { linkedSecrets, type SpecialFiles, topsOf, WorkspaceWalk } from "./workspace_walk.ts";
 import { commandIn, placeOf, RunningCommand, TURNS } from "./workspace_turns.ts";
-import { fileFacts, folderEntries } from "../large_folders.ts";
+import { entryFacts, folderEntries } from "../large_folders.ts";
 import { pauseProgram } from "../proc_files.ts";
 
 /** The limit for placeholders, since each is an open file while a command runs. */
@@ -74,8 +74,8 @@ export class ProtectedPaths {
     const secrets = found === null ? [] : await this.#walk.secrets(root, found);
     const files = secrets.filter(({ path }) => !except.includes(path));
     for (const path of this.#database) {
-      const facts = granted.some((one) => isWithin(path, one.path)) ? fileFacts(path) : null;
-      if (facts?.isPlain) files.push({ path, inode: facts.inode });
+      const facts = granted.some((one) => isWithin(path, one.path)) ? entryFacts(path) : null;
+      if (facts?.isFile) files.push({ path, inode: facts.inode });
     }
     return { files, links: found === null ? [] : linkedSecrets(root, { ...found, hidden: files }) };
   }

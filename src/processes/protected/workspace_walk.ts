@@ -8,7 +8,7 @@ import { isSecretFile } from "../../domain/kit/names.ts";
 import { entryKind, stepsTo } from "../_paths.ts";
 import { GIT, GitIndexes, isBare, ownSettings, repositoryFolders } from "./repositories.ts";
 import { isWithin, openPlainFile } from "../../domain/kit/files.ts";
-import { type FileFacts, fileFacts, folderEntries, type FolderFacts, folderFacts } from "../large_folders.ts";
+import { type EntryFacts, entryFacts, folderEntries } from "../large_folders.ts";
 import type { HiddenFile } from "../../sandbox/exec/confinement_plan.ts";
 
 /** Limits for the folders that are listed before each command, nearest to the top first, and before the first one. */
@@ -78,7 +78,7 @@ export class WorkspaceWalk {
       const found = new Set<string>();
       for (const path of new Set([...now.secrets, ...isFull ? [] : held.keys()])) {
         if (pace.due) await pace.rest();
-        const facts = fileFacts(join(workspace, path)), file = held.get(path);
+        const facts = entryFacts(join(workspace, path)), file = held.get(path);
         if (facts === null) continue;
         const options = { opens: secrets.size < MOST_HIDDEN };
         secrets.set(path, file?.facts.id === facts.id ? file : new HeldFile(join(workspace, path), facts, options));
@@ -110,7 +110,7 @@ export class WorkspaceWalk {
       ),
       closed: await still(
         [...now.closed, ...all.closed],
-        (folder) => isClosed(folderFacts(join(workspace, folder))),
+        (folder) => isClosed(entryFacts(join(workspace, folder))),
       ),
       isWhole: all.isWhole,
     };
@@ -137,7 +137,7 @@ export class WorkspaceWalk {
       );
     }
     refuseOdd([...secrets.keys()], "the secret file");
-    const open = closed.find((folder) => ((folderFacts(join(workspace, folder))?.mode ?? 0) & OWNER_ENTERS) !== 0);
+    const open = closed.find((folder) => ((entryFacts(join(workspace, folder))?.mode ?? 0) & OWNER_ENTERS) !== 0);
     if (open !== undefined) {
       throw new Error(
         `Cannot run commands: they could read files in ${open}, where Vis cannot look for keys; run chmod u+r ${open}`,
@@ -151,11 +151,11 @@ export class WorkspaceWalk {
     if (secrets.size > MOST_SECRETS) throw tooMany(secrets.size);
     const untracked = secrets.size === 0 ? [] : await this.#withoutTracked(workspace, secrets);
     const hidden = new Map<string, bigint>(), pace = new Pace();
-    for (const [path, { facts: { isPlain, inode } }] of untracked) {
+    for (const [path, { facts: { isFile, inode } }] of untracked) {
       if (pace.due) await pace.rest();
       // A command may have put another file, or none, at the path by now.
-      if (isPlain) hidden.set(join(workspace, path), inode);
-      else for (const real of realFile(workspace, path)) hidden.set(real, fileFacts(real)?.inode ?? 0n);
+      if (isFile) hidden.set(join(workspace, path), inode);
+      else for (const real of realFile(workspace, path)) hidden.set(real, entryFacts(real)?.inode ?? 0n);
     }
     if (hidden.size > MOST_HIDDEN) throw tooMany(hidden.size);
     return [...hidden].map(([path, inode]) => ({ path, inode }));
@@ -196,8 +196,8 @@ export class WorkspaceWalk {
       if (pace.due) await pace.rest();
       const folder = open[at] ?? "";
       open[at] = "";
-      const facts = folderFacts(placed(workspace, folder));
-      if (facts === null) continue;
+      const facts = entryFacts(placed(workspace, folder));
+      if (!facts?.isFolder) continue;
       const known = before?.get(folder);
       const current = known?.stamp === facts.stamp
         ? known
@@ -210,7 +210,7 @@ export class WorkspaceWalk {
       for (const path of !isPassed || moved.size > 0 ? current.secrets : []) {
         if (pace.due) await pace.rest();
         if (secrets.length === MOST_FOUND) break;
-        if (!isPassed || moved.has(fileFacts(join(workspace, path))?.id ?? "")) secrets.push(path);
+        if (!isPassed || moved.has(entryFacts(join(workspace, path))?.id ?? "")) secrets.push(path);
       }
       if (current.isTop && repositories.length < MOST_FOUND) repositories.push(folder);
       if (current.isClosed && closed.length < MOST_FOUND) closed.push(folder);
@@ -223,7 +223,7 @@ export class WorkspaceWalk {
     workspace: string,
     { folder, facts, count, pace }: {
       readonly folder: string;
-      readonly facts: FolderFacts;
+      readonly facts: EntryFacts;
       readonly count: { names: number };
       readonly pace: Pace;
     },
@@ -272,19 +272,19 @@ function byteCheck(patterns: readonly string[]): (first: number, last: number) =
  * limited. */
 class HeldFile {
   static readonly #closing = new FinalizationRegistry<number>((file) => closeSync(file));
-  readonly facts: FileFacts;
+  readonly facts: EntryFacts;
   readonly #file: number | null;
 
-  constructor(path: string, facts: FileFacts, { opens }: { readonly opens: boolean }) {
+  constructor(path: string, facts: EntryFacts, { opens }: { readonly opens: boolean }) {
     this.facts = facts;
-    this.#file = opens && facts.isPlain ? openPlainFile(path) : null;
+    this.#file = opens && facts.isFile ? openPlainFile(path) : null;
     if (this.#file !== null) HeldFile.#closing.register(this, this.#file);
   }
 
   /** Whether the file still exists anywhere; a file that an editor has replaced does not. A link or a pipe holds no keys
    * elsewhere. */
   get isThere(): boolean {
-    return this.facts.isPlain && (this.#file === null || fstatSync(this.#file).nlink !== 0);
+    return this.facts.isFile && (this.#file === null || fstatSync(this.#file).nlink !== 0);
   }
 }
 
@@ -293,10 +293,10 @@ function isTop(folder: string): boolean {
 }
 
 /** Whether the owner of a folder, who is this user, can neither list it nor open its entries. */
-function isClosed(facts: FolderFacts | null): boolean {
-  const { user = 0, mode = 0 } = facts ?? {};
+function isClosed(facts: EntryFacts | null): boolean {
+  const { isFolder = false, user = 0, mode = 0 } = facts ?? {};
   const all = OWNER_READS | OWNER_ENTERS;
-  return user !== 0 && user === Deno.uid() && (mode & all) !== all;
+  return isFolder && user !== 0 && user === Deno.uid() && (mode & all) !== all;
 }
 
 function refuseOdd(paths: readonly string[], kind: string): void {

@@ -14,7 +14,7 @@ import {
 } from "../_command_folder.ts";
 import { deviceNodes, type OpenFolders, openFolders, type WallOptions } from "../_readable_paths.ts";
 import { realEntry } from "../_paths.ts";
-import { checkCall, MAX_BYTES, type RunOptions, runToEnd, TIMEOUT_MS, writeInput } from "../_program_run.ts";
+import { checkCall, runToEnd, writeInput } from "../_program_run.ts";
 import { ProtectedPaths } from "../protected/protected_paths.ts";
 import { foldersBeside } from "../protected/repositories.ts";
 import { removeTree } from "../large_folders.ts";
@@ -94,7 +94,6 @@ export class SeatbeltWall {
     argv: readonly string[],
     options: SpawnOptions & { readonly hidden?: readonly string[] },
   ): Promise<Spawned> {
-    const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, input = null, onOutput = null, signal, stop } = options;
     const { root = workspace, hideSecrets } = options;
     const network = options.network ?? this.#options.network;
     const open = this.#folders();
@@ -134,16 +133,7 @@ export class SeatbeltWall {
         name: argv[0] ?? "",
         confine: [this.#options.system?.sandboxExec ?? SANDBOX_EXEC, ...seatbeltArguments(seatbeltProfile(policy))],
         table: this.#table ??= new MacProcesses(),
-        cwd,
-        env: variables,
-        input,
-        maxBytes,
-        onOutput,
-        guessEncoding: options.guessEncoding ?? false,
-        asides: options.asides,
-        timeoutMs,
-        signal,
-        stop,
+        ...{ cwd, env: variables, options },
       });
     } finally {
       await made.remove();
@@ -230,36 +220,36 @@ export class SeatbeltWall {
   }
 }
 
-interface SeatbeltRun
-  extends Pick<RunOptions, "timeoutMs" | "maxBytes" | "signal" | "stop" | "onOutput" | "guessEncoding" | "asides"> {
+interface SeatbeltRun {
   readonly name: string;
   /** The command that confines takes the program as its last arguments. */
   readonly confine: readonly string[];
   readonly table: ProcessTable;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  readonly input: NonNullable<SpawnOptions["input"]> | null;
+  readonly options: SpawnOptions;
 }
 
 /** Runs one program from its start to the end of everything that it started. */
-async function runProgram(argv: readonly string[], options: SeatbeltRun): Promise<Spawned> {
-  const { name, confine: [confine = "", ...args], table, cwd, env, input, stop, ...limits } = options;
+async function runProgram(
+  argv: readonly string[],
+  { name, confine: [confine = "", ...args], table, cwd, env, options }: SeatbeltRun,
+): Promise<Spawned> {
+  const { input, stop } = options;
   const token = crypto.randomUUID();
   const process = new Deno.Command(confine, {
     args: [...args, "/bin/sh", "-c", START, token, ...argv],
     cwd,
     clearEnv: true,
     env: { ...env },
-    stdin: input === null ? "null" : "piped",
+    stdin: input === undefined ? "null" : "piped",
     stdout: "piped",
     stderr: "piped",
     detached: true, // The program has a group of its own.
   }).spawn();
   const tree = new ProcessTree(process.pid, table);
   let hasBegun = false, left = 0;
-  const running = runToEnd(process, {
-    ...limits,
-    stop,
+  const running = runToEnd(process, options, {
     lines: { token, hear: () => void (hasBegun = true) },
     kill: () => void tree.kill(),
     askToEnd: () => tree.askToEnd(),
@@ -267,7 +257,7 @@ async function runProgram(argv: readonly string[], options: SeatbeltRun): Promis
       tree.look().length > MOST_PROCESSES ? `Ended: ${name} had more than ${MOST_PROCESSES} processes` : null,
     ended: async () => void (left = await tree.ended()),
   });
-  if (input !== null) void writeInput(process.stdin, input);
+  if (input !== undefined) void writeInput(process.stdin, input);
   const { status, notes, ...run } = await running;
   const isExpected = run.timedOut || stop?.aborted === true;
   if (left > 0 && !isExpected) notes.push(`Vis ended ${left} processes that were left running`);
