@@ -1,4 +1,3 @@
-/** Implements `git.diff`, and reads patches. */
 import type { EnvironmentView } from "@vis/extension";
 import { newSecrets } from "./commit.ts";
 import { Git } from "./git.ts";

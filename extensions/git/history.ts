@@ -1,4 +1,3 @@
-/** Implements `git.log`, `git.show` and `git.blame`. */
 import { ByteBuffer, type EnvironmentView } from "@vis/extension";
 import { type Commit, COMMIT_FORMAT, commitOf } from "./commit.ts";
 import { type Diff, PATCH_ARGUMENTS, PatchReader } from "./diff.ts";

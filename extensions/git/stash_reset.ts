@@ -1,4 +1,3 @@
-/** Implements `git.reset`, `git.restore` and `git.stash`, and keeps discarded work. */
 import { join } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
 import { refuseFiltered, refuseNewSecrets } from "./commit.ts";

@@ -793,7 +793,6 @@ function markFor(text: string): string {
  * direction marks, tag characters and lone surrogates. */
 const ESCAPED = /[^\P{Cc}\t\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]|\p{Surrogate}/gu;
 
-/** Returns text with TypeScript string escapes for the characters of `ESCAPED`. */
 function shownText(text: string): string {
   return (hasReturns(text) ? text.replaceAll("\r\n", "\n") : text).replace(ESCAPED, escapeOf);
 }

@@ -70,7 +70,8 @@ function byDistance(asked: string, names: readonly string[]) {
     .sort((a, b) => a.distance - b.distance);
 }
 
-/** Returns the number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment). */
+/** Returns the number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment).
+ * Letters after the first `MAX_LENGTH` do not count. */
 export function editDistance(one: string, other: string): number {
   const [a, b] = [one.slice(0, MAX_LENGTH), other.slice(0, MAX_LENGTH)];
   let before: number[] = [];

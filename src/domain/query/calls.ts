@@ -25,7 +25,6 @@ type RecordedHostCall =
   & Pick<HostCallEvent, "name" | "ok" | "action" | "outcome" | "refusedByUser" | "output">
   & { readonly phase?: HostCallEvent["phase"] };
 
-/** The outcome that a call returns with its result. */
 export interface CallOutcome {
   /** A few words for readers: "12 passed", "exit code 1". */
   readonly text: string;
@@ -150,7 +149,7 @@ export class BlockTally {
     return [...this.#kinds.values()].map((tally) => textOf(tally)).join(", ");
   }
 
-  /** Returns `text` cut to a width by shortening the subjects; outcomes are kept. */
+  /** Returns `text`, brought closer to a width by shortening the longest subjects; outcomes are kept. */
   textWithin(width: number): string {
     const over = this.text.length - width;
     if (over <= 0) return this.text;

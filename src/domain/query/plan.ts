@@ -6,7 +6,6 @@ export const PLAN_VARIABLE = "$plan";
 
 const SETS_PLAN = /^(?:\s*\/\/.*\n)*\s*(?:(?:const|let|var)\s+)?\$plan\s*=(?!=)/;
 
-/** Whether code begins with the list of tasks. */
 export function beginsWithPlan(code: string): boolean {
   return SETS_PLAN.test(code);
 }

@@ -13,7 +13,7 @@ const KEY = "vis-token";
 /** The event sent to the window when the token of any request is refused. */
 export const REFUSED = "vis-refused";
 
-/** Reads that are rate-limited for up to this long are retried automatically. */
+/** Reads that are rate-limited for up to this long are retried, at most twice. */
 const SOON_S = 10;
 
 interface RequestOptions {

@@ -48,7 +48,6 @@ class Thread {
   #branch: string | null = null;
   #listed = "";
 
-  /** Whether another process runs the query, so this page can neither cancel it nor add to it. */
   get runsElsewhere(): boolean {
     return this.running.value && this.turns.value.at(-1)?.isElsewhere === true;
   }

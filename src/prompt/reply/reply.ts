@@ -48,7 +48,7 @@ const MODELS = ["cost", "speed", "intelligence"] as const;
 const REASONING = ["quick", "balanced", "deep"] as const;
 const MAX_WRAPS = 5;
 export const MAX_BLOCKS = 100;
-/** A reply with this many items has too many blocks. */
+/** Further items of a reply are not read. */
 const MAX_ITEMS = 10 * MAX_BLOCKS;
 
 /** Whether a block does nothing. Vis neither runs nor stores such a block. */

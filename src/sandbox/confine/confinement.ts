@@ -7,7 +7,6 @@ interface ConfinementOptions {
   readonly parentPid: number;
   /** The memory that the child may use on top of its idle mappings. */
   readonly memoryBytes: number;
-  /** The access that the child's grants allow. */
   readonly access: KernelAccess;
   /** The walls to set; only tests turn some off. */
   readonly limits: boolean;

@@ -29,7 +29,6 @@ export const entryCheck = (architecture: Architecture): readonly Operation[] => 
   denyWith(ENOSYS), // The x32 numbers of x86-64 differ too.
 ];
 
-/** Returns the operations in the kernel's format. */
 export function filterBytes(operations: readonly Operation[]): Uint8Array<ArrayBuffer> {
   const code = new Uint8Array(operations.length * 8);
   const view = new DataView(code.buffer);
