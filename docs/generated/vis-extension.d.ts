@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: f9cc35dfddd2acd810c44d273d673bf2f922e111a04f1c945cb706862826ad9d
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 35611416161d098931d3aae64ebab539ea53d6ea4d89f0ee92247d499a1c90cc
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -49,7 +49,6 @@ export interface Approval {
   readonly reason: string;
   readonly byUser?: boolean;
 }
-/** The outcome that a call returns with its result. */
 export interface CallOutcome {
   /** A few words for readers: "12 passed", "exit code 1". */
   readonly text: string;
@@ -1021,7 +1020,8 @@ export declare function nearestName(asked: string, names: readonly string[]): st
 /** Returns the three names most similar to an unknown one, nearest first. A name that is part of the other counts as
  * close. */
 export declare function nearestNames(asked: string, names: readonly string[]): readonly string[];
-/** Returns the number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment). */
+/** Returns the number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment).
+ * Letters after the first `MAX_LENGTH` do not count. */
 export declare function editDistance(one: string, other: string): number;
 /** Returns the message of an error. Any other thrown value is returned as text. */
 export declare function messageOf(error: unknown): string;
