@@ -144,7 +144,8 @@ export class Checkpoints {
     await Deno.writeTextFile(join(this.#folder, STAMP), "").catch(() => {});
   }
 
-  /** Runs once an hour, and after many changes, because reading all changes takes longer than one change. */
+  /** Prunes at the first change if that was not done for an hour, and then after every `PRUNE_EVERY` changes, because
+   * reading all changes takes longer than one change. */
   async #pruneSometimes(): Promise<void> {
     if (this.#added++ % PRUNE_EVERY !== 0) return;
     const { mtime } = await Deno.stat(join(this.#folder, STAMP)).catch(() => ({ mtime: null }));

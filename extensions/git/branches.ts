@@ -1,4 +1,3 @@
-/** Implements `git.switch`, `git.branch`, `git.tag` and `git.worktree`. */
 import { join, resolve } from "node:path";
 import { type EnvironmentView, isBelow, isWithin } from "@vis/extension";
 import { Git, gitRefusal, gitSays, plainReason } from "./git.ts";

@@ -68,8 +68,8 @@ export function fileText(bytes: Uint8Array): { readonly text: string; readonly g
   return decoded && { text: decoded.text, guess: decoded.isGuess ? decoded.encoding : null };
 }
 
-/** Returns the longest beginning that ends with a whole character in every encoding, if one exists. Bytes below the
- * digits are never part of another character. */
+/** Returns the longest beginning that surely ends with a whole character in every encoding, or else all bytes. Bytes
+ * below the digits are never part of another character. */
 export function wholeCharacters(bytes: Uint8Array): Uint8Array {
   const last = bytes.findLastIndex((byte) => byte < ZERO);
   return last < 0 ? bytes : bytes.subarray(0, last + 1);

@@ -148,8 +148,9 @@ type ToolResultPart =
 
 const PROTOCOL_KEYS = ["content", "structuredContent", "isError", "_meta", "resultType"];
 
-/** Returns `structuredContent` if present, else text (parsed if it is JSON), else a list of parts. Ignores an empty
- * object next to text, and returns any other result unchanged. */
+/** Returns `structuredContent` if present, else text (parsed if it is JSON), else a list of parts; both if there is
+ * structured data and a part that is not text. Ignores an empty object next to text. Without any of these, returns the
+ * server's own data. */
 export function toolData(result: unknown): unknown {
   const { content, structuredContent, ...rest } = fields(result);
   const data = structuredContent ?? undefined;

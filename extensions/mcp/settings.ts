@@ -66,7 +66,8 @@ export function userVariables(config: unknown): Readonly<Record<string, string>>
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => !/\$\{(auth:)?[\w.-]+\}/.test(value)));
 }
 
-/** Returns the values of headers and variables, which must not be shown. */
+/** Returns the values of headers and variables, and the words in them, which must not be shown. Short ones are
+ * omitted; the longest comes first. */
 export function secretsOf(config: ServerConfig): readonly string[] {
   const values = Object.values("url" in config ? config.headers : config.env);
   const words = values.flatMap((value) => [value, ...value.split(/\s+/)]);
@@ -77,7 +78,7 @@ export function redacted(text: string, secrets: readonly string[]): string {
   return secrets.reduce((shown, secret) => shown.replaceAll(secret, "[secret]"), text);
 }
 
-/** Throws Error for a variable that is missing in the environment. */
+/** Throws `ServerError` for a variable that the environment lacks, or a key that is not saved. */
 export function checkVariables(name: string, config: ServerConfig): void {
   for (const [key, value] of Object.entries("url" in config ? config.headers : config.env)) {
     const [missing, auth, secret] = /\$\{(auth:)?([^{}]*)\}/.exec(value.replaceAll(WORKSPACE, "")) ?? [];

@@ -257,7 +257,7 @@ class MarkdownWriter implements PageHandler {
     this.#hasBase = true;
   }
 
-  /** Returns null for links that lead to no other page: scripts, mail, data, anchors. */
+  /** Returns null for links that lead to no other page (scripts, mail, data, anchors) and for very long ones. */
   #resolved(href: string | undefined): string | null {
     const target = href?.trim() ?? "";
     if (target === "" || target.startsWith("#") || !URL.canParse(target, this.#base)) return null;

@@ -175,7 +175,7 @@ async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: Lo
   );
 }
 
-/** Whether the settings name the extension, so that no other extension's code is run. */
+/** Whether the settings permit this name. The code of other extensions is not run. */
 function isNamed(namespace: string, { allow = null, deny = [] }: LoadOptions): boolean {
   return !deny.includes(namespace) && (allow === null || allow.includes(namespace));
 }

@@ -818,7 +818,8 @@ function safeLine(text: string, limit: number): string {
   return flat.length <= limit ? flat : `${flat.slice(0, Math.max(0, limit - 1)).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** Returns head and tail within `cap` characters, with the number of omitted ones. The cut never begins a line. */
+/** Returns head and tail within `cap` characters, with the number of omitted ones; only a beginning if there is no
+ * room for both. The cut never begins a line. */
 function headAndTail(
   text: string,
   { cap, more = "" }: { readonly cap: number; readonly more?: string },

@@ -354,8 +354,8 @@ function isSignature(line: string): boolean {
   return /^-- ?$/.test(line);
 }
 
-/** Returns the index of the line between the two texts of a block; negative if it is missing. The line is as long as
- * the other markers, so that a text may contain shorter or longer markers. */
+/** Returns the index of the line between the two texts of a block: negative if it is missing, "several" if it is not
+ * clear. A line as long as the other markers is preferred, so that a text may contain shorter or longer ones. */
 function middleOf(lines: readonly string[], length: number): number | "several" {
   const all = lines.flatMap((line, at) => /^={5,9}\s*$/.test(line) ? [at] : []);
   const own = all.filter((at) => lines[at]?.trim().length === length);

@@ -241,7 +241,8 @@ function withoutEnd(line: string): string {
   return slashes % 2 === 1 && text.length < line.length ? `${text} ` : text;
 }
 
-/** Returns the lines of the user's own ignore file: `core.excludesFile` from `~/.gitconfig`, or git's default. */
+/** Returns the lines of the user's own ignore file: `core.excludesFile` of the user's settings of git, or git's
+ * default. */
 export function globalIgnoreLines(home: string = homedir()): readonly string[] {
   if (home === "") return [];
   const named = ["/.gitconfig", "/.config/git/config"].map((name) => excludesFile(readText(`${home}${name}`), home))

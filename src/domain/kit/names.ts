@@ -34,8 +34,8 @@ export const SECRET_PATTERNS: readonly string[] = [
   "*.key",
 ];
 
-/** Whether a path relative to the workspace names a secret file, in any case. A pattern without `/` matches the last
- * part of the path. */
+/** Whether a path relative to the workspace names a secret file, in any case. The last matching pattern decides; `!`
+ * before a pattern makes an exception. A pattern without `/` matches the last part of the path. */
 export function isSecretFile(path: string, patterns: readonly string[]): boolean {
   const whole = path.toLowerCase();
   const name = whole.slice(whole.lastIndexOf("/") + 1);
@@ -48,7 +48,8 @@ export function isSecretFile(path: string, patterns: readonly string[]): boolean
 
 const MAX_LENGTH = 200;
 
-/** Returns the name that was probably meant: at most a third of its letters differ. Returns null if none is close. */
+/** Returns the name that was probably meant: at most a third of its letters differ, or one. Returns null if none is
+ * close. */
 export function nearestName(asked: string, names: readonly string[]): string | null {
   const limit = Math.max(1, Math.floor(asked.length / 3));
   const [best] = byDistance(asked, names);

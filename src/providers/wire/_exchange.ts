@@ -218,7 +218,8 @@ export class HttpExchange {
   }
 
   /** The runtime of the executable undoes any compression that a service names, and fails on uncompressed bodies. The
-   * request to a server on this machine is then sent again for the raw bytes. Throws any other error. */
+   * request to a server on this machine is then sent again for the raw bytes. In all other cases, throws
+   * `ProviderError`. */
   async #begunAgain(error: unknown): Promise<ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>> {
     const { signal, failures, quirks } = this.#facts;
     const isUnpacking = /gzip|brotli|zlib|deflate|zstd/i.test(String(error));

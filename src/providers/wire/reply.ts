@@ -235,7 +235,8 @@ export class ReplySize {
     ALL.chars += chars;
   }
 
-  /** Describes the fault if the reply is too large. If several replies are too large together, the largest must end. */
+  /** Describes the fault if the reply is too large. If all replies together are too large, those above their share
+   * must end. */
   get fault(): string | null {
     if (this.#chars > MOST) return "it has more than 1 million characters";
     const share = MOST_OF_ALL / ALL.replies;

@@ -13,7 +13,7 @@ export function encode(value: unknown, options: EncodeOptions = {}): Uint8Array<
 }
 
 /** Throws `CodecError` for bytes that `encode` does not produce. Decoding is safe on hostile bytes: memory stays
- * proportional to their size, and properties are defined, so no setter runs. */
+ * proportional to their size, and no setter runs. */
 export function decode(bytes: Uint8Array<ArrayBuffer>, options: DecodeOptions = {}): unknown {
   return new Decoder(bytes, options).decode();
 }

@@ -118,8 +118,8 @@ class Rewriter {
     this.#blank({ start: operator, end: operator + 2 });
   }
 
-  /** Returns the last expression. `return (` is written on the previous line if there is room, so that columns do not
-   * change. */
+  /** Makes the block return its last expression. `return (` is written on the previous line if there is room, so that
+   * columns do not change. */
   #value(node: AnyNode, previousEnd: number): void {
     const gap = this.#js.slice(previousEnd, node.start);
     const before = gap.includes("\n") && !gap.includes("/");
