@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 35611416161d098931d3aae64ebab539ea53d6ea4d89f0ee92247d499a1c90cc
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 70c5c1c35e9dfd0f38343cfd4a7ac1445b21a10e7f518c45feea8c9ad58150d9
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -1012,10 +1012,11 @@ export declare function firstEntries(path: string, { most, os }: {
 /** Whether a text matches a pattern in which `*` matches any text. Matching never backtracks, so that no pattern can
  * hang it. */
 export declare function matchesWildcard(pattern: string, text: string): boolean;
-/** Whether a path relative to the workspace names a secret file, in any case. A pattern without `/` matches the last
- * part of the path. */
+/** Whether a path relative to the workspace names a secret file, in any case. The last matching pattern decides; `!`
+ * before a pattern makes an exception. A pattern without `/` matches the last part of the path. */
 export declare function isSecretFile(path: string, patterns: readonly string[]): boolean;
-/** Returns the name that was probably meant: at most a third of its letters differ. Returns null if none is close. */
+/** Returns the name that was probably meant: at most a third of its letters differ, or one. Returns null if none is
+ * close. */
 export declare function nearestName(asked: string, names: readonly string[]): string | null;
 /** Returns the three names most similar to an unknown one, nearest first. A name that is part of the other counts as
  * close. */
