@@ -1,13 +1,10 @@
 import { tmpdir } from "node:os";
-import { delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { unrefTimer } from "../domain/kit/concurrency.ts";
 import { isWithin } from "../domain/kit/files.ts";
 import { userGitSettings } from "../domain/kit/git_config.ts";
-import type { SpawnOptions } from "../extension/spawned.ts";
-import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { leftFolders, lockFolder } from "../sandbox/launch.ts";
-import { type PrivateFolders, refusePrivate } from "./_readable_paths.ts";
-import { realEntry, realPathOf } from "./_paths.ts";
+import { realPathOf } from "./_paths.ts";
 import { removeTree, TooMuchToRemove } from "./large_folders.ts";
 
 const PREFIX = "vis-command-";
@@ -79,57 +76,8 @@ async function removed(
   }
 }
 
-/** Returns the real path of the folder in which a command starts; null for its home folder. Throws Error for one
- * outside the workspace. */
-export function startFolder(
-  workspace: string,
-  { cwd = ".", root = workspace }: Pick<SpawnOptions, "cwd" | "root">,
-): string | null {
-  if (cwd === null) return null;
-  const found = realEntry(resolve(workspace, cwd));
-  if (!found?.folder) throw new Error(`Cannot run a command in ${cwd}: the folder does not exist`);
-  if (!isWithin(found.path, root)) {
-    throw new Error(`Cannot run a command in ${cwd}: the folder is outside the workspace; name one inside`);
-  }
-  return found.path;
-}
-
 /** Variables that a program inherits from Vis; its wall sets all others. */
 const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
-
-/** Returns the paths that a program may read and change in addition to the common ones. Throws Error for a missing
- * path, a path that opens a private folder, and a path that changes the user's settings or keys. Refuses a workspace
- * path that leads out of the workspace, since other programs may have created it. */
-export function callPaths(
-  workspace: string,
-  { read, write }: Record<"read" | "write", readonly string[]>,
-  folders: PrivateFolders,
-): Record<"read" | "write", readonly GrantedPath[]> {
-  const real = (path: string): GrantedPath => {
-    const found = isAbsolute(path) ? realEntry(path) : null;
-    if (found && isWithin(path, workspace) && !isWithin(found.path, workspace)) {
-      throw new Error(`Cannot run a command with ${path}: the path leads out of the workspace`);
-    }
-    if (found) return found;
-    throw new Error(`Cannot run a command with ${path}: it is not an absolute path of an existing file or folder`);
-  };
-  const reads = [workspace, ...read].map(real), writes = write.map(real);
-  refusePrivate([...reads, ...writes], folders);
-  refuseSettings(writes, { home: folders.home, workspace });
-  return { read: reads, write: writes };
-}
-
-function refuseSettings(
-  write: readonly GrantedPath[],
-  { home, workspace }: Pick<PrivateFolders, "home"> & { readonly workspace: string },
-): void {
-  for (const { path } of write) {
-    if (home === null || isWithin(path, workspace) || !isWithin(path, home)) continue;
-    const [first = ""] = relative(home, path).split(sep);
-    if (!first.startsWith(".")) continue;
-    throw new Error(`Cannot run commands that change ${path}: ${home}/${first} has settings and keys of the user`);
-  }
-}
 
 /** Returns variables for a program that trusts nothing in the workspace. Folders have their real paths, so that no link
  * in the workspace leads from PATH to its programs. `usual` is the PATH if none is left. */

@@ -187,7 +187,7 @@ export class AskedPrograms {
 
 /** Returns the real path of the folder in which a program runs; null for a folder of its own. */
 async function folderOf(workspace: string, options: SpawnOptions): Promise<string | null> {
-  const { startFolder } = await import("../_command_folder.ts");
+  const { startFolder } = await import("../_granted_paths.ts");
   return startFolder(workspace, options);
 }
 

@@ -2,8 +2,9 @@ import type { OwnNamespaces } from "../../sandbox/exec/confinement_plan.ts";
 import type { ProgramNetwork } from "../../sandbox/exec/refused_calls.ts";
 import type { ProgramWalls } from "../../extension/spawned.ts";
 import { hasCallNumbers } from "../../sandbox/confine/libc.ts";
-import { type OpenFolders, openFolders, systemPaths, type WallOptions } from "../_readable_paths.ts";
+import { type OpenFolders, openFolders, type WallOptions } from "../_granted_paths.ts";
 import { PROC } from "../proc_files.ts";
+import { systemPaths } from "./system_paths.ts";
 
 const CAP_SYS_ADMIN = 21n;
 

@@ -7,33 +7,27 @@ import { createLog } from "../../logging/log.ts";
 import { execPlan, type ExecPolicy } from "../../sandbox/exec/confinement_plan.ts";
 import { InitProgram } from "../../sandbox/exec/init_program.ts";
 import type { ChildProgram } from "../../sandbox/launch.ts";
+import { CommandFolder, makeHome, outsideWorkspace, programEnvironment } from "../_command_folder.ts";
 import {
   callPaths,
-  CommandFolder,
-  makeHome,
-  outsideWorkspace,
-  programEnvironment,
-  startFolder,
-} from "../_command_folder.ts";
-import { ConfinedProcess, NoNamespaces } from "./confined_process.ts";
-import { obeyedIn } from "../protected/git_claims.ts";
-import {
   deviceNodes,
-  linksOf,
   type OpenFolders,
-  settingsPaths,
+  startFolder,
   type WallOptions,
   withoutPrivate,
-} from "../_readable_paths.ts";
+} from "../_granted_paths.ts";
 import { entryKind } from "../_paths.ts";
-import { isPlaceholder } from "../protected/placeholders.ts";
 import { checkCall } from "../_program_run.ts";
+import { PROC } from "../proc_files.ts";
+import { obeyedIn } from "../protected/git_claims.ts";
+import { isPlaceholder } from "../protected/placeholders.ts";
 import { type Kept, ProtectedPaths } from "../protected/protected_paths.ts";
 import { outsideRepository, repositoryFolders } from "../protected/repositories.ts";
-import type { SpecialFiles } from "../protected/workspace_walk.ts";
 import { TURNS } from "../protected/workspace_turns.ts";
+import type { SpecialFiles } from "../protected/workspace_walk.ts";
+import { ConfinedProcess, NoNamespaces } from "./confined_process.ts";
 import { KnownWall, type Namespaces, PROGRAM_PATH } from "./known_wall.ts";
-import { PROC } from "../proc_files.ts";
+import { linksOf, settingsPaths } from "./system_paths.ts";
 
 const OPEN_FILES = 4096, FILE_BYTES = 8 * 2 ** 30, CPU_SECONDS = 24 * 3600;
 /** The number of processes that a program may have in addition to all that run when it starts. */

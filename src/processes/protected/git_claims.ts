@@ -5,7 +5,7 @@ import { Pace } from "../../domain/kit/concurrency.ts";
 import { isBelow, isWithin, joinUnresolved, smallTextFile } from "../../domain/kit/files.ts";
 import { everyGitSetting, type GitSetting, isSha256, untilde } from "../../domain/kit/git_config.ts";
 import { namedGitFolder } from "../../domain/kit/git_repository.ts";
-import type { WallOptions } from "../_readable_paths.ts";
+import type { WallOptions } from "../_granted_paths.ts";
 import { entryKind, isFile, plainName, realPathOf } from "../_paths.ts";
 import { GIT, GitIndexes, ownSettings, repositoryFolders } from "./repositories.ts";
 import { folderEntries, keptStampOf, stampOf } from "../large_folders.ts";

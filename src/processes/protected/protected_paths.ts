@@ -5,7 +5,7 @@ import type { Spawned } from "../../extension/spawned.ts";
 import type { GrantedPath } from "../../sandbox/confine/access.ts";
 import type { HiddenFile, Layer } from "../../sandbox/exec/confinement_plan.ts";
 import { ClaimCache, databaseFiles, VIS } from "./git_claims.ts";
-import type { WallOptions } from "../_readable_paths.ts";
+import type { WallOptions } from "../_granted_paths.ts";
 import { entryKind, isFile, isFolder, realPathOf, stepsTo } from "../_paths.ts";
 import { isPlaceholder, Placeholders } from "./placeholders.ts";
 import { foldersBeside, GIT, hasRepository, isBare } from "./repositories.ts";

@@ -4,15 +4,15 @@ import { messageOf } from "../../domain/errors.ts";
 import { isWithin } from "../../domain/kit/files.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../../extension/spawned.ts";
 import type { GrantedPath } from "../../sandbox/confine/access.ts";
+import { CommandFolder, makeHome, outsideWorkspace, programEnvironment } from "../_command_folder.ts";
 import {
   callPaths,
-  CommandFolder,
-  makeHome,
-  outsideWorkspace,
-  programEnvironment,
+  deviceNodes,
+  type OpenFolders,
+  openFolders,
   startFolder,
-} from "../_command_folder.ts";
-import { deviceNodes, type OpenFolders, openFolders, type WallOptions } from "../_readable_paths.ts";
+  type WallOptions,
+} from "../_granted_paths.ts";
 import { realEntry } from "../_paths.ts";
 import { checkCall, runToEnd, writeInput } from "../_program_run.ts";
 import { ProtectedPaths } from "../protected/protected_paths.ts";

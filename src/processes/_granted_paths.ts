@@ -1,78 +1,9 @@
-import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+/** The paths that a program may use: toolchains, paths of the settings, and paths of its call. */
+import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isWithin } from "../domain/kit/files.ts";
+import type { SpawnOptions } from "../extension/spawned.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { realEntry, realPathOf } from "./_paths.ts";
-
-const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt"];
-/** The folder is never a link, and the runtime inspects it only with every permission. */
-const PROCESSES: GrantedPath = { path: "/proc", folder: true };
-/** Files that are often links: `resolv.conf` may lead to another location. */
-const LINKED = ["/etc/resolv.conf"];
-const DEVICES = ["null", "zero", "full", "random", "urandom"].map((name) => `/dev/${name}`);
-const ETC_DEPTH = 4;
-
-/** Returns folders of the machine with programs that every program may read and run, as real paths of existing
- * folders. */
-export function systemPaths(): readonly GrantedPath[] {
-  const found = [...SYSTEM, ...LINKED].map(realEntry);
-  return distinct([PROCESSES, ...found.filter((one) => one !== null)]);
-}
-
-/** Returns the settings of the machine that every program may read. Root may read all its own files, even keys of the
- * machine, whatever rights it has dropped. So root gets only files that all users may read, which takes a while to
- * find. */
-export async function settingsPaths(): Promise<readonly GrantedPath[]> {
-  return Deno.uid() === 0 ? distinct(await readable("/etc", ETC_DEPTH)) : [{ path: "/etc", folder: true }];
-}
-
-export async function deviceNodes(): Promise<readonly string[]> {
-  const there = await Promise.all(DEVICES.map((path) => Deno.lstat(path).then((it) => it.isCharDevice, () => false)));
-  return DEVICES.filter((_, at) => there[at]);
-}
-
-/** Returns the links that lead from these paths and the system's to real ones, with their targets. */
-export async function linksOf(paths: readonly string[]): Promise<readonly (readonly [path: string, to: string])[]> {
-  const found = new Map<string, string>();
-  for (const path of [...SYSTEM, ...LINKED, ...paths]) await followLinks(path, found);
-  return [...found];
-}
-
-async function followLinks(path: string, found: Map<string, string>): Promise<void> {
-  const [, ...names] = path.split("/");
-  let at = "";
-  for (const [index, name] of names.entries()) {
-    at = `${at}/${name}`;
-    const to = found.get(at) ?? await Deno.readLink(at).catch(() => null);
-    if (to === null) continue;
-    const isNew = !found.has(at);
-    found.set(at, to);
-    // A link that was followed before may be part of a circle.
-    if (isNew) await followLinks(resolve(dirname(at), to, ...names.slice(index + 1)), found);
-    return;
-  }
-}
-
-async function readable(folder: string, depth: number): Promise<readonly GrantedPath[]> {
-  const parts: GrantedPath[] = [];
-  let whole = true;
-  for await (const { name } of Deno.readDir(folder)) {
-    const path = join(folder, name);
-    const info = await Deno.lstat(path).catch(() => null);
-    if (!info || info.isSymlink) continue;
-    const open = ((info.mode ?? 0) & (info.isDirectory ? 0o5 : 0o4)) !== 0;
-    if (!open || (info.isDirectory && depth === 0)) whole = false;
-    else if (info.isDirectory) {
-      const inner = await readable(path, depth - 1);
-      if (inner.length !== 1 || inner[0]?.path !== path) whole = false;
-      parts.push(...inner);
-    } else parts.push({ path, folder: false });
-  }
-  return whole ? [{ path: folder, folder: true }] : parts;
-}
-
-function distinct(paths: readonly GrantedPath[]): readonly GrantedPath[] {
-  return [...new Map(paths.map((one) => [one.path, one])).values()];
-}
 
 /** The options of every command wall. */
 export interface WallOptions {
@@ -282,4 +213,60 @@ export function openFolders(
     env: { ...variables, ...toolchains.env },
     packages: toolchains.links,
   };
+}
+
+const DEVICES = ["null", "zero", "full", "random", "urandom"].map((name) => `/dev/${name}`);
+
+export async function deviceNodes(): Promise<readonly string[]> {
+  const there = await Promise.all(DEVICES.map((path) => Deno.lstat(path).then((it) => it.isCharDevice, () => false)));
+  return DEVICES.filter((_, at) => there[at]);
+}
+
+/** Returns the real path of the folder in which a command starts; null for its home folder. Throws Error for one
+ * outside the workspace. */
+export function startFolder(
+  workspace: string,
+  { cwd = ".", root = workspace }: Pick<SpawnOptions, "cwd" | "root">,
+): string | null {
+  if (cwd === null) return null;
+  const found = realEntry(resolve(workspace, cwd));
+  if (!found?.folder) throw new Error(`Cannot run a command in ${cwd}: the folder does not exist`);
+  if (!isWithin(found.path, root)) {
+    throw new Error(`Cannot run a command in ${cwd}: the folder is outside the workspace; name one inside`);
+  }
+  return found.path;
+}
+
+/** Returns the paths that a program may read and change in addition to the common ones. Throws Error for a missing
+ * path, a path that opens a private folder, and a path that changes the user's settings or keys. Refuses a workspace
+ * path that leads out of the workspace, since other programs may have created it. */
+export function callPaths(
+  workspace: string,
+  { read, write }: Record<"read" | "write", readonly string[]>,
+  folders: PrivateFolders,
+): Record<"read" | "write", readonly GrantedPath[]> {
+  const real = (path: string): GrantedPath => {
+    const found = isAbsolute(path) ? realEntry(path) : null;
+    if (found && isWithin(path, workspace) && !isWithin(found.path, workspace)) {
+      throw new Error(`Cannot run a command with ${path}: the path leads out of the workspace`);
+    }
+    if (found) return found;
+    throw new Error(`Cannot run a command with ${path}: it is not an absolute path of an existing file or folder`);
+  };
+  const reads = [workspace, ...read].map(real), writes = write.map(real);
+  refusePrivate([...reads, ...writes], folders);
+  refuseSettings(writes, { home: folders.home, workspace });
+  return { read: reads, write: writes };
+}
+
+function refuseSettings(
+  write: readonly GrantedPath[],
+  { home, workspace }: Pick<PrivateFolders, "home"> & { readonly workspace: string },
+): void {
+  for (const { path } of write) {
+    if (home === null || isWithin(path, workspace) || !isWithin(path, home)) continue;
+    const [first = ""] = relative(home, path).split(sep);
+    if (!first.startsWith(".")) continue;
+    throw new Error(`Cannot run commands that change ${path}: ${home}/${first} has settings and keys of the user`);
+  }
 }

@@ -1,0 +1,69 @@
+/** The paths of the machine that every program may read and run. */
+import { dirname, join, resolve } from "node:path";
+import type { GrantedPath } from "../../sandbox/confine/access.ts";
+import { realEntry } from "../_paths.ts";
+
+const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt"];
+/** The folder is never a link, and the runtime inspects it only with every permission. */
+const PROCESSES: GrantedPath = { path: "/proc", folder: true };
+/** Files that are often links: `resolv.conf` may lead to another location. */
+const LINKED = ["/etc/resolv.conf"];
+const ETC_DEPTH = 4;
+
+/** Returns folders of the machine with programs that every program may read and run, as real paths of existing
+ * folders. */
+export function systemPaths(): readonly GrantedPath[] {
+  const found = [...SYSTEM, ...LINKED].map(realEntry);
+  return distinct([PROCESSES, ...found.filter((one) => one !== null)]);
+}
+
+/** Returns the settings of the machine that every program may read. Root may read all its own files, even keys of the
+ * machine, whatever rights it has dropped. So root gets only files that all users may read, which takes a while to
+ * find. */
+export async function settingsPaths(): Promise<readonly GrantedPath[]> {
+  return Deno.uid() === 0 ? distinct(await readable("/etc", ETC_DEPTH)) : [{ path: "/etc", folder: true }];
+}
+
+/** Returns the links that lead from these paths and the system's to real ones, with their targets. */
+export async function linksOf(paths: readonly string[]): Promise<readonly (readonly [path: string, to: string])[]> {
+  const found = new Map<string, string>();
+  for (const path of [...SYSTEM, ...LINKED, ...paths]) await followLinks(path, found);
+  return [...found];
+}
+
+async function followLinks(path: string, found: Map<string, string>): Promise<void> {
+  const [, ...names] = path.split("/");
+  let at = "";
+  for (const [index, name] of names.entries()) {
+    at = `${at}/${name}`;
+    const to = found.get(at) ?? await Deno.readLink(at).catch(() => null);
+    if (to === null) continue;
+    const isNew = !found.has(at);
+    found.set(at, to);
+    // A link that was followed before may be part of a circle.
+    if (isNew) await followLinks(resolve(dirname(at), to, ...names.slice(index + 1)), found);
+    return;
+  }
+}
+
+async function readable(folder: string, depth: number): Promise<readonly GrantedPath[]> {
+  const parts: GrantedPath[] = [];
+  let whole = true;
+  for await (const { name } of Deno.readDir(folder)) {
+    const path = join(folder, name);
+    const info = await Deno.lstat(path).catch(() => null);
+    if (!info || info.isSymlink) continue;
+    const open = ((info.mode ?? 0) & (info.isDirectory ? 0o5 : 0o4)) !== 0;
+    if (!open || (info.isDirectory && depth === 0)) whole = false;
+    else if (info.isDirectory) {
+      const inner = await readable(path, depth - 1);
+      if (inner.length !== 1 || inner[0]?.path !== path) whole = false;
+      parts.push(...inner);
+    } else parts.push({ path, folder: false });
+  }
+  return whole ? [{ path: folder, folder: true }] : parts;
+}
+
+function distinct(paths: readonly GrantedPath[]): readonly GrantedPath[] {
+  return [...new Map(paths.map((one) => [one.path, one])).values()];
+}
